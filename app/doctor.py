@@ -21,7 +21,7 @@ from app.storage.database import FILE_NAME
 from app.storage.export import export_profile
 from engine.drill.judging.report import get_program_version
 from engine.flow import compiled
-from engine.localization import as_json, build_message, from_json, join_messages
+from engine.localization import build_message, convert_to_json, join_messages, restore_from_json
 
 
 class CheckResult(Struct, frozen=True):
@@ -34,16 +34,16 @@ class CheckResult(Struct, frozen=True):
 
     def as_line(self) -> str:
         """Format the result as one line of JSON, which `parse_check_result` parses in another process."""
-        return json.dumps([as_json(self.name), self.is_ok, as_json(self.text)])
+        return json.dumps([convert_to_json(self.name), self.is_ok, convert_to_json(self.text)])
 
 
 def parse_check_result(line: str) -> CheckResult:
     """Parse a line of `CheckResult.as_line`. Raises ValueError for any other line."""
     name, is_ok, text = json.loads(line)
-    return CheckResult(from_json(name), is_ok, from_json(text))
+    return CheckResult(restore_from_json(name), is_ok, restore_from_json(text))
 
 
-def examine() -> Iterator[CheckResult]:
+def run_checks() -> Iterator[CheckResult]:
     """Run all checks and yield their results. A failed check includes advice."""
     yield CheckResult(
         build_message("version"),
@@ -163,7 +163,7 @@ def _can_make(folder: Path) -> bool:
 
 @contextmanager
 def open_existing_profile() -> Iterator[Profile | None]:
-    """Open the profile. Yield None if there is none, or if it cannot be opened (`examine` reports the reason)."""
+    """Open the profile. Yield None if there is none, or if it cannot be opened (`run_checks` reports the reason)."""
     folder = get_default_folder()
     try:
         profile = open_profile(folder) if folder.exists() else None
@@ -185,7 +185,7 @@ def export(target: Path) -> int:
 
 
 def _check_golden_run() -> CheckResult:
-    own_play, recorded = golden.play(), golden.load_recorded()
+    own_play, recorded = golden.play_golden_run(), golden.load_recorded()
     if own_play == recorded:
         text = build_message("a recorded run replays identically on this computer")
     elif own_play.events == recorded.events:

@@ -13,7 +13,7 @@ from engine.drill.running.drill import Drill, play_inputs
 from engine.model import to_ticks
 from engine.verbs.lines import parse_script
 
-SCRIPT: Final = """\
+INPUT_LINES: Final = """\
 5 sql SERVER_B SELECT mirroring_role_desc, mirroring_state_desc FROM sys.database_mirroring
 30 power-off SERVER_A
 70 power-on SERVER_A
@@ -23,7 +23,7 @@ END_S: Final = 240.0
 FILE: Final = "golden.json"
 
 
-class Golden(Struct, frozen=True):
+class GoldenHashes(Struct, frozen=True):
     """Result of the run: a hash of all events, and the state hash of the world."""
 
     events: str
@@ -31,21 +31,23 @@ class Golden(Struct, frozen=True):
     state: str
 
 
-def play() -> Golden:
+def play_golden_run() -> GoldenHashes:
     """Play the run on this machine and return its hashes."""
     drill = Drill(scenario_files.find("lab").load())
-    play_inputs(drill, parse_script(SCRIPT)[0])
+    play_inputs(drill, parse_script(INPUT_LINES)[0])
     drill.advance_to(to_ticks(END_S))
     text = json.dumps([(e.tick, e.kind, e.server, e.database, e.text) for e in drill.events])
-    return Golden(hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), drill.compute_state_hash())
+    return GoldenHashes(
+        hashlib.blake2b(text.encode(), digest_size=16).hexdigest(), drill.compute_state_hash()
+    )
 
 
-def load_recorded() -> Golden:
+def load_recorded() -> GoldenHashes:
     """Return the result of the machine on which this version was built."""
     text = resources.files("assets").joinpath(FILE).read_text(encoding="utf-8")
-    return Golden(**json.loads(text))
+    return GoldenHashes(**json.loads(text))
 
 
-def as_text(golden: Golden) -> str:
+def format_hashes(golden: GoldenHashes) -> str:
     """Format a result as it is stored."""
     return json.dumps(asdict(golden), indent=2) + "\n"

@@ -9,8 +9,8 @@ import sys
 
 import PySide6.QtCore  # noqa: F401  # has the hook in place
 
-_ASKED = "_mod_uses_pyside"
+_HOOK_FUNCTION = "_mod_uses_pyside"
 
 _hook = sys.modules.get("shibokensupport.feature")
-if hasattr(_hook, _ASKED):  # this is not a public interface of PySide, so another version may lack it
-    setattr(_hook, _ASKED, lambda module: False)
+if hasattr(_hook, _HOOK_FUNCTION):  # this is not a public interface of PySide, so another version may lack it
+    setattr(_hook, _HOOK_FUNCTION, lambda module: False)

@@ -15,14 +15,14 @@ from msgspec import Struct
 TIMEOUT_S: Final = 60.0
 """Time limit of the test. A cold start of Qt from a slow disk takes some seconds."""
 
-LIBRARIES: Final = Path(__file__).with_name("qt_libraries.txt")
+LIBRARIES_FILE: Final = Path(__file__).with_name("qt_libraries.txt")
 """File of Debian and Ubuntu packages that Qt's plugins need, each with one of its libraries.
 
 `.ci/prepare` reads it, too.
 """
 
 
-def install_command(packages: str) -> str:
+def format_install_advice(packages: str) -> str:
     """Return a sentence with a command to paste.
 
     The command also works on a machine without sudo and package lists.
@@ -33,7 +33,7 @@ def install_command(packages: str) -> str:
 
 def find_missing_packages() -> str:
     """Return the Debian packages whose Qt libraries cannot be loaded. If all can be loaded, return all packages."""
-    packages = [line.split() for line in LIBRARIES.read_text(encoding="utf-8").splitlines()]
+    packages = [line.split() for line in LIBRARIES_FILE.read_text(encoding="utf-8").splitlines()]
     return " ".join(
         [package for package, library in packages if not _can_load(library)]
         or [package for package, _ in packages]
@@ -58,7 +58,7 @@ print(json.dumps(found))
 """
 
 
-class Probe(Struct, frozen=True):
+class QtProbeResult(Struct, frozen=True):
     """Result of the test. *problem* is a sentence, or None if Qt has started."""
 
     problem: str | None
@@ -75,20 +75,20 @@ def start_probe() -> subprocess.Popen[str]:
     )
 
 
-def finish_probe(trying: subprocess.Popen[str]) -> Probe:
+def finish_probe(trying: subprocess.Popen[str]) -> QtProbeResult:
     """Wait for the test and return its result. If Qt did not start, the result names the missing parts."""
     with trying:
         try:
             output, text = trying.communicate(timeout=TIMEOUT_S)
         except subprocess.TimeoutExpired:
             trying.kill()
-            return Probe(f"Qt did not start within {TIMEOUT_S:g} s.")
+            return QtProbeResult(f"Qt did not start within {TIMEOUT_S:g} s.")
     if trying.returncode == 0:
-        return Probe(None, **json.loads(output.splitlines()[-1]))
-    return Probe(explain_failure(text, dict(os.environ)))
+        return QtProbeResult(None, **json.loads(output.splitlines()[-1]))
+    return QtProbeResult(explain_failure(text, dict(os.environ)))
 
 
-def probe_qt() -> Probe:
+def probe_qt() -> QtProbeResult:
     """Start Qt in another process. If this fails, report which parts are missing."""
     return finish_probe(start_probe())
 
@@ -99,7 +99,7 @@ def explain_failure(output: str, environment: dict[str, str]) -> str:
     module = re.search(r"No module named '([^']+)'", output)
     if library is not None:
         missing = f"Qt cannot start because the system library {library[1]} is missing."
-        return f"{missing} {install_command(find_missing_packages())}"
+        return f"{missing} {format_install_advice(find_missing_packages())}"
     if module is not None:
         return (
             f"Qt cannot start because {module[1]} is not installed. Install Mirrordrill again: pip install ."
@@ -114,7 +114,7 @@ def explain_failure(output: str, environment: dict[str, str]) -> str:
         display = environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
         return f"Qt cannot start because the display {display} does not answer or refuses this user."
     if "could not load the Qt platform plugin" in output.lower() or "platform plugin" in output:
-        command = install_command(find_missing_packages())
+        command = format_install_advice(find_missing_packages())
         return f"Qt cannot start because its platform plugin cannot be loaded. {command}"
     last = (output.strip().splitlines() or ["it said nothing"])[-1]
     return f"Qt cannot start: {last}"

@@ -44,9 +44,9 @@ FAILOVER_MOMENT: Final = WindowSettingKey("look/failover_moment", ALWAYS)
 """Runs in which failovers are staged: ALWAYS (except exams), PRESENTING or NEVER."""
 GEOMETRY: Final = WindowSettingKey("window/geometry", QByteArray())
 LAYOUT_PROFILE: Final = WindowSettingKey("window/layout_profile", "learner")
-PLACES: Final = WindowSettingKey("topology/places", "{}")
+CARD_POSITIONS: Final = WindowSettingKey("topology/places", "{}")
 """JSON: scenario -> card -> [x, y], the position to which the user has moved the card."""
-RECENT: Final = WindowSettingKey("files/recent", "[]")
+RECENT_FILES: Final = WindowSettingKey("files/recent", "[]")
 """JSON list of paths of recent files, newest first."""
 BEFORE_PRESENTING: Final = WindowSettingKey("window/before_presenting", "")
 """Layout and text scale before the presenter mode; empty while the mode is off."""
@@ -70,11 +70,11 @@ def build_layout_key(profile: str) -> WindowSettingKey[QByteArray]:
     return WindowSettingKey(f"window/layout/{profile}", QByteArray())
 
 
-FAR: Final = 100_000.0
+COORDINATE_MAX: Final = 100_000.0
 """Maximum coordinate of cards and notes, in units of the topology. Assumed."""
 
 FILE_NAME: Final = "window.ini"
-NOWHERE: Final = ":/nowhere/window.ini"
+UNSAVED_FILE_NAME: Final = ":/nowhere/window.ini"
 """File name for settings that last only as long as the window, because Qt cannot write to its resources."""
 
 
@@ -84,7 +84,7 @@ class WindowSettings:
     def __init__(self, store: QSettings | None = None) -> None:
         self._obstacle = _find_obstacle(get_default_folder() / FILE_NAME) if store is None else None
         if self._obstacle is not None:
-            store = QSettings(NOWHERE, QSettings.Format.IniFormat)
+            store = QSettings(UNSAVED_FILE_NAME, QSettings.Format.IniFormat)
             store.clear()  # removes settings that Qt remembers from an earlier window of this process
         self._store = store or _open_profile_settings()
         self.changed: Callable[[], object] = lambda: None
@@ -114,7 +114,7 @@ class WindowSettings:
         stored = self._store.value(key.name)
         kind = type(key.default)
         if isinstance(stored, str) and kind in (bool, float):
-            stored = _read(stored, kind)
+            stored = _parse_value(stored, kind)
         if isinstance(stored, float) and key.bounds is not None:
             minimum, maximum = key.bounds
             if not minimum <= stored <= maximum:  # also rejects NaN
@@ -191,15 +191,15 @@ def _remove_objects(file: Path) -> None:
     except OSError:
         return  # Qt reports this problem
     lines = re.sub(rb"\\\r?\n", b"", text).splitlines(keepends=True)
-    harmless = [line for line in lines if not _OBJECT.search(_unescape(line))]
+    harmless = [line for line in lines if not _OBJECT_VALUE.search(_unescape(line))]
     if len(harmless) < len(lines) or (not text and file.stat().st_size):
         with contextlib.suppress(OSError):
-            atomic_write.write(file, b"".join(harmless))
+            atomic_write.write_atomically(file, b"".join(harmless))
 
 
 SIZE_MAX: Final = 4_000_000
 """Maximum size of the file in bytes. Assumed: a hundred times the usual size."""
-_OBJECT: Final = re.compile(rb"@(?:Variant|DateTime)\(")
+_OBJECT_VALUE: Final = re.compile(rb"@(?:Variant|DateTime)\(")
 """Pattern of values that QSettings decodes with QDataStream."""
 
 
@@ -215,7 +215,7 @@ def _refuse_constant(literal: str) -> None:
     raise ValueError(literal)
 
 
-def _read(text: str, kind: type) -> bool | float | None:
+def _parse_value(text: str, kind: type) -> bool | float | None:
     if kind is bool:
         return {"True": True, "False": False}.get(text)
     try:

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from engine import fixed_point
 
-_EXACT: Final = Context(prec=40, Emin=-9_999, Emax=9_999)
+_DECIMAL_CONTEXT: Final = Context(prec=40, Emin=-9_999, Emax=9_999)
 _PI: Final = Decimal(
     "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798"
 )
@@ -43,11 +43,11 @@ def add_exactly(numbers: Iterable[float]) -> float:
             whole_part += number
         else:
             numerator, denominator = number.as_integer_ratio()
-            parts = (parts or 0) + numerator * (_SMALLEST // denominator)
-    return whole_part if parts is None else (whole_part * _SMALLEST + parts) / _SMALLEST
+            parts = (parts or 0) + numerator * (_UNITS_PER_ONE // denominator)
+    return whole_part if parts is None else (whole_part * _UNITS_PER_ONE + parts) / _UNITS_PER_ONE
 
 
-_SMALLEST: Final = 1 << 1074
+_UNITS_PER_ONE: Final = 1 << 1074
 """Number of smallest float steps in 1.0: every float is a multiple of 1 / 2**1074."""
 
 
@@ -79,24 +79,24 @@ def exp(x: float) -> float:
         return 0.0
     if x > 800.0:
         raise OverflowError("math range error")
-    return _to_float(_EXACT.exp(Decimal(x)))
+    return _to_float(_DECIMAL_CONTEXT.exp(Decimal(x)))
 
 
 def log(x: float) -> float:
     """Return the natural logarithm. Raises ValueError unless *x* is positive."""
     if 1.0 / fixed_point.LOG_MAX <= x <= fixed_point.LOG_MAX and (result := fixed_point.log(x)) is not None:
         return result
-    return float(_EXACT.ln(_require_positive(x)))
+    return float(_DECIMAL_CONTEXT.ln(_require_positive(x)))
 
 
 def log1p(x: float) -> float:
     """Return the natural logarithm of 1 + *x*."""
-    return float(_EXACT.ln(_EXACT.add(1, Decimal(x))))
+    return float(_DECIMAL_CONTEXT.ln(_DECIMAL_CONTEXT.add(1, Decimal(x))))
 
 
 def log10(x: float) -> float:
     """Return the decimal logarithm. Raises ValueError unless *x* is positive."""
-    return float(_EXACT.log10(_require_positive(x)))
+    return float(_DECIMAL_CONTEXT.log10(_require_positive(x)))
 
 
 def _require_positive(x: float) -> Decimal:
@@ -119,12 +119,12 @@ def raise_to_power(base: float, exponent: float) -> float:
     is_integer = exponent.is_integer()
     if base < 0.0 and not is_integer:
         raise ValueError("math domain error")
-    logarithm = _EXACT.multiply(Decimal(exponent), _EXACT.ln(Decimal(abs(base))))
+    logarithm = _DECIMAL_CONTEXT.multiply(Decimal(exponent), _DECIMAL_CONTEXT.ln(Decimal(abs(base))))
     if logarithm < -800:
         return 0.0
     if logarithm > 800:
         raise OverflowError("math range error")
-    result = _to_float(_EXACT.exp(logarithm))
+    result = _to_float(_DECIMAL_CONTEXT.exp(logarithm))
     return -result if base < 0.0 and exponent % 2.0 else result
 
 
@@ -147,13 +147,15 @@ def cos(x: float) -> float:
     """Return the cosine. Raises ValueError for infinity and NaN."""
     if abs(x) <= fixed_point.ANGLE_MAX and (result := fixed_point.cos(x)) is not None:
         return result
-    return float(_compute_sine(_EXACT.add(_reduce_angle(x), _PI / 2)))
+    return float(_compute_sine(_DECIMAL_CONTEXT.add(_reduce_angle(x), _PI / 2)))
 
 
 def tan(x: float) -> float:
     """Return the tangent. Raises ValueError for infinity and NaN."""
     angle = _reduce_angle(x)
-    return float(_EXACT.divide(_compute_sine(angle), _compute_sine(_EXACT.add(angle, _PI / 2))))
+    return float(
+        _DECIMAL_CONTEXT.divide(_compute_sine(angle), _compute_sine(_DECIMAL_CONTEXT.add(angle, _PI / 2)))
+    )
 
 
 def atan(x: float) -> float:
@@ -165,9 +167,9 @@ def atan2(y: float, x: float) -> float:
     """Return the angle of the point (x, y), between -pi and pi."""
     if x == 0.0:
         return float(_PI / 2) * ((y > 0) - (y < 0))
-    angle = _compute_arc_tangent(_EXACT.divide(Decimal(y), Decimal(x)))
+    angle = _compute_arc_tangent(_DECIMAL_CONTEXT.divide(Decimal(y), Decimal(x)))
     if x < 0.0:
-        angle = _EXACT.add(angle, _PI if y >= 0.0 else -_PI)
+        angle = _DECIMAL_CONTEXT.add(angle, _PI if y >= 0.0 else -_PI)
     return float(angle)
 
 
@@ -178,8 +180,8 @@ def asin(x: float) -> float:
     if abs(x) == 1.0:
         return float(_PI / 2) * x
     value = Decimal(x)
-    other_leg = _EXACT.sqrt(_EXACT.multiply(1 - value, 1 + value))
-    return float(_compute_arc_tangent(_EXACT.divide(value, other_leg)))
+    other_leg = _DECIMAL_CONTEXT.sqrt(_DECIMAL_CONTEXT.multiply(1 - value, 1 + value))
+    return float(_compute_arc_tangent(_DECIMAL_CONTEXT.divide(value, other_leg)))
 
 
 def acos(x: float) -> float:
@@ -189,7 +191,7 @@ def acos(x: float) -> float:
     if x == -1.0:
         return float(_PI)
     value = Decimal(x)
-    half_sine = _EXACT.sqrt(_EXACT.divide(1 - value, 1 + value))
+    half_sine = _DECIMAL_CONTEXT.sqrt(_DECIMAL_CONTEXT.divide(1 - value, 1 + value))
     return float(2 * _compute_arc_tangent(half_sine))
 
 
@@ -198,16 +200,18 @@ def _reduce_angle(x: float) -> Decimal:
     if not abs(x) <= _ANGLE_MAX:
         raise ValueError("math domain error")
     wide = Context(prec=100)
-    return _EXACT.plus(wide.remainder(Decimal(x), wide.multiply(_PI, 2)))
+    return _DECIMAL_CONTEXT.plus(wide.remainder(Decimal(x), wide.multiply(_PI, 2)))
 
 
 def _compute_sine(x: Decimal) -> Decimal:
-    square, term, place = _EXACT.multiply(x, x), x, 1
+    square, term, index = _DECIMAL_CONTEXT.multiply(x, x), x, 1
 
     def following() -> Decimal:
-        nonlocal term, place
-        term = _EXACT.divide(_EXACT.multiply(-term, square), Decimal((place + 1) * (place + 2)))
-        place += 2
+        nonlocal term, index
+        term = _DECIMAL_CONTEXT.divide(
+            _DECIMAL_CONTEXT.multiply(-term, square), Decimal((index + 1) * (index + 2))
+        )
+        index += 2
         return term
 
     return _add_series(x, following)
@@ -219,15 +223,15 @@ def _compute_arc_tangent(x: Decimal) -> Decimal:
     Halving the angle twice makes the series short: atan x = 2 atan (x / (1 + sqrt(1 + x²))).
     """
     for _ in range(3):
-        root = _EXACT.sqrt(_EXACT.add(1, _EXACT.multiply(x, x)))
-        x = _EXACT.divide(x, _EXACT.add(1, root))
-    square, power_of_x, place = _EXACT.multiply(x, x), x, 1
+        root = _DECIMAL_CONTEXT.sqrt(_DECIMAL_CONTEXT.add(1, _DECIMAL_CONTEXT.multiply(x, x)))
+        x = _DECIMAL_CONTEXT.divide(x, _DECIMAL_CONTEXT.add(1, root))
+    square, power_of_x, index = _DECIMAL_CONTEXT.multiply(x, x), x, 1
 
     def following() -> Decimal:
-        nonlocal power_of_x, place
-        power_of_x = _EXACT.multiply(-power_of_x, square)
-        place += 2
-        return _EXACT.divide(power_of_x, Decimal(place))
+        nonlocal power_of_x, index
+        power_of_x = _DECIMAL_CONTEXT.multiply(-power_of_x, square)
+        index += 2
+        return _DECIMAL_CONTEXT.divide(power_of_x, Decimal(index))
 
     return 8 * _add_series(x, following)
 
@@ -236,7 +240,7 @@ def _add_series(first_term: Decimal, following: Callable[[], Decimal]) -> Decima
     """Add the terms of a series until a term no longer changes the sum. *following*: returns the next term."""
     running_sum = first_term
     while True:
-        next_sum = _EXACT.add(running_sum, following())
+        next_sum = _DECIMAL_CONTEXT.add(running_sum, following())
         if next_sum == running_sum:
             return next_sum
         running_sum = next_sum

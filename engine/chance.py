@@ -10,7 +10,7 @@ from msgspec import Struct
 from engine.arithmetic import cos, exp, log
 
 _MASK = (1 << 64) - 1
-_GOLDEN = 0x9E3779B97F4A7C15  # splitmix64 increment (Steele, Lea, Flood 2014)
+_GOLDEN_INCREMENT = 0x9E3779B97F4A7C15  # splitmix64 increment (Steele, Lea, Flood 2014)
 
 
 class RandomStream(Struct):
@@ -29,7 +29,7 @@ class RandomStream(Struct):
 
     def draw_bits(self) -> int:
         """Return the next 64 random bits as an integer."""
-        self.state = (self.state + _GOLDEN) & _MASK
+        self.state = (self.state + _GOLDEN_INCREMENT) & _MASK
         z = self.state
         z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
@@ -55,7 +55,7 @@ class RandomStream(Struct):
 
     def skip(self, count: int) -> None:
         """Skip *count* draws of 64 bits. A uniform number needs one draw, a normal or lognormal number two."""
-        self.state = (self.state + count * _GOLDEN) & _MASK
+        self.state = (self.state + count * _GOLDEN_INCREMENT) & _MASK
 
 
 @cache

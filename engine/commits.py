@@ -6,18 +6,18 @@ import hashlib
 from collections.abc import Mapping
 from typing import Final
 
-WEIGHT_LEAST: Final = 200
+COMMIT_CHARACTERS_MIN: Final = 200
 """Size of a commit without its changes, in characters. Assumed."""
 
 
-USER: Final = "\0user "
+USER_PREFIX: Final = "\0user "
 """Prefix of a database user's key in `Commit.edits`. No name of a script object starts with it."""
 
 
 def _apply_user_edits(
     users: Mapping[str, object], edits: tuple[tuple[str, object], ...]
 ) -> Mapping[str, object]:
-    changed = {name.removeprefix(USER): user for name, user in edits if name.startswith(USER)}
+    changed = {name.removeprefix(USER_PREFIX): user for name, user in edits if name.startswith(USER_PREFIX)}
     if not changed:
         return users
     return {name: user for name, user in {**users, **changed}.items() if user is not None}
@@ -45,7 +45,9 @@ class Commit:
         text = repr((kb, tick, edits))
         before = previous.digest if previous is not None else b""
         self.digest: bytes = hashlib.blake2b(before + text.encode(), digest_size=16).digest()
-        self.weight: int = (previous.weight if previous is not None else 0) + len(text) + WEIGHT_LEAST
+        self.weight: int = (
+            (previous.weight if previous is not None else 0) + len(text) + COMMIT_CHARACTERS_MIN
+        )
         """Size of this commit and of all earlier ones, in characters."""
         self.users: Mapping[str, object] = _apply_user_edits(
             previous.users if previous is not None else {}, edits

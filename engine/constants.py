@@ -19,7 +19,7 @@ TIME_MAX_S: Final = 1e6
 PING_INTERVAL_S: Final = 1.0
 """Interval at which each side sends a ping on each open connection. Documented [RANDAL]."""
 
-PING_WAIT_S: Final = 0.02
+PING_DELAY_PER_FACTOR_S: Final = 0.02
 """Delay of a ping per factor by which the processors are slower than normal. Assumed: a time slice and a half
 of a busy scheduler (4 to 15 ms each).
 """
@@ -46,7 +46,7 @@ errors].
 HARD_ERROR_S: Final = (0.6, 1.1)
 """Range of times until a broken connection is detected. Read off: "typically in around 1 second" [WP]."""
 
-SESSION_CLOSE_NOTICED_S: Final = 0.03
+SESSION_CLOSE_DELAY_S: Final = 0.03
 """Time until an instance receives the message that its partner has ended the session.
 
 Derived: a few round trips.
@@ -99,10 +99,10 @@ wizard].
 VERSIONS: Final = (2005, 2008, 2012, 2014, 2016, 2017, 2019, 2022)
 """Simulated versions of SQL Server."""
 
-COMPATIBILITY: Final = {
+COMPATIBILITY_LEVELS: Final = {
     2005: 90, 2008: 100, 2012: 110, 2014: 120, 2016: 130, 2017: 140, 2019: 150, 2022: 160
 }  # fmt: skip
-COMPATIBILITY_MIN: Final = {
+COMPATIBILITY_LEVELS_MIN: Final = {
     2005: 80, 2008: 80, 2012: 90, 2014: 100, 2016: 100, 2017: 100, 2019: 100, 2022: 100
 }  # fmt: skip
 """Lowest compatibility_level of each version, and the default of a new database.
@@ -110,7 +110,7 @@ COMPATIBILITY_MIN: Final = {
 Documented [DOC: ALTER DATABASE compatibility level].
 """
 
-PRODUCT: Final = {
+PRODUCT_VERSIONS: Final = {
     2005: ("9.00.5000.00", "SP4", "Microsoft SQL Server 2005"),
     2008: ("10.0.6000.29", "SP4", "Microsoft SQL Server 2008 (SP4)"),
     2012: ("11.0.7001.0", "SP4", "Microsoft SQL Server 2012 (SP4)"),
@@ -151,14 +151,14 @@ The message is documented [DOC: MSSQLSERVER_948]; the numbers are seen in public
 EDITIONS: Final = ("Enterprise", "Developer", "Standard", "Workgroup", "Express")
 """Simulated editions."""
 
-ENTERPRISE: Final = ("Enterprise", "Developer")
+ENTERPRISE_EDITIONS: Final = ("Enterprise", "Developer")
 """Editions with all features. Developer has the features of Enterprise under another license.
 
 Only these editions have safety OFF, database snapshots, online index builds and several redo threads.
 Documented [DOC: features supported by the editions].
 """
 
-WITNESS_ONLY: Final = ("Express", "Workgroup")
+WITNESS_ONLY_EDITIONS: Final = ("Express", "Workgroup")
 """Editions whose mirroring endpoint can only have the role WITNESS. Documented [DOC: CREATE ENDPOINT]."""
 
 ENDPOINT_REDIAL_S: Final = 0.25
@@ -173,7 +173,7 @@ CERTIFICATE_LIFE_S: Final = 365 * 86_400.0
 CERTIFICATE].
 """
 
-REPLAY_LOOK_S: Final = 0.5
+REDO_CHECK_INTERVAL_S: Final = 0.5
 """Interval at which a mirror with a redo queue checks whether it has redone a catalog change. Assumed.
 
 The only visible effect is the delay until a new user or file appears on the mirror.
@@ -190,10 +190,10 @@ BACKUP_KB_PER_S: Final = 100.0 * 1024
 Assumed: sequential reads of a disk array at the time of SQL Server 2005.
 """
 
-BACKUP_LEAST_S: Final = 0.3
+BACKUP_S_MIN: Final = 0.3
 """Minimum duration of a BACKUP or RESTORE statement. Assumed."""
 
-RECOVER_RESTORED_S: Final = 1.5
+RESTORE_RECOVERY_S: Final = 1.5
 """Duration of undo and of the opening at the end of RESTORE … WITH RECOVERY. Assumed."""
 
 PAGE_KB: Final = 8.0

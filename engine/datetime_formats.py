@@ -33,7 +33,7 @@ _FORMATTERS: Final[dict[str, Callable[[datetime], str]]] = {
 }
 """Format code, as in strftime -> function that formats this part of a date."""
 
-_READ: Final = {
+_PATTERNS: Final = {
     "%Y": r"(?P<year>\d{4})",
     "%y": r"(?P<year>\d\d)",
     "%m": r"(?P<month>1[0-2]|0[1-9]|[1-9])",
@@ -49,7 +49,7 @@ _READ: Final = {
 }
 """Format code -> pattern of this part of a date. Each pattern matches a text in only one way."""
 
-CENTURY_FROM: Final = 69
+TWO_DIGIT_YEAR_CUTOFF: Final = 69
 """Two-digit years from this one on belong to the 20th century, as in POSIX."""
 
 
@@ -67,7 +67,7 @@ def parse_datetime(text: str, form: str) -> datetime:
     part = match.groupdict()
     year = int(part.get("year") or 1900)
     if "%y" in form:
-        year += 1900 if year >= CENTURY_FROM else 2000
+        year += 1900 if year >= TWO_DIGIT_YEAR_CUTOFF else 2000
     hour = int(part.get("hour") or 0)
     if part.get("half"):
         hour = hour % 12 + (12 if part["half"].upper() == "PM" else 0)
@@ -90,5 +90,7 @@ def _parse_month(text: str) -> int:
 
 @cache
 def _build_pattern(form: str) -> re.Pattern[str]:
-    pattern = re.sub("%[A-Za-z]", lambda match: _READ[match.group()], re.sub(r"[.()+*?]", r"\\\g<0>", form))
+    pattern = re.sub(
+        "%[A-Za-z]", lambda match: _PATTERNS[match.group()], re.sub(r"[.()+*?]", r"\\\g<0>", form)
+    )
     return re.compile(pattern, re.ASCII | re.IGNORECASE)

@@ -24,29 +24,29 @@ the preceding one.
 """
 
 _UNIT: Final = 1 << BITS
-_WIDE: Final = Context(prec=60)
+_WIDE_CONTEXT: Final = Context(prec=60)
 
 LOG_MAX: Final = 9007199254740992.0
 EXP_MAX: Final = 40.0
 ANGLE_MAX: Final = 7.0
 """Maximum angle for fixed-point computation. For larger angles, use `decimal`."""
 
-_PARTS: Final = 64
+_OCTAVE_PARTS: Final = 64
 """Number of parts of an octave for which powers of two are stored."""
 
 
 def _scale(number: Decimal) -> int:
-    return int(_WIDE.multiply(number, _UNIT).to_integral_value())
+    return int(_WIDE_CONTEXT.multiply(number, _UNIT).to_integral_value())
 
 
-_LN2: Final = _scale(_WIDE.ln(Decimal(2)))
+_LN2: Final = _scale(_WIDE_CONTEXT.ln(Decimal(2)))
 _HALF_PI: Final = _scale(
     Decimal("1.57079632679489661923132169163975144209858469968755291048747229615390820314310449931")
 )
-_OF_AREA_TANGENT: Final = tuple(_UNIT // n for n in range(13, 0, -2))
-_OF_EXPONENTIAL: Final = tuple(_UNIT // math.factorial(n) for n in range(13, -1, -1))
-_OF_COSINE: Final = tuple((1 - n % 4) * (_UNIT // math.factorial(n)) for n in range(28, -1, -2))
-_OF_SINE: Final = tuple((2 - n % 4) * (_UNIT // math.factorial(n)) for n in range(29, 0, -2))
+_AREA_TANGENT_SERIES: Final = tuple(_UNIT // n for n in range(13, 0, -2))
+_EXPONENTIAL_SERIES: Final = tuple(_UNIT // math.factorial(n) for n in range(13, -1, -1))
+_COSINE_SERIES: Final = tuple((1 - n % 4) * (_UNIT // math.factorial(n)) for n in range(28, -1, -2))
+_SINE_SERIES: Final = tuple((2 - n % 4) * (_UNIT // math.factorial(n)) for n in range(29, 0, -2))
 """Coefficients of the sine series, last term first."""
 
 
@@ -62,14 +62,14 @@ def log(x: float) -> float | None:
     middle = (2 * part + 1) << 44
     s = ((whole_part - middle) << BITS) // (whole_part + middle)
     square, total = s * s >> BITS, 0
-    for factor in _OF_AREA_TANGENT:
+    for factor in _AREA_TANGENT_SERIES:
         total = (total * square >> BITS) + factor
     return _round_to_float(exponent * _LN2 + _compute_middle_log(part) + (s * total >> BITS - 1))
 
 
 @cache
 def _compute_middle_log(part: int) -> int:
-    return _scale(_WIDE.ln(_WIDE.divide(Decimal(2 * part + 1), Decimal(512))))
+    return _scale(_WIDE_CONTEXT.ln(_WIDE_CONTEXT.divide(Decimal(2 * part + 1), Decimal(512))))
 
 
 def exp(x: float) -> float | None:
@@ -78,18 +78,20 @@ def exp(x: float) -> float | None:
     It is the product of a power of two, a power for a part of an octave, and a series for the rest.
     """
     number = _to_units(x)
-    parts = number * _PARTS // _LN2
-    remainder, total = number - parts * _LN2 // _PARTS, 0
-    for factor in _OF_EXPONENTIAL:
+    parts = number * _OCTAVE_PARTS // _LN2
+    remainder, total = number - parts * _LN2 // _OCTAVE_PARTS, 0
+    for factor in _EXPONENTIAL_SERIES:
         total = (total * remainder >> BITS) + factor
-    octaves, part = divmod(parts, _PARTS)
+    octaves, part = divmod(parts, _OCTAVE_PARTS)
     nearest = _round_to_float(_compute_power_of_two(part) * total >> BITS)
     return None if nearest is None else math.ldexp(nearest, octaves)
 
 
 @cache
 def _compute_power_of_two(part: int) -> int:
-    return _scale(_WIDE.power(Decimal(2), _WIDE.divide(Decimal(part), Decimal(_PARTS))))
+    return _scale(
+        _WIDE_CONTEXT.power(Decimal(2), _WIDE_CONTEXT.divide(Decimal(part), Decimal(_OCTAVE_PARTS)))
+    )
 
 
 def cos(x: float) -> float | None:
@@ -101,7 +103,7 @@ def cos(x: float) -> float | None:
     quarters = (number + _HALF_PI // 2) // _HALF_PI
     remainder = number - quarters * _HALF_PI
     square, total = remainder * remainder >> BITS, 0
-    for factor in _OF_SINE if quarters & 1 else _OF_COSINE:
+    for factor in _SINE_SERIES if quarters & 1 else _COSINE_SERIES:
         total = (total * square >> BITS) + factor
     if quarters & 1:
         total = total * remainder >> BITS

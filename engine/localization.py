@@ -39,7 +39,7 @@ def build_message(template: str, /, **args: Argument) -> LocalizableMessage:
     return sentence
 
 
-def shorten(text: str, length: int) -> str:
+def shorten_text(text: str, length: int) -> str:
     """Cut *text* to *length* characters, including an ellipsis. In a `LocalizableMessage`, cut the arguments."""
     if len(text) <= length:
         return text
@@ -47,7 +47,7 @@ def shorten(text: str, length: int) -> str:
         allowed = length
         while allowed:
             args = tuple(
-                (name, shorten(value, allowed) if isinstance(value, str) else value)
+                (name, shorten_text(value, allowed) if isinstance(value, str) else value)
                 for name, value in text.args
             )
             short_text = _build_message(text.template, args)
@@ -97,20 +97,20 @@ def format_run_time(t_s: float, decimals: int = 0) -> LocalizableMessage:
     return _build_message(f"{'-' if t_s < 0 else ''}{template}", args)
 
 
-def as_json(text: str) -> Any:
-    """Convert *text* to JSON types, from which `from_json` restores it, for example in another process."""
+def convert_to_json(text: str) -> Any:
+    """Convert *text* to JSON types, from which `restore_from_json` restores it, for example in another process."""
     if not isinstance(text, LocalizableMessage):
         return text
-    args = {name: as_json(value) if isinstance(value, str) else value for name, value in text.args}
+    args = {name: convert_to_json(value) if isinstance(value, str) else value for name, value in text.args}
     return {"template": text.template, "args": args}
 
 
-def from_json(value: object) -> Any:
-    """Restore the text that `as_json` has converted to *value*."""
+def restore_from_json(value: object) -> Any:
+    """Restore the text that `format_statements` has converted to *value*."""
     if not isinstance(value, dict):
         return value
     return _build_message(
-        value["template"], tuple((name, from_json(arg)) for name, arg in value["args"].items())
+        value["template"], tuple((name, restore_from_json(arg)) for name, arg in value["args"].items())
     )
 
 

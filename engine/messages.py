@@ -32,7 +32,7 @@ class Message(Struct, frozen=True):
         return self.severity > 10
 
 
-STATES: Final = {
+MESSAGE_STATES: Final = {
     137: 2, 195: 10, 201: 4, 206: 2, 214: 2, 229: 5, 232: 3, 235: 0, 242: 3, 468: 9, 515: 2, 529: 2, 537: 3, 547: 0,
     1222: 51, 1412: 0, 1801: 3, 2714: 6, 2812: 62, 3156: 4, 3701: 5, 3702: 4, 5120: 101, 7202: 2, 8114: 5, 8115: 2,
     8144: 2, 8146: 2, 8152: 14, 8155: 2, 8162: 2, 8169: 2, 9002: 2,
@@ -71,7 +71,11 @@ class SqlError(Exception):
             None,
         )
         self.state = (
-            state if state is not None else STATES.get(number, 1) if default_state is None else default_state
+            state
+            if state is not None
+            else MESSAGE_STATES.get(number, 1)
+            if default_state is None
+            else default_state
         )
         self.also = also
         """Numbers of the messages that follow this one, such as 3013 after a failed RESTORE."""
@@ -127,13 +131,13 @@ PLACEHOLDER: Final = re.compile(
 )
 """Pattern of a placeholder, or of %% (a percent sign)."""
 
-LEADING: Final[dict[tuple[int, int], tuple[str, ...]]] = {(1480, 2012): ("mirroring",)}
+LEADING_ARGUMENTS: Final[dict[tuple[int, int], tuple[str, ...]]] = {(1480, 2012): ("mirroring",)}
 """(message number, version) -> arguments that precede the other ones in the wording since this version."""
 
 TEXTS_MAX: Final = 4_096
 """Maximum number of cached message texts, because an ERRORLOG often repeats them. Assumed."""
 
-RENAMED: Final = 2016
+ALWAYS_ON_RENAMED_VERSION: Final = 2016
 """First version whose messages contain "Always On" instead of "AlwaysOn". Seen in public ERRORLOGs."""
 
 
@@ -146,7 +150,7 @@ def find_wording(number: int, version: int = 2005) -> Wording:
     found_wording = next(
         (candidate for candidate in reversed(message) if candidate.since <= version), message[0]
     )
-    if version >= RENAMED and "AlwaysOn" in found_wording.text:
+    if version >= ALWAYS_ON_RENAMED_VERSION and "AlwaysOn" in found_wording.text:
         return replace(found_wording, text=found_wording.text.replace("AlwaysOn", "Always On"))
     return found_wording
 
@@ -165,7 +169,7 @@ def fill_message(number: int, *args: object, version: int = 2005) -> tuple[int, 
     """
     found_wording = find_wording(number, version)
     return found_wording.severity, fill_placeholders(
-        found_wording.text, (*LEADING.get((number, found_wording.since), ()), *args)
+        found_wording.text, (*LEADING_ARGUMENTS.get((number, found_wording.since), ()), *args)
     )
 
 

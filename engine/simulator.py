@@ -7,11 +7,11 @@ Guarantees
 
 Change propagation
     Rules do not call the parts that depend on them. They change fields of immutable structs through
-    `World.update_copy` and similar methods, which record the change (`changed`, `dirty`). After a change,
+    `World.update_copy` and similar methods, which record the change (`changed_seats`, `dirty`). After a change,
     `_propagate_changes` calls the listeners once, in a fixed order: log space, witnesses, membership and
     roles of the cluster, availability groups, clients, SQL connections, accounts, ledger, and last the flow.
     `streams.update_flow` rebuilds the setups of only the log sources that have changed. Timers that only
-    check and change nothing (`LOOKS`) do not start a propagation, so a second without events costs one
+    check and change nothing (`DATABASE_STATE_LOOKS`) do not start a propagation, so a second without events costs one
     compiled run.
 
 Reasons
@@ -83,7 +83,7 @@ HANDLERS: Final[Handlers] = {
     "failover.undone": failover.on_undo_done,
     "service.start": service.start_service,
     "service.started": service.on_service_started,
-    "service.stopped": service.complete_stop,
+    "service.stopped": service.complete_service_stop,
     "client.cut": clients.break_connections,
     "client.try": clients.try_next_login,
     "client.timeout": clients.on_login_timeout,
@@ -100,15 +100,15 @@ HANDLERS: Final[Handlers] = {
 }
 """Timer name -> handler. Handlers of T-SQL timers are in `tsql.HANDLERS`."""
 
-Crossings = tuple[tuple[int, Callable[[World, int], None]], ...]
+CrossingHandlers = tuple[tuple[int, Callable[[World, int], None]], ...]
 
-CROSSINGS: Final[Crossings] = (
+CROSSINGS: Final[CrossingHandlers] = (
     (CrossingKind.LOG_FULL.value, logspace.on_file_full),
     (CrossingKind.OPERATION_DONE.value, clients.on_operation_done),
 )
 """Handlers of the thresholds that a log source can cross in the flow model, in order."""
 
-STREAM_CROSSINGS: Final[Crossings] = (
+STREAM_CROSSINGS: Final[CrossingHandlers] = (
     (CrossingKind.SEND_DONE.value, groups.on_caught_up),
     (CrossingKind.REDO_DONE.value, groups.on_redo_done),
 )
@@ -119,7 +119,7 @@ def resolve_names(world: World, input_: Input) -> Input:
     """Return the input with all names in the spelling of the world. Raises InputError for an unknown name."""
     verb, args = VERBS[input_.verb], list(input_.args)
     for index, parameter in enumerate(verb.parameters[: len(args)]):
-        list_names = NAMES.get(parameter.kind)
+        list_names = NAME_LISTERS.get(parameter.kind)
         if list_names is not None:
             name, sign, window = args[index], "", ""
             if parameter.kind == "window":
@@ -135,7 +135,7 @@ def resolve_names(world: World, input_: Input) -> Input:
     return replace(input_, args=tuple(args))
 
 
-NAMES: Final[dict[str, Callable[[World], list[str]]]] = {
+NAME_LISTERS: Final[dict[str, Callable[[World], list[str]]]] = {
     "server": lambda world: list(world.instances),
     "client": lambda world: list(world.clients),
     "node": lambda world: list(world.nodes),
@@ -156,13 +156,13 @@ def _match_name(kind: str, name: str, known_names: Sequence[str]) -> str:
         if candidate.lower() == name.lower():
             return candidate
     matches = difflib.get_close_matches(name, known_names, 1)
-    problem = build_message(ABSENT[kind], name=name)
+    problem = build_message(MISSING_NAME_TEXTS[kind], name=name)
     if matches:
         raise InputError(build_message("{problem}; did you mean {name}?", problem=problem, name=matches[0]))
     raise InputError(append_existing_names(problem, known_names) if known_names else problem)
 
 
-ABSENT: Final = {
+MISSING_NAME_TEXTS: Final = {
     "server": mark("there is no server {name!r}"),
     "node": mark("there is no cluster node {name!r}"),
     "role": mark("there is no cluster role {name!r}"),
@@ -188,13 +188,13 @@ def apply_resolved_input(world: World, input_: Input) -> None:
     if (
         asks
         and tsql.is_connection_idle(world, input_.args[0])
-        and all(e.kind in ANSWER for e in world.outbox[position:])
+        and all(e.kind in BATCH_EVENTS for e in world.outbox[position:])
     ):
         return  # a completed query changes nothing that affects listeners
     _propagate_changes(world)
 
 
-ANSWER: Final = ("sql", "sql_done")
+BATCH_EVENTS: Final = ("sql", "sql_done")
 """Events at the start and the end of a batch."""
 
 
@@ -214,12 +214,12 @@ def advance_world(
     *inputs* are in order of time and not in the past. Within a tick, timers precede inputs, so that the
     division of a run into calls does not change it.
     """
-    waiting = list(reversed(inputs))
+    waiting_inputs = list(reversed(inputs))
     before = world.settlings
     while True:
         _run_due_timers(world)
-        while waiting and waiting[-1].tick <= world.tick:
-            item = waiting.pop()
+        while waiting_inputs and waiting_inputs[-1].tick <= world.tick:
+            item = waiting_inputs.pop()
             try:
                 apply_input(world, item)
             except InputError as problem:
@@ -232,10 +232,10 @@ def advance_world(
         due_tick = min(
             end_tick,
             world.timers[0][0] if world.timers else end_tick,
-            waiting[-1].tick if waiting else end_tick,
+            waiting_inputs[-1].tick if waiting_inputs else end_tick,
         )
-        ran, sources, stream_crossings = streams.run(world.flow, due_tick - world.tick, samples)
-        world.tick += ran
+        ticks_run, sources, stream_crossings = streams.run(world.flow, due_tick - world.tick, samples)
+        world.tick += ticks_run
         for source, crossings in sources:
             _call_crossing_handlers(world, source, int(crossings), CROSSINGS, world.sources)
         for stream, crossings in stream_crossings:
@@ -247,7 +247,7 @@ def advance_world(
 
 
 def _call_crossing_handlers(
-    world: World, number: int, bits: int, handlers: Crossings, existing_numbers: Container[int]
+    world: World, number: int, bits: int, handlers: CrossingHandlers, existing_numbers: Container[int]
 ) -> None:
     """Call the handlers of the crossings in *bits*. It is an integer, because arithmetic with flags is slow."""
     for bit, handler in handlers:
@@ -258,18 +258,18 @@ def _call_crossing_handlers(
 def _run_due_timers(world: World) -> None:
     """Run all due timers, in the order in which they were set."""
     while world.timers and world.timers[0][0] <= world.tick:
-        event_count, only_looked = len(world.outbox), True
+        event_count, only_checked = len(world.outbox), True
         while world.timers and world.timers[0][0] <= world.tick:
             _, _, name, args = heapq.heappop(world.timers)
-            only_looked = only_looked and name in LOOKS
+            only_checked = only_checked and name in CHECKING_TIMERS
             (HANDLERS.get(name) or tsql.HANDLERS[name])(world, *args)
-        if only_looked and len(world.outbox) == event_count and _is_unchanged(world):
+        if only_checked and len(world.outbox) == event_count and _is_unchanged(world):
             record_effects(world)  # a refused client may be the only effect of a fault
         else:
             _propagate_changes(world)
 
 
-LOOKS: Final = frozenset(
+CHECKING_TIMERS: Final = frozenset(
     {"client.try", "redo.replay", "availability.replay", "availability.schema", "instance.watch"}
 )
 """Timers that only check repeatedly. When one of them has an effect, it changes a database or emits an event."""
@@ -293,7 +293,7 @@ def _propagate_changes(world: World) -> None:
         seeding.update_seedings(world)
     clients.disconnect_refused_clients(world)
     tsql.check_connections(world)
-    availability.update_accounts(world)
+    availability.update_availability(world)
     record_effects(world)
     streams.update_flow(world)
     if world.clusters:
@@ -308,4 +308,4 @@ def start_timers(world: World) -> None:
             offset = world.chance.draw_uniform(0.0, copy.log_backup_every_s)
             world.call_after(offset, "log.backup", server, database)
     for server in sorted(world.instances):
-        monitor.start_timer(world, server)
+        monitor.start_monitor_timer(world, server)

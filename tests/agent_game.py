@@ -1,7 +1,8 @@
 """Long games of an agent: `python -m tests.agent_game --steps 100000 [NAME...]`.
 
-Prints the memory of the process every tenth of the steps, and plays every REPLAYED-th game again from its journal.
-Exits with 1 if a replay differs from its game, or if memory has grown by more than GROWN_MAX since the first tenth.
+The script prints the memory of the process ten times. It replays every REPLAYED-th game from its journal. It
+exits
+with 1 if a replay differs from its game, or if memory has grown by more than GROWN_MAX since the first tenth.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ GROWN_MAX: Final = 0.10
 
 
 def measure_resident_mb() -> float:
-    """Return the memory of this process in MB; where the system reports only the peak, the peak."""
+    """Return the current memory of this process in MB, or its peak if the system reports only the peak."""
     gc.collect()
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6

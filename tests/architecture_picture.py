@@ -1,6 +1,7 @@
-"""The picture of ARCHITECTURE.md, generated from the code: `python -m tests.architecture_picture`.
+"""Generator of the picture in ARCHITECTURE.md: `python -m tests.architecture_picture`.
 
-Packages are arranged in rows so that imports point down. The rows of the engine come from its layers, those
+The picture arranges packages in rows so that imports point down. The rows of the engine come from its layers,
+those
 of the desktop from the imports. The text of a package is its docstring.
 """
 
@@ -31,7 +32,7 @@ LIFE: Final = {
     "app.storage": "on disk, before anybody sees it",
     "app.view_models": "made into what views show",
 }
-"""Stations of an input, in this order, and their work."""
+"""Package -> work that it does for an input, in processing order."""
 
 LIBRARIES: Final = {
     "PySide6": "Qt",
@@ -47,7 +48,7 @@ LIBRARIES: Final = {
 
 PANEL_PX, GAP_PX, EDGE_PX, LINE_PX, CHARACTER_PX = 560, 8, 16, 13, 5.0
 NAMES_ALONE: Final = 4
-"""Number of packages in a row from which only names fit."""
+"""Minimum number of packages in a row that shows only names, because texts do not fit."""
 
 
 @cache
@@ -70,7 +71,7 @@ def list_libraries(room: str) -> list[str]:
 
 @cache
 def find_reachable_imports() -> dict[str, frozenset[str]]:
-    """Return for each package of the desktop all packages that it imports directly or indirectly."""
+    """Return package of the desktop -> all packages that it imports directly or indirectly."""
     rooms = sorted(
         name for name in CODE if name.count(".") == 1 and is_room(name) and name.startswith("app.")
     )
@@ -108,7 +109,7 @@ def find_cycle_with(room: str) -> set[str]:
 
 @cache
 def compute_depth(room: str) -> int:
-    """Return the row of *room*: one below the lowest package that imports it."""
+    """Return the row of *room*: one below the lowest package that imports *room*."""
     users = {
         other_room
         for other_room, reached in find_reachable_imports().items()
@@ -118,7 +119,9 @@ def compute_depth(room: str) -> int:
 
 
 def arrange_app_rows() -> list[list[str]]:
-    """Return the packages of the desktop from top to bottom; import cycles share a row."""
+    """Return the packages of the desktop, row by row from top to bottom. Packages in an import cycle share a
+    row.
+    """
     row = {room: max(map(compute_depth, {room, *find_cycle_with(room)})) for room in find_reachable_imports()}
     return [[room for room in row if row[room] == n] for n in sorted(set(row.values()))]
 
@@ -133,7 +136,7 @@ def list_rooms_inside(room: str) -> list[str]:
 
 
 def list_lines_of(room: str, width_px: float) -> list[str]:
-    """Return the lines of text below the name in a box."""
+    """Return the lines of text below the name in the box of a package."""
     characters = int((width_px - 20) / CHARACTER_PX)
     text = textwrap.wrap(get_docstring(room), characters)
     if inner_rooms := list_rooms_inside(room):
@@ -165,7 +168,7 @@ def draw_dot(number: int, x: float, y: float) -> Iterable[str]:
 
 
 def draw_panel(title: str, rows: list[list[str]], x: float, y: float) -> tuple[list[str], float]:
-    """Return the SVG of one half, and its height."""
+    """Return the SVG of one half of the picture, and its height."""
     svg_parts = [f'<text class="title" x="{x:.0f}" y="{y:.0f}">{escape(title)}</text>']
     y += 12
     for row in rows:

@@ -1,4 +1,4 @@
-"""Assertions that narrow a type."""
+"""Assertions that narrow the type of a value."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""Measure the effect of each private cache: `python -m tests.cache_bench`.
+"""Benchmark of each private cache: `python -m tests.cache_bench`.
 
-For each cache of the engine and each workload that uses it, the table shows the processor time without the cache,
-divided by the time with it: the least of ROUNDS alternating runs each, because other programs only add time.
-Below 1.05 a cache is not worth its code.
-`functools.cache` is not measured. docs/decisions/0020-private-caches.md has the results.
+For each cache of the engine and each workload that uses it, the table shows the processor time without the
+cache,
+divided by the time with the cache. Each time is the minimum of ROUNDS alternating runs, because other
+programs only
+add time. Below 1.05 a cache is not worth its code. The script does not measure `functools.cache`.
+docs/decisions/0020-private-caches.md has the results.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ Patch = Callable[[], AbstractContextManager[object]]
 
 @dataclass(frozen=True)
 class CacheCase:
-    """Cache, the way to switch it off, and the workloads that use it."""
+    """Cache, a way to disable it, and the workloads that use it."""
 
     name: str
     disable: Patch
@@ -96,7 +98,7 @@ def send_batches() -> object:
 
 
 def search_nodes(name: str) -> object:
-    """Visit the nodes of a search: fork, try an action, run for 20 s, score and hash."""
+    """Visit the nodes of a search: fork, try an action, run for 20 s, compute score and hash."""
     scenario = select_variant(load_shipped_scenario(name), 1)
     run = SearchDrill(scenario, 1)
     lines = list_scenario_lines(scenario)
@@ -138,7 +140,9 @@ def type_many_batches() -> object:
 
 
 def search_guesses() -> object:
-    """Search, for each action of the reference solution, another possible cause that would need another action."""
+    """Search four times for another possible cause that would need another action than the reference
+    solution.
+    """
     scenario = load_shipped_scenario("random-trouble-easy")
     causes = HiddenCauses(scenario, 1)
     plan = [parse_step(step) for step in select_variant(scenario, 1).solution]
@@ -174,23 +178,23 @@ def call_before(owner: type, method: str, forget: Callable[[Any], object]) -> It
 
 
 def empty(*names: str) -> Callable[[Any], object]:
-    """Return a function that empties these dictionaries of an object."""
+    """Return a function that clears the named dictionaries of an object."""
     return lambda owner: [getattr(owner, name).clear() for name in names]
 
 
 def forget_poll(poller: Any) -> None:
-    """Let a poller evaluate all conditions again."""
+    """Make a poller evaluate all conditions again."""
     poller._settlings, poller._parts_asked, poller._known, poller._next_look = -1, (), None, 0
 
 
 def forget_beliefs(causes: Any) -> None:
-    """Remove all beginnings of plans but the empty one."""
+    """Remove the cached state of every beginning of a plan except the empty one."""
     causes._looks = {(): causes._looks[()]}
 
 
 @contextmanager
 def disable_result_cache(instance: object) -> Iterator[None]:
-    """Compute each result of one `Recall` again."""
+    """Compute each result of one `ResultCache` again."""
     real = ResultCache.get
 
     def get(self: ResultCache[Any], key: object, length: int, make: Callable[[], object]) -> object:
@@ -201,7 +205,7 @@ def disable_result_cache(instance: object) -> Iterator[None]:
 
 
 def list_result_caches() -> Iterator[CacheCase]:
-    """List the caches of texts of SQL by their modules."""
+    """Yield a case for each `ResultCache` of the engine, named after its module."""
     for module_name, module in sorted(sys.modules.items()):
         for name, value in vars(module).items() if module_name.startswith("engine.") else ():
             if isinstance(value, ResultCache):
@@ -247,7 +251,9 @@ def measure(workload: Workload) -> float:
 
 
 def compare(case: CacheCase, workload: Workload, rounds: int) -> tuple[float, float]:
-    """Return the shortest time with the cache, and the ratio of the shortest time without the cache to it."""
+    """Return the shortest time with the cache, and the ratio of the shortest time without the cache to that
+    time.
+    """
     times: list[float] = []
     times_without: list[float] = []
     for _ in range(rounds):
@@ -266,7 +272,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="part of the name of a cache")
     options = parser.parse_args()
     for workload in WORKLOADS.values():
-        workload()  # load modules and compile grammars
+        workload()  # Load modules and compile grammars.
     print("| cache | workload | with it s | without it |\n|---|---|---|---|")
     for case in list_caches():
         for name in case.workloads if options.only in case.name else ():

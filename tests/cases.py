@@ -1,4 +1,4 @@
-"""Test cases of which the normal run plays a sample and `make test-slow` plays all."""
+"""Samples of test cases: the normal run plays a part of the cases, and `make test-slow` plays all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 
 def sample_cases(step: int, cases: Iterable[object]) -> list[object]:
-    """Mark all cases but each *step*-th one as slow."""
+    """Return *cases*, with all except each *step*-th case marked as slow."""
     return [case if number % step == 0 else _mark_slow(case) for number, case in enumerate(cases)]
 
 

@@ -1,4 +1,4 @@
-"""Parts of a window, found as Qt finds them: by class and object name."""
+"""Search for parts of a window by class and object name."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Part = TypeVar("Part", bound=QObject)
 
 
 def find_child(parent: QObject, kind: type[Part], name: str = "") -> Part:
-    """Return the first part of this class and, if given, of this name."""
+    """Return the first child of this class. With *name*, the child must also have this object name."""
     child_object = parent.findChild(kind, name) if name else parent.findChild(kind)
     assert isinstance(child_object, kind), f"{parent} has no {kind.__name__} {name}"
     return child_object
 
 
 def get_scene(view: QGraphicsView) -> TopologyScene:
-    """Return the cards and links on the canvas."""
+    """Return the scene with the cards and links of the canvas."""
     scene = view.scene()
     assert isinstance(scene, TopologyScene)
     return scene

@@ -1,8 +1,12 @@
-"""Load test of a large class: `python -m tests.class_load --seats 1000 --seconds 60 [--real 30] [--joins 10000]`.
+"""Load test of a large class: `python -m tests.class_load --seats 1000 --seconds 60 [--real 30] [--joins
+10000]`.
 
 Simulated seats send their position every two seconds and play the reference solution in real time, each with
-another start. A console receives the board and freezes the class three times. In addition, real seats (`class
-join`) can play, and intruders can try wrong codes, numbers of other seats and garbage. The result is one JSON
+another
+start time. A console receives the class dashboard and freezes the class three times. In addition, real seats
+(`class
+join`) can play, and intruders can try wrong codes, tokens for seats of others, and garbage. The result is one
+JSON
 object.
 """
 
@@ -41,16 +45,16 @@ MARK_S: Final = 10
 BEGUN_S: Final = 15.0
 """Wall time within which all seats must have joined."""
 STRANGERS: Final = 20
-"""Number of concurrent intruders."""
+"""Number of intruders that connect at the same time."""
 BETWEEN_S: Final = 2.0
 """Wall time between the starts of two real seats.
 
-In a class their laptops start Python in parallel; here all share two cores.
+In a real class, the computers of the seats start Python in parallel. Here all seats share two cores.
 """
 
 
 def play_reference_log() -> list[tuple[int, str, str]]:
-    """Return tick, line and hash of the reference solution, with a mark every MARK_S."""
+    """Return (tick, line, hash) entries of the reference solution, with an entry every MARK_S."""
     scenario = scenario_files.find(SCENARIO).load()
     drill = play_reference(scenario)
     replayed, entries = Drill(scenario, drill.seed, drill.mode), []
@@ -65,6 +69,8 @@ def play_reference_log() -> list[tuple[int, str, str]]:
 
 
 class Load:
+    """Simulated seats, instructor and intruders of a class, and the measured delays in seconds."""
+
     def __init__(self, seats: int, seconds: float) -> None:
         self.seats, self.seconds = seats, seconds
         self.log = play_reference_log()
@@ -96,7 +102,7 @@ class Load:
                 await asyncio.sleep(1.0)
 
     async def attend(self, socket: ClientConnection, secret: str, seat_number: int, start: float) -> None:
-        """Play a seat until the class is over; *start* is the start time of its drill."""
+        """Play a seat until the class is over. *start* is the wall-clock start of its drill."""
         join = {
             "kind": "join",
             "secret": secret,
@@ -147,7 +153,7 @@ class Load:
         )
 
     async def instructor(self, database: Path) -> None:
-        record = ClassRecord(str(database), new=False)
+        record = ClassRecord(str(database), create=False)
         the_class = record.read_class()
         record.close()
         assert the_class is not None
@@ -187,7 +193,9 @@ class Load:
             await asyncio.sleep(1)
 
     async def strangers(self, invited: Invitation, joins: int) -> None:
-        """Make *joins* invalid attempts from the seats' address, some concurrently, when the seats have joined."""
+        """Make *joins* invalid attempts from the address of the seats, STRANGERS at a time, after the seats
+        have joined.
+        """
         await asyncio.sleep(BEGUN_S)
         tries = iter(range(joins))
 
@@ -282,7 +290,7 @@ def start_seats(host: HostProcess, count: int, folder: Path) -> Iterator[list[su
 
 
 def count_seats(database: Path) -> int:
-    record = ClassRecord(str(database), new=False)
+    record = ClassRecord(str(database), create=False)
     count = len(record.read_seats())
     record.close()
     return count

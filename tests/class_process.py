@@ -1,4 +1,4 @@
-"""A class in separate processes, for tests: a host, seats, and a client that sends arbitrary messages."""
+"""Processes of a class for tests: a host, seats, and a client that sends arbitrary messages."""
 
 from __future__ import annotations
 
@@ -25,10 +25,14 @@ from tests.forked import Program
 
 ROOT = Path(__file__).parents[1]
 OPEN_S = 120.0
-"""Time limit for the start of a host; a new installation compiles the flow model first, possibly several at a time."""
+"""Time limit for the start of a host. A new installation compiles the flow model first, sometimes several at
+a time.
+"""
 WAIT_S = 60.0
 CLOSE_S = 0.2
-"""Wait for the host's answer to a close: a connection that has not read its messages never sees the answer."""
+"""Time limit for the host's answer to a close. A client that has not read its messages never receives the
+answer.
+"""
 T = TypeVar("T")
 
 
@@ -37,12 +41,12 @@ def command(*arguments: object) -> list[str]:
 
 
 def build_class(scenario: Scenario, plan: LessonPlan, text: str) -> ClassPart:
-    """Return a class of one part without seats. *text*: the plan as entered."""
+    """Return a class of one part without seats. *text*: the plan as the instructor entered it."""
     return create_parts(plan, text, lambda _: scenario)[0]
 
 
 class HostProcess:
-    """`mirrordrill class host` on *database*, a file or a URL; it can be killed and restarted."""
+    """Process of `mirrordrill class host` on *database*, a file or a URL. It can be killed and restarted."""
 
     def __init__(
         self,
@@ -92,7 +96,7 @@ def run_host(database: Path | str, *arguments: object, **options: Any) -> Iterat
 class Stranger:
     """Client that can send any bytes to the host. It answers pings, as seats do.
 
-    One thread reads and writes: CPython 3.11 loses data of a TLS connection with two.
+    One thread reads and writes, because CPython 3.11 loses data of a TLS connection that two threads use.
     """
 
     def __init__(self, invited: Invitation) -> None:
@@ -121,7 +125,7 @@ class Stranger:
         self._run(self._socket.send(iter(pieces)))
 
     def hears(self, kind: str = "") -> dict[str, Any]:
-        """Return the next message of this kind from the host."""
+        """Return the next message from the host, or with *kind* the next message of this kind."""
         while True:
             message: dict[str, Any] = json.loads(self._run(self._receive()))
             if message["kind"] == kind or not kind:

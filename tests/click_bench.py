@@ -1,7 +1,8 @@
-"""Time from a click to the first visible response: `python -m tests.click_bench [MS]`.
+"""Benchmark of the time from a click to the first visible response: `python -m tests.click_bench [MS]`.
 
-Triggers each enabled menu action and button on the start page and on the desk during a run. Measures
-processor time until the handler has returned and painted, or its dialog or busy cursor is visible.
+The script triggers each enabled menu action and button on the start page, and on the desk during a run. It
+measures
+processor time until the handler has returned and painted, or until a dialog or busy cursor is visible.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from tests.screenshots import open_screenshot_window
 LIMIT_MS = 100.0
 SIZE = (1366, 768)
 LEFT_OUT = ("quit", "close", "class", "team", "clients", "diagnos", "doctor")
-"""Parts of names of excluded actions: they end the window, or load sockets and certificates at first use."""
+"""Parts of the names of excluded actions, which end the window or load sockets and certificates at first use."""
 LOOK_MS = 5
 FILE_DIALOGS = ("getSaveFileName", "getOpenFileName", "getOpenFileNames")
 
 
 class Watch:
-    """Event filter that closes new windows and records when they appeared."""
+    """Event filter that closes new windows and records the times of their appearance."""
 
     def __init__(self) -> None:
         self.seen_s: float | None = None
@@ -80,7 +81,7 @@ def list_buttons(page: QWidget) -> Iterator[tuple[str, QAbstractButton]]:
 
 
 def run(limit_ms: float) -> int:
-    """Click everything; print what took longer and return the number of such clicks."""
+    """Click all controls, print those that took longer than *limit_ms*, and return their number."""
     slow = clicked = 0
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -103,7 +104,7 @@ def run(limit_ms: float) -> int:
                 try:
                     took_ms = measure(act, watch)
                 except RuntimeError:
-                    continue  # an earlier click has replaced the button
+                    continue  # An earlier click has replaced the button.
                 clicked += 1
                 if took_ms > limit_ms:
                     slow += 1
@@ -114,7 +115,7 @@ def run(limit_ms: float) -> int:
 
 
 def begin(window: OpenWindow) -> None:
-    """Start the lab and play a few seconds."""
+    """Start the lab and play it for a few seconds."""
     window.select_drill("lab")
     window.brief.started.emit("lab")
     for _ in range(100):
@@ -123,7 +124,7 @@ def begin(window: OpenWindow) -> None:
 
 
 def restore(window: OpenWindow, place: str) -> None:
-    """Return to the page whose controls are tested."""
+    """Return to the page that contains the tested controls."""
     QApplication.processEvents()
     for widget in QApplication.topLevelWidgets():
         if widget.isVisible() and widget is not window and not isinstance(widget, QMenu):

@@ -1,5 +1,5 @@
-"""Texts that `make words` collects in addition to marked ones (.ci/babel.cfg): skills, the course, notes on
-shortcuts.
+"""Collectors of texts for `make words` in addition to marked texts (.ci/babel.cfg): skills, the course,
+shortcut notes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ def collect_skills(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
 
 
 def collect_course(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
-    """Collect titles of the course's parts."""
+    """Collect the titles of the parts of the course."""
     yield from ((1, None, part["title"], []) for part in tomllib.load(file)["part"])
 
 
 def collect_table(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
-    """Collect the cells of columns that a table marks with "~" as translated."""
+    """Collect the cells of those columns that a table marks with "~" as translated."""
     head, *lines = (line.split("\t") for line in file.read().decode().splitlines())
     translated = [index for index, column in enumerate(head) if column.startswith("~")]
     for number, line in enumerate(lines, 2):
@@ -35,7 +35,7 @@ def collect_table(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
 
 
 def collect_schema(file: BinaryIO, keywords: Any, comments: Any, options: Any) -> Iterator[Any]:
-    """Collect the marked texts of the schema, and its notes on tables and keys, which the form shows."""
+    """Collect the marked texts of the schema, and its docstrings of tables and keys, which the form shows."""
     yield from extract_python(file, keywords, comments, options)
     yield from ((1, None, note, []) for note in sorted(collect_notes()))
 
@@ -49,8 +49,8 @@ def collect_notes() -> set[str]:
     def read(model: type[BaseModel]) -> None:
         for field in form_schema.list_fields(model):
             texts.add(field.description)
-            if field.inner is not None:
-                read(field.inner)
+            if field.inner_model is not None:
+                read(field.inner_model)
 
     for section in form_schema.list_sections():
         texts |= {form_schema.get_section_help(section, model) for model in section.models or (None,)}

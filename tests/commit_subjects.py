@@ -1,5 +1,6 @@
-"""Check of commit subjects since the introduction of the language standard: `make lint` (python -m
-tests.commit_subjects).
+"""Check of the length of commit subjects: `make lint` (python -m tests.commit_subjects).
+
+It checks commits since the introduction of the language standard.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ import sys
 from typing import Final
 
 SINCE: Final = "d4fa70995941"
-"""First commit of 27 November 2026 after the renaming. Older subjects stay as they are."""
+"""First commit after the renaming of 27 November 2026. The check ignores older subjects."""
 SUBJECT_MAX: Final = 72
 """Maximum length in characters [CONTRIBUTING.md]."""
 
 
 def find_long_subjects() -> list[str]:
-    """Return the subjects that are too long; empty if there is no history, as in an archive."""
+    """Return the subjects that are too long. The list is empty without a Git history, as in an archive."""
     log = subprocess.run(
         ["git", "log", "--no-merges", "--format=%s", f"{SINCE}..HEAD"],
         capture_output=True,

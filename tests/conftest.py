@@ -1,4 +1,4 @@
-"""Fixtures of all tests: user files stay untouched, and no widget or process is left over."""
+"""Fixtures of all tests: user files stay unchanged, and no widget or process remains after a test."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, settings
 
 os.environ.setdefault(
     "QT_QPA_PLATFORM", "offscreen"
-)  # before anything imports Qt; a variable that is set already stays, so that a test can be watched
+)  # Set this before any import of Qt. A variable that is already set stays, so that a test can show its window.
 
 
-os.environ["MIRRORDRILL_LANGUAGE"] = "en"  # independent of the system's language
+os.environ["MIRRORDRILL_LANGUAGE"] = "en"  # Make tests independent of the system's language.
 
 
 settings.register_profile("loaded", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -26,7 +26,9 @@ settings.load_profile("loaded")
 
 
 WAIT_MS = 60_000
-"""Time limit of waits. The default of five seconds is short, because a window on a busy machine takes three."""
+"""Time limit of waits. A window on a busy machine takes three seconds, so the default of five seconds is too
+short.
+"""
 
 
 def pytest_configure() -> None:
@@ -42,14 +44,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture(scope="session")
 def profile_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Yield paths of profile folders that do not exist yet. To create each folder took a tenth of the tests' time."""
+    """Yield paths of profile folders that do not exist yet. Creating each folder took a tenth of the tests'
+    time.
+    """
     base = tmp_path_factory.mktemp("profiles")
     return (base / str(number) for number in count())
 
 
 @pytest.fixture(autouse=True)
 def profile_folder(profile_folders: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Set the profile folder of this test, also for the processes that it starts."""
+    """Set the profile folder of this test and of the processes that it starts."""
     folder = next(profile_folders)
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(folder))
     return folder
@@ -65,9 +69,9 @@ def _no_thread_left() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Start every test with default appearance, and close all its windows at the end.
+    """Start every test with the default appearance, and close all its windows at the end.
 
-    A leftover window is restyled by every later theme test; nine of them took 40 s.
+    Every later theme test restyles a remaining window; nine such windows took 40 s.
     """
     if not {"qtbot", "qapp"}.intersection(request.fixturenames):
         yield
@@ -79,21 +83,21 @@ def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
 
     from app.widgets import theme
 
-    if QApplication.topLevelWidgets():  # pytest releases the fixtures of the previous test only now
+    if QApplication.topLevelWidgets():  # Pytest releases the fixtures of the previous test only now.
         gc.collect()
     app = request.getfixturevalue("qapp")
-    if not app.property("styled"):  # otherwise sizes would depend on the previous test
+    if not app.property("styled"):  # Otherwise sizes would depend on the previous test.
         theme.apply(app, theme.LIGHT)
-    gc.freeze()  # exclude modules and earlier objects: scanning them took a third of a test's time
+    gc.freeze()  # Exclude modules and earlier objects from collection, which took a third of a test's time.
     yield
-    if QApplication.mouseButtons() != Qt.MouseButton.NoButton:  # the state that a double click leaves
+    if QApplication.mouseButtons() != Qt.MouseButton.NoButton:  # Reset the state that a double click leaves.
         QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton)
     if QApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
         QTest.keyRelease(QWidget(), Qt.Key.Key_Shift)
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect()
-    if app.font().pointSizeF() != theme.BASE_POINTS:
-        # before a window exists: with one, another text size takes half a second
+    if app.font().pointSizeF() != theme.BASE_FONT_POINTS:
+        # Set the text size before a window exists. Otherwise the change takes half a second.
         theme.apply(app, theme.LIGHT)
     windows = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
     assert not windows, f"windows left open: {windows}"

@@ -1,4 +1,4 @@
-"""A full disk, for tests."""
+"""Simulation of a full disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def limit_file_size(size: int) -> Iterator[None]:
-    """Limit the files of this process to *size* bytes each."""
+    """Limit each file that this process writes to *size* bytes."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:

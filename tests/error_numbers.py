@@ -1,7 +1,8 @@
-"""Error numbers in the reference solution of each shipped drill, for the search of the start page.
+"""Generator of the error numbers in reference solutions of shipped drills, for the search of the start page.
 
-`python -m tests.error_numbers` renews assets/error_numbers.json and assets/summaries.json; with `--summaries` only the
-second, which takes seconds.
+`python -m tests.error_numbers` renews assets/error_numbers.json and assets/summaries.json. With `--summaries`
+it
+renews only the second file, which takes seconds.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ FILE = Path(__file__).parents[1] / "assets" / "error_numbers.json"
 
 
 def find_error_numbers(scenario: Scenario) -> list[int]:
-    """Return the numbers in the error logs and in the answers to batches, in ascending order."""
+    """Return the error numbers in the error logs and batch messages of the reference solution, in ascending
+    order.
+    """
     drill = play_reference(scenario)
     numbers = {read_field(event, "number") for event in drill.events if event.kind == "errorlog"}
     for batch in drill.build_report()["sql"]:
@@ -33,7 +36,7 @@ def build_summaries() -> str:
     """Return the text of the summaries that the program ships."""
     shipped = [file for file in scenario_files.list_all_files()[0] if file.shipped]
     version = get_program_version()
-    return summaries.build_text(
+    return summaries.format_cache(
         {summaries.compute_key(file, version): summaries.build_summary(file.load(), True) for file in shipped}
     )
 

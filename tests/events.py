@@ -18,7 +18,7 @@ def _list_classes(base: type[EventData]) -> list[type[EventData]]:
 
 
 DATA: Final = {each.kind: each for each in _list_classes(EventData) if each is not TeamMessageData}
-"""Kind of event -> class of its fields."""
+"""Kind of an event -> class of its fields."""
 
 
 def build_event(
@@ -41,5 +41,5 @@ def build_event(
 
 
 def read_field(event: Event, name: str, default: object = None) -> Any:
-    """Return the field *name* of the event's data; *default* if there is none."""
+    """Return the field *name* of the event's data, or *default* if the data has no such field."""
     return getattr(event.data, name, default)

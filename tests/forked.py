@@ -1,7 +1,8 @@
-"""Run `mirrordrill …` as forks of a process that has imported and compiled everything.
+"""Start of `mirrordrill …` as forks of a process that has imported and compiled everything.
 
-A normal start costs two seconds of processor time, and a class needs several programs. The module
-`tests.forked_from` is the source of the forks. Tests of the command line start the real program.
+A normal start costs two seconds of processor time, and a class needs several programs. The forks come from
+the module
+`tests.forked_from`. Tests of the command line start the real program.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _forks.set_forkserver_preload(["tests.forked_from"])
 
 @atexit.register
 def _kill_what_is_left() -> None:
-    """Kill remaining programs at exit, because Python would wait for them."""
+    """Kill the remaining programs at exit, because Python would wait for them."""
     for process in multiprocessing.active_children():
         process.kill()
 
@@ -43,7 +44,7 @@ def replace_get_context(_: str | None = None) -> ForkServerContext:
 def _begin_program(
     arguments: list[str], environment: dict[str, str], files: Mapping[int, Connection | str]
 ) -> None:
-    """Run the program in the fork. *files*: descriptors by number, or paths."""
+    """Run the program in the fork. *files*: number of a standard descriptor -> connection or path."""
     import app.__main__ as program
 
     os.chdir(ROOT)
@@ -53,13 +54,13 @@ def _begin_program(
         descriptor = os.open(file, os.O_RDWR) if isinstance(file, str) else file.fileno()
         os.dup2(descriptor, number)
     sys.stdin = os.fdopen(0, closefd=False)
-    sys.modules["__main__"] = program  # workers start as those of `python -m app` do
-    if sys.version_info < (3, 14):  # if a forked process cannot fork again, its workers start as usual
+    sys.modules["__main__"] = program  # Workers start in the same way as with `python -m app`.
+    if sys.version_info < (3, 14):  # If a forked process cannot fork again, its workers start normally.
         forkserver._forkserver.ensure_running = resource_tracker.ensure_running  # type: ignore[method-assign]
         multiprocessing.get_context = replace_get_context  # type: ignore[assignment]
     sys.argv = ["mirrordrill", *arguments]
     code = program.main()
-    # as at the end of any process: `multiprocessing` would otherwise wait for workers first
+    # End like any process. Otherwise `multiprocessing` would wait for workers first.
     for thread in threading.enumerate():
         if not thread.daemon and thread is not threading.main_thread():
             thread.join()
@@ -67,7 +68,9 @@ def _begin_program(
 
 
 class Program:
-    """The used part of the interface of `subprocess.Popen`. Errors go to the tests' own stderr."""
+    """Forked program with the required part of the interface of `subprocess.Popen`. Errors go to the tests'
+    own stderr.
+    """
 
     def __init__(self, *arguments: object, environment: Mapping[str, str] = os.environ) -> None:
         read, writing_end = _forks.Pipe(duplex=False)
@@ -100,7 +103,7 @@ class Program:
         if self._process.exitcode is None:
             raise subprocess.TimeoutExpired("mirrordrill", timeout_s)
         for file in (self.stdin, self.stdout):
-            with suppress(BrokenPipeError):  # the receiver has not read everything
+            with suppress(BrokenPipeError):  # The receiver has not read everything.
                 file.close()
         return self._process.exitcode
 
@@ -108,7 +111,7 @@ class Program:
 def run_program(
     *arguments: object, lines: str = "", environment: Mapping[str, str] = os.environ, timeout_s: float = 120.0
 ) -> subprocess.CompletedProcess[str]:
-    """Run the program and return its output for *lines*, and its exit code."""
+    """Run the program with *lines* as its input, and return its output and exit code."""
     with tempfile.TemporaryDirectory() as folder:
         places = [Path(folder, name) for name in STANDARD_FILES]
         for place in places:

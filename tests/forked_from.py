@@ -16,4 +16,4 @@ for module in (
 ):
     import_module(f"app.{module}")
 Drill(load_shipped_scenario("planned-failover"))
-gc.freeze()  # existing objects are not scanned in each fork
+gc.freeze()  # Exclude existing objects from garbage collection in each fork.

@@ -1,7 +1,9 @@
-"""Build the prebuilt libraries of the step for every system: `make kernel` (python -m tests.kernel_libraries).
+"""Build of the prebuilt libraries of the step function for every system: `make kernel` (python -m
+tests.kernel_libraries).
 
-The compiler comes from the package `ziglang`, which cross-compiles for all systems. The libraries do not use
-a C library, so they run with every version of it. The same text and compiler give the same bytes.
+The compiler comes from the package `ziglang`, which cross-compiles for all systems. The libraries use no C
+library, so
+they run with every version of it. The same source and compiler give the same bytes.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ from typing import Final
 
 from engine.flow import kernel
 from engine.flow.compiled.library import get_library_name
-from engine.flow.compiled.loader import FLAGS, LIBRARIES, read_source
+from engine.flow.compiled.loader import FLAGS, LIBRARIES, read_kernel_source
 from engine.flow.compiled.translate import translate
 
 ZIG: Final = Path(__file__).parents[1] / "build" / "zig" / "ziglang" / "zig"
 ALONE: Final = ("-nostdlib", "-fno-builtin")
-"""Flags to link without a C library; on macOS every library links to the system's."""
+"""Flags to link without a C library. On macOS, every library links to the system's C library."""
 
 TARGETS: Final = {
     ("Linux", "x86_64"): ("x86_64-linux-gnu.2.17", *ALONE),
@@ -29,14 +31,14 @@ TARGETS: Final = {
     ("Darwin", "x86_64"): ("x86_64-macos.11.0", "-fno-builtin"),
     ("Darwin", "aarch64"): ("aarch64-macos.11.0", "-fno-builtin"),
 }
-"""(system, processor) -> target of the compiler, and flags."""
+"""(system, processor) -> compiler target, and flags."""
 
 
 def build_library(system: str, machine: str, folder: Path) -> Path:
     """Build the library for *system* on *machine* in *folder*."""
     target, *flags = TARGETS[system, machine]
     text = folder / "kernel.c"
-    text.write_text(translate(read_source(), vars(kernel)), encoding="utf-8")
+    text.write_text(translate(read_kernel_source(), vars(kernel)), encoding="utf-8")
     library = folder / get_library_name(system, machine)
     command = [str(ZIG), "cc", "-target", target, *FLAGS, *flags, "-s", "-o", library.name, text.name]
     subprocess.run(command, check=True, cwd=folder)

@@ -1,8 +1,10 @@
-"""Predictions of spaced-repetition schedules: `python -m tests.learning`; tables for docs/learning.md.
+"""Comparison of spaced-repetition schedules: `python -m tests.learning` prints tables for docs/learning.md.
 
-Learners are simulated by three kinds of memories, none of which is FSRS's model. Each repeats a drill when
-SM-2, FSRS or chance schedules it. Before each run every schedule predicts its success. Log loss and
-calibration error compare predictions with results.
+Three kinds of memory models simulate learners; none of them is FSRS's model. Each learner repeats a drill
+when SM-2,
+FSRS or chance schedules it. Before each run, every schedule predicts its success. Log loss and calibration
+error
+compare predictions with results.
 """
 
 from __future__ import annotations
@@ -20,10 +22,12 @@ from app.learning.memory import SCHEDULER as FSRS
 
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
 RUNS: Final = 12
-"""Runs of each learner."""
+"""Number of runs of each learner."""
 
 
 class Schedule(Protocol):
+    """Spaced-repetition schedule: predicts the success of a run, records its result, and plans the next run."""
+
     def foreseen(self, day: float) -> float: ...
     def ran(self, day: float, success: bool) -> None: ...
     @property
@@ -51,6 +55,8 @@ class Sm2:
 
 
 class Fsrs:
+    """FSRS with its default parameters."""
+
     def __init__(self) -> None:
         self._card = Card(card_id=0, due=START)
         self.next_days = 1.0
@@ -65,7 +71,7 @@ class Fsrs:
 
 
 class Constant:
-    """Baseline that always predicts the success rate of all learners so far."""
+    """Baseline schedule that always predicts the success rate of all learners so far."""
 
     well, runs = 0, 0
     next_days = 7.0
@@ -95,7 +101,7 @@ SCHEDULES: Final[dict[str, Callable[[], Schedule]]] = {"SM-2": Sm2, "FSRS": Fsrs
 def simulate_learner(
     memory: Memory, schedule_name: str, chance: random.Random
 ) -> list[tuple[dict[str, float], bool, float]]:
-    """Simulate one learner; return the prediction of each schedule before each run but the first, the result,
+    """Simulate one learner. For each run after the first, return the prediction of each schedule, the result,
     and the time.
     """
     able = math.exp(chance.gauss(0.0, 0.7))

@@ -1,7 +1,7 @@
-"""Walks through the program and lists clipped, overlapping or low-contrast text in many sizes.
+"""Tour of the program that lists clipped, overlapping or low-contrast text in many sizes.
 
 `python -m tests.look_over [--words de] [--sizes 1024x768,1366x768] [--texts 0.8,2.0] [--themes light,dark]
-[--scenes brief,editor] [--pictures FOLDER]`; exit 1 if anything was found. The quick part is
+[--scenes brief,editor] [--pictures FOLDER]` exits with 1 if it finds a problem. A short version is
 tests/app/main_window/test_painted.py.
 """
 
@@ -27,7 +27,7 @@ from tests.open_window import OpenWindow
 from tests.screenshots import open_screenshot_window, walk_scenes
 
 BETWEEN: Final = (1366, 768)
-"""Window size between two scenes."""
+"""Size of the window between two scenes."""
 
 
 def process_events() -> None:
@@ -83,7 +83,7 @@ def main() -> int:
                 continue
             shown_widget = _find_dialog() if name.endswith("\n") else window
             for choice in themes:
-                # for the other scales, a dialog opens again
+                # A dialog opens again for each further scale.
                 for scale in scales if shown_widget is window else scales[:1]:
                     _show_theme(window, choice, scale)
                     for width, height in sizes if shown_widget is window else sizes[:1]:

@@ -1,11 +1,13 @@
-"""Every drill on every Python, SQLite, locale and code generation that this machine has: the same state, to the bit.
+"""Test that every drill has the same state, to the bit, on every Python, SQLite, locale and kernel of this
+machine.
 
-    python -m tests.matrix             play each drill's solution in every variant and compare them with one another
-    python -m tests.matrix --together --sample --until 60   what `make test` does: only so many seconds of those drills
-                                       that have differed before, and several traits in one run
-    python -m tests.matrix --play      the hashes of this one variant, as JSON
+    python -m tests.matrix             play each drill's solution in every variant, and compare the variants
+    python -m tests.matrix --together --sample --until 60   as in `make test`: 60 s of the drills that once
+    differed,
+                                       with several traits in one run
+    python -m tests.matrix --play      print the hashes of this one variant as JSON
 
-Environments for other Pythons are made once, from requirements-dev.lock, in build/matrix.
+The script creates environments for other Pythons once, from requirements-dev.lock, in build/matrix.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ NEEDED: Final = (
     "numpy", "msgspec", "lark", "sqlglot", "pydantic", "pydantic-core", "annotated-types",
     "typing-extensions", "typing-inspection", "tomlkit",
 )  # fmt: skip
-"""Packages that the engine imports, and their dependencies."""
+"""Packages that the engine imports, with their dependencies."""
 
 LOCALES: Final = ("de_DE.UTF-8", "tr_TR.UTF-8", "ja_JP.UTF-8")
 PYTHONS: Final = ("python3.11", "python3.12", "python3.13", "python3.14")
@@ -43,7 +45,7 @@ SAMPLE: Final = (
     "false-failovers", "index-rebuild", "link-too-thin", "log-compression", "random-trouble-hard", "redo-queue",
     "shutdown-nowait", "stop-service-failover", "wrong-port",
 )  # fmt: skip
-"""Drills that once differed: by floating-point sums of Python, or by work counts of SQLite."""
+"""Drills whose states once differed, because of floating-point sums of Python or work counts of SQLite."""
 PIP: Final = (
     "-m",
     "pip",
@@ -55,13 +57,13 @@ PIP: Final = (
     "--timeout=10",
 )
 INSTALL_S_MAX: Final = 120.0
-"""Time limit for the packages of one Python; it normally takes a second."""
+"""Time limit for installing the packages of one Python, which normally takes a second."""
 PLAIN: Final = {"MIRRORDRILL_KERNEL": "python"}
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Combination of Python, SQLite, locale and code generation to run the engine."""
+    """Combination of Python, SQLite, locale and kernel that runs the engine."""
 
     name: str
     python: str
@@ -73,7 +75,9 @@ class Variant:
 
 
 def play_drills(until_s: float | None, sample: bool) -> dict[str, str]:
-    """Return the state hash at the end of each drill's solution by name; *sample*: only those of SAMPLE."""
+    """Return name of a drill -> state hash at the end of its solution. *sample*: play only the drills of
+    SAMPLE.
+    """
     from engine.drill.authoring.scenario import load_scenario
     from engine.drill.running.drill import Drill
     from engine.drill.running.solution import play_solution_in_slices
@@ -94,7 +98,7 @@ def _play_in_process(options: argparse.Namespace) -> None:
     if options.sqlite:
         _take_sqlite(options.sqlite)
     if options.locale:
-        locale.setlocale(locale.LC_ALL, options.locale)  # as Qt does for the window
+        locale.setlocale(locale.LC_ALL, options.locale)  # Set the locale, as Qt does for the window.
     import sqlite3
 
     result = {"python": sys.version.split()[0], "sqlite": sqlite3.sqlite_version}
@@ -102,7 +106,7 @@ def _play_in_process(options: argparse.Namespace) -> None:
 
 
 def _take_sqlite(name: str) -> None:
-    """Replace sqlite3 by another package, which lacks some constants and the engine's limits."""
+    """Replace sqlite3 by another package, which lacks some constants and limits that the engine uses."""
     import sqlite3
 
     module = __import__(name)
@@ -122,7 +126,7 @@ def _take_sqlite(name: str) -> None:
 
 
 def combine_variants() -> list[Variant]:
-    """Return all traits in as few runs as there are Pythons, for a quick check."""
+    """Return variants that together have all traits, one for each Python, for a quick check."""
     all_variants = list(list_variants())
     locales = [variant for variant in all_variants if "--locale" in variant.options]
     second = [variant for variant in all_variants if "--sqlite" in variant.options]
@@ -140,7 +144,7 @@ def combine_variants() -> list[Variant]:
 
 
 def list_variants() -> Iterator[Variant]:
-    """Yield the variants that can run here; print the others."""
+    """Yield the variants that can run on this machine, and print the others."""
     own_version = f"{sys.version_info.major}.{sys.version_info.minor}"
     yield Variant(f"Python {own_version}", sys.executable)
     yield Variant(f"Python {own_version}, plain kernel", sys.executable, PLAIN)
@@ -159,7 +163,7 @@ def list_variants() -> Iterator[Variant]:
 
 
 def find_pythons() -> Iterator[str]:
-    """Yield one interpreter of each other version, from the PATH and from pyenv."""
+    """Yield one interpreter of each other Python version, from the PATH and from pyenv."""
     versions_seen = {sys.version_info[:2]}
     places = [shutil.which(name) for name in PYTHONS]
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
@@ -183,7 +187,7 @@ def find_environment(python: str) -> str | None:
 
 
 def _create_environment(python: str) -> str:
-    """Return an environment of *python* with the locked packages of the engine."""
+    """Create an environment of *python* with the locked packages of the engine, and return its interpreter."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     name = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     folder = MADE / name
@@ -202,7 +206,7 @@ def _create_environment(python: str) -> str:
 
 
 def _list_entries(lock: str) -> Iterator[str]:
-    """Yield each package of a lock file with its hashes."""
+    """Yield the entry of each package in a lock file, with its hashes."""
     entry = ""
     for line in lock.splitlines(keepends=True):
         if line[:1].isalnum() and entry:
@@ -214,7 +218,7 @@ def _list_entries(lock: str) -> Iterator[str]:
 
 
 def _find_second_sqlite() -> str | None:
-    """Return an interpreter with a second SQLite; print a message and return None if there is none."""
+    """Return an interpreter with a second SQLite. Without one, print a message and return None."""
     folder = MADE / "sqlite"
     python_file = folder / "bin" / "python"
     look = [str(python_file), "-c", f"import numpy, {SECOND_SQLITE}"]
@@ -258,7 +262,7 @@ def _run_variant(variant: Variant, until_s: float | None, sample: bool) -> dict[
 
 
 def compare_variants(until_s: float | None, sample: bool, selected: list[Variant]) -> int:
-    """Play the variants; print their traits and differences. Return 1 if there are any."""
+    """Play the variants, and print their traits and differences. Return 1 if there are differences."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         answers = list(pool.map(lambda variant: _run_variant(variant, until_s, sample), selected))
     first = answers[0]["hashes"]
@@ -294,7 +298,9 @@ def main() -> int:
         return 0
     MADE.mkdir(parents=True, exist_ok=True)
     if COMPILED_LOCALES.exists():
-        os.environ["LOCPATH"] = str(COMPILED_LOCALES)  # for the C library, in this process and its children
+        os.environ["LOCPATH"] = str(
+            COMPILED_LOCALES
+        )  # This setting applies to the C library in this process and its children.
     return compare_variants(
         options.until, options.sample, combine_variants() if options.together else list(list_variants())
     )

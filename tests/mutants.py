@@ -1,8 +1,10 @@
-"""Mutation test: change one place of the engine and check that a test fails.
+"""Mutation test: change one place of the engine, and check that a test fails.
 
-`make mutants SHARE=0.02 SEED=1`. cosmic-ray defines the mutations (see the Makefile for its version); no file
-is written. A child of this process imports the mutated module and runs the tests of its package until one
-fails. `--quick` omits the slowest tests, so a surviving mutant may be detected by them.
+The command is `make mutants SHARE=0.02 SEED=1`. cosmic-ray defines the mutations (see the Makefile for its
+version).
+The test writes no file: a child of this process imports the mutated module and runs the tests of its package
+until
+one fails. `--quick` omits the slowest tests, so the full run may detect a surviving mutant.
 """
 
 from __future__ import annotations
@@ -38,10 +40,14 @@ DEAR = [
     f"tests/engine/mirroring/test_{name}.py" for name in ("exploration", "odd_sequences", "quorum_patterns")
 ]
 ALIKE = ("Decorator", "NoOp", "_Is_Eq", "_IsNot_NotEq", "_Eq_Is")
-"""Suffixes of cosmic-ray operators that change nothing here: equal members of an enumeration are identical."""
+"""Suffixes of cosmic-ray operators without an effect here, because equal members of an enumeration are
+identical.
+"""
 LIMIT_CPU_S = 300
-"""Far more than the tests of a package take (1 minute); a slower mutant does not terminate and counts as detected."""
-BY_HAND = [  # Mutants that once survived every test: (file, text, text of the mutant).
+"""Maximum processor time of the tests of a package, which normally take a minute. A slower mutant counts as
+detected.
+"""
+BY_HAND = [  # Mutants that once survived every test: (file, original text, mutated text).
     ("engine/mirroring/failover.py", 'if kind == "manual" or failover.decided_tick is None:',
      'if kind != "manual" and failover.decided_tick is None:'),
     ("engine/protocol/streams.py", "generated_kb=max([world.flow.read_source_positions(source).flushed_kb, *received])",
@@ -54,20 +60,22 @@ BY_HAND = [  # Mutants that once survived every test: (file, text, text of the m
 
 @dataclass(frozen=True)
 class Mutant:
+    """Changed module of a package, with the line of the change."""
+
     package: str
     path: str
     line: int
     source: str
 
     def format_change(self) -> str:
-        """Return the differing lines, old and new."""
+        """Return the differing lines of the original and of the mutant."""
         before = (ROOT / self.path).read_text(encoding="utf-8").splitlines()
         lines = list(difflib.unified_diff(before, self.source.splitlines(), lineterm="", n=0))[2:]
         return " ".join(" ".join(line.split()) for line in lines if not line.startswith("@@"))
 
 
 def find_untestable_positions(source: str) -> set[tuple[int, int]]:
-    """Return the positions (line, column) that no test can distinguish: annotations, texts, `__repr__`."""
+    """Return the (line, column) positions whose change no test can detect: annotations, texts, `__repr__`."""
     spans: list[ast.expr | ast.stmt] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef):
@@ -91,7 +99,7 @@ def find_untestable_positions(source: str) -> set[tuple[int, int]]:
 
 
 def list_mutants(path: str) -> Iterator[list[tuple[int, type, int]]]:
-    """Yield the mutable places of a file, each as a list of mutants (line, operator, occurrence)."""
+    """Yield the mutable places of a file. Each is a list of its mutants as (line, operator, occurrence)."""
     from cosmic_ray.ast import ast_nodes, get_ast_from_path
     from cosmic_ray.plugins import get_operator, operator_names
 
@@ -110,7 +118,7 @@ def list_mutants(path: str) -> Iterator[list[tuple[int, type, int]]]:
 
 
 def sample_mutants(package: str, share: float, chance: random.Random) -> Iterator[Mutant]:
-    """Yield one mutant for each of a *share* of the places of *package*."""
+    """Yield one mutant for each place in a random *share* of the places of *package*."""
     from cosmic_ray.mutating import MutationVisitor
 
     files = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / package).glob("*.py"))
@@ -133,7 +141,7 @@ def list_hand_written() -> Iterator[Mutant]:
 
 
 def is_detected(mutant: Mutant | None, tests: list[str], output: Path) -> bool:
-    """Return whether a test fails or does not terminate in a child that imports *mutant*."""
+    """Return whether a test fails or does not terminate in a child process that imports *mutant*."""
     child = os.fork()
     if child:
         return os.waitpid(child, 0)[1] != 0
@@ -154,7 +162,7 @@ def is_detected(mutant: Mutant | None, tests: list[str], output: Path) -> bool:
 
 
 def install_mutant(mutant: Mutant) -> None:
-    """Let imports of the module return the mutant, recompiled if it is the kernel."""
+    """Make imports of the module return the mutant, and recompile it if it is the kernel."""
     load = SourceFileLoader.get_code
 
     def get_code(loader: SourceFileLoader, name: str) -> CodeType | None:
@@ -166,7 +174,7 @@ def install_mutant(mutant: Mutant) -> None:
     if mutant.path.endswith("flow/kernel.py"):
         from engine.flow.compiled import loader
 
-        loader.read_source = lambda: mutant.source
+        loader.read_kernel_source = lambda: mutant.source
         loader.CACHE_FOLDERS = (Path(tempfile.mkdtemp(dir=ROOT / "build" / "mutants")),)
 
 
@@ -197,7 +205,7 @@ def main() -> None:
                 package, options_given.share, random.Random(f"{options_given.seed} {package}")
             )
 
-    import lark, numpy, pydantic, sqlglot  # noqa: E401, F401, I001  # once, for all children
+    import lark, numpy, pydantic, sqlglot  # noqa: E401, F401, I001 # imported once for all children
 
     gc.freeze()
     for tests in [WORLD, TESTS["engine/flow"]]:

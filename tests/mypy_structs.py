@@ -1,7 +1,8 @@
-"""Mypy plugin: keyword arguments for fields of a struct have the names and types of the fields.
+"""Mypy plugin that checks names and types of keyword arguments for the fields of a struct.
 
 `msgspec.structs.replace` takes the fields of its struct. A parameter `**changes: FieldOf[Struct]` takes the
-fields of that struct.
+fields of
+that struct.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Context = FunctionSigContext | MethodSigContext
 
 
 class StructPlugin(Plugin):
-    """Plugin for `replace` and `FieldOf`."""
+    """Plugin for `replace_match` and `FieldOf`."""
 
     def get_function_signature_hook(
         self, fullname: str
@@ -46,7 +47,7 @@ def plugin(version: str) -> type[Plugin]:
 
 
 def _list_fields(owner: Type) -> dict[str, Type]:
-    """Return names and types of the fields of a struct, a typed dictionary, or a union of them."""
+    """Return name -> type of the fields of a struct, a typed dictionary, or a union of these."""
     proper = get_proper_type(owner)
     if isinstance(proper, UnionType):
         return {name: field_type for part in proper.items for name, field_type in _list_fields(part).items()}
@@ -83,13 +84,13 @@ def _list_star_types(context: Context, call: CallExpr) -> list[Type]:
 
 
 def _list_typed_keys(star_type: Type) -> list[str]:
-    """Return the keys of a typed dictionary; none of a plain one."""
+    """Return the keys of a typed dictionary. A plain dictionary has no known keys."""
     proper = get_proper_type(star_type)
     return list(proper.items) if isinstance(proper, TypedDictType) else []
 
 
 def _replace_by_fields(context: Context, fields: dict[str, Type]) -> CallableType:
-    """Return the signature with *fields* instead of its last parameter."""
+    """Return the signature with *fields* as keyword parameters instead of its last parameter."""
     signature, call = context.default_signature, context.context
     fields = {name: field_type for name, field_type in fields.items() if name not in signature.arg_names}
     if not isinstance(call, CallExpr) or not fields:
@@ -97,7 +98,7 @@ def _replace_by_fields(context: Context, fields: dict[str, Type]) -> CallableTyp
     names: list[str | None] = [*signature.arg_names[:-1], *fields]
     kinds = [*signature.arg_kinds[:-1], *[ARG_NAMED_OPT] * len(fields)]
     types = [*signature.arg_types[:-1], *fields.values()]
-    if ARG_STAR2 in call.arg_kinds:  # of a plain dictionary, neither names nor values are known
+    if ARG_STAR2 in call.arg_kinds:  # The names and types of a plain dictionary's values are unknown.
         typed = [
             name for star_type in _list_star_types(context, call) for name in _list_typed_keys(star_type)
         ]

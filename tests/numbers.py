@@ -8,6 +8,6 @@ from engine.flow import Flow
 
 
 def is_finite(flow: Flow) -> bool:
-    """Return whether state and parameters contain neither infinity nor NaN."""
+    """Return whether the state and the parameters of *flow* contain neither infinity nor NaN."""
     arrays = (flow.sources, flow.streams, flow.source_params, flow.stream_params, flow.hosts, flow.history)
     return all(np.isfinite(array).all() for array in arrays)

@@ -1,4 +1,4 @@
-"""The complete real window, and access to its parts by class for tests."""
+"""Complete real window for tests, with access to its parts by class."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OpenWindow(MainWindow):
-    """Window whose attributes, such as `session`, are its only child of that class; classes load with the program."""
+    """Window whose attributes, such as `session`, return its only child of a class."""
 
     def __getattr__(self, name: str) -> Any:
         parts = _get_parts()
@@ -37,21 +37,21 @@ class OpenWindow(MainWindow):
     # --- actions of a user ----------------------------------------------------------------------------------
 
     def select_drill(self, name: str) -> None:
-        """Select a drill on the start page."""
+        """Select the drill *name* on the start page."""
         self.picker.chosen.emit(name)
 
     def start_drill(self, mode: str) -> None:
-        """Start the drill from the brief."""
+        """Start the drill from its brief in *mode*."""
         self.brief.started.emit(mode)
 
     def resume_run(self, run_id: int) -> None:
-        self.picker.resumed.emit(run_id)
+        self.picker.resume_wanted.emit(run_id)
 
     def open_file(self, name: str) -> None:
         self.files.open(name)
 
     def apply_line(self, line: str) -> None:
-        """Apply an input line of a view."""
+        """Apply an input line as if a view had sent it."""
         self.connection.apply_input(line)
 
     def show_home(self) -> None:
@@ -68,7 +68,7 @@ class OpenWindow(MainWindow):
 
     @property
     def scenario(self) -> Scenario | None:
-        """Return the scenario on screen."""
+        """Return the scenario of the run on screen, or None without a run."""
         chosen_scenario: Scenario | None = self.choice.scenario
         return chosen_scenario
 
@@ -79,7 +79,7 @@ def build_window(
     use_timer: bool = True,
     clock: Callable[[], float] = time.perf_counter,
 ) -> OpenWindow:
-    """Build a window with all of its parts. *use_timer* and *clock*: as the session has them."""
+    """Build a window with all its parts. The session uses *use_timer* and *clock*."""
     from app.main_window.assembly import assemble_window
 
     window = OpenWindow(store)
@@ -100,16 +100,16 @@ def _get_parts() -> dict[str, type[Any]]:
     from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts
     from app.main_window.diagnostics import InstallationCheckDialog
     from app.main_window.drill_choice import DrillChoice
-    from app.main_window.failover_moment import FailoverMoment
+    from app.main_window.failover_moment import StageController
     from app.main_window.files import FileOpener, ScriptFiles
-    from app.main_window.first_run import FirstRun
-    from app.main_window.learning import Learning
+    from app.main_window.first_run import Introduction
+    from app.main_window.learning import LessonController
     from app.main_window.navigation import Navigation
-    from app.main_window.presenter_mode import FullScreen, PresenterMode
+    from app.main_window.presenter_mode import FullScreenMode, PresenterMode
     from app.main_window.quarantine import QuarantineGate
     from app.main_window.replay import LoadingBar, ReplayControls, TimeSelection
     from app.main_window.run_controller import RunController
-    from app.main_window.runs import BranchViews, FinishedRuns
+    from app.main_window.runs import BranchViews, FinishedRunController
     from app.main_window.scenario_editor import EditorLauncher
     from app.main_window.session import HostSession
     from app.main_window.tools import ProgressPages, ToolPages
@@ -117,31 +117,62 @@ def _get_parts() -> dict[str, type[Any]]:
     from app.views.charts import Charts
     from app.views.console import Console
     from app.views.debrief import Debrief
-    from app.views.help import Help
+    from app.views.help import HelpDialog
     from app.views.history import RunHistoryPage
-    from app.views.input_line import InputLine
+    from app.views.input_line import CommandLine
     from app.views.object_explorer import ObjectExplorer
     from app.views.palette import Palette
     from app.views.timeline import Timeline
-    from app.views.timing import Timing
-    from app.views.topology import Topology
+    from app.views.timing import TimingPanel
+    from app.views.topology import TopologyView
     from app.views.topology_table import TopologyTable
-    from app.views.transport import Transport
+    from app.views.transport import TimeControls
 
     return {
-        "input_line": InputLine, "appearance": Appearance, "branches": BranchViews, "brief": BriefPage,
-        "briefing": Briefing, "bundling": BundleDialogs, "charts": Charts, "choice": DrillChoice,
-        "commands": PaletteCommands, "connection": DeskConnection, "console": Console,
-        "debrief": Debrief, "debriefing": DebriefPage,
-        "desk": Desk, "desk_page": DeskPage, "diagnostics": InstallationCheckDialog, "editing": EditorLauncher,
-        "explorer": ObjectExplorer, "failover_moment": FailoverMoment,
-        "files": FileOpener, "first_run": FirstRun, "full_screen": FullScreen, "help": Help,
+        "input_line": CommandLine,
+        "appearance": Appearance,
+        "branches": BranchViews,
+        "brief": BriefPage,
+        "briefing": Briefing,
+        "bundling": BundleDialogs,
+        "charts": Charts,
+        "choice": DrillChoice,
+        "commands": PaletteCommands,
+        "connection": DeskConnection,
+        "console": Console,
+        "debrief": Debrief,
+        "debriefing": DebriefPage,
+        "desk": Desk,
+        "desk_page": DeskPage,
+        "diagnostics": InstallationCheckDialog,
+        "editing": EditorLauncher,
+        "explorer": ObjectExplorer,
+        "failover_moment": StageController,
+        "files": FileOpener,
+        "first_run": Introduction,
+        "full_screen": FullScreenMode,
+        "help": HelpDialog,
         "history": RunHistoryPage,
-        "irrevocable": ConfirmationDialogs, "learning": Learning,
-        "loading": LoadingBar, "moments": TimeSelection, "navigation": Navigation,
-        "palette_of_commands": Palette, "play": RunController, "presenting": PresenterMode, "progress": ProgressPages,
-        "quarantine": QuarantineGate, "replay": ReplayControls, "run_facts": RunFacts, "runs": FinishedRuns,
+        "confirmations": ConfirmationDialogs,
+        "learning": LessonController,
+        "loading": LoadingBar,
+        "moments": TimeSelection,
+        "navigation": Navigation,
+        "palette_of_commands": Palette,
+        "play": RunController,
+        "presenting": PresenterMode,
+        "progress": ProgressPages,
+        "quarantine": QuarantineGate,
+        "replay": ReplayControls,
+        "run_facts": RunFacts,
+        "runs": FinishedRunController,
         "scripts": ScriptFiles,
-        "session": HostSession, "table": TopologyTable, "teller": Announcer, "timeline": Timeline, "timing": Timing,
-        "tools": ToolPages, "topology": Topology, "transport": Transport,
-    }  # fmt: skip
+        "session": HostSession,
+        "table": TopologyTable,
+        "teller": Announcer,
+        "timeline": Timeline,
+        "timing": TimingPanel,
+        "tools": ToolPages,
+        "topology": TopologyView,
+        "transport": TimeControls,
+    }

@@ -1,8 +1,8 @@
-"""Painted texts of a window with position, color and background.
+"""Reader of the painted texts of a window, with position, color and background.
 
-Each widget is rendered into an SVG, which contains the texts, and the window into a picture, which shows
-their background. So delegates, the scene and plots are included. `python -m tests.look_over` walks through
-the program with it.
+It renders each widget into an SVG, which contains the texts, and the window into a picture, which shows their
+background. This includes delegates, the scene and plots. `python -m tests.look_over` checks the program with
+it.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ LARGE_PX, LARGE_BOLD_PX = 24.0, 18.66
 """WCAG 2: text of 18 points, or bold text of 14 points, may have the lower contrast."""
 BOLD: Final = 600
 NEAR: Final = 60
-"""Maximum sum of red, green and blue differences between an edge pixel and the color of its letter."""
+"""Maximum color distance between a pixel of a letter and the text color, as the sum over red, green and blue."""
 
 MOSTLY: Final = 0.8
-"""Share of a text's height that must be visible before its background can be determined."""
+"""Minimum visible share of a text's height for which the check can determine its background."""
 
 _NUMBER: Final = re.compile(r"-?[\d.]+(?:e-?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Painted text in the window."""
+    """Text that a widget painted in the window."""
 
     words: str
     box: QRectF
@@ -45,7 +45,7 @@ class Text:
     size_px: float
     weight: int
     widget: QWidget
-    """Widget that painted it."""
+    """Widget that painted the text."""
 
     @property
     def large(self) -> bool:
@@ -65,7 +65,7 @@ class Text:
 
 
 def render_picture(widget: QWidget) -> QImage:
-    """Return an image of *widget* at one pixel per logical pixel, independent of the screen's scale."""
+    """Return an image of *widget* with one pixel per logical pixel, independent of the screen's scale factor."""
     image = QImage(widget.size(), QImage.Format.Format_RGB32)
     widget.render(image)
     return image
@@ -79,7 +79,7 @@ def list_texts(window: QWidget) -> Iterator[Text]:
 
 
 def is_in_sight(widget: QWidget) -> bool:
-    """Return whether the widget is shown, and not hidden by a tab or scrolled out of view."""
+    """Return whether the widget is shown, and neither hidden behind a tab nor scrolled out of view."""
     return widget.isVisible() and not widget.visibleRegion().isEmpty()
 
 
@@ -143,7 +143,7 @@ def _list_text_elements(drawing: ElementTree.Element) -> Iterator[tuple[ElementT
 
 
 def compute_contrast(color: QColor, other_color: QColor) -> float:
-    """Return contrast ratio of two opaque colors, 1 to 21, as WCAG 2 defines it."""
+    """Return the contrast ratio of two opaque colors, from 1 to 21, as WCAG 2 defines it."""
     high, low = sorted((_compute_luminance(color), _compute_luminance(other_color)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
@@ -157,7 +157,9 @@ def _compute_luminance(color: QColor) -> float:
 
 
 def measure_contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
-    """Return the contrast of the letters and their background in *picture*; None if the letters are not visible."""
+    """Return the contrast of the letters with their background in *picture*, or None if the letters are not
+    visible.
+    """
     whole_box = text.box.toAlignedRect()
     corner = text.widget.mapTo(window, QPoint()) if text.widget is not window else QPoint()
     visible_box = text.widget.visibleRegion().translated(corner).intersected(whole_box).boundingRect()
@@ -176,7 +178,7 @@ def measure_contrast(text: Text, picture: QImage, window: QWidget) -> float | No
 
 
 def find_faint_contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
-    """Return the contrast if it is below the WCAG limit, else None."""
+    """Return the contrast if it is below the WCAG limit, otherwise None."""
     ratio = measure_contrast(text, picture, window) if text.widget.isEnabled() else None
     mark = not any(letter.isalnum() for letter in text.words)
     needed_contrast = LARGE_CONTRAST if text.large or mark else TEXT_CONTRAST
@@ -192,7 +194,7 @@ def _blend_colors(color: QColor, ground: QColor) -> QColor:
 
 
 def _read_pixels(picture: QImage) -> NDArray[np.uint32]:
-    """Return red, green and blue of each pixel as one number, by row and column."""
+    """Return the color of each pixel as one number of red, green and blue, by row and column."""
     assert picture.depth() == 32
     words = np.frombuffer(picture.constBits(), np.uint32)
     return words.reshape(picture.height(), picture.bytesPerLine() // 4)
@@ -203,12 +205,14 @@ def _split_color(color: QColor) -> tuple[int, int, int]:
 
 
 def describe_clipping(text: Text, window: QWidget) -> str:
-    """Describe the part of a text that its widget cuts off; empty if none. Scrolling is no cut."""
+    """Describe the part of a text that its widget cuts off. Return an empty text if nothing is cut off or
+    scrolling helps.
+    """
     widget = text.widget
     if text.words.endswith(ELLIPSIS) and not is_intended_ellipsis(text):
         return "is a cell that ends in dots" if _is_viewport(widget) else "ends in dots"
     if _is_viewport(widget) or isinstance(widget, QTabBar):
-        return ""  # scrolling shows the rest
+        return ""  # Scrolling shows the rest.
     inner_area = QRectF(
         widget.rect().translated(widget.mapTo(window, QPoint()) if widget is not window else QPoint())
     )
@@ -225,8 +229,8 @@ def describe_clipping(text: Text, window: QWidget) -> str:
 
 
 def is_intended_ellipsis(text: Text) -> bool:
-    """Return whether the dots are part of the text, as in "Open…" or "Loading…"."""
-    # a mnemonic splits words
+    """Return whether the ellipsis is part of the text, as in "Open…" or "Loading…"."""
+    # A mnemonic splits the painted text.
     return any(full_text.endswith(text.words) for full_text in _list_texts(text.widget))
 
 

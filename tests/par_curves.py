@@ -1,10 +1,15 @@
 """Search for rises of V(t): `python -m tests.par_curves [--hostile] [--runs 500] [--seconds 600]`.
 
-V(t) is the score that is reachable at time t; no input can raise it, so each rise shows an error of the search.
-The scored drills are played in turn by the reference and by players with random inputs and a new seed for each run.
-With --hostile, players break something before the story does and act again soon afterwards; the drills are generated
-or come from tests/par_drills.py. The script prints each run in which V rose by more than RISE_MAX: in the displayed
-curve, and in the curve computed only from what was known at each moment. It ends with the counts and processor time.
+V(t) is the score that is reachable at time t. No input can raise it, so each rise shows an error of the
+search. The
+reference and players with random inputs play the scored drills in turn, with a new seed for each run. With
+--hostile,
+players break something before the first timeline entry and act again soon afterwards; the drills are
+generated or
+come from tests/par_drills.py. The script prints each run in which V rose by more than RISE_MAX: in the
+displayed
+curve, or in the curve that uses only facts known at each time. It ends with the counts and the processor
+time.
 """
 
 from __future__ import annotations
@@ -23,7 +28,7 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par.account import RegretAnalysis
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
-from engine.drill.par.regret import RISE_MAX, build_account
+from engine.drill.par.regret import RISE_MAX, analyze_regret
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import find_default_end, play_reference
@@ -34,12 +39,12 @@ from engine.verbs import VERBS
 from tests import par_drills
 
 ACTS: Final = 4
-"""Actions of a random player: few enough that some runs are won."""
+"""Number of inputs of a random player, so small that some runs reach all goals."""
 
 BREAKS: Final = ("power-off", "stop-service", "pull-cable", "hang", "stop-cluster", "stop-role")
 
 Run = tuple[str, str, Drill]
-"""Scenario, player, run."""
+"""(scenario, player, run)."""
 
 
 def play_at_random(scenario: Scenario, seed: int) -> Drill:
@@ -57,9 +62,7 @@ def play_at_random(scenario: Scenario, seed: int) -> Drill:
 
 
 def play_hostile(scenario: Scenario, seed: int) -> Drill:
-    """Play a drill: break something while all is well, sometimes two things in a row, then apply random or
-    worse offers.
-    """
+    """Play a drill: first break something, sometimes twice in a row, then apply random or breaking inputs."""
     drill, lean, chance = Drill(scenario, seed), SearchDrill(scenario, seed), RandomStream.from_seed(seed)
     known_lines, end = list_scenario_lines(drill.scenario), find_default_end(drill)
     first = min((to_ticks(entry.at or 30.0) for entry in scenario.timeline), default=to_ticks(30.0))
@@ -101,13 +104,13 @@ def _list_breaking_lines(world: World) -> list[str]:
 
 
 def measure_rise(account: RegretAnalysis) -> float:
-    """Return the largest rise of the stored curve in points."""
+    """Return the largest rise of the stored curve, in points."""
     values = [value for _, value in account.curve]
     return max([0.0, *(next_value - before for before, next_value in itertools.pairwise(values))])
 
 
 def play_runs(start: int = 0) -> Iterator[Run]:
-    """Yield every drill with its reference, then with random players, without end."""
+    """Yield a run of every drill with its reference, then endlessly runs with random players."""
     drills = [
         drill for file in scenario_files.list_all_files()[0] if file.shipped and (drill := file.load()).scored
     ]
@@ -121,7 +124,7 @@ def play_runs(start: int = 0) -> Iterator[Run]:
 
 
 def play_hostile_runs(start: int = 0) -> Iterator[Run]:
-    """Yield own and generated drills with random players, without end; each generated drill is new."""
+    """Yield endlessly runs of own and newly generated drills with random players."""
     generators = [scenario_files.find(name).load() for name in GENERATORS]
     rounds_and_drills = (
         (player, drill)
@@ -146,7 +149,7 @@ def main() -> None:
             break
         before_s = time.process_time()
         try:
-            account = run_to_completion(build_account(drill, certificates.load_plans(drill)))
+            account = run_to_completion(analyze_regret(drill, certificates.load_plans(drill)))
         except (KeyError, AssertionError) as error:
             print(f"{name}, {player}: {error!r}", flush=True)
             broken += 1
@@ -155,11 +158,12 @@ def main() -> None:
         done_count, told_count, known_count = (
             done_count + 1,
             told_count + (measure_rise(account) > RISE_MAX),
-            known_count + (account.risen > RISE_MAX),
+            known_count + (account.largest_rise > RISE_MAX),
         )
-        if max(measure_rise(account), account.risen) > RISE_MAX:
+        if max(measure_rise(account), account.largest_rise) > RISE_MAX:
             print(
-                f"{name}, {player}: told {measure_rise(account):.1f}, known {account.risen:.1f}", flush=True
+                f"{name}, {player}: told {measure_rise(account):.1f}, known {account.largest_rise:.1f}",
+                flush=True,
             )
     print(
         f"{done_count} runs in {time.monotonic() - start_s:.0f} s, accounts in {worked_s:.0f} s of processor time:"

@@ -1,4 +1,6 @@
-"""Small drills for tests in which much can break: sessions, groups, a failover cluster, a set-up."""
+"""Small drills for tests, in which many parts can break: sessions, availability groups, an FCI, and
+preparations.
+"""
 
 from __future__ import annotations
 
@@ -258,7 +260,7 @@ KNOWN: Final[dict[str, tuple[tuple[str, ...], Sequence[str]]]] = {
         ),
     ),
 }
-"""Drills with a known good plan, and the plan; the reference solution is slower."""
+"""Name -> a good plan, and the parts of the drill. The reference solution is slower than the plan."""
 
 LENGTH: Final = "8min"
 

@@ -1,13 +1,18 @@
-"""Compare the nodes per second of a par search with another version of the program: `python -m tests.par_nodes DIR`.
+"""Comparison of the nodes per second of a par search with another version of the program.
 
-*DIR* is a work tree of the other version, such as the commit before the search was made:
+`python -m tests.par_nodes DIR`: *DIR* is a work tree of the other version, such as the commit before the
+search was
+made:
 
     git worktree add --detach /tmp/before c7b06d82 && python -m tests.par_nodes /tmp/before --least 10
 
-A node forks a run, applies one offered action, plays NODE_S seconds, and computes score and hash. Both versions play
-the scenarios of DIR in turn, with the same interpreter. The fastest round counts, in processor time, because other
-programs can only add time. Exits with 1 if a ratio is below --least. The output also shows the nodes per second of
-as many parallel processes as there are processors, which is how the search runs.
+A node forks a run, applies one offered action, plays NODE_S seconds, and computes score and hash. Both
+versions play
+the scenarios of DIR in turn, with the same interpreter. The fastest round counts, in processor time, because
+other
+programs can only add time. The script exits with 1 if a ratio is below --least. It also prints the nodes per
+second
+of as many parallel processes as there are processors, which is how the search runs.
 """
 
 from __future__ import annotations
@@ -29,15 +34,15 @@ from engine.model import Tick, to_ticks
 from tests.par_runs import run_nodes
 
 NAMES: Final = ("automatic-failover", "hundred-databases")
-"""One with one database, and one with a hundred."""
+"""Scenarios to play, one with one database and one with a hundred."""
 
 ROUNDS: Final = 5
 
 NODE_S: Final = 20.0
-"""Seconds that a node plays after its action."""
+"""Simulated seconds that a node plays after its action."""
 
 LINES_MAX: Final = 12
-"""Number of offered actions per decision point, evenly selected."""
+"""Maximum number of offered actions per decision point, selected evenly."""
 
 PROCESSES: Final = os.cpu_count() or 1
 
@@ -50,7 +55,7 @@ from pathlib import Path
 from engine.drill.authoring.scenario import load_scenario
 from engine.inputs import InputError
 try:
-    from engine.drill.par.search_drill import Lean as Drill, compute_transposition_key
+    from engine.drill.par.search_drill import SearchDrill as Drill, compute_transposition_key
 except ImportError:
     from engine.drill.running.drill import Drill
     compute_transposition_key = getattr(Drill, "compute_state_hash", None) or Drill.state_hash
@@ -79,17 +84,19 @@ while (took_s := time.process_time() - began_s) < least_s:
     rounds += 1
 print(rounds * len(begun) / took_s)
 """
-"""Program that runs in both versions; an older one may lack the short hash, `SearchDrill` and a total without texts."""
+"""Program that runs in both versions. An older version may lack the short hash, `SearchDrill` or a total
+without texts.
+"""
 
 
 def list_actions_at(file: Path) -> list[tuple[Tick, list[str]]]:
-    """Return the lines that the search tries at each decision point before any action."""
+    """Return each decision point of a run without actions, with the lines that the search tries there."""
     scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
     search = ParSearch(scenario, 1)
-    run_nodes(search, 2)  # the reference, and inaction
+    run_nodes(search, 2)  # The two nodes are the reference and a run without inputs.
     idle = next(plan for plan in search.plans if not plan.actions)
     run, known_lines, moments = SearchDrill(scenario, 1), list_scenario_lines(select_variant(scenario, 1)), []
-    for tick in idle.points:
+    for tick in idle.decision_ticks:
         run.advance_to(tick)
         lines = list_candidates(run, known_lines)
         moments.append((tick, lines[:: -(-len(lines) // LINES_MAX)]))
@@ -99,7 +106,7 @@ def list_actions_at(file: Path) -> list[tuple[Tick, list[str]]]:
 def measure_rate(tree: Path, file: Path, actions: str) -> float:
     """Return the search nodes per second of processor time with the program in *tree*."""
     environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"}
-    process = subprocess.run(  # this interpreter runs the text above
+    process = subprocess.run(  # This interpreter runs MEASURED.
         [sys.executable, "-c", MEASURED, str(file), str(to_ticks(NODE_S)), str(LEAST_S)],
         input=actions,
         cwd=tree,
@@ -113,7 +120,7 @@ def measure_rate(tree: Path, file: Path, actions: str) -> float:
 
 def measure_total_rate(tree: Path, file: Path, actions: str) -> float:
     """Return the search nodes per second with one process per processor."""
-    with ThreadPoolExecutor(PROCESSES) as threads:  # each thread waits for its process
+    with ThreadPoolExecutor(PROCESSES) as threads:  # Each thread waits for its process.
         return sum(threads.map(lambda _: measure_rate(tree, file, actions), range(PROCESSES)))
 
 

@@ -1,8 +1,11 @@
-"""Replays every plan of the certificates: `python -m tests.par_proofs [--renew] [--blunders] [NAME...]`.
+"""Replay of every plan in the certificates: `python -m tests.par_proofs [--renew] [--blunders] [NAME...]`.
 
-Prints each plan whose total differs from its certificate, and the number of different totals and hashes. Exits
-with 1 if a total or a hash differs. If a change of behavior or of a drill's text leaves the totals equal, --renew
-writes the new hashes (`make hashes`). If a total differs, search the drill again (`make par NAME=...`).
+The script prints each plan whose total differs from its certificate, and the number of different totals and
+hashes.
+It exits with 1 if a total or a hash differs. If a change of behavior or of a drill's text leaves the totals
+equal,
+--renew writes the new hashes (`make hashes`). If a total differs, search the drill again (`make par
+NAME=...`).
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ FOLDER: Final = Path(__file__).parents[1] / "assets" / "par"
 
 
 def read_certificate(name: str) -> Any:
-    """Return the certificate of a shipped drill, even if the drill's text has changed since."""
+    """Return the certificate of a shipped drill, even if the text of the drill has changed since."""
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
@@ -46,7 +49,7 @@ def compute_text_hash(name: str) -> str:
 
 
 def replay_plans(name: str) -> dict[str, tuple[float, str]]:
-    """Return total and state hash of each plan of *name*, played by complete drills."""
+    """Return plan -> total and state hash. Complete drills play the plans of the certificate."""
     scenario = scenario_files.find(name).load()
     data = read_certificate(name)
     replays = {}
@@ -58,7 +61,7 @@ def replay_plans(name: str) -> dict[str, tuple[float, str]]:
 
 
 def compute_waiting(name: str) -> WaitingFields:
-    """Compute the costs of waiting in *name* with the plans of its certificate, and replay its last chance."""
+    """Compute the costs of waiting in *name* from the plans of its certificate, and replay its last chance."""
     scenario = scenario_files.find(name).load()
     data = read_certificate(name)
     plans = [data["par"]["plan"], data["shortest"], data.get("last_chance")]
@@ -85,16 +88,16 @@ def does_reach_goals(scenario: Scenario, seed: int, lines: Sequence[str]) -> boo
 
 
 def compute_blunders(name: str) -> BlunderFields:
-    """Compute the share of blunders in *name*, with the plans of its certificate as continuations."""
+    """Compute the share of blunders in *name*. The plans of its certificate serve as continuations."""
     scenario = scenario_files.find(name).load()
     data = read_certificate(name)
     search = ParSearch(scenario, data["seed"])
     for _ in search.run_steps(certificate.read_fair_plans(data)):
-        if search.begun_with_all:
+        if search.has_played_initial_plans:
             break
     blunders = search.build_blunder_test()
     run_to_completion(blunders.run_steps())
-    return blunders.build_certificate_fields
+    return blunders.certificate_fields
 
 
 def _recompute_certificate(

@@ -1,4 +1,4 @@
-"""A search for par that ends after a number of nodes."""
+"""Search for par that stops after a number of nodes."""
 
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
@@ -8,7 +8,7 @@ from engine.inputs import Input
 
 
 def run_nodes(search: ParSearch, nodes: int, seeds: Iterable[Sequence[Input]] = ()) -> ParSearch:
-    """Search for at most *nodes* nodes, and return the search."""
-    for _ in takewhile(lambda _: search.nodes < nodes, search.run_steps(seeds)):
+    """Search until *nodes* nodes are visited, and return the search."""
+    for _ in takewhile(lambda _: search.node_count < nodes, search.run_steps(seeds)):
         pass
     return search

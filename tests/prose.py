@@ -1,4 +1,4 @@
-"""Check documents and interface texts with proselint: `python -m tests.prose` (part of `make lint`)."""
+"""Check of documents and interface texts with proselint: `python -m tests.prose` (part of `make lint`)."""
 
 from __future__ import annotations
 
@@ -18,17 +18,21 @@ ROOT: Final = Path(__file__).parents[1]
 DOCUMENTS: Final = ("*.md", "docs/*.md", "docs/decisions/*.md")
 CATALOG: Final = ROOT / "assets" / "languages" / "de.po"
 OFF: Final = ("typography", "lexical_illusions", "annotations", "dates_times")
-"""Disabled checks: straight quotes and "..." of SQL, repeated words of tables, times of log lines."""
+"""Disabled checks, because of straight quotes and "..." in SQL, repeated words in tables, and times of log
+lines.
+"""
 ALLOWED: Final = {
     "résumé": "RESUME and resume are terms of mirroring",
     "as a last resort": "the documentation of forced service says so",
 }
-"""Parts of messages that are no problem here, each with its reason."""
+"""Parts of messages that are no problem here -> reason."""
 CODE: Final = re.compile(r"^```.*?^```$|^    .*?$|`[^`\n]*`|\]\([^)]*\)|^#.*?$", re.M | re.S)
 
 
 def list_texts() -> Iterator[tuple[str, str]]:
-    """Yield (name, text) of each document and of the catalog, with code blanked so that lines stay."""
+    """Yield (name, text) of each document and of the catalog. Code is replaced by blanks, so that line
+    numbers stay correct.
+    """
     for pattern in DOCUMENTS:
         for path in sorted(ROOT.glob(pattern)):
             text = path.read_text(encoding="utf-8")
@@ -39,7 +43,7 @@ def list_texts() -> Iterator[tuple[str, str]]:
 
 
 def find_problems() -> Iterator[str]:
-    """Yield each problem with its place."""
+    """Yield each problem with its file and line."""
     CheckRegistry().register_many(__register__)
     checks = {name: is_on and name not in OFF for name, is_on in DEFAULT["checks"].items()}
     for name, text in list_texts():

@@ -1,6 +1,8 @@
-"""Type check on each other supported Python of this machine with its locked packages: `python -m
-tests.python_types`. numpy has other versions, and so other stubs, on other Pythons. Other packages come from
-the current environment.
+"""Type check for each other supported Python of this machine with its locked packages: `python -m
+tests.python_types`.
+
+Other Pythons have other versions of numpy with other stubs. All other packages come from the current
+environment.
 """
 
 from __future__ import annotations
@@ -17,7 +19,11 @@ SUPPORTED: Final = ((3, 11), (3, 12), (3, 13))
 
 
 def make_environment(python: str) -> Path:
-    """Return an environment that lists the packages of *python* before those of the developers; mypy reads both."""
+    """Create an environment that lists the packages of *python* before those of the developers, and return
+    its path.
+
+    Mypy reads both.
+    """
     folder = MADE / f"types-{Path(python).parents[1].name}"
     python_file = folder / "bin" / "python"
     if not python_file.exists():
@@ -50,7 +56,7 @@ def check_types(python: str, name: str) -> bool:
 
 
 def main() -> int:
-    correct, checked = True, {sys.version_info[:2]}  # `make types` checks this version
+    correct, checked = True, {sys.version_info[:2]}  # `make types` checks this version.
     for python in find_pythons():
         environment = find_environment(python)
         if environment is not None:

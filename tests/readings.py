@@ -1,8 +1,10 @@
-"""Whole states for transcripts: all changes of a world, and the results of all public functions of a package.
+"""Full states for transcripts: all changes of a world, and the results of all public functions of a package.
 
-A function is called in a fork with combinations of the servers, databases, groups, nodes and other parts of the world
-that its parameters name. A row lists the arguments with a new result. A function that changes the world has the hash
-of all its results and changes instead.
+The module calls each function in a fork with combinations of the servers, databases, groups, nodes and other
+parts of
+the world that its parameters name. A row lists the arguments with a new result. For a function that changes
+the
+world, the row has the hash of all its results and changes instead.
 """
 
 from __future__ import annotations
@@ -43,14 +45,14 @@ from engine.protocol.groups import GroupPolicy
 PARTS: Final = tuple(
     name for name in list_parts(FieldUse.FORK) if name not in ("errorlog", "clusterlog", "contact_keys")
 )
-"""Parts that are compared; logs are events, too."""
+"""Parts of the world that are compared. Events contain the logs."""
 MOST_CALLS: Final = 20
-"""Number of combinations of arguments of a function, spread evenly over all."""
+"""Maximum number of argument combinations of a function, spread evenly over all combinations."""
 LONGEST: Final = 120
-"""Characters of a value; the rest is shown by its hash."""
+"""Maximum number of characters of a value. A hash replaces the rest."""
 
 Readings = dict[tuple[str, str], str]
-"""Result of each call: (function, arguments) -> text."""
+"""(function, arguments) -> result as text."""
 
 
 def shorten_text(text: str) -> str:
@@ -61,7 +63,7 @@ def shorten_text(text: str) -> str:
 
 
 def format_value(value: object) -> str:
-    """Return the text of a value: the name of a part of the world, the fields of others."""
+    """Return *value* as text: a part of the world by its name, any other struct by its fields."""
     match value:
         case float():
             return f"{value:.4f}".rstrip("0").rstrip(".")
@@ -90,7 +92,7 @@ def format_value(value: object) -> str:
 
 
 def format_fields(data: Struct) -> str:
-    """Return the fields of a struct that are not empty."""
+    """Return those fields of a struct that are not empty."""
     return ", ".join(f"{name}={format_value(value)}" for name, value in structs.asdict(data).items() if value)
 
 
@@ -116,13 +118,15 @@ def _list_changed_results(name: str, before: object, after: object) -> Iterator[
 
 
 def list_changes(before: World, after: World) -> list[str]:
-    """Return all changed fields of all parts of a world, with their new values."""
+    """Return all changed fields of all parts of a world with their new values."""
     pairs = ((name, getattr(before, name), getattr(after, name)) for name in PARTS)
     return [row for name, old, new in pairs for row in _list_changed_results(name, old, new)]
 
 
 def _list_values(world: World) -> dict[object, dict[str, Any]]:
-    """Return the values of a parameter by its type, else by its name; each value has a label."""
+    """Return type or name of a parameter -> its possible values by label. A name is used where the type is
+    not enough.
+    """
     servers = {name: name for name in world.instances}
     nodes = {name: name for name in world.nodes or world.computers}
     configs = [node.config for node in world.nodes.values()]
@@ -190,7 +194,7 @@ def _list_values(world: World) -> dict[object, dict[str, Any]]:
 
 
 def _choose_values(values: dict[object, dict[str, Any]], param: object, kind: object) -> dict[str, Any]:
-    """Return the values of a parameter, each with its label."""
+    """Return the possible values of a parameter by label."""
     if param == "world":
         return {"": None}
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -204,7 +208,9 @@ def _choose_values(values: dict[object, dict[str, Any]], param: object, kind: ob
 def _list_functions(
     package: str,
 ) -> list[tuple[str, Callable[..., object], tuple[tuple[object, object], ...]]]:
-    """Return name, function, and name and type of each required parameter, of functions and methods of policies."""
+    """Return (name, function, required parameters as name and type) of functions, and of methods of group
+    policies.
+    """
     rows = []
     parent = importlib.import_module(package)
     for info in pkgutil.walk_packages(parent.__path__, f"{package}."):
@@ -237,7 +243,9 @@ def _list_functions(
 def _call_function(
     fork: World, function: Callable[..., object], arguments: Mapping[object, object]
 ) -> str | None:
-    """Return the result of a function, or the error that it raises; None if the error is no answer to a player."""
+    """Return the result of a function, or the message of an error that a player can see. Return None for
+    other errors.
+    """
     try:
         return format_value(
             function(*[fork if name == "world" else value for name, value in arguments.items()])
@@ -251,9 +259,9 @@ def _call_function(
 
 
 def read_all(world: World, package: str) -> Iterator[tuple[tuple[str, str], str]]:
-    """Yield function and arguments, and the result, of the public functions of a package.
+    """Yield (function, arguments) and the result of the public functions of a package.
 
-    A function that changes the world has one result, the hash of all results and changes.
+    A function that changes the world has one result: the hash of all results and changes.
     """
     values, fork = _list_values(world), world.fork()
     for name, function, parameters in _list_functions(package):
@@ -279,7 +287,7 @@ def read_all(world: World, package: str) -> Iterator[tuple[tuple[str, str], str]
 
 
 def list_differences(before: Readings, after: Readings) -> list[str]:
-    """Return a row for each new result of a function, with the arguments that have it."""
+    """Return a row for each new result of a function, with the arguments that produce it."""
     rows = dict[tuple[str, str], list[str]]()
     for (name, label), result in after.items():
         if before.get((name, label)) != result:

@@ -1,4 +1,4 @@
-"""Recorded tables and transcripts. `pytest --rewrite` records them anew; review the diff like code."""
+"""Recorded tables and transcripts. `pytest --rewrite` records them again; review the diff like code."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
@@ -13,11 +13,11 @@ from engine.model import World
 from engine.verbs.lines import parse_line
 
 Steps = tuple[tuple[str, float], ...]
-"""Inputs, and the seconds to run after each."""
+"""Input lines, each with the seconds to run after it."""
 
 
 def check_text(path: Path, recorded: str, request: pytest.FixtureRequest) -> None:
-    """Compare a recorded text with its file, or write the file anew."""
+    """Compare *recorded* with the text in its file. With `--rewrite`, write the file instead."""
     if request.config.getoption("--rewrite"):
         path.write_text(recorded, encoding="utf-8", newline="\n")
     lines = zip_longest(recorded.splitlines(), path.read_text(encoding="utf-8").splitlines())
@@ -26,12 +26,12 @@ def check_text(path: Path, recorded: str, request: pytest.FixtureRequest) -> Non
 
 
 def check_lines(path: Path, recorded: Iterable[str], request: pytest.FixtureRequest) -> None:
-    """Compare recorded lines with their file, or write the file anew."""
+    """Compare *recorded* with the lines in its file. With `--rewrite`, write the file instead."""
     check_text(path, "".join(f"{line}\n" for line in recorded), request)
 
 
 def play_steps(world: World, steps: Steps, describe: Callable[[World], list[str]]) -> list[str]:
-    """Return the states after each step; lines that are equal to those of the step before are left out."""
+    """Return the states after each step. Omit lines that are equal to lines of the previous step."""
     rows, previous_rows = list[str](), set[str]()
     for line, seconds in steps:
         try:
@@ -48,5 +48,5 @@ def play_steps(world: World, steps: Steps, describe: Callable[[World], list[str]
 
 
 def format_row(cells: Sequence[object]) -> str:
-    """Return the cells of a result, separated by bars."""
+    """Return the cells of a result row, separated by bars."""
     return " | ".join("NULL" if cell is None else str(cell) for cell in cells)

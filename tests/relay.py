@@ -1,4 +1,4 @@
-"""A network cable between a seat and its host: forwards bytes until it is cut."""
+"""Simulated network cable between a seat and its host, which forwards bytes until it is cut."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ CHUNK = 65_536
 
 
 class Relay:
-    """Port on this computer that forwards to *port*. A cut stops all bytes, or also closes all connections."""
+    """Port on this computer that forwards to *port*. A cut stops all bytes, and can also reset all
+    connections.
+    """
 
     def __init__(self, port: int) -> None:
         self._target = ("127.0.0.1", port)
@@ -23,13 +25,13 @@ class Relay:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def stop_bytes(self, closes: bool) -> None:
-        """Stop all bytes; with *closes* also reset the connections."""
+        """Stop all bytes. With *closes*, also reset the connections."""
         self._is_whole.clear()
         if closes:
             self._close_all()
 
     def resume_bytes(self) -> None:
-        """Forward again. Delayed bytes arrive late."""
+        """Forward bytes again. Stopped bytes arrive late."""
         self._is_whole.set()
 
     def _close_all(self) -> None:

@@ -1,4 +1,4 @@
-"""Memory of objects by counting: independent of clock, allocator and machine."""
+"""Memory use of objects by counting them, independent of clock, allocator and machine."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 NOT_COUNTED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
-"""Types of the program itself, which are not counted."""
+"""Types of the program itself, whose objects are not counted."""
 
 
 def measure_room(roots: Iterable[Any], visited: set[int] | None = None) -> int:
-    """Return the bytes of all objects reachable from *roots* and not in *visited*, which is updated."""
+    """Return the bytes of all objects that are reachable from *roots* and not in *visited*. Add them to
+    *visited*.
+    """
     visited = set() if visited is None else visited
     waiting, total_bytes = list(roots), 0
     while waiting:
@@ -25,6 +27,8 @@ def measure_room(roots: Iterable[Any], visited: set[int] | None = None) -> int:
         visited.add(id(item))
         total_bytes += sys.getsizeof(item)
         waiting += gc.get_referents(item)
-        if isinstance(item, np.ndarray) and item.base is not None:  # the array that the view belongs to
+        if (
+            isinstance(item, np.ndarray) and item.base is not None
+        ):  # Count the array that the view belongs to.
             waiting.append(item.base)
     return total_bytes

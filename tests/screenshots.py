@@ -31,7 +31,7 @@ from app.main_window.presenter_mode import TEXT_SCALE
 from app.settings import WindowSettings
 from app.storage import open_profile
 from app.view_models.offers import ActionTarget
-from app.views.classroom import ClassBoard
+from app.views.classroom import InstructorStation
 from app.views.debrief.page import POINTS, STORY, TIMELINE
 from app.widgets import theme
 from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
@@ -49,9 +49,9 @@ from tests.shipped_scenarios import load_shipped_scenario
 SIZES = ((1366, 768), (1920, 1080))
 LARGE_TEXT = 2.0
 STILL_FRAMES = 200
-"""Number of frames without progress of time after which a run counts as stopped."""
+"""Number of frames without progress of simulated time after which a run counts as stopped."""
 WORKING_MS = 20_000
-"""Maximum wait for background work of a page."""
+"""Maximum wait for the background task of a page."""
 
 CLASS = {
     "Annemarie Example": (30, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER"),
@@ -61,7 +61,7 @@ CLASS = {
     "Eva": (20, "sql SERVER_A SELECT mirroring_state_desc FROM sys.database_mirroring"),
     "Finn": (60, "power-off SERVER_B"),
 }
-"""Seats of the class dashboard, and the action of each in "planned-failover"."""
+"""Seat of the class dashboard -> its action in "planned-failover"."""
 HANDS = [3]
 CLASS_S = 190
 """Simulated seconds that the class has played."""
@@ -75,7 +75,7 @@ WHERE mirroring_guid IS NOT NULL
 
 
 def build_lab_of(databases: int) -> Scenario:
-    """Return the shipped lab with many equal databases instead of one, which share the load."""
+    """Return the shipped lab with *databases* equal databases instead of one. They share the load."""
     text = (files("scenarios") / "lab.toml").read_text(encoding="utf-8")
     if databases > 1:
         text = text.replace(
@@ -90,7 +90,9 @@ def build_lab_of(databases: int) -> Scenario:
 def open_screenshot_window(
     folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0
 ) -> Iterator[OpenWindow]:
-    """Yield a window with its own profile in the requested appearance; time passes only in frames, without slicing."""
+    """Yield a window with its own profile in the given appearance. Time passes only in frames, without
+    slicing.
+    """
     store = WindowSettings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
     store.set(settings.THEME, choice)
     store.set(settings.FONT_SCALE, font_scale)
@@ -108,10 +110,10 @@ def open_screenshot_window(
 
 
 def finish_analysis(window: OpenWindow) -> None:
-    """Wait for the analysis of the debrief."""
+    """Wait for the end of the debrief's analysis."""
     waited = QElapsedTimer()
     waited.start()
-    while window.debriefing.analyzing and waited.elapsed() < WORKING_MS:
+    while window.debriefing._analysis.running and waited.elapsed() < WORKING_MS:
         QApplication.processEvents()
 
 
@@ -139,7 +141,7 @@ def run_sql(window: OpenWindow, server: str, text: str) -> None:
 
 
 def walk_scenes(window: OpenWindow) -> Iterator[str]:
-    """Walk through the program; yield the name of each scene."""
+    """Open the scenes of the program one after the other, and yield the name of each."""
     yield "start"
     yield from _walk_first_steps(window)
     window.select_drill("automatic-failover")
@@ -155,7 +157,7 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
     pass_time(window, 20.0)
     window.session.apply_input("hint 1")
     run_sql(window, "SERVER_B", QUERY)
-    window.topology.choose(ActionTarget("server", ("SERVER_A",)))
+    window.topology.select_target(ActionTarget("server", ("SERVER_A",)))
     yield "desk-after-failover"
     yield from _walk_overlays(window)
     window.desk.focus_view("error_log")
@@ -173,7 +175,7 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
         window.appearance.set_layout(profile)
         yield f"desk-{profile}"
     scale = window.store.get(settings.FONT_SCALE)
-    window.appearance.set_font_scale(max(scale, TEXT_SCALE))  # not in full screen, which has its own size
+    window.appearance.set_font_scale(max(scale, TEXT_SCALE))  # Leave full screen, which has its own size.
     yield "presenting"
     window.appearance.set_font_scale(scale)
     window.appearance.set_layout(LEARNER)
@@ -238,18 +240,20 @@ def _show_missing_failover(window: OpenWindow) -> Iterator[str]:
     window.failover_moment._reveal_to(99)
     yield "moment-why-not"
     window.failover_moment.leave()
-    window.leave_run()  # otherwise a question about the run covers the next pages
+    window.leave_run()  # Otherwise a question about the run would cover the next pages.
 
 
 def _walk_tools(window: OpenWindow) -> Iterator[str]:
-    """Show planner, editor and fidelity figures; the first and the last compute in the background."""
+    """Show planner, editor and fidelity figures, and yield the name of each. Planner and figures compute in
+    the background.
+    """
     window.tools.show_planner()
     planner = window.tools.planner
     assert planner is not None
     wait_until(lambda: not (planner.curves_timer.isActive() or planner.findings_timer.isActive()))
     yield "planner"
     window.editing.show()
-    window.editing.page.update_reading()
+    window.editing.page.parse_if_changed()
     yield "editor"
     window.tools.show_fidelity()
     fidelity = window.tools.fidelity
@@ -259,7 +263,7 @@ def _walk_tools(window: OpenWindow) -> Iterator[str]:
 
 
 def _walk_board(window: OpenWindow) -> Iterator[str]:
-    board = ClassBoard()
+    board = InstructorStation()
     scenario = load_shipped_scenario("planned-failover")
     board.show_class(
         scenario.title, scenario.facilitator or "", ["power-off SERVER_A", "power-on SERVER_A"],
@@ -267,7 +271,7 @@ def _walk_board(window: OpenWindow) -> Iterator[str]:
     )  # fmt: skip
     board.resize(board.size().expandedTo(window.size()).boundedTo(window.size()))
     board.show_code("ABCDE-FGHJK-MNPQR-STVWX@192.168.1.5:7443")
-    board.show_board(build_class_board())
+    board.show_dashboard(build_class_board())
     board.tiles.selectRow(1)
     board.show()
     yield "class-board\n"
@@ -276,7 +280,7 @@ def _walk_board(window: OpenWindow) -> Iterator[str]:
 
 @cache
 def build_class_board() -> DashboardUpdate:
-    """Return a class dashboard as the host would send it, with a verdict for each run."""
+    """Return a class dashboard with a verdict for each run, as the host would send it."""
     scenario = load_shipped_scenario("planned-failover")
     pace = ClassPace(ClassPart(seed=scenario.seed, mode=DrillMode.PRACTICE.value, state=RUNNING), scenario)
     tiles = [
@@ -307,7 +311,7 @@ def _build_seat(scenario: Scenario, number: int, name: str) -> SeatState:
 
 
 def show_foreign(window: OpenWindow) -> None:
-    """Open a drill that was not accepted yet."""
+    """Open a drill that the user has not accepted yet."""
     text = (files("scenarios") / "lab.toml").read_text(encoding="utf-8").replace("seed = ", "seed = 1")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "from_a_colleague.toml"
@@ -316,7 +320,7 @@ def show_foreign(window: OpenWindow) -> None:
 
 
 def wait_until(ready: Callable[[], bool]) -> None:
-    """Process events until *ready*, or until a time limit."""
+    """Process events until *ready* returns True, or until a time limit."""
     for _ in range(WORKING_MS // 50):
         if ready():
             return
@@ -324,7 +328,9 @@ def wait_until(ready: Callable[[], bool]) -> None:
 
 
 def _walk_first_steps(window: OpenWindow) -> Iterator[str]:
-    """Show the start page for a new user and with a filter, and two moments of the first run."""
+    """Show the start page for a new user and with a filter, then two scenes of the first run. Yield the name
+    of each.
+    """
     picker = window.picker
     picker.show_recommendation(picker.top.recommendation, newcomer=True)
     yield "start-new-user"
@@ -346,11 +352,13 @@ def _walk_first_steps(window: OpenWindow) -> Iterator[str]:
 
 
 def _walk_overlays(window: OpenWindow) -> Iterator[str]:
-    """Yield the temporary overlays of the desk: notes and spotlight, palette, keys."""
-    window.topology.choose(ActionTarget("server", ("SERVER_B",)))
+    """Show the temporary overlays of the desk (notes and spotlight, palette, keys), and yield the name of
+    each.
+    """
+    window.topology.select_target(ActionTarget("server", ("SERVER_B",)))
     window.topology.toggle_spotlight()
     window.topology.show_notes([("Who decides that SERVER_B may serve?", 60.0, -190.0)])
-    window.moments.point_at(31.0)
+    window.moments.move_cursor(31.0)
     yield "desk-spotlight"
     window.topology.show_notes([])
     window.topology.highlight_only(())
@@ -360,7 +368,7 @@ def _walk_overlays(window: OpenWindow) -> Iterator[str]:
     window.actions_by_name["help.palette"].trigger()
     window.palette_of_commands.field.setText("power")
     yield "palette"
-    window.palette_of_commands.close_it()
+    window.palette_of_commands.hide_and_restore_focus()
     window.actions_by_name["help.sheet"].trigger()
     QApplication.processEvents()
     yield "keys\n"
@@ -387,7 +395,7 @@ def take_screenshots(
             text += "" if language_code == language.ENGLISH else f"-{language_code}"
             shown_widget = (
                 _list_dialogs()[0] if name.endswith("\n") else window
-            )  # the name of a dialog contains a line break
+            )  # The name of a dialog contains a line break.
             file = f"{name.strip()}-{choice.replace(' ', '-')}-{size[0]}x{size[1]}{text}.png"
             shown_widget.grab().save(str(folder / file))
     language.use_language(language.ENGLISH)
@@ -406,7 +414,7 @@ def main() -> int:
     os.environ["MIRRORDRILL_PROFILE"] = tempfile.mkdtemp()
     app = QApplication(sys.argv[:1])
     app.setApplicationName("mirrordrill")
-    vars(window_module)["LOOKS_MS"] = ()  # the offscreen screen is smaller than the requested windows
+    vars(window_module)["LOOKS_MS"] = ()  # The offscreen screen is smaller than the requested windows.
     for choice in (theme.LIGHT, theme.DARK):
         for size in SIZES:
             take_screenshots(folder, choice, size)

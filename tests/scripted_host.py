@@ -1,4 +1,4 @@
-"""A class host that sends a seat exactly the messages that a test chooses."""
+"""Class host that sends a seat exactly the messages that a test chooses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ START_S: Final = 30.0
 
 
 class ScriptedHost(threading.Thread):
-    """Host of one seat: it welcomes the seat and acknowledges its actions; a test sends all else by `say`."""
+    """Host of one seat. It welcomes the seat and acknowledges its actions; a test sends all other messages."""
 
     def __init__(self, scenario: str, mode: str, reflect: bool = False) -> None:
         super().__init__(daemon=True)

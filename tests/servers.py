@@ -1,4 +1,4 @@
-"""PostgreSQL and NATS servers for single tests, from Debian's packages (.ci/prepare installs them)."""
+"""PostgreSQL and NATS servers for individual tests, from Debian's packages (.ci/prepare installs them)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def find_free_port() -> int:
 def find_program(name: str) -> str:
     """Return the path of a program.
 
-    Debian stores PostgreSQL's programs by version, and servers outside the user's PATH.
+    Debian stores the programs of PostgreSQL by version, and server programs outside the user's PATH.
     """
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     path = os.pathsep.join([*map(str, places), "/usr/sbin", os.environ["PATH"]])
@@ -34,7 +34,7 @@ def find_program(name: str) -> str:
 
 
 class Server:
-    """Server process that restarts on the same port with the same data after a kill."""
+    """Server process that can be killed, and restarted on the same port with the same data."""
 
     def __init__(self) -> None:
         self.port = find_free_port()
@@ -85,7 +85,7 @@ class Server:
 class Postgres(Server):
     def __init__(self) -> None:
         super().__init__()
-        if os.geteuid() == 0:  # the server refuses to run as root
+        if os.geteuid() == 0:  # PostgreSQL refuses to run as root.
             shutil.chown(self.folder, "postgres", "postgres")
         self._data = self.folder / "data"
         command = [
@@ -124,7 +124,7 @@ class Postgres(Server):
             return False
 
     def kill(self) -> None:
-        # its children have their own sessions, and end when they notice that their parent is gone
+        # The child processes have their own sessions, and end when they detect the end of their parent.
         super().kill()
         deadline = time.monotonic() + START_S
         while _is_using_folder(self._data) and time.monotonic() < deadline:
@@ -141,7 +141,7 @@ class Postgres(Server):
 
 
 def _is_using_folder(data: Path) -> bool:
-    """Return whether a process uses the folder."""
+    """Return whether a process uses the folder *data*."""
     for link in Path("/proc").glob("[0-9]*/cwd"):
         with suppress(OSError):
             if link.readlink() == data:

@@ -1,4 +1,4 @@
-"""Shipped scenarios, cached per process: parsing one takes 15 ms, and there are many."""
+"""Shipped scenarios, cached per process, because parsing each one takes 15 ms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.drill.authoring.scenario import Scenario
 
 NAMES: Final = tuple(file.name for file in scenario_files.list_all_files()[0] if file.shipped)
 LABS: Final = ("lab", "ag-lab", "fci-lab")
-"""Scenarios without goals and points."""
+"""Names of scenarios without goals and points."""
 DRILLS: Final = tuple(name for name in NAMES if name not in LABS)
 
 

@@ -15,34 +15,34 @@ from msgspec import Struct
 from engine import arithmetic
 from engine.chance import RandomStream
 from engine.flow import ServerHardware, Workload
-from engine.flow.derive import KB_PER_S_OF_MBPS
+from engine.flow.derive import KB_PER_S_PER_MBPS
 from engine.flow.sites import NEC, WORKLOAD1
 
 Process = Generator[Any, Any, None]
-"""SimPy process, which has no types: yields the events for which it waits."""
+"""SimPy process that yields the events for which it waits. SimPy has no type for it."""
 
 
 class StreamLink(Struct, frozen=True):
-    """Link that carries a stream of log."""
+    """Link that carries a log stream."""
 
     rtt_ms: float = 0.2
     bandwidth_mbps: float = 1000.0
     awaited: bool = True
-    """True if commits wait until the log is hardened at the other end."""
+    """True if a commit waits until the log is hardened at the other end."""
 
 
 @dataclass(frozen=True)
 class DatabaseMeans:
-    """Means of a database over a time."""
+    """Mean values of a database over an interval."""
 
     transactions_per_s: float
     response_s: float
     hardened_kb_per_s: tuple[float, ...]
-    """Rate for each of its streams."""
+    """Rate of hardened log for each stream."""
 
 
 class SimPyMissingError(ImportError):
-    """SimPy is a development dependency and is not installed."""
+    """Error raised if SimPy, a development dependency, is not installed."""
 
 
 def build_simpy_model(
@@ -52,10 +52,12 @@ def build_simpy_model(
     workload: Workload = WORKLOAD1,
     links: tuple[StreamLink, ...] = (StreamLink(),),
 ) -> Callable[[float], DatabaseMeans]:
-    """Return a function that advances by a number of seconds and returns the mean work per database in them.
+    """Return a function that advances the model by a number of seconds and returns the means per database in
+    this interval.
 
-    Each database has its own servers and a stream of its log over each of *links*. Raise SimPyMissingError without
-    the development dependency.
+    Each database has its own servers, and one log stream over each of *links*. Raise SimPyMissingError
+    without the
+    development dependency.
     """
     try:
         import simpy
@@ -90,7 +92,9 @@ def build_simpy_model(
 
 
 class _Database:
-    """One database: clients, group commit, and for each stream sending, hardening and acknowledgment."""
+    """One database: its clients, its group commit, and the sending, hardening and acknowledgment of each
+    stream.
+    """
 
     def __init__(
         self,
@@ -137,7 +141,9 @@ class _Database:
             self.inside_s += self.env.now - began
 
     def _log_writer(self) -> Process:
-        """Write all waiting log block by block. An awaited stream gets each block when its write starts."""
+        """Write all waiting log block by block. A synchronous stream gets a block at the start of its write,
+        others at its end.
+        """
         site, kb = self.site, self.workload.log_kb_per_transaction
         max_transactions = max(1, int(site.log_block_kb / kb))
         while True:
@@ -160,9 +166,9 @@ class _Database:
                 queue.put((kb, answer))
 
     def _run_receiver(self, link_index: int) -> Process:
-        """Receive messages in order, write one at a time, then return the acknowledgment."""
+        """Receive messages in order, write one at a time, then send the acknowledgment."""
         link, site = self.links[link_index], self.site
-        per_kb_s = 1.0 / (link.bandwidth_mbps * KB_PER_S_OF_MBPS)
+        per_kb_s = 1.0 / (link.bandwidth_mbps * KB_PER_S_PER_MBPS)
         per_kb_s += site.window_handling_ms / 1000.0 / site.send_window_kb
         while True:
             kb, answer = yield self.queues[link_index].get()

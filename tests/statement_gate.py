@@ -1,11 +1,11 @@
-"""Page docs/statement-gate.md, made from the table of the gate: `python -m tests.statement_gate` writes it."""
+"""Generator of the page docs/statement-gate.md from the table of the gate: `python -m tests.statement_gate`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Final
 
-from engine.tsql.batches.gate import CELLS, IN_USE_ERRORS, KINDS, STATEMENT_VERSIONS, STATES
+from engine.tsql.batches.gate import GATE_CELLS, IN_USE_ERRORS, STATEMENT_KINDS, STATEMENT_VERSIONS, STATES
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "statement-gate.md"
 
@@ -23,8 +23,15 @@ Source: `engine/tsql/batches/gate.py`. `python -m tests.statement_gate` writes t
 
 def format_page() -> str:
     """Return the text of the page."""
-    lines = [HEAD, "| State | " + " | ".join(KINDS) + " |", "|---" * (len(KINDS) + 1) + "|"]
-    lines += [f"| {state} | " + " | ".join(CELLS[kind, state] for kind in KINDS) + " |" for state in STATES]
+    lines = [
+        HEAD,
+        "| State | " + " | ".join(STATEMENT_KINDS) + " |",
+        "|---" * (len(STATEMENT_KINDS) + 1) + "|",
+    ]
+    lines += [
+        f"| {state} | " + " | ".join(GATE_CELLS[kind, state] for kind in STATEMENT_KINDS) + " |"
+        for state in STATES
+    ]
     lines += [
         "",
         "## Statements",
@@ -32,7 +39,9 @@ def format_page() -> str:
         "| Column | Statements | Error while the database is in use |",
         "|---|---|---|",
     ]
-    lines += [f"| {kind} | {text} | {IN_USE_ERRORS.get(kind, '')} |" for kind, text in KINDS.items()]
+    lines += [
+        f"| {kind} | {text} | {IN_USE_ERRORS.get(kind, '')} |" for kind, text in STATEMENT_KINDS.items()
+    ]
     lines += ["", "## States", "", "| Row | State of the database on the connected instance |", "|---|---|"]
     lines += [f"| {state} | {text} |" for state, text in STATES.items()]
     lines += ["", "## Versions", "", "| Statement | First version |", "|---|---|"]

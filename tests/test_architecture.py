@@ -1,4 +1,4 @@
-"""The allowed imports between the packages of ARCHITECTURE.md, as tables.
+"""Tests of the allowed imports between the packages of ARCHITECTURE.md, defined as tables.
 
 To change a rule, edit its row and state the reason.
 """
@@ -32,21 +32,21 @@ ENGINE_LAYERS = (
         "engine.generators",
     ),
     ("engine.events", "engine.inputs", "engine.flow"),
-    ("engine.model",),  # the world contains the arrays of the flow model and future events
-    ("engine.protocol",),  # knows that databases are in groups, but not the kind of group
+    ("engine.model",),  # The world contains the arrays of the flow model and future events.
+    ("engine.protocol",),  # This part knows that databases belong to groups, but not the kind of group.
     ("engine.mirroring", "engine.cluster"),
     ("engine.availability",),  # an availability group is a role of its cluster
-    ("engine.tsql", "engine.powershell"),  # asks the protocol for the effect of a statement
-    ("engine.verbs",),  # applies its actions through the two packages above
+    ("engine.tsql", "engine.powershell"),  # This part asks the protocol for the effect of a statement.
+    ("engine.verbs",),  # This part applies its actions through the two packages above.
     ("engine.simulator",),
-    ("engine.planning",),  # needs only the flow model; published figures may use its curves
+    ("engine.planning",),  # This part needs only the flow model. Published figures may use its curves.
     ("engine.published",),
     ("engine.drill",),
 )
-"""Layers of the engine. A part may import itself and the layers above its row, but not its neighbors in the row."""
+"""Layers of the engine. A part may import itself and the layers above its row, but no other part of its row."""
 
 MUST_NOT_IMPORT = (
-    # package, forbidden imports, exceptions, reason
+    # Columns: package, forbidden imports, exceptions, reason.
     ("engine", ("app", *QT, *DATABASE, "platformdirs"), (), "the engine runs without desktop and storage"),
     ("app.words", (*QT, *DATABASE), (), "reports, logs and tests use the same words as the window"),
     ("app.files", QT, (), "files are read and written without a window"),
@@ -76,7 +76,7 @@ MUST_NOT_IMPORT = (
 )
 
 ONLY_IMPORTED_BY = (
-    # package, packages that may import it
+    # Columns: package, packages that may import it.
     ("app.views", ("app.views", "app.main_window", "app.__main__")),
     ("app.main_window", ("app.__main__",)),
 )
@@ -98,17 +98,19 @@ NOT_IN_THE_ENGINE = {
     "threading": "its order is not reproducible",
     "asyncio": "its order is not reproducible",
 }
-"""Modules that would make a run depend on more than scenario, seed and inputs."""
+"""Modules that would make a run depend on more than the scenario, the seed and the inputs."""
 
 READS_LIBRARIES = ("engine.flow.compiled.loader", "engine.flow.compiled.loader")
-"""The only engine modules that may inspect the machine: the libraries they load give the same bits as plain Python."""
+"""The only engine modules that may inspect the machine. The libraries that they load give the same bits as
+plain Python.
+"""
 
 MEMORY_ALONE = {"io.BytesIO"}
-"""Members of these modules that access no file."""
+"""Members of NOT_IN_THE_ENGINE modules that access no file."""
 
 
 def find_modules(*packages: str) -> dict[str, Path]:
-    """Return the file of every module of *packages* by dotted name."""
+    """Return dotted name -> file of every module of *packages*."""
     paths = {}
     for file in sorted(path for package in packages for path in (ROOT / package).rglob("*.py")):
         parts = file.relative_to(ROOT).with_suffix("").parts
@@ -163,7 +165,7 @@ def find_part(name: str) -> str | None:
 
 
 LOADS_LATE: Final = ("engine.flow.compiled", "engine.flow.compiled.loader", "app.main_window.start")
-"""Modules that may import those that read libraries."""
+"""Modules that may import the modules of READS_LIBRARIES."""
 
 
 def find_layer_breaches(name: str, tree: ast.Module) -> list[str]:
@@ -205,7 +207,7 @@ def find_wall_breaches(name: str, tree: ast.Module) -> list[str]:
 
 
 def view_breaches(name: str, tree: ast.Module) -> list[str]:
-    """Return the imports of a view by another view."""
+    """Return the imports of other views by the view *name*."""
     if not name.startswith("app.views."):
         return []
     me = ".".join(name.split(".")[:3])
@@ -243,14 +245,13 @@ def find_reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
 
 
 STATE_OF_MIRRORING: Final = ("engine.mirroring", "engine.model", "engine.tsql.catalog.mirroring")
-"""Modules that read a server's knowledge of its session: mirroring, the world that contains it, and its
-catalog view.
-"""
+"""Modules that may read a server's knowledge of its session: mirroring, the world, and the catalog view."""
 
 
 def find_policy_breaches(name: str, tree: ast.Module) -> list[str]:
-    """Return the accesses to one kind of group; `engine.protocol.groups` provides role, state and leader of
-    all kinds.
+    """Return the places that access only one kind of group.
+
+    `engine.protocol.groups` provides role, state and leader of all kinds.
     """
     if does_belong_to(name, STATE_OF_MIRRORING):
         return []
@@ -359,7 +360,7 @@ for name in wanted:
         ((*QT, *DATABASE, "app"), "engine"),
         (QT, "app.storage"),
         ((*DATABASE, "pyqtgraph", "numpy", "pydantic", "lark", "sqlglot"), "app.main_window.start"),
-    ],  # last: the start page is shown before the slow imports
+    ],  # The module `start` comes last, because the start page appears before the slow imports.
 )
 def test_imports_do_not_need_blocked_packages(blocked: tuple[str, ...], wanted: str) -> None:
     command = [sys.executable, "-c", IMPORT_WITHOUT, " ".join(blocked), wanted]
@@ -367,11 +368,11 @@ def test_imports_do_not_need_blocked_packages(blocked: tuple[str, ...], wanted: 
     assert finished.returncode == 0, finished.stderr
 
 
-# --- circles ------------------------------------------------------------------------------------------------
+# --- import cycles ------------------------------------------------------------------------------------------
 
 
 def find_cycles(code: Mapping[str, tuple[str, ...]]) -> list[set[str]]:
-    """Return the import cycles of modules, at run time or for types alone."""
+    """Return the import cycles of modules. Imports for types alone count, too."""
     graph = {
         name: {
             module if module in code else module.rpartition(".")[0]
@@ -422,6 +423,6 @@ def test_the_program_root_contains_only_entry_points() -> None:
 
 
 def test_no_module_is_longer_than_600_lines() -> None:
-    """Only the kernel is longer, because it is translated to C as a whole."""
+    """Only the kernel is longer, because the translation to C needs it as one module."""
     lengths = {name: path.read_bytes().count(b"\n") for name, path in find_modules("app", "engine").items()}
     assert [name for name, length in lengths.items() if length > LINES_MAX] == ["engine.flow.kernel"]

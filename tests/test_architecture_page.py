@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md and its picture match the code."""
+"""Tests that ARCHITECTURE.md and its picture match the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Citations in the code resolve: sources in docs/sources.md, facts in docs/facts.md, files in the repository."""
+"""Tests that citations in the code resolve: sources in docs/sources.md, facts in docs/facts.md, files in the
+repository.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,16 @@ SUFFIXES = {".py", ".toml", ".tsv", ".lark", ".txt", ".md"}
 
 
 def list_texts(*folders: str) -> dict[str, str]:
-    """Return the text of every file in *folders* by path, without this file, which contains false citations."""
+    """Return path -> text of every file in *folders*, except this file, which contains false citations."""
     paths = (path for name in folders for path in [ROOT / name, *(ROOT / name).rglob("*")])
     wanted = (path for path in paths if path.suffix in SUFFIXES and path != Path(__file__) and path.is_file())
     return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(wanted)}
 
 
 def list_table_rows(text: str, columns: int) -> Iterator[list[str]]:
-    """Yield the cells of table rows in *text* with this number of *columns*, without headers and rules."""
+    """Yield the cells of those table rows in *text* that have *columns* columns, without headers and
+    separators.
+    """
     for line in re.findall(r"^\|(.*)\|$", text, re.MULTILINE):
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)]
         if len(cells) == columns and set(cells[0]) != set("-") and cells[0] not in ("Name", "Tag"):
@@ -44,7 +48,7 @@ CITATION = re.compile(rf"\[((?:{TAGS})(?![\w\\])(?:[^\[\]]|\n)*?)\]")
 
 
 def find_citations(text: str) -> Iterator[str]:
-    """Yield each bracketed source on one line: `DOC: quorum`, `WP table 6`."""
+    """Yield the content of each bracketed source, joined to one line: `DOC: quorum`, `WP table 6`."""
     for citation_match in CITATION.finditer(text):
         tag = ""
         for part in re.sub(r"\s*\n\s*(?:#:?\s*)?", " ", citation_match[1]).split(";"):
@@ -57,7 +61,7 @@ def find_citations(text: str) -> Iterator[str]:
 
 
 def does_begin_with_name(text: str, names: tuple[str, ...]) -> bool:
-    """Return whether *text* equals one of *names*, or begins with one followed by a comma or colon."""
+    """Return whether *text* equals one of *names*, or begins with a name that a comma or colon follows."""
     return any(text == name or text.startswith((f"{name},", f"{name}:")) for name in names)
 
 
@@ -70,12 +74,12 @@ def list_numbers(text: str) -> list[str]:
 
 @cache
 def find_citation_problem(citation: str) -> str | None:
-    """Return the problem of one citation, or None."""
+    """Return the problem of *citation*, or None."""
     tag, _, rest_text = re.sub(r"^(\w+)[:,]? ?", r"\1|", citation).partition("|")
     rest_text = rest_text.strip().casefold()
     if tag not in PAPERS and tag != "DOC":
         return f"no such tag in docs/sources.md: {citation}"
-    if tag == "DOC":  # a number refers to the page of all messages
+    if tag == "DOC":  # A number refers to the page of all messages.
         is_known = rest_text in MESSAGES or does_begin_with_name(rest_text, NAMES)
         return None if is_known else f"add this page and its address to docs/sources.md: {citation}"
     parts = [part.strip() for part in PAPERS[tag].split(";")]
@@ -248,7 +252,7 @@ def test_every_named_file_exists(folder: str) -> None:
     problems = [
         f"{path} names {name}"
         for path, text in list_texts(folder).items()
-        # these files contain invented texts
+        # These files contain invented texts.
         if not path.startswith(("tests/hostile/", "tests/engine/tsql/answers/"))
         for name in find_missing_files(path, text)
     ]

@@ -1,4 +1,6 @@
-"""Limits of the language standard: names, docstrings and documents (CONTRIBUTING.md, section on language)."""
+"""Tests of the limits of the language standard for names, docstrings and documents (CONTRIBUTING.md,
+language).
+"""
 
 from __future__ import annotations
 
@@ -32,13 +34,15 @@ FUNCTION_WORDS: Final = frozenset(
     """,
     )
 )
-"""Words without meaning of their own; every name must contain another word."""
+"""Words without a meaning of their own. Every name must contain another word."""
 VERBS: Final = frozenset({"go", "open", "put", "see", "set", "use", "cut", "work", "fit", "write"})
-"""Words of that list that are accepted as verbs."""
+"""Words of FUNCTION_WORDS that are accepted as verbs."""
 LOCALS: Final = frozenset(
     {"before", "first", "last", "left", "new", "old", "place", "right", "word", "words"}
 )
-"""Words of that list that are accepted as locals: they name an order, a side, or a text."""
+"""Words of FUNCTION_WORDS that are accepted as local variables, because they name an order, a side, or a
+text.
+"""
 LOCALS_SHARE_MAX: Final = 0.007
 RELATIVE: Final = re.compile(r"(What|Who|Whoever|Whose|Whether|How|Why|Where|When|Which|Whatever)\s")
 NAMES_SHARE_MAX: Final = 0.0015
@@ -52,14 +56,14 @@ BRITISH: Final = re.compile(
 )
 DOCUMENTED: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 SERVER_TEXTS: Final = re.compile(r"(?:Query|The step) was cancelled")
-"""Texts of SQL Server in its own spelling."""
+"""Texts of SQL Server, which keep the spelling of the product."""
 README_BYTES_MAX: Final = 10_240
 
 SHARED_CLASSES: Final = {
     "SampledState": "the protocol of a view, and the class that it describes",
     "Tokenizer": "sqlglot finds the nested classes of reader and writer by this name",
 }
-"""Class names with two definitions, each with its reason."""
+"""Class name with two definitions -> reason."""
 
 
 @cache

@@ -1,4 +1,6 @@
-"""The wheel contains every file that the program reads; a missing drill or grammar shows only after installation."""
+"""Tests that the wheel contains every file that the program reads. A missing file would be noticed only after
+installation.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def test_the_wheel_holds_every_file_of_the_program(tmp_path: Path) -> None:
 
 
 NEEDED = {"sqlglot": (28, 1)}
-"""Minimum versions with the required modules: the wheels of sqlglot 27.0 and 28.0 lack `sqlglot.parsers`."""
+"""Package -> minimum version with the required modules. The wheels of sqlglot 27.0 and 28.0 lack
+`sqlglot.parsers`.
+"""
 
 
 def split_version(version: str) -> tuple[int, ...]:
@@ -48,7 +52,7 @@ def split_version(version: str) -> tuple[int, ...]:
 
 
 def test_lower_bounds_are_working_versions() -> None:
-    """No bound is above the locked version or below the version that the program needs."""
+    """No lower bound is above the locked version, or below the version that the program needs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = dict(re.findall(r"^([a-z0-9-]+)>=([\d.]+)", "\n".join(project["dependencies"]), re.M))
     assert len(wanted) == len(project["dependencies"]), "each dependency has a lower bound"
@@ -61,7 +65,7 @@ def test_lower_bounds_are_working_versions() -> None:
 
 
 def read_lock_file(name: str) -> set[str]:
-    """Return the packages of a lock file with their hashes."""
+    """Return the packages in a lock file with their hashes."""
     text = (ROOT / name).read_text(encoding="utf-8")
     return set(re.findall(r"^[a-z0-9].*\n(?:    .*\n?)*", text, re.M))
 
@@ -73,12 +77,12 @@ def test_users_and_developers_install_the_same_versions() -> None:
 
 
 LINKED_ANYWHERE = re.compile(r"lib(c|m|dl|pthread|gcc_s|stdc\+\+|z|zstd|gthread-2\.0)\.so")
-"""Libraries that Python or its package manager already requires, and one from the package of libglib."""
+"""Libraries that Python or its package manager already requires, and one library from the package of libglib."""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Qt's packages hold all that Qt needs")
 def test_every_library_linked_by_qt_has_its_package() -> None:
-    """`.ci/prepare` and the message of `mirrordrill` use the same list."""
+    """`.ci/prepare` and the error message of `mirrordrill` use the same list of packages."""
     qt = Path(PySide6.__file__).parent / "Qt"
     linked: set[str] = set()
     for platform in ("xcb", "offscreen"):

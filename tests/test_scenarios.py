@@ -1,4 +1,6 @@
-"""Every shipped scenario: its solution earns its points, doing nothing does not, `check` finds nothing."""
+"""Tests of every shipped scenario: the solution earns its points, inaction does not, and `check` finds no
+problem.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ from functools import cache
 
 import pytest
 
-from engine.drill.authoring.facts import is_story_window
-from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, list_warnings
+from engine.drill.authoring.facts import is_timeline_window
+from engine.drill.authoring.lint import IDLE_POINTS_MAX, SOLUTION_POINTS_MIN, list_warnings
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference, play_solution
 from engine.protocol import serving
@@ -18,7 +20,7 @@ from tests.shipped_scenarios import DRILLS, LABS, NAMES, load_shipped_scenario
 
 @cache
 def solve_drill(name: str) -> Drill:
-    """Return the drill at the end of its reference solution, which must not be changed."""
+    """Return the drill at the end of its reference solution. A test must not change it."""
     return play_reference(load_shipped_scenario(name))
 
 
@@ -52,7 +54,7 @@ def test_the_solution_solves_the_drill(name: str) -> None:
     assert score.total >= SOLUTION_POINTS_MIN, score
 
 
-@pytest.mark.slow  # `check` below plays the seeds of variants
+@pytest.mark.slow  # The test of `check` below plays the seeds of variants.
 @pytest.mark.parametrize("name", DRILLS)
 def test_the_solution_works_with_any_seed(name: str) -> None:
     for seed in range(5):
@@ -63,17 +65,19 @@ def test_the_solution_works_with_any_seed(name: str) -> None:
 
 @pytest.mark.parametrize("name", DRILLS)
 def test_no_step_of_the_solution_is_refused(name: str) -> None:
-    sql = [batch for batch in solve_drill(name).build_report()["sql"] if not is_story_window(batch["window"])]
+    sql = [
+        batch for batch in solve_drill(name).build_report()["sql"] if not is_timeline_window(batch["window"])
+    ]
     assert not [batch for batch in sql for m in batch["messages"] if m["severity"] > 10]
 
 
-@pytest.mark.slow  # `check` below looks at the scenario's own seed
+@pytest.mark.slow  # The test of `check` below plays the scenario's own seed.
 @pytest.mark.parametrize("name", DRILLS)
 def test_doing_nothing_does_not_pass(name: str) -> None:
     for seed in range(3):
         score = play_idle(load_shipped_scenario(name), seed).compute_score()
         assert not score.finished
-        assert score.total < NOTHING_POINTS_MAX
+        assert score.total < IDLE_POINTS_MAX
 
 
 @pytest.mark.parametrize("name", sample_cases(8, NAMES))

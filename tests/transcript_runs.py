@@ -1,9 +1,12 @@
-"""Transcripts of inputs and all visible results. `pytest --rewrite` records them anew; review the diff.
+"""Transcripts of inputs and all visible results. `pytest --rewrite` records them again; review the diff.
 
-A block is a world (`lab [option=value …]`, see `start`, or one of WORLDS), or input lines without time, then
-`run SECONDS`, then `----` and the events. `show KIND …` and `hide KIND …` change the kinds of events. Refused
-inputs are listed with the reason. After `read PACKAGE …`, a block lists all events, all changes of the world, and all
-results of the packages' public functions that differ from those of the block before (tests/readings.py).
+A block begins with a world or with input lines without time. A world is `lab [option=value …]` (see
+`start_world`) or
+one of WORLDS. Then follow `run SECONDS`, `----` and the events. `show KIND …` and `hide KIND …` change the
+kinds of
+events. Refused inputs are listed with the reason. After `read PACKAGE …`, a block lists all events, all
+changes of
+the world, and those results of the packages' public functions that have changed (tests/readings.py).
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ WORLDS: Final[dict[str, Callable[..., World]]] = {
     "few-nodes": lambda windows="2012 R2": build_cluster_world(windows=windows.replace("_", " ")),
     "pair": lambda witness, windows="2016": build_pair(witness.replace("_", " "), windows.replace("_", " ")),
 }
-"""Worlds other than `lab`; their arguments follow the name, with `_` for a space."""
+"""Name -> builder of a world other than `lab`. Its arguments follow the name, with `_` for a space."""
 
 
 def start_world(settings: list[str]) -> World:
@@ -84,7 +87,7 @@ def format_event(event: Event, kinds: Collection[str]) -> list[str]:
 
 
 def apply_line(world: World, line: str) -> list[str]:
-    """Apply a line, and return why it is refused, if it is."""
+    """Apply a line. Return a row with the reason if the world refuses it, otherwise an empty list."""
     try:
         simulator.apply_input(world, parse_line(line))
     except InputError as problem:
@@ -93,7 +96,7 @@ def apply_line(world: World, line: str) -> list[str]:
 
 
 def record_transcript(text: str) -> str:
-    """Return the transcript of the current code."""
+    """Return the transcript of *text* with the results of the current code."""
     world = build_lab()
     output_lines: list[str] = []
     kinds = set(SHOWN)
@@ -152,5 +155,5 @@ def record_transcript(text: str) -> str:
 
 
 def check_transcript(path: Path, request: pytest.FixtureRequest) -> None:
-    """Compare a transcript with the current code, or record it anew."""
+    """Compare a transcript with the current code. With `--rewrite`, record it again instead."""
     recordings.check_text(path, record_transcript(path.read_text(encoding="utf-8")), request)

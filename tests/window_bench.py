@@ -1,17 +1,25 @@
 """Frame times of the real window: `make bench-window`, `python -m tests.window_bench [FILE.json]`.
 
-`python -m tests.window_bench --day [HOURS]` measures memory instead: a day of a hundred databases and random faults,
-the window fed once a simulated minute; a quarter of an hour on an idle machine. With frames: `tests.hostile.soak`.
+`python -m tests.window_bench --day [HOURS]` measures memory instead: a day of a hundred databases and random
+faults.
+The window gets new data once per simulated minute. This takes a quarter of an hour on an idle machine. For
+such a run
+with frames, see `tests.hostile.soak`.
 
-`python -m tests.window_bench --seek [DATABASES]` measures looking back: an hour of random faults, then moments of it
-chosen at random, each until it is on screen, with one panel after the other in front, in two sizes of the window.
+`python -m tests.window_bench --seek [DATABASES]` measures jumps to past states: an hour of random faults,
+then random
+times of this hour, each until it is on screen. One panel after the other is in front, in two sizes of the
+window.
 
-`python -m tests.window_bench --groups` measures frames of availability groups: one database, a hundred in five groups.
+`python -m tests.window_bench --groups` measures frames of availability groups: one database, a hundred in
+five groups.
 
-`python -m tests.window_bench --stage [DATABASES]` measures frames of the staged failover, live and in its replay.
+`python -m tests.window_bench --stage [DATABASES]` measures frames of the staged failover, live and in its
+replay.
 
-Each case plays the lab with so many mirrored databases; a frame is the session's slice, what the views make of it,
-and painting. Start-up is compared with a bare PySide6 and pyqtgraph window in a process of its own.
+Each case plays the lab with a number of mirrored databases. A frame is the session's slice, the update of the
+views,
+and painting. Start-up is compared with a bare PySide6 and pyqtgraph window in a separate process.
 """
 
 from __future__ import annotations
@@ -55,10 +63,10 @@ SIZE = (1920, 1080)
 DAY_DATABASES = 100
 DAY_SEED = 1
 LOOKED_AT_H = 2
-"""Simulated hours between two memory measurements."""
+"""Simulated hours between two measurements of memory."""
 SEEK_DATABASES = 100
 SEEK_GAP_S = (20.0, 120.0)
-"""Simulated time between two actions: about fifty per hour."""
+"""Minimum and maximum simulated time between two random inputs, which results in about fifty per hour."""
 SEEK_SIZES = ((1366, 768), SIZE)
 SEEK_PANELS = (
     "events",
@@ -72,7 +80,7 @@ SEEK_PANELS = (
     "charts",
     "explorer",
 )
-"""Panels to bring to the front; Object Explorer stays open from there on."""
+"""Panels to bring to the front. Object Explorer stays open after its turn."""
 
 BARE = """
 import sys, time
@@ -106,8 +114,9 @@ print(time.perf_counter() - t); start.end(); window.close(); opened[0].close()
 
 @contextmanager
 def open_bench_window(size: tuple[int, int]) -> Iterator[OpenWindow]:
-    """Yield a window on its own profile with the garbage collector settings of the program; earlier garbage
-    is collected before.
+    """Yield a window on its own profile with the garbage collector settings of the program.
+
+    Earlier garbage is collected before.
     """
     gc.unfreeze()
     gc.collect()
@@ -118,7 +127,7 @@ def open_bench_window(size: tuple[int, int]) -> Iterator[OpenWindow]:
         freeze_objects()
         preload = ModulePreloader(
             window
-        )  # as the program does; otherwise a frame loads T-SQL, which takes 0.2 s
+        )  # Preload modules as the program does. Otherwise a frame would load T-SQL, which takes 0.2 s.
         preload.begin()
         while preload.busy:
             QApplication.processEvents()
@@ -126,9 +135,10 @@ def open_bench_window(size: tuple[int, int]) -> Iterator[OpenWindow]:
 
 
 def measure_frames(window: OpenWindow, speed: float, until_s: float | None = None) -> dict[str, Any]:
-    """Return median, 95th percentile and worst frame in ms, over FRAMES frames at *speed* or all frames *until_s*.
+    """Return median, 95th percentile and maximum of the frame times in ms, by wall time and by processor
+    time.
 
-    Measured by the clock, and by processor time.
+    The measurement covers FRAMES frames at *speed*, or with *until_s* all frames until this time.
     """
     session = window.session
     session.set_speed(speed)
@@ -144,7 +154,7 @@ def measure_frames(window: OpenWindow, speed: float, until_s: float | None = Non
 
 
 def measure_seeks(window: OpenWindow) -> dict[str, Any]:
-    """Measure the time until a requested moment of the run is on screen, over SEEKS moments."""
+    """Measure the time from a jump to a past state until it is on screen, over SEEKS jumps."""
     session, chance = window.session, random.Random(1)
     end = to_ticks(get_now_s(window))
     session.pause()
@@ -161,7 +171,7 @@ def measure_seeks(window: OpenWindow) -> dict[str, Any]:
 
 
 def measure_steps(databases: int) -> None:
-    """Print the time of a step back until it is on screen, by the clock and by processor time."""
+    """Print the time from a step back until its state is on screen, by wall time and by processor time."""
     for size in SEEK_SIZES:
         with open_bench_window(size) as window:
             window.play.begin(soak.build_scenario(databases), "lab")
@@ -180,7 +190,7 @@ def measure_steps(databases: int) -> None:
 
 
 def play_random_actions(history: History, chance: random.Random, until_s: float) -> None:
-    """Advance the run with random actions, without updating the window."""
+    """Advance the run with random inputs, without updating the window."""
     while history.drill.world.t_s < until_s:
         history.apply_line(soak.choose_input(chance, history.drill))
         history.advance_to(history.drill.tick + to_ticks(chance.uniform(*SEEK_GAP_S)))
@@ -206,7 +216,7 @@ def get_now_s(window: OpenWindow) -> float:
 
 
 def measure_resident_mb() -> float:
-    """Return the current memory of the process (Linux); its peak elsewhere."""
+    """Return the current memory of the process in MB on Linux, and its peak on other systems."""
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except OSError:
@@ -215,8 +225,10 @@ def measure_resident_mb() -> float:
 
 
 def measure_hour(window: OpenWindow) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield frames at 1x, at 100x for a simulated hour, and at 1x after it; then the seek times in that hour."""
-    measure_frames(window, 1.0)  # the first frames do the layout
+    """Yield (case, measurements): frames at 1x, frames at 100x for a simulated hour, frames at 1x after it,
+    and jumps.
+    """
+    measure_frames(window, 1.0)  # The first frames include the layout.
     yield "1x", measure_frames(window, 1.0)
     yield "100x for an hour", measure_frames(window, 100.0, HOUR_S)
     yield "1x after the hour", measure_frames(window, 1.0)
@@ -224,8 +236,8 @@ def measure_hour(window: OpenWindow) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def measure_groups() -> None:
-    """Print frame times of availability groups with three replicas: healthy, without the primary's node, and
-    recovered.
+    """Print frame times of availability groups with three replicas: healthy, with the primary's node down,
+    and recovered.
     """
     for groups, databases in GROUPS:
         with open_bench_window(SIZE) as window:
@@ -257,7 +269,7 @@ def measure_stage(databases: int) -> None:
         times_ms_by_state: dict[str, list[float]] = {}
         busy: dict[str, list[float]] = {}
         for _ in range(STAGE_FRAMES):
-            moment.stage.canvas.update()  # as in each frame
+            moment.stage.canvas.update()  # This happens in each frame.
             start_s, worked, state = perf_counter(), process_time(), moment.state
             window.session.on_frame(FRAME_MS)
             QApplication.processEvents()
@@ -272,8 +284,10 @@ def measure_stage(databases: int) -> None:
 
 
 def measure_day(hours: float) -> None:
-    """Print the memory of the process every LOOKED_AT_H simulated hours, and at the end the share of the run
-    and its snapshots. Counting itself takes memory that Python does not return.
+    """Print the memory of the process every LOOKED_AT_H simulated hours, and finally the share of the run and
+    its snapshots.
+
+    Counting the share itself takes memory that Python does not return.
     """
     chance, next_act_s = random.Random(DAY_SEED), 60.0
     with open_bench_window(SIZE) as window:
@@ -293,9 +307,9 @@ def measure_day(hours: float) -> None:
 
 
 def measure_starts_s(*codes: str) -> list[list[float]]:
-    """Return the times printed by each of *codes*, fastest of five alternating starts with one profile.
+    """Return the times printed by each of *codes*: the fastest of five alternating starts with one profile.
 
-    Bytecode is kept between starts, as in an installed program.
+    Python keeps bytecode between starts, as in an installed program.
     """
     runs: list[list[list[float]]] = [[] for _ in codes]
     with tempfile.TemporaryDirectory() as folder:
@@ -315,7 +329,7 @@ def main() -> None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert app is not None
-    vars(window_module)["LOOKS_MS"] = ()  # the offscreen screen is smaller than the requested windows
+    vars(window_module)["LOOKS_MS"] = ()  # The offscreen screen is smaller than the requested windows.
     if sys.argv[1:2] == ["--day"]:
         measure_day(float(sys.argv[2]) if sys.argv[2:] else 24.0)
         return

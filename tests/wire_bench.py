@@ -1,6 +1,7 @@
-"""Costs of real SQL clients: `python -m tests.wire_bench`, by hand, on Linux.
+"""Costs of real SQL clients: `python -m tests.wire_bench`, run manually on Linux.
 
-Measures batches per second over some connections with their response times, processor time of `serve` per
+The script measures batches per second over some connections with their response times, processor time of
+`serve` per
 batch, and the cost of idle connections. The clients send raw bytes from a separate process.
 """
 
@@ -25,7 +26,7 @@ HERTZ = os.sysconf("SC_CLK_TCK")
 
 
 class Serve:
-    """`mirrordrill serve` as a running process."""
+    """Process of `mirrordrill serve` with its ports and record."""
 
     def __init__(self, scenario: str, record: Path) -> None:
         command = [
@@ -49,7 +50,7 @@ class Serve:
 
     @property
     def processor_s(self) -> float:
-        """Return the processor time used so far."""
+        """Processor time that the process has used so far, in seconds."""
         fields = Path(f"/proc/{self._running.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / HERTZ
 
@@ -62,7 +63,9 @@ class Serve:
 
 
 async def send_repeatedly(client: Client, text: str, deadline_s: float, waits: list[float]) -> None:
-    """Send *text* repeatedly, each time after the response."""
+    """Send *text* repeatedly until *deadline_s*, each time after the response. Append the response times to
+    *waits*.
+    """
     batch = build_packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le"))
     while (start_s := time.perf_counter()) < deadline_s:
         await client.send_packet(batch)

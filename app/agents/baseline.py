@@ -17,7 +17,7 @@ from engine.model import to_ticks
 LOOK_AHEAD_S: Final = 60.0
 """Look-ahead of the greedy player. Assumed: the boot time of a server."""
 
-ACTS: Final = 8
+LINES_PER_GAME: Final = 8
 """Average number of lines that the random player enters in a game of the drill's full length. Assumed."""
 
 Player = Callable[[DrillEnv, int], str]
@@ -28,9 +28,9 @@ def choose_random_line(env: DrillEnv, seed: int) -> str:
     """Return a random line or a wait. The longer the drill, the more likely is a wait."""
     chance = RandomStream.from_seed(seed ^ env.drill.tick)
     steps = max(1, (env.drill.end_tick or to_ticks(600.0)) // to_ticks(10.0))
-    if chance.draw_uniform() > ACTS / steps:
+    if chance.draw_uniform() > LINES_PER_GAME / steps:
         return WAIT
-    lines = env.lines()
+    lines = env.list_lines()
     return lines[chance.draw_integer(0, len(lines) - 1)]
 
 
@@ -39,7 +39,7 @@ def choose_best_line(env: DrillEnv, _: int) -> str:
 
     Among equal scores, the first in the list wins.
     """
-    scores_by_line = {line: _estimate_score(env, line) for line in env.lines()}
+    scores_by_line = {line: _estimate_score(env, line) for line in env.list_lines()}
     return max(scores_by_line, key=scores_by_line.__getitem__)
 
 

@@ -30,7 +30,7 @@ from engine.drill.authoring.schema import DURATION_MAX_S
 from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par.observability import is_observable
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.running.solution import SETTLE_S, find_default_end
+from engine.drill.running.solution import END_DELAY_S, find_default_end
 from engine.events import Event, SqlDoneData, get_data
 from engine.inputs import InputError
 from engine.model import Tick, to_ticks
@@ -51,7 +51,7 @@ LINE_MAX: Final = 4_000
 TEXT: Final = "".join(map(chr, (*range(32, 127), *range(160, 256)))) + "\n\t–—…’“”„→≥≤×µ"
 """Characters that lines and observations may contain."""
 
-KNOWN: Final = frozenset(TEXT)
+TEXT_CHARACTERS: Final = frozenset(TEXT)
 """Set of the characters of TEXT."""
 
 Facts = dict[str, Any]
@@ -92,7 +92,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         self.action_space = line
         self.observation_space = spaces.Dict(
             {
-                "time_s": spaces.Box(0.0, DURATION_MAX_S + SETTLE_S, shape=(), dtype=float),
+                "time_s": spaces.Box(0.0, DURATION_MAX_S + END_DELAY_S, shape=(), dtype=float),
                 "told": spaces.Sequence(line),
                 "questions": spaces.Sequence(line),
             }
@@ -137,7 +137,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         """Return the output of the last step as text."""
         return "\n".join(self._messages)
 
-    def lines(self) -> list[str]:
+    def list_lines(self) -> list[str]:
         """Return possible actions in this scenario, useful or not, as a vocabulary for simple players.
 
         The list does not reveal what is broken. Any other input line is a valid action too.
@@ -222,7 +222,7 @@ def _format_cell(value: object) -> str:
 
 def _replace_unknown_letters(text: str) -> str:
     """Cut *text* to LINE_MAX characters, and replace characters outside the observation space with "?"."""
-    return "".join(letter if letter in KNOWN else "?" for letter in text[:LINE_MAX])
+    return "".join(letter if letter in TEXT_CHARACTERS else "?" for letter in text[:LINE_MAX])
 
 
 def _list_cluster_lines(scenario: Scenario) -> Iterator[str]:

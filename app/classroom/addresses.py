@@ -7,7 +7,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import Final, NamedTuple
 
-EVERYWHERE: Final = ("0.0.0.0", "::", "")
+WILDCARD_ADDRESSES: Final = ("0.0.0.0", "::", "")
 """Listening addresses that mean all addresses of this computer."""
 ADDRESSES_MAX: Final = 4
 """Maximum number of addresses in a join code. Assumed: cable, Wi-Fi, and one or two tunnels."""
@@ -28,17 +28,17 @@ def list_addresses() -> list[InterfaceAddress]:
     interfaces = _read_interfaces()
     preferred = _find_default_address()
 
-    def rank(interface: InterfaceAddress) -> tuple[bool, bool, bool]:
+    def compute_rank(interface: InterfaceAddress) -> tuple[bool, bool, bool]:
         link_local = ipaddress.ip_address(interface.address).is_link_local
         return bool(_VIRTUAL.search(interface.interface)), link_local, interface.address != preferred
 
     usable = {interface.address: interface for interface in interfaces if _is_usable(interface.address)}
-    return sorted(usable.values(), key=rank)
+    return sorted(usable.values(), key=compute_rank)
 
 
 def list_reachable_addresses(address: str) -> list[str]:
     """Return the addresses at which other computers reach a program that listens at *address*."""
-    if address not in EVERYWHERE:
+    if address not in WILDCARD_ADDRESSES:
         return [address]
     return [address.address for address in list_addresses()][:ADDRESSES_MAX]
 

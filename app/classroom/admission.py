@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from app.classroom import plan
-from app.classroom.code import SECRET_LETTERS
+from app.classroom.code import SECRET_LENGTH
 from app.classroom.conversation import RequestRefusedError
 from app.classroom.messages import requests
 from app.classroom.messages.codec import RETRY_LATER
@@ -17,7 +17,7 @@ from app.classroom.names import find_free_name, is_name, is_same_name
 from app.classroom.pace import ClassPace
 from app.classroom.rate_limit import RateLimiter, is_same_secret
 from app.classroom.record import ClassRecord
-from app.classroom.seat_log import NOBODY, SeatAssignment, build_welcome
+from app.classroom.seat_log import UNASSIGNED_SEAT, SeatAssignment, build_welcome
 from app.classroom.seat_state import SeatState, build_seat_state
 from app.classroom.writer import RecordWriter
 from app.words.language import tr
@@ -65,7 +65,7 @@ class Admission:
             # A token cannot be guessed. Its owner may therefore return without the rate limit, even while
             # others at this address guess codes.
             return seat_state
-        self._check_rate(address)
+        self._require_allowed_rate(address)
         if isinstance(request, requests.Resume):
             seat = await self.find_seat(request.seat)
             if seat is None or not hmac.compare_digest(seat.token_hash, token_hash):
@@ -77,16 +77,16 @@ class Admission:
 
     def build_probe_welcome(self, secret: str, address: str) -> SeatWelcome:
         """Build the welcome for a test seat. The seat is not recorded. Raises RequestRefusedError."""
-        self._check_rate(address)
+        self._require_allowed_rate(address)
         self._check_secret(secret, address)
-        return build_welcome(self._assignment, NOBODY, state=self._class.state)
+        return build_welcome(self._assignment, UNASSIGNED_SEAT, state=self._class.state)
 
-    def _check_rate(self, address: str) -> None:
+    def _require_allowed_rate(self, address: str) -> None:
         if not self._gate.is_allowed(address):
             raise RequestRefusedError(tr("too many attempts from your address. Wait a moment."), RETRY_LATER)
 
     def _check_secret(self, secret: str, address: str) -> None:
-        if not is_same_secret(secret, self._class.code[:SECRET_LETTERS]):
+        if not is_same_secret(secret, self._class.code[:SECRET_LENGTH]):
             self._gate.record_failure(address)
             raise RequestRefusedError(tr("wrong class code"))
 
@@ -96,7 +96,7 @@ class Admission:
             raise RequestRefusedError(
                 tr("the log of {name} belongs to another scenario, seed or mode").format(name=message.name)
             )
-        if message.seat < NOBODY:
+        if message.seat < UNASSIGNED_SEAT:
             token_seed = hashlib.sha256(f"{message.digest} {message.seat}".encode()).hexdigest()
             return await self._find_or_create_seat(token_seed, message.name, consent=False)
         seat = await self.find_seat(message.seat)

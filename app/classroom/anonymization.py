@@ -9,16 +9,16 @@ from typing import Final
 from engine.tsql.language.reserved_words import KEYWORDS
 from engine.verbs import REMARKS, VERBS
 
-Pairs = tuple[tuple[str, str], ...]
+NameReplacements = tuple[tuple[str, str], ...]
 """Pairs of a name to hide and its replacement. The replacement is also a valid SQL name."""
 
-LETTERS_MIN: Final = 3
+NAME_PART_LENGTH_MIN: Final = 3
 """Minimum length of a part of a name that is replaced separately. Shorter parts are often common words."""
-SOMEBODY: Final = "somebody"
+AMBIGUOUS_NAME_REPLACEMENT: Final = "somebody"
 """Replacement for a part of a name that several people share."""
 
 
-def list_replacements(people: Mapping[int, str], groups: Sequence[str], scenario: str) -> Pairs:
+def list_replacements(people: Mapping[int, str], groups: Sequence[str], scenario: str) -> NameReplacements:
     """Return the replacements for seat names (by number) and group names.
 
     Terms that occur in *scenario* are not replaced.
@@ -27,7 +27,9 @@ def list_replacements(people: Mapping[int, str], groups: Sequence[str], scenario
     full_names = {name: f"seat_{number}" for number, name in people.items() if name}
     parts = [(part, f"seat_{number}") for number, name in people.items() for part in _split_name(name)]
     shared = Counter(part.casefold() for part, _ in parts)
-    parts_by_name = {part: seat if shared[part.casefold()] == 1 else SOMEBODY for part, seat in parts}
+    parts_by_name = {
+        part: seat if shared[part.casefold()] == 1 else AMBIGUOUS_NAME_REPLACEMENT for part, seat in parts
+    }
     parts_by_name |= {name: f"group_{number}" for number, name in enumerate(groups, 1)} | full_names
     hidden = [
         (name, instead) for name, instead in parts_by_name.items() if name.casefold() not in scenario_words
@@ -36,23 +38,23 @@ def list_replacements(people: Mapping[int, str], groups: Sequence[str], scenario
 
 
 def _split_name(name: str) -> list[str]:
-    return [part for part in re.findall(r"[^\W_]+", name) if len(part) >= LETTERS_MIN]
+    return [part for part in re.findall(r"[^\W_]+", name) if len(part) >= NAME_PART_LENGTH_MIN]
 
 
-def anonymize_line(line: str, names: Pairs) -> str:
-    """Return an input line in which *names* are replaced, except for keywords of T-SQL and of input lines."""
+def anonymize_line(line: str, replacements: NameReplacements) -> str:
+    """Return an input line in which *replacements* are replaced, except for keywords of T-SQL and of input lines."""
     verb, space, arguments = line.partition(" ")
-    if not names or not space:
+    if not replacements or not space:
         return line
-    return verb + space + _replace_names(arguments, names, verb.lower() in REMARKS)
+    return verb + space + _replace_names(arguments, replacements, verb.lower() in REMARKS)
 
 
-def anonymize_text(text: str, names: Pairs) -> str:
-    """Return a text in which *names* are replaced."""
-    return _replace_names(text, names, is_remark=True)
+def anonymize_text(text: str, replacements: NameReplacements) -> str:
+    """Return a text in which *replacements* are replaced."""
+    return _replace_names(text, replacements, is_remark=True)
 
 
-def _replace_names(text: str, names: Pairs, is_remark: bool) -> str:
+def _replace_names(text: str, names: NameReplacements, is_remark: bool) -> str:
     pattern, instead = _compile_pattern(names, is_remark)
     if pattern is None:
         return text
@@ -60,7 +62,9 @@ def _replace_names(text: str, names: Pairs, is_remark: bool) -> str:
 
 
 @cache
-def _compile_pattern(names: Pairs, is_remark: bool) -> tuple[re.Pattern[str] | None, Mapping[str, str]]:
+def _compile_pattern(
+    names: NameReplacements, is_remark: bool
+) -> tuple[re.Pattern[str] | None, Mapping[str, str]]:
     matching_names = [pair for pair in names if is_remark or pair[0].casefold() not in _COMMAND]
     if not matching_names:
         return None, {}

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-ALIVE_S: Final = 1.0
+KEEPALIVE_INTERVAL_S: Final = 1.0
 """Wall time between two keepalive messages of an idle host."""
 HOST_TIMEOUT_S: Final = 5.0
 """Wall time without a message after which a host counts as lost, and its seats as disconnected."""
 RECONNECT_INTERVAL_S: Final = 1.0
 """Wall time between two attempts to reach the NATS server."""
-ANSWER_S: Final = 5
+RESPONSE_TIMEOUT_S: Final = 5
 """Response timeout of the NATS server, in seconds."""
-DIAL_S: Final = 20.0
+CONNECT_TIMEOUT_S: Final = 20.0
 """Maximum wall time that a starting host waits for the NATS server, which may be restarting."""
 RETENTION_S: Final = 3600.0
 """Time for which the stream keeps messages. A host that was disconnected for longer rereads the record."""
@@ -100,7 +100,7 @@ class Bus:
 
         *the_class*: fingerprint of the class, which separates the classes that share a NATS server.
         """
-        self.own = secrets.token_hex(4)
+        self.own_name = secrets.token_hex(4)
         """Name by which the other hosts know this host."""
         self._url = url
         self._name = f"mirrordrill-{the_class}"
@@ -111,7 +111,7 @@ class Bus:
         self._next_sequence: int | None = None
         """Sequence number of the next message in the stream that this host has not received."""
 
-    async def dial(self) -> None:
+    async def connect(self) -> None:
         """Connect to the NATS server. Raises BusUnavailableError."""
         try:
             import nats
@@ -125,9 +125,9 @@ class Bus:
 
         try:
             # also needed because the number of attempts is unlimited
-            async with asyncio.timeout(DIAL_S):
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 self._client = await nats.connect(
-                    self._url, connect_timeout=ANSWER_S, max_reconnect_attempts=-1,
+                    self._url, connect_timeout=RESPONSE_TIMEOUT_S, max_reconnect_attempts=-1,
                     reconnect_time_wait=RECONNECT_INTERVAL_S, error_cb=handle_error, allow_reconnect=True,
                 )  # fmt: skip
                 await self._open(self._client.jetstream())
@@ -161,9 +161,9 @@ class Bus:
     async def send(self, *news: News) -> None:
         """Send messages in order. Failed messages are sent later, except seat states, which are rebuilt."""
         assert self._client is not None, "dialed"
-        self._unsent += [replace(message, host=self.own) for message in news]
+        self._unsent += [replace(message, host=self.own_name) for message in news]
         async with self._sending:
-            stream = self._client.jetstream(timeout=ANSWER_S)
+            stream = self._client.jetstream(timeout=RESPONSE_TIMEOUT_S)
             while self._unsent:
                 try:
                     await stream.publish(self._name, encode(self._unsent[0]).encode())
@@ -183,7 +183,7 @@ class Bus:
         from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
 
         assert self._client is not None
-        stream = self._client.jetstream(timeout=ANSWER_S)
+        stream = self._client.jetstream(timeout=RESPONSE_TIMEOUT_S)
         while True:
             try:
                 await self._open(stream)
@@ -197,7 +197,7 @@ class Bus:
                 await on_gap()
                 while True:
                     try:
-                        messages = await subscription.fetch(1, timeout=ALIVE_S)
+                        messages = await subscription.fetch(1, timeout=KEEPALIVE_INTERVAL_S)
                     except NothingSaid:
                         if self._client.is_connected:
                             messages = []
@@ -210,7 +210,7 @@ class Bus:
                         except ProtocolError as problem:
                             logger.warning("NATS: %s", problem)
                             continue
-                        if news.host != self.own:
+                        if news.host != self.own_name:
                             await on_message(news)
             except asyncio.CancelledError:
                 raise

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from app.classroom import seat_log
-from app.classroom.log_entries import ACTS_MAX, LogEntry
+from app.classroom.log_entries import ENTRIES_MAX, LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import ClassPart
 from app.classroom.record import ClassRecord
@@ -25,7 +25,7 @@ from app.classroom.verdict import LogReplay, judge_log
 from app.export.sheets import as_csv
 from app.files import run_files
 from app.files.content import UnreadableFileError, read_bytes
-from app.files.guarded_player import OF_FILE, UnplayableError, convert_errors
+from app.files.guarded_player import FILE_BUDGET, UnplayableError, convert_errors
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize
@@ -37,25 +37,33 @@ from engine.drill.time import verify
 from engine.inputs import InputError
 from engine.json_text import parse_json
 
-ARCHIVE: Final = "class.json"
-BOARD: Final = "board.json"
-ANSWERS: Final = "answers.csv"
-ANSWERED: Final = ("name", "prediction", "asked_t_s", "answered_t_s", "choice", "sure_percent", "correct")
+CLASS_FILE: Final = "class.json"
+DASHBOARD_FILE: Final = "board.json"
+ANSWERS_FILE: Final = "answers.csv"
+QUESTION_COLUMNS: Final = (
+    "name",
+    "prediction",
+    "asked_t_s",
+    "answered_t_s",
+    "choice",
+    "sure_percent",
+    "correct",
+)
 """Columns of the questions, named as in the report of a run.
 
 A cell is empty if it is missing or must stay hidden.
 """
-SEATS: Final = "seats/"
-PART: Final = "part-"
+SEATS_FOLDER: Final = "seats/"
+PART_FOLDER_PREFIX: Final = "part-"
 """Prefix of the folder that an archive has for each part after the first."""
 BYTES_MAX: Final = 500_000_000
 """Maximum size of an archive in bytes, compressed and expanded."""
 MEMBERS_MAX: Final = 10_000
 MEMBER_BYTES_MAX: Final = 50_000_000
 """Maximum size of an archive member in bytes: twice the longest log of a seat with every character escaped."""
-PORTION: Final = 1 << 16
+CHUNK_BYTES: Final = 1 << 16
 """Bytes of a member that are expanded at a time."""
-BAD_ARCHIVE: Final = (
+ARCHIVE_ERRORS: Final = (
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
@@ -111,7 +119,7 @@ def build_archive(record: ClassRecord, person: int | None = None) -> bytes:
 
 def build_part_folder(number: int) -> str:
     """Return the folder of a part in an archive."""
-    return f"{PART}{number}/" if number > 1 else ""
+    return f"{PART_FOLDER_PREFIX}{number}/" if number > 1 else ""
 
 
 def _write_part(
@@ -150,14 +158,15 @@ def _write_part(
     }
     board = []
     questions: list[list[object]] = []
-    archive_file.writestr(folder + ARCHIVE, json.dumps(shared, ensure_ascii=False, indent=1))
+    archive_file.writestr(folder + CLASS_FILE, json.dumps(shared, ensure_ascii=False, indent=1))
     for seat in seats:
         acts = record.read_entries(seat.id)
-        run = LogReplay(scenario, part.seed, part.mode, whole=True)
+        run = LogReplay(scenario, part.seed, part.mode, for_debrief=True)
         run.play(acts)
         seat_verdict = run.build_verdict()
         questions += [
-            [seat.id, seat.name, *(row.get(name) for name in ANSWERED)] for row in _read_questions(run)
+            [seat.id, seat.name, *(row.get(name) for name in QUESTION_COLUMNS)]
+            for row in _read_questions(run)
         ]
         board.append({"seat": seat.id, "name": seat.name, "verdict": seat_verdict})
         fields: dict[str, object] = {
@@ -169,9 +178,9 @@ def _write_part(
         if (reflection := reflections.get(seat.id)) is not None:
             fields["reflection"] = asdict(reflection)
         lines = [json.dumps(fields, ensure_ascii=False), *map(json.dumps, acts)]
-        archive_file.writestr(f"{folder}{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
-    archive_file.writestr(folder + BOARD, json.dumps(board, ensure_ascii=False, indent=1))
-    archive_file.writestr(folder + ANSWERS, as_csv(("seat", "person", *ANSWERED), questions))
+        archive_file.writestr(f"{folder}{SEATS_FOLDER}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
+    archive_file.writestr(folder + DASHBOARD_FILE, json.dumps(board, ensure_ascii=False, indent=1))
+    archive_file.writestr(folder + ANSWERS_FILE, as_csv(("seat", "person", *QUESTION_COLUMNS), questions))
 
 
 def _read_questions(run: LogReplay) -> list[Row]:
@@ -194,7 +203,7 @@ def build_handout(record: ClassRecord) -> bytes:
 # --- checking -----------------------------------------------------------------------------------------------
 
 
-def check_file(file: Path) -> Iterator[LogCheck]:
+def replay_file(file: Path) -> Iterator[LogCheck]:
     """Replay every run in *file* and yield the results.
 
     Raises InvalidSeatLogError for an unreadable file, and RunFileError for a file without runs.
@@ -206,8 +215,8 @@ def check_file(file: Path) -> Iterator[LogCheck]:
     if raw[:4] == b"PK\x03\x04":
         yield from _read_archive(raw, str(file))
     elif raw.startswith(b'{"seat"'):
-        assignment, acts = seat_log.parse(raw, str(file))
-        log_check = _check_log(str(file), assignment, acts)
+        assignment, acts = seat_log.parse_log(raw, str(file))
+        log_check = _replay_log(str(file), assignment, acts)
         # the scenario text of an exam contains no answers, so this replay cannot score them
         if assignment.mode == DrillMode.EXAM and log_check.verdict is not None:
             log_check.verdict["score"] = None
@@ -225,31 +234,31 @@ def _read_archive(raw: bytes, file: str) -> Iterator[LogCheck]:
             parts = [
                 folder
                 for number in range(1, PARTS_MAX + 1)
-                if (folder := build_part_folder(number)) + ARCHIVE in members
+                if (folder := build_part_folder(number)) + CLASS_FILE in members
             ]
             if "" not in parts:
-                raise ValueError(tr("{file} is missing").format(file=ARCHIVE))
-            logs_by_folder = [(folder, *_read_shared_data(archive, members, folder)) for folder in parts]
+                raise ValueError(tr("{file} is missing").format(file=CLASS_FILE))
+            logs_by_folder = [(folder, *_read_part_data(archive, members, folder)) for folder in parts]
             for folder, shared, claims in logs_by_folder:
                 yield from _read_part(archive, members, file, folder, shared, claims)
     except InvalidSeatLogError:
         raise
-    except BAD_ARCHIVE as error:
+    except ARCHIVE_ERRORS as error:
         raise InvalidSeatLogError(
             tr("{file} is not a class archive: {why}").format(file=file, why=_escape_problem(error))
         ) from error
 
 
-def _read_shared_data(
+def _read_part_data(
     archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo], folder: str
 ) -> tuple[object, dict[object, dict[str, object]]]:
     """Return the data that all seats of a part share, and the dashboard row of each seat by number."""
     board: object = []
-    if folder + BOARD in members:
-        board = _parse_rewritable_json(_read_member(archive, members[folder + BOARD]))
+    if folder + DASHBOARD_FILE in members:
+        board = _parse_rewritable_json(_read_member(archive, members[folder + DASHBOARD_FILE]))
     if not isinstance(board, list) or not all(isinstance(row, dict) for row in board):
-        raise ValueError(BOARD)
-    return _parse_rewritable_json(_read_member(archive, members[folder + ARCHIVE])), {
+        raise ValueError(DASHBOARD_FILE)
+    return _parse_rewritable_json(_read_member(archive, members[folder + CLASS_FILE])), {
         row["seat"]: row for row in board
     }
 
@@ -267,18 +276,18 @@ def _read_part(
             tr("{file}: its scenario differs from the one that was played").format(file=file)
         )
     kind = str(shared.get("kind") or "")
-    for name in sorted(name for name in members if name.startswith(folder + SEATS)):
+    for name in sorted(name for name in members if name.startswith(folder + SEATS_FOLDER)):
         location = f"{file}/{escape_invisible(name)}"
         try:
-            head, _, log = _read_member(archive, members[name], ACTS_MAX + 1).partition(b"\n")
+            head, _, log = _read_member(archive, members[name], ENTRIES_MAX + 1).partition(b"\n")
             fields = _parse_object(head)
             header = json.dumps({**shared, "seat": fields.get("seat"), "name": fields.get("name")}).encode()
-            assignment, acts = seat_log.parse(header + b"\n" + log, location)
-        except (InvalidSeatLogError, *BAD_ARCHIVE) as problem:
+            assignment, acts = seat_log.parse_log(header + b"\n" + log, location)
+        except (InvalidSeatLogError, *ARCHIVE_ERRORS) as problem:
             yield LogCheck(location, None, "", None, _escape_problem(problem), part=kind)
             continue
         group = str(fields.get("group") or "")
-        log_check = replace(_check_log(location, assignment, acts), group=group, part=kind)
+        log_check = replace(_replay_log(location, assignment, acts), group=group, part=kind)
         claim = claims.pop(assignment.seat, None)
         yield log_check if log_check.problem else _compare_with_dashboard(log_check, claim)
     for seat, claim in claims.items():
@@ -291,7 +300,7 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, lines_max: i
     """Return the content of *member*, expanded in portions. Raises ValueError if it is larger than allowed."""
     data, lines = bytearray(), 0
     with archive.open(member) as member_file:
-        while portion := member_file.read(PORTION):
+        while portion := member_file.read(CHUNK_BYTES):
             data += portion
             lines += portion.count(b"\n")
             if len(data) > MEMBER_BYTES_MAX or (lines_max is not None and lines > lines_max):
@@ -318,9 +327,9 @@ def _parse_object(raw: bytes) -> dict[str, object]:
     return document if isinstance(document, dict) else {}
 
 
-def _compare_with_dashboard(result: LogCheck, claim: dict[str, object] | None) -> LogCheck:
+def _compare_with_dashboard(result: LogCheck, dashboard_row: dict[str, object] | None) -> LogCheck:
     """Compare *result* with the dashboard in the same archive."""
-    claimed_verdict = claim.get("verdict") if claim is not None else None
+    claimed_verdict = dashboard_row.get("verdict") if dashboard_row is not None else None
     if not isinstance(claimed_verdict, dict) or result.verdict is None:
         return replace(result, problem=tr("the dashboard does not list it"))
     differences = [
@@ -335,7 +344,7 @@ def _compare_with_dashboard(result: LogCheck, claim: dict[str, object] | None) -
     return replace(result, problem=problem)
 
 
-def _check_log(file: str, assignment: SeatAssignment, acts: list[LogEntry]) -> LogCheck:
+def _replay_log(file: str, assignment: SeatAssignment, entries: list[LogEntry]) -> LogCheck:
     name = escape_invisible(assignment.name)
     try:
         with convert_errors():
@@ -343,8 +352,8 @@ def _check_log(file: str, assignment: SeatAssignment, acts: list[LogEntry]) -> L
                 parse_scenario(assignment.text, assignment.scenario),
                 assignment.seed,
                 assignment.mode,
-                acts,
-                OF_FILE,
+                entries,
+                FILE_BUDGET,
             )
     except (ScenarioError, InputError, UnplayableError) as problems:
         return LogCheck(file, assignment.seat, name, None, localize(str(problems)))
@@ -361,13 +370,13 @@ def _format_divergence(verdict_row: LogVerdict) -> str:
 
 def _read_run(raw: bytes, file: str) -> LogCheck:
     """Check a run file of `run --json`, the debrief or `class join`. Raises RunFileError."""
-    report, text = run_files.parse(raw, file)
+    report, text = run_files.parse_run(raw, file)
     class_report: Row = report
     info = class_report.get("class")
     seat, name = _read_seat_identity(info if isinstance(info, dict) else {}, report["scenario"])
     try:
         with convert_errors():
-            drill = run_files.play(report, text)
+            drill = run_files.replay_run(report, text)
             claimed = report.copy()
             if not claimed["score"].get("scored"):  # a run without a score has no score to compare
                 claimed.pop("score")
@@ -379,7 +388,7 @@ def _read_run(raw: bytes, file: str) -> LogCheck:
         for number, item in enumerate(drill.journal, 1)
     ]
     end = LogEntry(len(acts) + 1, drill.tick, "", "", 0)
-    log_verdict = judge_log(drill.scenario, drill.seed, drill.mode, [*acts, end], OF_FILE)
+    log_verdict = judge_log(drill.scenario, drill.seed, drill.mode, [*acts, end], FILE_BUDGET)
     return LogCheck(file, seat, name, log_verdict, "" if divergence is None else localize(str(divergence)))
 
 

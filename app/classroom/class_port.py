@@ -16,11 +16,11 @@ JOINING_MAX: Final = 2_000
 At the limit, the next connection replaces the oldest one of the address with the most connections. Assumed:
 all seats of the largest class connect at the same time.
 """
-SEATS_FILES: Final = 2_200
+RESERVED_FILES: Final = 2_200
 """Number of file descriptors reserved for seats, consoles and the program itself."""
 
 
-class _Accepted(socket.socket):
+class _AcceptedConnection(socket.socket):
     """Accepted connection. After it is closed, it no longer counts as joining."""
 
     port: ClassPort | None = None
@@ -34,26 +34,28 @@ class _Accepted(socket.socket):
 class ClassPort(socket.socket):
     """Listening socket that limits the number of connections that are joining."""
 
-    joining: dict[int, tuple[_Accepted, str]]
+    joining: dict[int, tuple[_AcceptedConnection, str]]
     """File descriptor -> connection and its address, oldest first."""
-    most = JOINING_MAX
+    joining_max = JOINING_MAX
 
     @classmethod
     def from_socket(cls, listening: socket.socket) -> ClassPort:
         """Return a class port that takes over the file descriptor of *listening*. *listening* is detached."""
         port = cls(listening.family, listening.type, listening.proto, listening.detach())
         port.joining = {}
-        port.most = max(100, min(JOINING_MAX, raise_file_limit(JOINING_MAX + SEATS_FILES) - SEATS_FILES))
+        port.joining_max = max(
+            100, min(JOINING_MAX, raise_file_limit(JOINING_MAX + RESERVED_FILES) - RESERVED_FILES)
+        )
         return port
 
     @override
     def accept(self) -> tuple[socket.socket, object]:
         plain_socket, address = super().accept()
-        connection = _Accepted(
+        connection = _AcceptedConnection(
             plain_socket.family, plain_socket.type, plain_socket.proto, plain_socket.detach()
         )
         connection.port = self
-        if len(self.joining) >= self.most:
+        if len(self.joining) >= self.joining_max:
             self._close_oldest_connection()
         self.joining[connection.fileno()] = (connection, str(address[0]))
         return connection, address

@@ -13,7 +13,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import certificate, seat_log
-from app.classroom.code import SECRET_LETTERS, Invitation, dial_target
+from app.classroom.code import SECRET_LENGTH, Invitation, get_local_dial_address
 from app.classroom.link import take_message_chunk
 from app.classroom.messages.codec import WELCOME_BYTES_MAX, ProtocolError, encode
 from app.classroom.messages.replies import TO_INSTRUCTOR, ReplayMoments, RequestDone, RequestFailed
@@ -25,26 +25,26 @@ from engine.constants import TICKS_PER_S
 
 RECONNECT_INTERVAL_S: Final = 0.5
 """Wall time between two attempts to reach a host that has closed the connection."""
-TRIES: Final = 20
+CONNECT_ATTEMPTS_MAX: Final = 20
 """Maximum number of connection attempts. A host that restarts takes some seconds."""
-_WHO: Final = r"(?:all|(?P<seat>\d{1,9})|@(?P<group>[^\s@]{1,30}))"
+_TARGET: Final = r"(?:all|(?P<seat>\d{1,9})|@(?P<group>[^\s@]{1,30}))"
 _TIME: Final = r"(?:\d{1,6}(?:\.\d+)?|\d{1,4}:\d\d(?::\d\d)?)"
-_LINES: Final = tuple(
+_LINE_PATTERNS: Final = tuple(
     re.compile(line)
     for line in (
-        rf"(?P<kind>freeze)(?:\s+{_WHO})?(?:\s+at\s+(?P<tick>{_TIME}))?",
-        rf"(?P<kind>go)(?:\s+{_WHO})?",
+        rf"(?P<kind>freeze)(?:\s+{_TARGET})?(?:\s+at\s+(?P<tick>{_TIME}))?",
+        rf"(?P<kind>go)(?:\s+{_TARGET})?",
         r"(?P<kind>finish|next)",
-        rf"(?P<what>message|inject)\s+{_WHO}\s+(?:at\s+(?P<tick>{_TIME})\s+)?(?P<text>\S.*)",
-        rf"(?P<kind>back)\s+{_WHO}\s+(?P<tick>{_TIME})(?:\s+(?P<text>\S.*))?",
-        rf"(?P<reset>reset)\s+{_WHO}(?:\s+(?P<text>\S.*))?",
-        rf"(?P<kind>extend)\s+{_WHO}\s+(?P<ticks>{_TIME})",
+        rf"(?P<what>message|inject)\s+{_TARGET}\s+(?:at\s+(?P<tick>{_TIME})\s+)?(?P<text>\S.*)",
+        rf"(?P<kind>back)\s+{_TARGET}\s+(?P<tick>{_TIME})(?:\s+(?P<text>\S.*))?",
+        rf"(?P<reset>reset)\s+{_TARGET}(?:\s+(?P<text>\S.*))?",
+        rf"(?P<kind>extend)\s+{_TARGET}\s+(?P<ticks>{_TIME})",
         r"(?P<kind>break)\s+(?P<minutes>\d{1,3}(?:\.\d+)?)",
         r"(?P<kind>clock)\s+(?:own|(?P<speed>\d{1,4}(?:\.\d+)?))",
         r"(?P<kind>group)\s+(?P<seat>\d{1,9})\s+(?:none|(?P<name>[^\s@]{1,30}))",
         r"(?P<kind>lower|take|give|look)\s+(?P<seat>\d{1,9})",
         rf"(?P<kind>show)\s+(?P<seat>\d{{1,9}})(?:\s+and\s+(?P<other>\d{{1,9}}))?(?:\s+at\s+(?P<tick>{_TIME}))?",
-        rf"(?P<kind>mark)\s+{_WHO}\s+(?:at\s+(?P<tick>{_TIME})\s+)?(?P<text>\S.*)",
+        rf"(?P<kind>mark)\s+{_TARGET}\s+(?:at\s+(?P<tick>{_TIME})\s+)?(?P<text>\S.*)",
         r"(?P<kind>look|show)\s+none",
     )
 )
@@ -55,7 +55,7 @@ DIVERGENCES_LINE: Final = "partings"
 The console computes the list from the record.
 """
 _HAND_IN: Final = re.compile(r"hand in\s+(?P<file>\S.*)")
-_READ: Final[dict[str, Callable[[str], object]]] = {
+_FIELD_CONVERTERS: Final[dict[str, Callable[[str], object]]] = {
     "seat": int, "other": int, "tick": lambda said: _parse_ticks(said), "ticks": lambda said: _parse_ticks(said),
     "minutes": float, "speed": float,
 }  # fmt: skip
@@ -72,7 +72,9 @@ class ConsoleCommandError(Exception):
 
 def parse_request(line: str) -> Request:
     """Parse a line of the instructor into a request to the host. Raises ConsoleCommandError."""
-    line_match = next((match for pattern in _LINES if (match := pattern.fullmatch(line)) is not None), None)
+    line_match = next(
+        (match for pattern in _LINE_PATTERNS if (match := pattern.fullmatch(line)) is not None), None
+    )
     if line_match is None:
         raise ConsoleCommandError(
             tr("Unknown command {line!r}. Expected one of: freeze [WHO] [at TIME], go [WHO], "
@@ -84,7 +86,7 @@ def parse_request(line: str) -> Request:
                 "in seconds or as 2:30.").format(line=line)
         )  # fmt: skip
     parts = {name: part for name, part in line_match.groupdict().items() if part is not None}
-    fields = {name: _READ.get(name, str)(part) for name, part in parts.items()}
+    fields = {name: _FIELD_CONVERTERS.get(name, str)(part) for name, part in parts.items()}
     if "what" in fields:
         fields["kind"] = "instruct"
     elif fields.pop("reset", None):
@@ -104,10 +106,10 @@ def parse_requests(line: str) -> list[Request]:
         return [parse_request(line)]
     try:
         raw = read_bytes(Path(file["file"]), seat_log.BYTES_MAX)
-        assignment, acts = seat_log.parse(raw, file["file"])
+        assignment, acts = seat_log.parse_log(raw, file["file"])
     except (UnreadableFileError, seat_log.InvalidSeatLogError) as problem:
         raise ConsoleCommandError(str(problem)) from problem
-    if assignment.seat == seat_log.NOBODY:
+    if assignment.seat == seat_log.UNASSIGNED_SEAT:
         raise ConsoleCommandError(
             tr("{file} is the file that the instructor handed out; it contains no run").format(
                 file=file["file"]
@@ -140,7 +142,7 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
     code, problem = the_class.code, None
     for address in the_class.addresses or [""]:
         host, _, port = address.rpartition(":")
-        host = dial_target(host)
+        host = get_local_dial_address(host)
         dialing = connect(
             f"wss://{host}:{port}/",
             ssl=certificate.create_seat_context(),
@@ -160,7 +162,7 @@ async def connect_to_host(the_class: ClassPart) -> AsyncIterator[ClientConnectio
             )
         ) from problem
     try:
-        invitation = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
+        invitation = Invitation(code[:SECRET_LENGTH], code[SECRET_LENGTH:], host, int(port))
         if not certificate.has_expected_certificate(
             socket.transport.get_extra_info("ssl_object"), invitation
         ):
@@ -214,7 +216,7 @@ async def _run_console(
                 if await _exchange_messages(socket, input_queue, show, find_moments):
                     return
         except HostUnavailableError:
-            if listening.ident is None or tries == TRIES:
+            if listening.ident is None or tries == CONNECT_ATTEMPTS_MAX:
                 raise
             tries += 1
         await asyncio.sleep(RECONNECT_INTERVAL_S)
@@ -222,7 +224,7 @@ async def _run_console(
 
 async def _exchange_messages(
     socket: ClientConnection,
-    typed: asyncio.Queue[str | None],
+    typed_lines: asyncio.Queue[str | None],
     show: Callable[[str], object],
     find_moments: Callable[[], ReplayMoments],
 ) -> bool:
@@ -240,7 +242,7 @@ async def _exchange_messages(
 
     async def send_lines() -> None:
         nonlocal open_requests
-        while (line := await typed.get()) is not None:
+        while (line := await typed_lines.get()) is not None:
             if not line:
                 continue
             if line == DIVERGENCES_LINE:

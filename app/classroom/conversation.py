@@ -12,21 +12,21 @@ from app.classroom.messages.codec import REFUSED, SIGNAL_S, WireMessage, encode
 from app.classroom.messages.requests import PERMITTED_REQUESTS, REQUESTS, Request
 from app.words.language import tr
 
-SEND_S: Final = 5.0
+SEND_TIMEOUT_S: Final = 5.0
 """Wall time after which a seat or console that does not accept a message is disconnected."""
-BROADCAST_S: Final = 0.5
+BROADCAST_TIMEOUT_S: Final = 0.5
 """Maximum wall time that a broadcast waits for slow connections. Their messages are still sent afterwards."""
 
 
 class RequestRefusedError(Exception):
     """Error for a connection or request that is refused. The text gives the reason."""
 
-    def __init__(self, why: str, code: int = REFUSED) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, code: int = REFUSED) -> None:
+        super().__init__(reason)
         self.code = code
 
 
-def check_permission(role: str, request: Request) -> None:
+def require_permission(role: str, request: Request) -> None:
     """Raise RequestRefusedError for a request that *role* may not send."""
     if not isinstance(request, PERMITTED_REQUESTS[role]):
         raise RequestRefusedError(
@@ -56,7 +56,7 @@ async def send_message(socket: WebSocket, message: WireMessage) -> None:
 async def send(socket: WebSocket, text: str) -> None:
     """Send a message. Raises WebSocketDisconnect, also if the other end does not read."""
     try:
-        async with asyncio.timeout(SEND_S):
+        async with asyncio.timeout(SEND_TIMEOUT_S):
             await socket.send_text(text)
     except (TimeoutError, RuntimeError):  # RuntimeError: the connection was closed meanwhile
         raise WebSocketDisconnect(1006) from None
@@ -71,7 +71,7 @@ async def broadcast(messages: Iterable[Awaitable[None]]) -> None:
             await message
 
     if tasks := [asyncio.ensure_future(try_to_send(message)) for message in messages]:
-        await asyncio.wait(tasks, timeout=BROADCAST_S)
+        await asyncio.wait(tasks, timeout=BROADCAST_TIMEOUT_S)
 
 
 async def close(socket: WebSocket, code: int, reason: str) -> None:

@@ -8,12 +8,12 @@ from functools import cache
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from app.classroom.anonymization import Pairs, anonymize_line, anonymize_text, list_replacements
+from app.classroom.anonymization import NameReplacements, anonymize_line, anonymize_text, list_replacements
 from app.classroom.divergences import ClassDivergence, SeatAction, SeatHistory, find_divergences
 from app.classroom.log_entries import LogEntry, list_effective_entries
 from app.classroom.messages.replies import ClassMark, LogVerdict, ReplayChoice, ReplayMoment, ReplayMoments
 from app.classroom.models import ClassPart
-from app.classroom.record import ERASED, ClassRecord
+from app.classroom.record import ERASED_PREFIX, ClassRecord
 from app.classroom.scenario import parse_scenario
 from app.classroom.verdict import LogReplay, build_failed_verdict, is_instructor_input
 from app.export.page import build_page
@@ -31,17 +31,17 @@ from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.report import build_availability_json, compute_calibration
 from engine.drill.judging.shapes import BY_INSTRUCTOR, Calibration, Row
 from engine.drill.par.account import RegretAnalysis, RunSegment
-from engine.drill.par.regret import build_account, exclude_finish, exclude_moves
+from engine.drill.par.regret import analyze_regret, exclude_finish, exclude_moves
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
 from engine.inputs import Input, InputError
-from engine.localization import as_json
+from engine.localization import convert_to_json
 from engine.model import Tick
 from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input, parse_line
 
 
-class Log(Struct, frozen=True):
+class ClassSeatLog(Struct, frozen=True):
     """Log of a seat as stored in the record, with the scenario of its part."""
 
     number: int
@@ -51,16 +51,16 @@ class Log(Struct, frozen=True):
     text: str
     seed: int
     mode: str
-    acts: tuple[LogEntry, ...]
+    entries: tuple[LogEntry, ...]
     reflection: Reflection | None = None
     """Reflection that the person wrote before the points were shown."""
-    hide: Pairs = ()
+    replacements: NameReplacements = ()
     """Names to replace in typed texts, with their replacements; empty if names may be shown."""
     version: str = ""
     """Program version of the seat; empty if it was never reported."""
 
 
-class MistakeMade(Struct, frozen=True):
+class SeatMistake(Struct, frozen=True):
     """Mistake of one seat."""
 
     text: str
@@ -78,24 +78,24 @@ class SeatReview(Struct, frozen=True):
     verdict: LogVerdict
     actions: tuple[SeatAction, ...]
     """Actions of the seat without inspections."""
-    mistakes: tuple[MistakeMade, ...]
+    mistakes: tuple[SeatMistake, ...]
     page: str
     """Debrief of the run as HTML; empty if the run cannot be replayed."""
     lost_transactions: int = 0
     reflection: Reflection | None = None
     answers: tuple[Row, ...] = ()
     """Questions and answers, as in the report of a run."""
-    printed: bytes = b""
+    debrief_pdf: bytes = b""
     """Debrief of the run as PDF; empty if it was not requested."""
-    refused: frozenset[tuple[Tick, str]] = frozenset()
+    refused_batches: frozenset[tuple[Tick, str]] = frozenset()
     """Time and line of each batch that a server refused with an error."""
-    account: RegretAnalysis | None = None
+    regret_analysis: RegretAnalysis | None = None
     """Regret analysis of the run. None if the run has no score or the computation took too long."""
     instructor_actions: tuple[SeatAction, ...] = ()
     """Inputs of the instructor in this run."""
 
 
-class CommonMistake(Struct, frozen=True):
+class ClassMistake(Struct, frozen=True):
     """Mistake in the debrief of the class, with all seats that made it."""
 
     description: str
@@ -122,7 +122,7 @@ class ClassReview(Struct, frozen=True):
     par: float | None
     """Points of the best known plan. None if the drill has no certificate for this seed."""
     divergences: tuple[ClassDivergence, ...]
-    mistakes: tuple[CommonMistake, ...]
+    mistakes: tuple[ClassMistake, ...]
     """Mistakes of the seats, most frequent first."""
     calibration: Calibration | None
     """Calibration of confidence over all answers of all seats."""
@@ -134,10 +134,12 @@ class ClassReview(Struct, frozen=True):
     """Time of the last instruction to the class, in UTC seconds since 1970; None if unknown."""
 
 
-def read_logs(record: ClassRecord, names: bool = True, part: ClassPart | None = None) -> list[Log]:
+def read_logs(
+    record: ClassRecord, with_names: bool = True, part: ClassPart | None = None
+) -> list[ClassSeatLog]:
     """Return the log of every seat, ordered by number.
 
-    Without *names*, numbers replace the names of seats and groups, also in typed text. *part*: part to read
+    Without *with_names*, numbers replace the names of seats and groups, also in typed text. *part*: part to read
     instead of the current one. Seats that did not play this part are omitted.
     """
     class_part = part or record.read_class()
@@ -145,19 +147,19 @@ def read_logs(record: ClassRecord, names: bool = True, part: ClassPart | None = 
         return []
     if part is not None:
         record = record.select_part(part.id)
-    seats = [seat for seat in record.read_seats() if not seat.token_hash.startswith(ERASED)]
+    seats = [seat for seat in record.read_seats() if not seat.token_hash.startswith(ERASED_PREFIX)]
     reflections = record.read_reflections()
     groups = list(dict.fromkeys(seat.group_name for seat in seats if seat.group_name))
     hide = (
         ()
-        if names
+        if with_names
         else list_replacements({seat.id: seat.name for seat in seats}, groups, class_part.scenario_text)
     )
-    called = {group: group if names else str(number) for number, group in enumerate(groups, 1)}
+    called = {group: group if with_names else str(number) for number, group in enumerate(groups, 1)}
     part_logs = [
-        Log(
+        ClassSeatLog(
             seat.id,
-            seat.name if names else tr("Seat {n}").format(n=seat.id),
+            seat.name if with_names else tr("Seat {n}").format(n=seat.id),
             called.get(seat.group_name, ""),
             class_part.scenario_name,
             class_part.scenario_text,
@@ -170,10 +172,10 @@ def read_logs(record: ClassRecord, names: bool = True, part: ClassPart | None = 
         )
         for seat in seats
     ]
-    return [log for log in part_logs if log.acts or part is None]
+    return [log for log in part_logs if log.entries or part is None]
 
 
-def review_seat(log: Log, pdf: bool, curve_s: float, language_code: str) -> SeatReview:
+def review_seat(log: ClassSeatLog, pdf: bool, curve_s: float, language_code: str) -> SeatReview:
     """Replay the run of a seat without the parts that an instructor has rewound, and review it.
 
     The replay takes some seconds at most. The regret analysis takes at most *curve_s* seconds of wall time.
@@ -184,7 +186,7 @@ def review_seat(log: Log, pdf: bool, curve_s: float, language_code: str) -> Seat
         with convert_errors():
             return _review_seat(log, pdf, curve_s)
     except (UnplayableError, InputError) as problem:
-        last = log.acts[-1] if log.acts else None
+        last = log.entries[-1] if log.entries else None
         at_s = last.tick / TICKS_PER_S if last else 0.0
         goals = [goal.name for goal in _parse_scenario(log.text, log.scenario).goals]
         outcome = build_failed_verdict(last.number if last else 0, at_s, str(problem), goals)
@@ -193,14 +195,14 @@ def review_seat(log: Log, pdf: bool, curve_s: float, language_code: str) -> Seat
         )
 
 
-def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
+def _review_seat(log: ClassSeatLog, pdf: bool, curve_s: float) -> SeatReview:
     scenario = _parse_scenario(log.text, log.scenario)
-    run = LogReplay(scenario, log.seed, log.mode, whole=True)
-    run.play(log.acts)
-    outcome, acts = run.build_verdict(), log.acts
-    if any(anonymize_line(act.line, log.hide) != act.line for act in acts):
-        acts = tuple(act._replace(line=anonymize_line(act.line, log.hide), digest="") for act in acts)
-        run = LogReplay(scenario, log.seed, log.mode, whole=True)
+    run = LogReplay(scenario, log.seed, log.mode, for_debrief=True)
+    run.play(log.entries)
+    outcome, acts = run.build_verdict(), log.entries
+    if any(anonymize_line(act.line, log.replacements) != act.line for act in acts):
+        acts = tuple(act._replace(line=anonymize_line(act.line, log.replacements), digest="") for act in acts)
+        run = LogReplay(scenario, log.seed, log.mode, for_debrief=True)
         run.play(acts)
         verdict = run.build_verdict()
         results_match = all(
@@ -213,7 +215,7 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
     actions = _list_actions(acts)
     foreign = tuple(_parse_inputs(act for act in list_effective_entries(acts) if is_instructor_input(act)))
     instructor_actions = tuple(
-        SeatAction(item.tick, _build_key(item), describe_input(item)) for item in foreign
+        SeatAction(item.tick, _build_action_key(item), describe_input(item)) for item in foreign
     )
     drill = run.drill
     assert isinstance(drill, Drill)
@@ -228,20 +230,20 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
             drill.end_now()
         except InputError:
             return seat_review
-    account = _compute_account(drill, curve_s)
+    account = _analyze_regret(drill, curve_s)
     if account is not None and (not has_ended or outcome["ended_by"] == BY_INSTRUCTOR):
         account = exclude_finish(account)
     if account is not None and foreign:
-        account = exclude_moves(account, lambda move: _is_input(move, foreign))
+        account = exclude_moves(account, lambda move: _matches_input(move, foreign))
     source = build_source(drill)
     if outcome["ended_by"] == BY_INSTRUCTOR:
         source.report["ended_by"] = BY_INSTRUCTOR
     source = replace(
-        source, player=log.name, account=account, instructor_inputs=foreign,
+        source, player=log.name, regret_analysis=account, instructor_inputs=foreign,
         instructor_goals=frozenset(outcome["instructor_goals"]),
     )  # fmt: skip
     mistakes = tuple(
-        MistakeMade(mistake.what, mistake.better, mistake.points) for mistake in source.review.mistakes
+        SeatMistake(mistake.what, mistake.better, mistake.points) for mistake in source.review.mistakes
     )
     printed = b""
     if pdf:
@@ -253,18 +255,18 @@ def _review_seat(log: Log, pdf: bool, curve_s: float) -> SeatReview:
         seat_review,
         mistakes=mistakes,
         page=build_page(source),
-        printed=printed,
+        debrief_pdf=printed,
         answers=answers,
-        account=account,
-        refused=list_refused(source.report),
+        regret_analysis=account,
+        refused_batches=list_refused(source.report),
     )
 
 
-def _compute_account(drill: Drill, seconds: float) -> RegretAnalysis | None:
+def _analyze_regret(drill: Drill, seconds: float) -> RegretAnalysis | None:
     """Return the regret analysis, or None without a score or if the analysis takes longer than *seconds*."""
     if not drill.scenario.scored:
         return None
-    slices, deadline = build_account(drill, certificates.load_plans(drill)), time.perf_counter() + seconds
+    slices, deadline = analyze_regret(drill, certificates.load_plans(drill)), time.perf_counter() + seconds
     while time.perf_counter() < deadline:
         try:
             next(slices)
@@ -275,24 +277,24 @@ def _compute_account(drill: Drill, seconds: float) -> RegretAnalysis | None:
     return None
 
 
-def _read_reflection(log: Log) -> Reflection | None:
+def _read_reflection(log: ClassSeatLog) -> Reflection | None:
     reflection = log.reflection
     if reflection is None:
         return None
     return replace(
         reflection,
-        happened=anonymize_text(reflection.happened, log.hide),
-        otherwise=anonymize_text(reflection.otherwise, log.hide),
+        happened=anonymize_text(reflection.happened, log.replacements),
+        otherwise=anonymize_text(reflection.otherwise, log.replacements),
     )
 
 
-def list_marks(record: ClassRecord, names: bool, part: ClassPart | None = None) -> tuple[ClassMark, ...]:
-    """Return the marks of the instructor in order of time. Without *names*, anonymize their texts."""
+def list_marks(record: ClassRecord, with_names: bool, part: ClassPart | None = None) -> tuple[ClassMark, ...]:
+    """Return the marks of the instructor in order of time. Without *with_names*, anonymize their texts."""
     class_part = part or record.read_class()
     if part is not None:
         record = record.select_part(part.id)
     people = {seat.id: seat.name for seat in record.read_seats()}
-    hide = () if names or class_part is None else list_replacements(people, [], class_part.scenario_text)
+    hide = () if with_names or class_part is None else list_replacements(people, [], class_part.scenario_text)
     marks = [
         ClassMark(seat=mark.seat_id, t_s=(mark.tick or 0) / TICKS_PER_S, text=anonymize_text(mark.text, hide))
         for mark in record.read_marks()
@@ -301,7 +303,7 @@ def list_marks(record: ClassRecord, names: bool, part: ClassPart | None = None) 
 
 
 def review_class(
-    seat_logs: Sequence[Log],
+    seat_logs: Sequence[ClassSeatLog],
     seats: Iterable[SeatReview],
     marks: tuple[ClassMark, ...] = (),
     class_time_s: float | None = None,
@@ -332,7 +334,7 @@ def review_class(
         else None,
         proved["par"]["score"] if proved is not None and proved["seed"] == first.seed else None,
         tuple(divergence for divergence in find_divergences(courses) if divergence.cost > 0.0),
-        tuple(_find_common_mistakes(reviews)),
+        tuple(_group_mistakes(reviews)),
         compute_calibration(row for seat in reviews for row in seat.answers),
         marks,
         {log.number: log.version for log in seat_logs if log.version},
@@ -346,38 +348,38 @@ def find_replay_moments(record: ClassRecord) -> ReplayMoments:
     for log in read_logs(record):
         with suppress(UnplayableError, InputError), convert_errors():
             run = LogReplay(_parse_scenario(log.text, log.scenario), log.seed, log.mode)
-            run.play(log.acts)
+            run.play(log.entries)
             score = run.build_verdict()["score"]
             if score is not None:
-                courses.append(SeatHistory(log.number, _list_actions(log.acts), score))
+                courses.append(SeatHistory(log.number, _list_actions(log.entries), score))
     replay_moments = []
     for divergence in find_divergences(courses):
         choices = [
-            ReplayChoice(as_json(choice.text), list(choice.seats), choice.mean)
+            ReplayChoice(convert_to_json(choice.text), list(choice.seats), choice.mean_score)
             for choice in divergence.choices
         ]
         replay_moments.append(ReplayMoment(divergence.tick / TICKS_PER_S, divergence.cost, choices))
     return ReplayMoments(replay_moments)
 
 
-def _list_actions(acts: Iterable[LogEntry]) -> tuple[SeatAction, ...]:
+def _list_actions(entries: Iterable[LogEntry]) -> tuple[SeatAction, ...]:
     """Return the seat's own actions, without inspections and without rewound actions."""
     seat_inputs = _parse_inputs(
-        act for act in list_effective_entries(acts) if act.line and not act.instruction
+        act for act in list_effective_entries(entries) if act.line and not act.instruction
     )
     return tuple(
-        SeatAction(item.tick, _build_key(item), describe_input(item))
+        SeatAction(item.tick, _build_action_key(item), describe_input(item))
         for item in seat_inputs
         if _is_action(item)
     )
 
 
-def _find_common_mistakes(reviews: Sequence[SeatReview]) -> Iterator[CommonMistake]:
+def _group_mistakes(reviews: Sequence[SeatReview]) -> Iterator[ClassMistake]:
     """Yield the mistakes of all seats, most frequent first, each with the seats that made it.
 
     Mistakes count as equal if the better action is equal. Their texts may contain different figures.
     """
-    occurrences: dict[str, list[tuple[int, MistakeMade]]] = {}
+    occurrences: dict[str, list[tuple[int, SeatMistake]]] = {}
     for seat in reviews:
         for mistake in seat.mistakes:
             occurrences.setdefault(mistake.better or mistake.text, []).append((seat.number, mistake))
@@ -386,12 +388,12 @@ def _find_common_mistakes(reviews: Sequence[SeatReview]) -> Iterator[CommonMista
     ):
         worst = max((mistake for _, mistake in group), key=lambda mistake: mistake.points)
         seats = tuple(dict.fromkeys(seat for seat, _ in group))
-        yield CommonMistake(worst.text, worst.better, seats, sum(mistake.points for _, mistake in group))
+        yield ClassMistake(worst.text, worst.better, seats, sum(mistake.points for _, mistake in group))
 
 
-def _parse_inputs(acts: Iterable[LogEntry]) -> Iterator[Input]:
+def _parse_inputs(entries: Iterable[LogEntry]) -> Iterator[Input]:
     """Parse the inputs of a log. Skip invalid lines, because they had no effect and the verdict lists them."""
-    for act in acts:
+    for act in entries:
         with suppress(InputError):
             yield parse_line(act.line, act.tick)
 
@@ -401,13 +403,13 @@ def _is_action(input_: Input) -> bool:
     return input_.verb not in REMARKS | {"finish"} and not is_inspection(input_)
 
 
-def _is_input(move: RunSegment, inputs: Sequence[Input]) -> bool:
+def _matches_input(move: RunSegment, inputs: Sequence[Input]) -> bool:
     return any(
         move.tick == seat_input.tick and move.line == seat_input.line_without_time for seat_input in inputs
     )
 
 
-def _build_key(input_: Input) -> str:
+def _build_action_key(input_: Input) -> str:
     """Return a key that is equal for inputs with the same effect, regardless of query window and spacing."""
     if input_.verb != "sql":
         return input_.line_without_time

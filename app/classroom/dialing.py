@@ -13,7 +13,7 @@ from app.classroom.code import Invitation
 from app.classroom.messages.codec import PINGS_S, WELCOME_BYTES_MAX
 from app.words.language import tr
 
-STAGGER_S: Final = 0.25
+DIAL_STAGGER_INTERVAL_S: Final = 0.25
 """Wall time after which the attempt to connect to the next address starts [RFC 8305, 5]."""
 
 
@@ -45,7 +45,7 @@ async def dial(addresses: Sequence[str], invitation: Invitation) -> ClientConnec
     """
 
     async def connect_to(number: int, address: str) -> ClientConnection:
-        await asyncio.sleep(number * STAGGER_S)
+        await asyncio.sleep(number * DIAL_STAGGER_INTERVAL_S)
         socket = await build_connection(address)
         if certificate.has_expected_certificate(socket.transport.get_extra_info("ssl_object"), invitation):
             return socket

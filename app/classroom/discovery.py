@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Final
 
-from app.classroom.addresses import EVERYWHERE
+from app.classroom.addresses import WILDCARD_ADDRESSES
 from app.classroom.code import format_address
 
 SERVICE: Final = "_mirrordrill._tcp.local."
-ANSWER_S: Final = 3.0
+SEARCH_TIMEOUT_S: Final = 3.0
 """Maximum wall time of a search. Assumed: three queries of RFC 6762, 5.2."""
-QUERY_MS: Final = 700
+QUERY_TIMEOUT_MS: Final = 700
 """Time limit of one query. Assumed."""
 
 logger = logging.getLogger(__name__)
@@ -30,12 +30,12 @@ def is_installed() -> bool:
     return find_spec("zeroconf") is not None
 
 
-async def announce(fingerprint: str, listening: str, addresses: Sequence[str], port: int) -> None:
+async def announce_class(fingerprint: str, listen_address: str, addresses: Sequence[str], port: int) -> None:
     """Answer mDNS queries for the class until canceled.
 
     Args:
         fingerprint: public part of the join code.
-        listening: address on which the host accepts connections.
+        listen_address: address on which the host accepts connections.
         addresses: addresses at which other computers reach the host. If empty, only this computer reaches it.
         port: TCP port of the host.
     """
@@ -50,7 +50,7 @@ async def announce(fingerprint: str, listening: str, addresses: Sequence[str], p
             for address in addresses or ["127.0.0.1"]
         ]
         service = ServiceInfo(SERVICE, f"{fingerprint}.{SERVICE}", port=port, addresses=packed)
-        interfaces = InterfaceChoice.All if listening in EVERYWHERE else [listening]
+        interfaces = InterfaceChoice.All if listen_address in WILDCARD_ADDRESSES else [listen_address]
         async with AsyncZeroconf(interfaces=interfaces) as network:
             await network.async_register_service(
                 service, allow_name_change=True
@@ -81,13 +81,13 @@ async def find_addresses(fingerprint: str) -> list[str]:
     async def resolve(network: AsyncZeroconf, name: str) -> list[str]:
         service_info = AsyncServiceInfo(SERVICE, name)
         if not service_info.load_from_cache(network.zeroconf):
-            await service_info.async_request(network.zeroconf, QUERY_MS)
+            await service_info.async_request(network.zeroconf, QUERY_TIMEOUT_MS)
         service = AsyncServiceInfo(SERVICE, name)
         service.load_from_cache(network.zeroconf)
         hosts = service.parsed_addresses(IPVersion.V4Only) or service.parsed_addresses()
         return [format_address(host, service.port) for host in hosts if service.port is not None]
 
-    deadline_s = time.monotonic() + ANSWER_S
+    deadline_s = time.monotonic() + SEARCH_TIMEOUT_S
     try:
         async with AsyncZeroconf() as network:
             browser = AsyncServiceBrowser(network.zeroconf, SERVICE, handlers=[add_name])
@@ -102,7 +102,7 @@ async def find_addresses(fingerprint: str) -> list[str]:
                     ]
                     if services or time.monotonic() >= deadline_s:
                         return list(dict.fromkeys(services))
-                    await asyncio.sleep(QUERY_MS / 10_000)
+                    await asyncio.sleep(QUERY_TIMEOUT_MS / 10_000)
             finally:
                 await browser.async_cancel()
     except (OSError, Error):
@@ -112,7 +112,7 @@ async def find_addresses(fingerprint: str) -> list[str]:
 async def can_find_itself() -> bool:
     """Return whether this computer finds a service that it announces itself. A firewall may prevent this."""
     name = secrets.token_hex(6)
-    announcing = asyncio.create_task(announce(name, "", ["127.0.0.1"], 1))
+    announcing = asyncio.create_task(announce_class(name, "", ["127.0.0.1"], 1))
     answers = await find_addresses(name)
     announcing.cancel()
     await asyncio.gather(announcing, return_exceptions=True)

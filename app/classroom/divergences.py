@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from engine.model import Tick, to_ticks
 
-WINDOW: Final = to_ticks(60.0)
+SAME_CHOICE_WINDOW_TICKS: Final = to_ticks(60.0)
 """Maximum time in ticks between two equal actions that count as the same choice.
 
 A seat without an action within this time has chosen to wait. Assumed.
@@ -45,7 +45,7 @@ class DivergenceChoice(Struct, frozen=True):
     text: str
     """Description of the action; empty if the seats waited."""
     seats: tuple[int, ...]
-    mean: float
+    mean_score: float
     """Mean final score of these seats."""
 
 
@@ -60,8 +60,8 @@ class ClassDivergence(Struct, frozen=True):
     @property
     def cost(self) -> float:
         """Points that all seats with another choice lost in total, compared with the mean of the best choice."""
-        best = self.choices[0].mean
-        return sum(len(choice.seats) * (best - choice.mean) for choice in self.choices)
+        best = self.choices[0].mean_score
+        return sum(len(choice.seats) * (best - choice.mean_score) for choice in self.choices)
 
 
 def find_divergences(courses: Sequence[SeatHistory]) -> list[ClassDivergence]:
@@ -85,7 +85,7 @@ def _find_divergences(
     groups: dict[str, list[SeatHistory]] = {}
     waited = []
     for course in courses:
-        if len(course.actions) > depth and course.actions[depth].tick <= first + WINDOW:
+        if len(course.actions) > depth and course.actions[depth].tick <= first + SAME_CHOICE_WINDOW_TICKS:
             groups.setdefault(course.actions[depth].key, []).append(course)
         else:
             waited.append(course)
@@ -96,11 +96,13 @@ def _find_divergences(
     if waited:
         choices.append(DivergenceChoice("", *_summarize_outcome(waited)))
     if len(choices) > 1:
-        yield ClassDivergence(first, tuple(sorted(choices, key=lambda choice: (-choice.mean, choice.text))))
+        yield ClassDivergence(
+            first, tuple(sorted(choices, key=lambda choice: (-choice.mean_score, choice.text)))
+        )
     for seat_histories in groups.values():
         yield from _find_divergences(seat_histories, depth + 1, 0)
     if groups:
-        yield from _find_divergences(waited, depth, first + WINDOW)
+        yield from _find_divergences(waited, depth, first + SAME_CHOICE_WINDOW_TICKS)
 
 
 def _summarize_outcome(courses: Sequence[SeatHistory]) -> tuple[tuple[int, ...], float]:

@@ -5,17 +5,17 @@ from pathlib import Path
 
 from app.classroom.code import Invitation
 from app.classroom.link import HostLink
-from app.classroom.log_entries import SENT_BACK, list_effective_entries
+from app.classroom.log_entries import REWIND_LINE, list_effective_entries
 from app.classroom.messages.codec import HAND_MAX, REFLECTION_MAX
 from app.classroom.messages.replies import InstructionMessage, SeatWelcome
 from app.classroom.messages.requests import SubmitReflection
 from app.classroom.models import INJECT
 from app.classroom.scenario import parse_scenario
-from app.classroom.seat import MARK_TICKS
+from app.classroom.seat import POSITION_ENTRY_TICKS
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, get_seat_folder
 from app.classroom.seat_orders import SeatOrders
-from app.classroom.seat_phase import RECORDING, SeatEvent, SeatPhase, get_next_phase
-from app.classroom.verdict import NOT_IN_A_CLASS
+from app.classroom.seat_phase import RECORDING_PHASES, SeatEvent, SeatPhase, get_next_phase
+from app.classroom.verdict import FORBIDDEN_VERBS
 from app.host import RecordingError
 from app.learning.reflection import Reflection
 from app.words.language import tr
@@ -30,21 +30,21 @@ class GuiSeat:
     """Seat of the window: the recorder of its run (app/host/recorder.py) and its connection to the host."""
 
     def __init__(
-        self, where: Invitation | SeatAssignment, name: str, consent: bool = False, part: int | None = None
+        self, origin: Invitation | SeatAssignment, name: str, consent: bool = False, part: int | None = None
     ) -> None:
-        """Connect to the host, or start without a network if *where* is an assignment.
+        """Connect to the host, or start without a network if *origin* is an assignment.
 
         *part*: current part of the class, if known. Raises InvalidSeatLogError.
         """
-        self._seat_log = SeatLog(get_seat_folder(where), name)
+        self._seat_log = SeatLog(get_seat_folder(origin), name)
         if part is not None:
             self._seat_log.open_part(part)
-        self.link = HostLink(where, self._seat_log, consent)
-        self.orders = SeatOrders(self._seat_log.acts)
+        self.link = HostLink(origin, self._seat_log, consent)
+        self.orders = SeatOrders(self._seat_log.entries)
         self._history: History | None = None
         self._instruction: tuple[int, str] | None = None
         """Number and line of the inject that is being applied; None if there is none."""
-        self.missed: list[InstructionMessage] = []
+        self.missed_messages: list[InstructionMessage] = []
         """Messages of the skipped time, which the person must still read."""
         self.phase = SeatPhase.JOINING
         self._closed = False
@@ -62,7 +62,7 @@ class GuiSeat:
 
     def is_same_part(self, welcome: SeatWelcome) -> bool:
         """Return whether the log belongs to the current part of the class."""
-        return self._seat_log.given is None or self._seat_log.given.part == welcome.part
+        return self._seat_log.assignment is None or self._seat_log.assignment.part == welcome.part
 
     @property
     def has_run(self) -> bool:
@@ -72,12 +72,12 @@ class GuiSeat:
     @property
     def is_recording(self) -> bool:
         """Return whether inputs are recorded."""
-        return self.phase in RECORDING
+        return self.phase in RECORDING_PHASES
 
     @property
     def is_delivered(self) -> bool:
         """Return whether the host has acknowledged the whole log. Without a connection, return True."""
-        return not self.link.connected or self.link.acknowledged >= len(self._seat_log.acts)
+        return not self.link.connected or self.link.acknowledged >= len(self._seat_log.entries)
 
     def change_phase(self, event: SeatEvent) -> None:
         """Change the phase of the seat by *event*.
@@ -93,23 +93,25 @@ class GuiSeat:
         """Return the run at its start, its inputs so far, and the position to which it must advance."""
         self.change_phase(SeatEvent.REPLAY)
         seat_log = self._seat_log
-        if seat_log.given is None:
+        if seat_log.assignment is None:
             seat_log.write_assignment(build_assignment(welcome, seat_log.name))
             self.link.wake()
-        assignment = seat_log.given
+        assignment = seat_log.assignment
         assert assignment is not None
         drill = Drill(parse_scenario(assignment.text, assignment.scenario), assignment.seed, assignment.mode)
         self._history = History(drill)
-        tick = seat_log.acts[-1].tick if seat_log.acts else 0
+        tick = seat_log.entries[-1].tick if seat_log.entries else 0
         # an exam continues at the host's time after a restart
-        if not (drill.terms.rewind and seat_log.acts):
-            self._answer_missed(welcome, tick)
+        if not (drill.terms.rewind and seat_log.entries):
+            self._answer_missed_instructions(welcome, tick)
             # a seat that joins late may start at the current time of the class
             tick = max(tick, welcome.tick)
-        inputs = [parse_line(act.line, act.tick) for act in list_effective_entries(seat_log.acts) if act.line]
+        inputs = [
+            parse_line(act.line, act.tick) for act in list_effective_entries(seat_log.entries) if act.line
+        ]
         return self._history, inputs, tick
 
-    def _answer_missed(self, welcome: SeatWelcome, tick: Tick) -> None:
+    def _answer_missed_instructions(self, welcome: SeatWelcome, tick: Tick) -> None:
         """Log the instructions that were due after *tick*, each at its own time, because the run skips that time."""
         for event in welcome.events:
             if event.number not in self.orders.answered and (event.tick or 0) >= tick:
@@ -117,14 +119,14 @@ class GuiSeat:
                 self.orders.answered.add(event.number)
                 self._append_entry(event.tick or 0, line, "", event.number)
                 if not line:
-                    self.missed.append(event)
+                    self.missed_messages.append(event)
 
     def rewind(self, tick: Tick) -> tuple[History, list[Input]]:
         """Return a new run at its start, and its inputs before *tick*."""
         self.change_phase(SeatEvent.REPLAY)
         before = self._drill
         self._history = History(Drill(before.scenario, before.seed, before.mode))
-        acts = [act for act in list_effective_entries(self._seat_log.acts) if act.line and act.tick < tick]
+        acts = [act for act in list_effective_entries(self._seat_log.entries) if act.line and act.tick < tick]
         self.link.over = False
         return self._history, [parse_line(act.line, act.tick) for act in acts]
 
@@ -132,8 +134,8 @@ class GuiSeat:
         """Log that the rewind of instruction *number* is complete, after `rewind` and the replay of its inputs."""
         drill = self._drill
         self.link.tick = drill.tick
-        self._append_entry(drill.tick, SENT_BACK, drill.compute_state_hash(), number)
-        self.orders.read_answers(self._seat_log.acts)
+        self._append_entry(drill.tick, REWIND_LINE, drill.compute_state_hash(), number)
+        self.orders.read_answers(self._seat_log.entries)
 
     def disconnect(self) -> None:
         """Disconnect from the host and close the log. The log file remains."""
@@ -148,7 +150,7 @@ class GuiSeat:
     def record_input(self, tick: int, line: str) -> None:
         """Append an input line to the log."""
         item = self._drill.journal[-1]
-        if item.verb in NOT_IN_A_CLASS:
+        if item.verb in FORBIDDEN_VERBS:
             raise RecordingError(tr("The class clock cannot be set back."))
         if self.link.held and self._instruction is None:
             raise RecordingError(tr("The instructor has taken control of your seat."))
@@ -161,8 +163,8 @@ class GuiSeat:
         """Report the position of the run to the host. At intervals, also log a hash of the world."""
         self._check_recording()
         self.link.tick = tick
-        last_tick = self._seat_log.acts[-1].tick if self._seat_log.acts else 0
-        if tick - last_tick >= MARK_TICKS:
+        last_tick = self._seat_log.entries[-1].tick if self._seat_log.entries else 0
+        if tick - last_tick >= POSITION_ENTRY_TICKS:
             self.record_hash(tick, self._drill.compute_state_hash())
 
     def record_hash(self, tick: int, state_hash: str) -> None:
@@ -177,17 +179,20 @@ class GuiSeat:
 
     # --- the instructor
 
-    def apply_inject(self, number: int, line: str, do: Callable[[str], bool]) -> None:
-        """Apply the inject *line* by *do* and log it. A refused inject is also logged. A replay refuses it, too."""
+    def apply_inject(self, number: int, line: str, apply_line: Callable[[str], bool]) -> None:
+        """Apply the inject *line* by *apply_line* and log it. A refused inject is also logged.
+
+        A replay refuses it, too.
+        """
         self._instruction = (number, line)
         try:
-            is_applied = do(line)
+            is_applied = apply_line(line)
         finally:
             self._instruction = None
         if not is_applied:
             self._append_entry(self._drill.tick, line, self._drill.compute_state_hash(), number)
 
-    def record_read_message(self, number: int) -> None:
+    def record_message_shown(self, number: int) -> None:
         """Log that a message was shown."""
         self._append_entry(self._drill.tick, "", "", number)
 
@@ -210,12 +215,12 @@ class GuiSeat:
         )
         self.link.wake()
 
-    def allow_looks(self, consent: bool) -> None:
+    def set_observation_consent(self, consent: bool) -> None:
         """Permit the instructor to observe the seat, or withdraw the permission."""
         self.link.consent = consent
         self.link.wake()
 
-    def report_held(self, takeover: bool) -> None:
+    def report_takeover(self, takeover: bool) -> None:
         """Report to the host whether the instructor's takeover of the seat is in effect."""
         self.link.held = takeover
         self.link.wake()
@@ -236,7 +241,7 @@ class GuiSeat:
         if self._closed:
             raise RecordingError(tr("You have left the class. This run is no longer recorded."))
         try:
-            self._seat_log.append(tick, line, digest, instruction)
+            self._seat_log.append_entry(tick, line, digest, instruction)
         except OSError as problem:
             self.change_phase(SeatEvent.END)
             raise RecordingError(

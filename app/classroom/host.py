@@ -19,13 +19,19 @@ from app.classroom.bus import Bus, ClassChanged, HandLoweredNews, News, SeatChan
 from app.classroom.conversation import (
     RequestRefusedError,
     broadcast,
-    check_permission,
     close,
     receive_request,
+    require_permission,
     send_message,
 )
-from app.classroom.instructions import InstructionBook, check_answers, create_message, list_due, list_settled
-from app.classroom.live_board import LiveBoard
+from app.classroom.instructions import (
+    InstructionIndex,
+    convert_to_message,
+    list_due_instructions,
+    list_settled_instructions,
+    validate_answers,
+)
+from app.classroom.live_board import ClassDashboard
 from app.classroom.log_entries import LogEntry, LogMismatchError
 from app.classroom.messages import requests
 from app.classroom.messages.codec import REFUSED, RETRY_LATER, ProtocolError
@@ -44,10 +50,10 @@ from app.classroom.rate_limit import is_same_secret
 from app.classroom.record import ClassRecord
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.scenario import build_assignment, parse_scenario
-from app.classroom.seat_attention import SeatAttention
+from app.classroom.seat_attention import SeatRequestHandler
 from app.classroom.seat_log import build_welcome
 from app.classroom.seat_state import SeatState, build_seat_state, select_seats
-from app.classroom.verdict import FINISH, NOT_IN_A_CLASS
+from app.classroom.verdict import FINISH, FORBIDDEN_VERBS
 from app.classroom.writer import RecordWriter
 from app.learning.reflection import Reflection
 from app.words.language import tr
@@ -56,13 +62,13 @@ from engine.verbs.lines import parse_line
 
 logger = logging.getLogger(__name__)
 
-STRANGERS_MAX: Final = 1_000
+UNIDENTIFIED_CONNECTIONS_MAX: Final = 1_000
 """Maximum number of connections that have not identified themselves. Further connections are refused."""
-FIRST_WORD_S: Final = 10.0
+FIRST_MESSAGE_TIMEOUT_S: Final = 10.0
 """Wall time after which a connection without a first message is closed."""
-CANCEL_S: Final = 0.5
+CANCEL_RETRY_INTERVAL_S: Final = 0.5
 """Wall time that canceled background tasks have to end before they are canceled again."""
-BOARD_S: Final = 0.2
+DASHBOARD_INTERVAL_S: Final = 0.2
 """Wall time between two updates of the class dashboard."""
 
 
@@ -70,13 +76,13 @@ class ClassHost:
     """Host of an open class. With a *bus*, the class has several hosts, which write to the same record."""
 
     def __init__(
-        self, record: ClassRecord, the_class: ClassPart, bus: Bus | None, follow: Callable[[], object]
+        self, record: ClassRecord, the_class: ClassPart, bus: Bus | None, on_part_change: Callable[[], object]
     ) -> None:
         """Create the host.
 
-        *the_class*: the current part in *record*. *follow* is called when the class changes to another part.
+        *the_class*: the current part in *record*. *on_part_change* is called when the class changes to another part.
         """
-        self._record, self._follow = record, follow
+        self._record, self._follow = record, on_part_change
         self._parts = record.read_parts()
         self._bus = bus
         self._class = the_class
@@ -86,23 +92,23 @@ class ClassHost:
         )
         self._writer = RecordWriter(record, self._confirm_write)
         self._seats = {seat.id: build_seat_state(seat) for seat in record.read_seats()}
-        self._instructions = InstructionBook(record.read_instructions())
+        self._instructions = InstructionIndex(record.read_instructions())
         self.pace = ClassPace(the_class, self._scenario)
         for number, seat in self._seats.items():
             self._initialize_seat(seat, record.read_entries(number))
         self._assignment = build_assignment(the_class, self._scenario)
         """Assignment that every seat plays."""
         self._reflect = bool(the_class.plan) and plan.parse_plan(the_class.plan).reflect
-        self._board = LiveBoard(the_class, len(self._parts), self._seats, self._instructions, self.pace)
+        self._board = ClassDashboard(the_class, len(self._parts), self._seats, self._instructions, self.pace)
         self._board.marks = record.read_marks()
         self._admission = Admission(the_class, self._assignment, record, self._writer, self._seats, self.pace)
-        self._attention = SeatAttention(
-            the_class, self._seats, self._get_log, self._store_takeover, self._send_to_seats
+        self._attention = SeatRequestHandler(
+            the_class, self._seats, self._get_log, self._store_takeover, self._broadcast_to_seats
         )
-        self._looks = self._attention.observers
+        self._observers = self._attention.observers
         self._strangers = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self._peers = PeerHosts(bus, self._seats, self._looks.list_observed_seats, self._start_task)
+        self._peers = PeerHosts(bus, self._seats, self._observers.list_observed_seats, self._start_task)
         self._attention.peers = self._peers
 
     def start(self) -> None:
@@ -111,25 +117,25 @@ class ClassHost:
         self._start_task(self._refresh_board_periodically())
         if self._bus is not None:
             self._start_task(self._bus.listen(self._receive_news, self._reload_after_gap))
-            self._start_task(self._peers.stay_alive(lambda seat: self._board.changed.add(seat.number)))
-        for place in self._judge.places:
+            self._start_task(self._peers.stay_alive(lambda seat: self._board.changed_seats.add(seat.number)))
+        for place in self._judge.worker_indexes:
             self._start_task(self._judge.replay_new_entries(place))
         for number in self._seats:
-            self._judge.add(number, self._record.read_entries(number))
+            self._judge.queue_entries(number, self._record.read_entries(number))
 
     async def stop(self) -> None:
         """Stop the host. All acknowledged data is already on disk."""
         while tasks := list(self._tasks):
             for task in tasks:  # repeat: asyncio.wait_for can miss a cancellation (CPython issue 86296)
                 task.cancel()
-            await asyncio.wait(tasks, timeout=CANCEL_S)
+            await asyncio.wait(tasks, timeout=CANCEL_RETRY_INTERVAL_S)
         if self._bus is not None:
             await self._bus.close()
         self._judge.close()
         self._writer.close()
 
-    def _start_task(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.get_running_loop().create_task(work)
+    def _start_task(self, coroutine: Coroutine[None, None, None]) -> None:
+        task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._discard_task)
 
@@ -162,11 +168,11 @@ class ClassHost:
             pass
 
     async def _receive_first_message(self, socket: WebSocket) -> requests.Request:
-        if self._strangers >= STRANGERS_MAX:
+        if self._strangers >= UNIDENTIFIED_CONNECTIONS_MAX:
             raise RequestRefusedError(tr("too many connections. Try again."), RETRY_LATER)
         self._strangers += 1
         try:
-            async with asyncio.timeout(FIRST_WORD_S):
+            async with asyncio.timeout(FIRST_MESSAGE_TIMEOUT_S):
                 return await receive_request(socket)
         except TimeoutError:
             raise RequestRefusedError(tr("no message received"), RETRY_LATER) from None
@@ -183,7 +189,7 @@ class ClassHost:
             await send_message(socket, self._admission.build_probe_welcome(request.secret, address))
         elif isinstance(request, requests.Join | requests.Resume):
             seat = await self._admission.admit(request, address)
-            await self._serve_seat(socket, seat)
+            await self._serve_seat_connection(socket, seat)
         else:
             raise RequestRefusedError(tr("sign in first"))
 
@@ -191,22 +197,19 @@ class ClassHost:
         """Store the actions of a handed-in log. Raises RequestRefusedError, LogMismatchError."""
         seat = await self._admission.admit_from_file(message)
         await self._append_entries(seat, [log_entries.parse_entry(entry) for entry in message.acts])
-        self._board.changed.add(seat.number)
+        self._board.changed_seats.add(seat.number)
 
     # --- seats
 
-    async def _serve_seat(self, socket: WebSocket, seat: SeatState) -> None:
-        await self._catch_up(seat)
+    async def _serve_seat_connection(self, socket: WebSocket, seat: SeatState) -> None:
+        await self._read_stored_entries(seat)
         if seat.socket is not None:  # an old connection may be half open; only the newest connection counts
             await close(seat.socket, RETRY_LATER, tr("the seat has reconnected"))
         # not earlier: the welcome must be the first message
         seat.socket, seat.sent_instructions = socket, set()
         # The visit number must exceed the numbers of all other connections, including those to unknown hosts.
-        seat.host, seat.visit, seat.away = (
-            self._peers.own,
-            max(seat.visit + 1, int(time.time() * 1000)),
-            False,
-        )
+        seat.visit = max(seat.visit + 1, int(time.time() * 1000))
+        seat.host, seat.away = self._peers.own_name, False
         try:
             await send_message(
                 socket,
@@ -218,7 +221,7 @@ class ClassHost:
                     seat.tick,
                     self._reflect,
                     seat.name,
-                    list_due(self._instructions, seat),
+                    list_due_instructions(self._instructions, seat),
                     seat.hand,
                 ),
             )
@@ -226,10 +229,10 @@ class ClassHost:
             await self._attention.notify_seat(seat)
             await self._send_pending_instructions(seat)
             await send_message(socket, self._attention.replay.message)
-            self._board.changed.add(seat.number)
+            self._board.changed_seats.add(seat.number)
             while True:
                 request = await receive_request(socket)
-                check_permission("seat", request)
+                require_permission("seat", request)
                 if isinstance(request, requests.SeatStatus):
                     await self._update_status(seat, request)
                 elif isinstance(request, requests.Ready):
@@ -238,28 +241,27 @@ class ClassHost:
                             self._record.change_seats, [seat.number], version=request.version
                         )
                     seat.version, seat.recording = request.version, request.recording
-                    self._board.changed.add(seat.number)
+                    self._board.changed_seats.add(seat.number)
                 elif isinstance(request, requests.SubmitReflection):
                     reflection = Reflection(request.happened, request.otherwise, request.expected_score)
                     await self._writer.write(self._record.store_reflection, seat.number, reflection)
                 elif isinstance(request, requests.AppendEntries):
-                    await self._append_entries(
-                        seat, [log_entries.parse_entry(entry) for entry in request.acts]
-                    )
+                    entries = [log_entries.parse_entry(entry) for entry in request.acts]
+                    await self._append_entries(seat, entries)
                     await send_message(socket, AcknowledgedActions(seat.acknowledged))
         finally:
             if seat.socket is socket:
                 seat.socket = None
-                self._board.changed.add(seat.number)
+                self._board.changed_seats.add(seat.number)
 
     def _initialize_seat(self, seat: SeatState, log: Sequence[LogEntry]) -> None:
         """Initialize the seat with *log*, the complete log in the record."""
-        seat.letters = sum(len(act.line) for act in log)
-        seat.answered = list_settled(log, self._instructions.select_for(seat))
+        seat.character_count = sum(len(act.line) for act in log)
+        seat.answered = list_settled_instructions(log, self._instructions.select_for(seat))
 
-    async def _catch_up(self, seat: SeatState) -> None:
+    async def _read_stored_entries(self, seat: SeatState) -> None:
         """Read new stored entries of this seat, written by another host or by an earlier write without an answer."""
-        async with seat.taking:
+        async with seat.write_lock:
             self._confirm_entries(
                 seat, await self._writer.read(self._record.read_entries, seat.number, seat.acknowledged + 1)
             )
@@ -271,25 +273,25 @@ class ClassHost:
         seat.consent, seat.held = status.consent, status.held
         seat.progress.record_position(seat.tick, seat.frozen or seat.over)
         if before != (seat.tick, seat.frozen, seat.over, seat.hand, seat.consent, seat.held):
-            self._board.changed.add(seat.number)
+            self._board.changed_seats.add(seat.number)
         self._board.update_hand_queue(seat)
         if not seat.consent:
-            await self._looks.end_disallowed(seat)
+            await self._observers.end_disallowed_observations(seat)
         await self._send_result(seat)
 
-    async def _append_entries(self, seat: SeatState, offered: list[LogEntry]) -> None:
-        """Store those entries of *offered* that are new. Raises LogMismatchError, RequestRefusedError."""
-        async with seat.taking:
+    async def _append_entries(self, seat: SeatState, received_entries: list[LogEntry]) -> None:
+        """Store those entries of *received_entries* that are new. Raises LogMismatchError, RequestRefusedError."""
+        async with seat.write_lock:
             number = seat.number
             new = log_entries.select_new_entries(
-                offered, seat.acknowledged, seat.last_tick,
+                received_entries, seat.acknowledged, seat.last_tick,
                 lambda first, last: self._record.read_entries(number, first, last),
             )  # fmt: skip
-            if seat.letters + sum(len(act.line) for act in new) > log_entries.LETTERS_MAX:
+            if seat.character_count + sum(len(act.line) for act in new) > log_entries.CHARACTERS_MAX:
                 raise RequestRefusedError(tr("the log is larger than the limit for a seat"))
             if any(act.instruction for act in new):
                 log = await self._writer.read(self._record.read_entries, number)
-                check_answers(new, seat, log, self._instructions)
+                validate_answers(new, seat, log, self._instructions)
             if not new:
                 return
             await self._writer.write_entries(seat.number, new)
@@ -306,15 +308,15 @@ class ClassHost:
         entries = [act for act in entries if act.number > seat.acknowledged]
         if not entries:
             return
-        seat.letters += sum(len(act.line) for act in entries)
+        seat.character_count += sum(len(act.line) for act in entries)
         seat.acknowledged, seat.last_tick = entries[-1].number, entries[-1].tick
         seat.tick = max(seat.tick, seat.last_tick)
         seat.answered |= {act.instruction for act in entries if act.instruction}
         if any(map(log_entries.is_rewind, entries)):
             self._start_task(self._confirm_rewind(seat))
-        self._board.changed.add(seat.number)
-        self._judge.add(seat.number, entries)
-        self._looks.queue_entries(seat.number, entries)
+        self._board.changed_seats.add(seat.number)
+        self._judge.queue_entries(seat.number, entries)
+        self._observers.queue_entries(seat.number, entries)
 
     async def _get_log(self, number: int) -> list[LogEntry]:
         return await self._writer.read(self._record.read_entries, number)
@@ -323,11 +325,11 @@ class ClassHost:
         """Update a seat after its rewind: send unanswered instructions again, and restart its observations."""
         log = await self._writer.read(self._record.read_entries, seat.number)
         seat.tick = seat.last_tick
-        seat.answered = list_settled(log, self._instructions.select_for(seat))
+        seat.answered = list_settled_instructions(log, self._instructions.select_for(seat))
         seat.sent_instructions &= seat.answered
         seat.progress = SeatSpeed()
         await self._send_pending_instructions(seat)
-        await self._looks.restart_observation(seat)
+        await self._observers.restart_observation(seat)
 
     # --- instructions
 
@@ -339,7 +341,7 @@ class ClassHost:
                 and seat.socket is not None
             ):
                 seat.sent_instructions.add(instruction.number)
-                await send_message(seat.socket, create_message(instruction))
+                await send_message(seat.socket, convert_to_message(instruction))
 
     async def _send_instruction(self, message: requests.Instruct) -> None:
         if message.what == INJECT:
@@ -347,14 +349,14 @@ class ClassHost:
                 verb = parse_line(message.text).verb
             except InputError as problem:
                 raise RequestRefusedError(str(problem)) from problem
-            if verb in NOT_IN_A_CLASS:
+            if verb in FORBIDDEN_VERBS:
                 raise RequestRefusedError(tr("The class clock cannot be set back."))
         addressed_seats = select_seats(message, self._seats)
         # An instruction without a time is for the seats that exist now. An instruction with a time is for
         # every seat that reaches this time, including later seats.
         is_for_all_later = message.tick is not None and message.seat is None
         seats: list[int | None] = [None] if is_for_all_later else [seat.number for seat in addressed_seats]
-        await self._send_out(
+        await self._store_and_send(
             [
                 ClassInstruction(
                     seat_id=seat,
@@ -367,13 +369,13 @@ class ClassHost:
             ]
         )
 
-    async def _send_out(self, instructions: list[ClassInstruction]) -> None:
+    async def _store_and_send(self, instructions: list[ClassInstruction]) -> None:
         self._instructions.add(await self._writer.write(self._record.store_instructions, instructions))
         self._peers.send(ClassChanged())
-        await self._send_to_seats(self._send_pending_instructions)
+        await self._broadcast_to_seats(self._send_pending_instructions)
 
-    async def _send_to_seats(self, tell: Callable[[SeatState], Awaitable[None]]) -> None:
-        await broadcast(tell(seat) for seat in self._seats.values() if seat.socket is not None)
+    async def _broadcast_to_seats(self, send_to_seat: Callable[[SeatState], Awaitable[None]]) -> None:
+        await broadcast(send_to_seat(seat) for seat in self._seats.values() if seat.socket is not None)
 
     async def _change_pace(self, message: requests.OfPace) -> None:
         """Apply a request that changes limits, speed, part or time of seats. Raises RequestRefusedError.
@@ -395,13 +397,9 @@ class ClassHost:
             return
         # The inject is sent before the new state, so that seats receive it before they stop.
         if isinstance(message, requests.FinishClass):
-            await self._send_out(
-                [
-                    ClassInstruction(seat_id=seat.number, kind=INJECT, text=FINISH)
-                    for seat in addressed_seats
-                    if not seat.over
-                ]
-            )
+            numbers = [seat.number for seat in addressed_seats if not seat.over]
+            injects = [ClassInstruction(seat_id=number, kind=INJECT, text=FINISH) for number in numbers]
+            await self._store_and_send(injects)
         try:
             of_class, of_seats = self.pace.plan_changes(message, addressed_seats)
         except ValueError as error:
@@ -416,9 +414,9 @@ class ClassHost:
                 for name, value in columns.items():
                     setattr(seat, {"group_name": "group"}.get(name, name), value)
         self._board.mark_changed()
-        self._board.changed |= {seat.number for seat in addressed_seats}
+        self._board.changed_seats |= {seat.number for seat in addressed_seats}
         self._peers.send(ClassChanged())
-        await self._send_to_seats(self._send_pace)
+        await self._broadcast_to_seats(self._send_pace)
 
     async def _start_next_part(self) -> None:
         """Store that the next part of the class starts. Raises RequestRefusedError."""
@@ -440,10 +438,9 @@ class ClassHost:
         """Instruct *seats* to rewind. Raises RequestRefusedError if a seat has not reached the target time."""
         early_names = [seat.name for seat in seats if seat.tick < message.tick]
         if early_names:
-            raise RequestRefusedError(
-                tr("not yet at that time: {names}").format(names=", ".join(early_names))
-            )
-        await self._send_out(
+            names = ", ".join(early_names)
+            raise RequestRefusedError(tr("not yet at that time: {names}").format(names=names))
+        await self._store_and_send(
             [
                 ClassInstruction(seat_id=seat.number, tick=message.tick, kind=BACK, text=message.text)
                 for seat in seats
@@ -471,12 +468,12 @@ class ClassHost:
     async def _store_verdict(self, number: int, verdict: LogVerdict) -> None:
         seat = self._seats[number]
         seat.verdict = verdict
-        self._board.changed.add(number)
+        self._board.changed_seats.add(number)
         await self._send_result(seat)
 
     def _store_reachable_points(self, number: int, t_s: float, points: float) -> None:
         self._seats[number].record_reachable_points(t_s, points)
-        self._board.changed.add(number)
+        self._board.changed_seats.add(number)
 
     async def _send_result(self, seat: SeatState) -> None:
         """Send the verdict to a seat whose run is over, after the whole log was replayed."""
@@ -488,10 +485,10 @@ class ClassHost:
 
     async def _refresh_board_periodically(self) -> None:
         while True:
-            await asyncio.sleep(BOARD_S)
-            await self._looks.send_updates(self._board.changed)
+            await asyncio.sleep(DASHBOARD_INTERVAL_S)
+            await self._observers.send_updates(self._board.changed_seats)
             self._board.record_silence()
-            if self.pace.break_is_over():
+            if self.pace.is_break_over():
                 with suppress(RequestRefusedError):
                     await self._change_pace(requests.ContinueClass())
             changed_seats = self._board.take_changed_seats()
@@ -537,10 +534,10 @@ class ClassHost:
         seat.progress.record_position(seat.tick, seat.frozen or seat.over)
         self._board.update_hand_queue(seat)
         if not seat.consent:
-            await self._looks.end_disallowed(seat)
+            await self._observers.end_disallowed_observations(seat)
         if status.acknowledged > seat.acknowledged:
-            await self._catch_up(seat)
-        self._board.changed.add(seat.number)
+            await self._read_stored_entries(seat)
+        self._board.changed_seats.add(seat.number)
 
     async def _reload_changes(self) -> None:
         """Reload the record and send its changes to the seats of this host."""
@@ -562,10 +559,10 @@ class ClassHost:
                 seat.group_name, seat.stopped, seat.until, seat.taken,
             )  # fmt: skip
             if seat_state.acknowledged < seat.acknowledged:
-                await self._catch_up(seat_state)
+                await self._read_stored_entries(seat_state)
         self._board.mark_changed()
-        self._board.changed |= set(self._seats)
-        await self._send_to_seats(self._send_pace)
+        self._board.changed_seats |= set(self._seats)
+        await self._broadcast_to_seats(self._send_pace)
         for seat_state in attended:
             await self._attention.notify_seat(seat_state)
 
@@ -577,12 +574,12 @@ class ClassHost:
             await send_message(socket, self._board.build_dashboard())
             while True:
                 request = await receive_request(socket)
-                check_permission("instructor", request)
+                require_permission("instructor", request)
                 try:
                     if isinstance(request, requests.Instruct):
                         await self._send_instruction(request)
                     elif isinstance(request, requests.OfSeat):
-                        await self._attention.execute(socket, request)
+                        await self._attention.execute_request(socket, request)
                     elif isinstance(request, requests.OfPace):
                         await self._change_pace(request)
                     elif isinstance(request, requests.SetMark):
@@ -596,4 +593,4 @@ class ClassHost:
                     await send_message(socket, RequestFailed(request.kind, str(error)))
         finally:
             self._board.consoles.discard(socket)
-            await self._looks.end_observations(socket)
+            await self._observers.end_observations(socket)

@@ -10,21 +10,21 @@ from app.classroom.models import BACK, INJECT, ClassInstruction
 from app.words.language import tr
 
 
-class Addressee(Protocol):
+class InstructionRecipient(Protocol):
     """Seat as a possible recipient of an instruction."""
 
     number: int
     group: str
 
 
-class Respondent(Addressee, Protocol):
+class Respondent(InstructionRecipient, Protocol):
     """Seat with its current time, and with the instructions that it has answered."""
 
     tick: int
     answered: set[int]
 
 
-class InstructionBook(dict[int, ClassInstruction]):
+class InstructionIndex(dict[int, ClassInstruction]):
     """Instructions of a class by number, with an index by seat."""
 
     def __init__(self, instructions: Iterable[ClassInstruction]) -> None:
@@ -39,7 +39,7 @@ class InstructionBook(dict[int, ClassInstruction]):
                 self[instruction.number] = instruction
                 self._by_seat.setdefault(instruction.seat_id, []).append(instruction)
 
-    def select_for(self, seat: Addressee) -> list[ClassInstruction]:
+    def select_for(self, seat: InstructionRecipient) -> list[ClassInstruction]:
         """Return the instructions to a seat, its group or all seats, ordered by number."""
         candidates = [*self._by_seat.get(None, ()), *self._by_seat.get(seat.number, ())]
         return sorted(
@@ -48,16 +48,16 @@ class InstructionBook(dict[int, ClassInstruction]):
         )
 
 
-def is_recipient(instruction: ClassInstruction, seat: Addressee) -> bool:
+def is_recipient(instruction: ClassInstruction, seat: InstructionRecipient) -> bool:
     """Return whether the instruction is addressed to the seat, its group or all seats."""
     return instruction.seat_id in (None, seat.number) and instruction.group_name in (None, seat.group)
 
 
-def check_answers(
+def validate_answers(
     entries: Sequence[LogEntry],
-    seat: Addressee,
+    seat: InstructionRecipient,
     earlier_entries: Iterable[LogEntry],
-    instructions: InstructionBook,
+    instructions: InstructionIndex,
 ) -> None:
     """Check that each of *entries* that names an instruction is a valid first answer to it.
 
@@ -79,7 +79,7 @@ def check_answers(
                         number=act.number, kind=kind
                     )
                 )
-            if act.instruction in list_settled(log, instructions_of_seat):
+            if act.instruction in list_settled_instructions(log, instructions_of_seat):
                 raise LogMismatchError(
                     tr("input {number} answers an instruction that is already answered").format(
                         number=act.number
@@ -88,19 +88,19 @@ def check_answers(
         log.append(act)
 
 
-def is_answer(act: LogEntry, instruction: ClassInstruction) -> bool:
-    """Return True if *act* answers *instruction*.
+def is_answer(entry: LogEntry, instruction: ClassInstruction) -> bool:
+    """Return True if *entry* answers *instruction*.
 
     The line of a refused inject is an answer, too. The replay detects that it was refused.
     """
     if instruction.kind == BACK:
-        return is_rewind(act) and act.tick == instruction.tick
-    return act.line == (instruction.text if instruction.kind == INJECT else "") and act.tick >= (
+        return is_rewind(entry) and entry.tick == instruction.tick
+    return entry.line == (instruction.text if instruction.kind == INJECT else "") and entry.tick >= (
         instruction.tick or 0
     )
 
 
-def list_settled(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) -> set[int]:
+def list_settled_instructions(log: Sequence[LogEntry], instructions: Iterable[ClassInstruction]) -> set[int]:
     """Return the numbers of the instructions that a seat with *log* must not receive again."""
     instructions_by_number = {instruction.number: instruction for instruction in instructions}
     answers = [
@@ -121,10 +121,10 @@ def list_settled(log: Sequence[LogEntry], instructions: Iterable[ClassInstructio
     )
 
 
-def list_due(instructions: InstructionBook, seat: Respondent) -> list[InstructionMessage]:
+def list_due_instructions(instructions: InstructionIndex, seat: Respondent) -> list[InstructionMessage]:
     """Return the instructions that are due for a seat and not answered, in order of time. Rewinds are omitted."""
     messages = [
-        create_message(class_instruction)
+        convert_to_message(class_instruction)
         for class_instruction in instructions.select_for(seat)
         if class_instruction.tick is not None
         and class_instruction.kind != BACK
@@ -134,6 +134,6 @@ def list_due(instructions: InstructionBook, seat: Respondent) -> list[Instructio
     return sorted(messages, key=lambda order: (order.tick or 0, order.number))
 
 
-def create_message(instruction: ClassInstruction) -> InstructionMessage:
+def convert_to_message(instruction: ClassInstruction) -> InstructionMessage:
     """Convert the instruction to a message for a seat."""
     return InstructionMessage(instruction.number, instruction.kind, instruction.tick, instruction.text)

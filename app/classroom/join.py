@@ -21,12 +21,12 @@ from app.classroom.seat import ClassEndedError, PartMismatchError, SeatRewoundEr
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_assignment, get_seat_folder
 from app.words.language import tr
 
-JOIN_S: Final = 60.0
+JOIN_TIMEOUT_S: Final = 60.0
 """Wall time within which the host must answer a seat that has no assignment yet."""
-END_S: Final = 60.0
+VERDICT_TIMEOUT_S: Final = 60.0
 """Wall time within which the host must accept the last actions and return the verdict."""
 
-LOOK_S: Final = 0.05
+POLL_INTERVAL_S: Final = 0.05
 
 Player = Callable[[SeatRun, int], None]
 """Function that plays a run to its end.
@@ -53,7 +53,7 @@ class Participation(Struct, frozen=True):
     """Path of the log, which can be handed in."""
 
 
-def take_part(
+def play_in_class_seat(
     origin: Invitation | SeatAssignment,
     name: str,
     player: Player,
@@ -90,7 +90,7 @@ def _play_seat(
     show: Callable[[InstructionMessage], object],
 ) -> Participation:
     """Play the run of a seat and wait for its verdict. Raises JoinFailedError, PartMismatchError."""
-    if seat_log.given is None:
+    if seat_log.assignment is None:
         _await_assignment(seat_log, link)
     run = SeatRun(seat_log, link, speed, show)
     with suppress(ClassEndedError):
@@ -100,18 +100,18 @@ def _play_seat(
             _play_to_end(run, player)
     return Participation(
         build_seat_report(run, seat_log, verdict),
-        len(seat_log.acts) - link.acknowledged,
+        len(seat_log.entries) - link.acknowledged,
         link.has_host,
-        link.refused,
+        link.refusal,
         str(seat_log.file),
     )
 
 
 def _await_assignment(seat_log: SeatLog, link: HostLink) -> None:
     try:
-        reply = link.incoming.get(timeout=JOIN_S)
+        reply = link.incoming.get(timeout=JOIN_TIMEOUT_S)
     except Empty:
-        addresses = ", ".join(link.trying) or tr("the network")
+        addresses = ", ".join(link.dialed_addresses) or tr("the network")
         raise JoinFailedError(tr("no answer from {addresses}").format(addresses=addresses)) from None
     if isinstance(reply, SeatRefusal):
         raise JoinFailedError(reply.text)
@@ -138,23 +138,25 @@ def _await_verdict(run: SeatRun, seat_log: SeatLog, link: HostLink) -> LogVerdic
     Return None if the verdict does not arrive in time, or if the host rewinds the seat.
     """
     run.record_end()
-    deadline_s = time.monotonic() + END_S
-    while link.has_host and time.monotonic() < deadline_s and not link.refused:
+    deadline_s = time.monotonic() + VERDICT_TIMEOUT_S
+    while link.has_host and time.monotonic() < deadline_s and not link.refusal:
         try:
             run.await_verdict()
         except SeatRewoundError:
             return None
-        if run.verdict is not None and run.verdict["acts"] == len(seat_log.acts):
+        if run.verdict is not None and run.verdict["acts"] == len(seat_log.entries):
             return run.verdict
-        time.sleep(LOOK_S)
+        time.sleep(POLL_INTERVAL_S)
     return None
 
 
 def build_seat_report(run: SeatRun, seat_log: SeatLog, verdict: LogVerdict | None) -> SeatReport:
     """Return the report of a seat's run, with the host's verdict."""
     report = run.drill.build_report()
-    assert seat_log.given is not None
-    if not run.drill.terms.truth:  # the seat of an exam has no rubric, so only the host can compute its score
+    assert seat_log.assignment is not None
+    if (
+        not run.drill.terms.shows_truth
+    ):  # the seat of an exam has no rubric, so only the host can compute its score
         total = verdict["score"] if verdict is not None else None
         report["score"] = {"total": total, "scored": False, "finished": run.drill.finished, "items": []}
-    return {**report, "class": {"seat": seat_log.given.seat, "name": seat_log.name, "verdict": verdict}}
+    return {**report, "class": {"seat": seat_log.assignment.seat, "name": seat_log.name, "verdict": verdict}}

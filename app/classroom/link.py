@@ -37,14 +37,14 @@ from engine.overrides import override
 
 RECONNECT_INTERVALS_S: Final = (0.2, 3.0)
 """Minimum and maximum wall time between two connection attempts. The time doubles after each failure."""
-AT_S: Final = 2.0
+POSITION_INTERVAL_S: Final = 2.0
 """Maximum wall time between two reports of the run's position."""
-ANSWER_S: Final = 4.0
+ACKNOWLEDGE_TIMEOUT_S: Final = 4.0
 """Wall time within which a host must acknowledge a message. It detects a cut connection. Assumed."""
 ACTIONS_PER_MESSAGE_MAX: Final = 100
 CHARACTERS_PER_MESSAGE_MAX: Final = 100_000
 """Maximum number of characters of actions per message. A longer action is sent in a message of its own."""
-OTHER_VERSION: Final = mark(
+VERSION_MISMATCH_TEXT: Final = mark(
     "this seat and the host have incompatible versions: install the same version on both"
 )
 
@@ -62,7 +62,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
         """Create the connection. Without an *invitation*, it never dials."""
         super().__init__(daemon=True)
         self.incoming: SimpleQueue[FromHost] = SimpleQueue()
-        self.refused = ""
+        self.refusal = ""
         """Reason why the host refused this client; empty if it did not."""
         self._invitation = invitation
         self._is_welcome = False
@@ -94,7 +94,7 @@ class HostConnection(threading.Thread, Generic[FromHost]):
 
     async def _stay_connected(self) -> None:
         wait_s, invitation = RECONNECT_INTERVALS_S[0], self._invitation
-        while invitation is not None and not (self._has_ended or self.refused):
+        while invitation is not None and not (self._has_ended or self.refusal):
             self._is_welcome = False
             try:
                 async with await dial(await self._find_addresses(invitation), invitation) as socket:
@@ -108,18 +108,18 @@ class HostConnection(threading.Thread, Generic[FromHost]):
                 pass
             # the host has another version, whose messages have unknown fields or values
             except (ProtocolError, LookupError, TypeError, ValueError):
-                self._stop_with_refusal(tr(OTHER_VERSION))
+                self._stop_with_refusal(tr(VERSION_MISMATCH_TEXT))
             wait_s = RECONNECT_INTERVALS_S[0] if self._is_welcome else wait_s
             self._on_disconnected()
             self._is_welcome = False
-            if not (self._has_ended or self.refused):
+            if not (self._has_ended or self.refusal):
                 # a random wait spreads the reconnections of all seats over time
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))
                 wait_s = min(2.0 * wait_s, RECONNECT_INTERVALS_S[1])
         await self._stop_tasks()
 
     def _stop_with_refusal(self, reason: str) -> None:
-        self.refused = reason
+        self.refusal = reason
         self.incoming.put(self._build_refusal(reason))
 
     @abstractmethod
@@ -149,8 +149,8 @@ class HostConnection(threading.Thread, Generic[FromHost]):
 class HostLink(HostConnection[ToSeat]):
     """Connection of a seat to its host. It sends the entries of the seat's log and the status of the seat."""
 
-    def __init__(self, where: Invitation | SeatAssignment, seat_log: SeatLog, consent: bool = False) -> None:
-        super().__init__(None if isinstance(where, SeatAssignment) else where)
+    def __init__(self, origin: Invitation | SeatAssignment, seat_log: SeatLog, consent: bool = False) -> None:
+        super().__init__(None if isinstance(origin, SeatAssignment) else origin)
         self.acknowledged = 0
         """Number of the last entry that is on the host's disk."""
         self.connected = False
@@ -170,18 +170,18 @@ class HostLink(HostConnection[ToSeat]):
         """Reflection of the person on the run; None before it is written."""
         self.consent, self.held = consent, False
         """Two flags: the instructor may observe the seat; the instructor has taken over the seat."""
-        self._addresses = [] if isinstance(where, SeatAssignment) else where.addresses
+        self._addresses = [] if isinstance(origin, SeatAssignment) else origin.addresses
         self._found_addresses: list[str] = []
         """Addresses that the search of the network has found."""
         self._search: asyncio.Task[list[str]] | None = None
         self._tries = 0
         """Number of connection attempts since the last welcome."""
-        self.trying: list[str] = []
+        self.dialed_addresses: list[str] = []
         """Addresses that are being dialed; empty while the network is searched."""
         self._seat_log = seat_log
-        if isinstance(where, SeatAssignment):
-            seat = seat_log.given.seat if seat_log.given is not None else draw_seat_number()
-            self.incoming.put(build_welcome(where, seat))
+        if isinstance(origin, SeatAssignment):
+            seat = seat_log.assignment.seat if seat_log.assignment is not None else draw_seat_number()
+            self.incoming.put(build_welcome(origin, seat))
 
     @property
     def has_host(self) -> bool:
@@ -191,7 +191,7 @@ class HostLink(HostConnection[ToSeat]):
     @property
     def is_answering(self) -> bool:
         """Return whether a host is connected and answers in time."""
-        latest_time = time.monotonic() - ANSWER_S
+        latest_time = time.monotonic() - ACKNOWLEDGE_TIMEOUT_S
         return self.connected and all(
             start_time is None or start_time > latest_time
             for start_time in (self._waiting_since, self._pinged_at)
@@ -227,11 +227,11 @@ class HostLink(HostConnection[ToSeat]):
             if self._search is None:
                 self._stop_with_refusal(tr(NEEDS_ADDRESS))
                 return []
-            self.trying = []
+            self.dialed_addresses = []
             self._found_addresses = await self._search
             self._search = None
-        self.trying = list(dict.fromkeys([*self._addresses, *self._found_addresses]))
-        return self.trying
+        self.dialed_addresses = list(dict.fromkeys([*self._addresses, *self._found_addresses]))
+        return self.dialed_addresses
 
     def _remember_address(self, socket: ClientConnection) -> None:
         """Remember the address at which the host answered.
@@ -249,8 +249,8 @@ class HostLink(HostConnection[ToSeat]):
 
     def _build_first_message(self, invitation: Invitation) -> Join | Resume:
         seat_log = self._seat_log
-        if seat_log.given is not None:
-            return Resume(seat=seat_log.given.seat, token=seat_log.token)
+        if seat_log.assignment is not None:
+            return Resume(seat=seat_log.assignment.seat, token=seat_log.token)
         return Join(secret=invitation.secret, name=seat_log.name, token=seat_log.token, consent=self.consent)
 
     @override
@@ -264,10 +264,10 @@ class HostLink(HostConnection[ToSeat]):
                 match message:
                     case None:
                         continue
-                    case SeatWelcome() if log.given is not None and message.part != log.given.part:
+                    case SeatWelcome() if log.assignment is not None and message.part != log.assignment.part:
                         self.incoming.put(message)  # the seat creates a new link for the other part
                         self._has_ended = True
-                    case SeatWelcome() if message.acknowledged > len(log.acts):
+                    case SeatWelcome() if message.acknowledged > len(log.entries):
                         self._stop_with_refusal(
                             tr("the host has more inputs of this seat than the log on this computer")
                         )
@@ -282,7 +282,7 @@ class HostLink(HostConnection[ToSeat]):
                         tasks.append(asyncio.create_task(self._send(socket)))
                     case AcknowledgedActions():
                         self.acknowledged = message.number
-                        is_all = message.number >= len(log.acts)
+                        is_all = message.number >= len(log.entries)
                         self._waiting_since = None if is_all else time.monotonic()
                     case _:
                         if isinstance(message, PaceState):
@@ -299,7 +299,7 @@ class HostLink(HostConnection[ToSeat]):
     async def _ping(self, socket: ClientConnection) -> None:
         """Ping the host at intervals, so that the seat detects a cut connection while it sends nothing."""
         while True:
-            await asyncio.sleep(ANSWER_S)
+            await asyncio.sleep(ACKNOWLEDGE_TIMEOUT_S)
             self._pinged_at = time.monotonic()
             await (await socket.ping())
             self._pinged_at = None
@@ -333,23 +333,27 @@ class HostLink(HostConnection[ToSeat]):
                 await socket.send(encode(reflection))
             now_s, seat_status = time.monotonic(), self._build_status()
             news = replace(seat_status, tick=status.tick) != status
-            if news or not reported_at or (seat_status != status and now_s - reported_at >= AT_S):
+            if (
+                news
+                or not reported_at
+                or (seat_status != status and now_s - reported_at >= POSITION_INTERVAL_S)
+            ):
                 await socket.send(encode(seat_status))
                 status, reported_at = seat_status, now_s
             if not acts:
                 try:
-                    async with asyncio.timeout(AT_S):
+                    async with asyncio.timeout(POSITION_INTERVAL_S):
                         await self._news.wait()
                 except TimeoutError:
                     pass
         await socket.close()
 
 
-def take_message_chunk(acts: Sequence[LogEntry]) -> list[LogEntry]:
-    """Return the first actions of *acts* that fit into one message, but at least one."""
+def take_message_chunk(entries: Sequence[LogEntry]) -> list[LogEntry]:
+    """Return the first actions of *entries* that fit into one message, but at least one."""
     log_entries: list[LogEntry] = []
     letters = 0
-    for act in acts[:ACTIONS_PER_MESSAGE_MAX]:
+    for act in entries[:ACTIONS_PER_MESSAGE_MAX]:
         letters += len(act.line)
         if log_entries and letters > CHARACTERS_PER_MESSAGE_MAX:
             break

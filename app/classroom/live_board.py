@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from starlette.websockets import WebSocket
 
 from app.classroom.conversation import broadcast, is_silent, send
-from app.classroom.instructions import InstructionBook
+from app.classroom.instructions import InstructionIndex
 from app.classroom.messages.codec import encode
 from app.classroom.messages.replies import ClassMark, DashboardUpdate
 from app.classroom.models import ClassInstruction, ClassPart
@@ -14,7 +14,7 @@ from app.classroom.seat_state import SeatState, build_tile
 from engine.constants import TICKS_PER_S
 
 
-class LiveBoard:
+class ClassDashboard:
     """Class dashboard: state of the class, a tile for each seat, and the queue of raised hands."""
 
     def __init__(
@@ -22,7 +22,7 @@ class LiveBoard:
         the_class: ClassPart,
         parts: int,
         seats: Mapping[int, SeatState],
-        instructions: InstructionBook,
+        instructions: InstructionIndex,
         pace: ClassPace,
     ) -> None:
         """Create the class dashboard. Each update reads the arguments again. *parts*: number of parts of the class."""
@@ -33,7 +33,7 @@ class LiveBoard:
         """Marks of the instructor."""
         self._hands: list[int] = []
         """Seats with raised hands, in the order in which they were raised."""
-        self.changed: set[int] = set()
+        self.changed_seats: set[int] = set()
         """Seats whose tiles changed since the class dashboard was last sent."""
         self._has_changed = True
         """True if the state of the class has changed since the class dashboard was last sent."""
@@ -50,7 +50,7 @@ class LiveBoard:
         raised = seat.hand is not None
         if raised != (seat.number in self._hands):
             self._hands.append(seat.number) if raised else self._hands.remove(seat.number)
-            self.changed.update(self._hands)
+            self.changed_seats.update(self._hands)
 
     def record_silence(self) -> None:
         """Record which connections have become silent or active again, and which runs have paused or continued."""
@@ -58,10 +58,10 @@ class LiveBoard:
             silent = seat.socket is not None and is_silent(seat.socket)
             if silent != seat.silent:
                 seat.silent = silent
-                self.changed.add(seat.number)
+                self.changed_seats.add(seat.number)
             may_run = seat.connected and not (seat.over or seat.frozen or self._pace.should_freeze(seat))
             if seat.standstill.record_position(seat.tick, may_run):
-                self.changed.add(seat.number)
+                self.changed_seats.add(seat.number)
 
     def build_dashboard(self, numbers: Sequence[int] | None = None) -> DashboardUpdate:
         """Return the state of the class, with the tiles of all seats or of the seats *numbers*."""
@@ -74,7 +74,7 @@ class LiveBoard:
             parts=self._parts,
             not_frozen=[seat.name for seat in seats if not seat.frozen and self._pace.should_freeze(seat)],
             ends_in_s=self._pace.estimate_class_remaining_s(seats),
-            break_s=self._pace.break_s(),
+            break_s=self._pace.get_break_s(),
             clock_s=self._pace.get_clock_s(),
             tiles=[
                 build_tile(seat, self._pace, self._instructions.select_for(seat), self._hands)
@@ -85,9 +85,9 @@ class LiveBoard:
 
     def take_changed_seats(self) -> list[int] | None:
         """Return the seats whose tiles changed since the last call, or None if nothing has changed."""
-        if not (self.changed or self._has_changed):
+        if not (self.changed_seats or self._has_changed):
             return None
-        changed_seats, self.changed, self._has_changed = sorted(self.changed), set(), False
+        changed_seats, self.changed_seats, self._has_changed = sorted(self.changed_seats), set(), False
         return changed_seats
 
     async def send_to_consoles(self, numbers: Sequence[int]) -> None:

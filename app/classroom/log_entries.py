@@ -14,13 +14,13 @@ from engine.model import Tick
 
 LINE_MAX: Final = 65_536
 """Maximum number of characters of an input line, such as a whole script in one batch. Assumed."""
-ACTS_MAX: Final = 20_000
+ENTRIES_MAX: Final = 20_000
 """Maximum number of entries per seat: an action every two seconds in the longest drill. Assumed."""
-LETTERS_MAX: Final = 4_000_000
+CHARACTERS_MAX: Final = 4_000_000
 """Maximum number of characters of all input lines of a seat, as in a file of input lines (app/cli/runs.py)."""
 TICK_MAX: Final = 8 * 3600 * TICKS_PER_S
 """Maximum simulated time of a run in ticks: eight hours, the longest drill that a host must replay."""
-SENT_BACK: Final = "sent-back"
+REWIND_LINE: Final = "sent-back"
 """Line of an entry that confirms a rewind. The run continues at the entry's tick.
 
 Rewound entries stay in the log.
@@ -51,7 +51,9 @@ def parse_entry(entry: object) -> LogEntry:
         raise LogMismatchError(tr("an input must be [number, tick, line, hash, instruction]"))
     log_entry = LogEntry(*entry)
     if not (
-        1 <= log_entry.number <= ACTS_MAX and 0 <= log_entry.tick <= TICK_MAX and log_entry.instruction >= 0
+        1 <= log_entry.number <= ENTRIES_MAX
+        and 0 <= log_entry.tick <= TICK_MAX
+        and log_entry.instruction >= 0
     ):
         raise LogMismatchError(
             tr("input {number} has an invalid number or time").format(number=log_entry.number)
@@ -65,7 +67,7 @@ def parse_entry(entry: object) -> LogEntry:
 
 def is_rewind(entry: LogEntry) -> bool:
     """Return whether the entry confirms a rewind to its tick, before the inputs of that tick."""
-    return entry.line == SENT_BACK and entry.instruction > 0
+    return entry.line == REWIND_LINE and entry.instruction > 0
 
 
 def list_effective_entries(log: Iterable[LogEntry]) -> list[LogEntry]:
@@ -96,19 +98,19 @@ def format_entry(entry: LogEntry) -> str:
 
 
 def select_new_entries(
-    offered: Iterable[LogEntry],
+    received_entries: Iterable[LogEntry],
     acknowledged: int,
     last_tick: Tick,
     read_entries: Callable[[int, int], Sequence[LogEntry]],
 ) -> list[LogEntry]:
-    """Return those entries of *offered* that are not stored yet, each once.
+    """Return those entries of *received_entries* that are not stored yet, each once.
 
     *acknowledged* and *last_tick* are the number and the tick of the last stored entry. *read_entries* reads
     stored entries. Raises LogMismatchError for a gap, a decreasing time, or an entry that differs from the
     stored one.
     """
-    offered = list(offered)
-    known_entries = [entry for entry in offered if entry.number <= acknowledged]
+    received_entries = list(received_entries)
+    known_entries = [entry for entry in received_entries if entry.number <= acknowledged]
     if known_entries:
         entries_by_number = {
             entry.number: entry for entry in read_entries(known_entries[0].number, known_entries[-1].number)
@@ -118,7 +120,7 @@ def select_new_entries(
                 raise LogMismatchError(
                     tr("input {number} differs from the acknowledged one").format(number=entry.number)
                 )
-    new_entries = offered[len(known_entries) :]
+    new_entries = received_entries[len(known_entries) :]
     for number, entry in enumerate(new_entries, acknowledged + 1):
         if entry.number != number:
             raise LogMismatchError(

@@ -15,10 +15,10 @@ from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import find_default_end
 
-Columns = dict[str, str | int | float | bool | None]
+ColumnValues = dict[str, str | int | float | bool | None]
 SMOOTHING: Final = 0.2
 """Weight of the latest measurement in the smoothed speed of a seat. Assumed."""
-SPAN_S: Final = (1.0, 30.0)
+SPEED_SPAN_S: Final = (1.0, 30.0)
 """Minimum and maximum wall time between two reports of a seat that are used to measure its speed.
 
 A longer gap is a network failure.
@@ -50,8 +50,8 @@ class SeatSpeed:
             self._previous = None
         elif self._previous is None:
             self._previous = (now_s, tick)
-        elif (span_s := now_s - self._previous[0]) >= SPAN_S[0]:
-            if span_s <= SPAN_S[1]:
+        elif (span_s := now_s - self._previous[0]) >= SPEED_SPAN_S[0]:
+            if span_s <= SPEED_SPAN_S[1]:
                 speed = (tick - self._previous[1]) / TICKS_PER_S / span_s
                 self.speed = speed if self.speed is None else self.speed + SMOOTHING * (speed - self.speed)
             self._previous = (now_s, tick)
@@ -120,12 +120,12 @@ class ClassPace:
         tick = self.get_clock_tick()
         return None if tick is None else tick / TICKS_PER_S
 
-    def break_s(self) -> float | None:
+    def get_break_s(self) -> float | None:
         """Return the remaining wall time of the break in seconds, or None without a break."""
         break_end = self._class.break_until
         return None if break_end is None else max(0.0, break_end - time.time())
 
-    def break_is_over(self) -> bool:
+    def is_break_over(self) -> bool:
         """Return True if a break has reached its end."""
         return self._class.break_until is not None and time.time() >= self._class.break_until
 
@@ -155,7 +155,7 @@ class ClassPace:
     def estimate_class_remaining_s(self, seats: Iterable[PacedSeat]) -> float | None:
         """Return the estimated wall time in seconds until the last of *seats* ends, or None if it is unknown."""
         ends = [end for seat in seats if (end := self.estimate_remaining_s(seat)) is not None]
-        return max(ends) + (self.break_s() or 0.0) if ends else None
+        return max(ends) + (self.get_break_s() or 0.0) if ends else None
 
     def build_state_message(self, seat: PacedSeat) -> PaceState:
         """Build the message with the state of the class and the limit of *seat*."""
@@ -170,7 +170,7 @@ class ClassPace:
             state=state,
             until=self.get_stop_tick(seat),
             clock=clock,
-            break_s=self.break_s(),
+            break_s=self.get_break_s(),
             hosts=hosts,
         )
 
@@ -178,7 +178,7 @@ class ClassPace:
 
     def plan_changes(
         self, message: requests.OfPace, all_seats: Sequence[PacedSeat]
-    ) -> tuple[Columns, list[tuple[Columns, list[PacedSeat]]]]:
+    ) -> tuple[ColumnValues, list[tuple[ColumnValues, list[PacedSeat]]]]:
         """Return the column changes of the class, and those of some seats, that *message* requires.
 
         Raises ValueError with the reason for an impossible change.
@@ -217,20 +217,20 @@ class ClassPace:
                     else ({}, [({"until": message.tick}, seats)])
                 )
             case requests.ContinueClass():
-                return self._resume_seats(seats, applies_to_all)
+                return self._plan_resumption(seats, applies_to_all)
             case requests.ExtendLimit():
-                return self._extend_limits(seats, message.ticks, applies_to_all)
+                return self._plan_limit_extension(seats, message.ticks, applies_to_all)
             case _:
                 raise ValueError(message.kind)
 
-    def _build_state_columns(self, state: str, break_until: float | None = None) -> Columns:
+    def _build_state_columns(self, state: str, break_until: float | None = None) -> ColumnValues:
         tick = self.get_clock_tick()
-        clock: Columns = {} if tick is None else {"clock_tick": int(tick), "clock_at": time.time()}
+        clock: ColumnValues = {} if tick is None else {"clock_tick": int(tick), "clock_at": time.time()}
         return {"state": state, "break_until": break_until, **clock}
 
-    def _resume_seats(
+    def _plan_resumption(
         self, paced_seats: list[PacedSeat], to_all: bool
-    ) -> tuple[Columns, list[tuple[Columns, list[PacedSeat]]]]:
+    ) -> tuple[ColumnValues, list[tuple[ColumnValues, list[PacedSeat]]]]:
         """Return the column changes that resume seats and remove the limits that they have reached.
 
         If *to_all* is True, the class is resumed as well, with its clock at the time of the freeze.
@@ -240,14 +240,16 @@ class ClassPace:
             for seat in paced_seats
             if (stop_tick := self.get_stop_tick(seat)) is not None and seat.tick >= stop_tick
         ]
-        seats: list[tuple[Columns, list[PacedSeat]]] = [({"until": TICK_MAX}, at_stop)] if at_stop else []
+        seats: list[tuple[ColumnValues, list[PacedSeat]]] = (
+            [({"until": TICK_MAX}, at_stop)] if at_stop else []
+        )
         seats.append(({"stopped": False}, paced_seats))
         return (self._build_state_columns(RUNNING) if to_all else {}), seats
 
-    def _extend_limits(
+    def _plan_limit_extension(
         self, paced_seats: list[PacedSeat], ticks: int, to_all: bool
-    ) -> tuple[Columns, list[tuple[Columns, list[PacedSeat]]]]:
-        of_class: Columns = {}
+    ) -> tuple[ColumnValues, list[tuple[ColumnValues, list[PacedSeat]]]]:
+        of_class: ColumnValues = {}
         if to_all and self._class.until is not None:
             of_class["until"] = min(TICK_MAX, self._class.until + ticks)
         limits = [

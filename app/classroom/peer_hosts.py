@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 
-from app.classroom.bus import ALIVE_S, HOST_TIMEOUT_S, Bus, News, SeatChanges, SeatNews
+from app.classroom.bus import HOST_TIMEOUT_S, KEEPALIVE_INTERVAL_S, Bus, News, SeatChanges, SeatNews
 from app.classroom.seat_state import SeatState
 
 
@@ -15,15 +15,16 @@ class PeerHosts:
         self,
         bus: Bus | None,
         seats: Mapping[int, SeatState],
-        looks: Callable[[], set[int]],
-        do: Callable[[Coroutine[None, None, None]], None],
+        list_observed_seats: Callable[[], set[int]],
+        start_task: Callable[[Coroutine[None, None, None]], None],
     ) -> None:
         """Create the peer hosts.
 
-        *looks*: returns the seats that consoles of this host observe. *do*: starts a background task.
+        *list_observed_seats*: returns the seats that consoles of this host observe. *start_task*: starts a
+        background task.
         """
-        self._bus, self._seats, self._looks, self._do = bus, seats, looks, do
-        self.own = bus.own if bus is not None else "own"
+        self._bus, self._seats, self._looks, self._do = bus, seats, list_observed_seats, start_task
+        self.own_name = bus.own_name if bus is not None else "own"
         """Name of this host among the hosts of the class."""
         self._last_message_s: dict[str, float] = {}
         """Host -> time of its last message."""
@@ -50,7 +51,7 @@ class PeerHosts:
                     frozen=seat.frozen, over=seat.over, hand=seat.hand, consent=seat.consent, held=seat.held,
                 )
                 for seat in seats
-                if seat.host == self.own
+                if seat.host == self.own_name
             ),
             looks=tuple(sorted(self._looks())),
         )  # fmt: skip
@@ -75,7 +76,7 @@ class PeerHosts:
         """
         while True:
             self.send_status()
-            await asyncio.sleep(ALIVE_S)
+            await asyncio.sleep(KEEPALIVE_INTERVAL_S)
             now_s = time.monotonic()
             for host in [
                 host

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from app.classroom.messages.codec import GROUP_PATTERN, NAME_MAX
 from app.classroom.models import INJECT, MESSAGE, ClassInstruction
 from app.classroom.seat_log import PARTS_MAX
-from app.files.content import UnreadableFileError, decode, read_bytes
+from app.files.content import UnreadableFileError, decode_text, read_bytes
 from app.words.language import mark, tr
 from engine.drill.authoring.schema import Duration, Line
 from engine.model import to_ticks
@@ -181,13 +181,13 @@ def parse_plan(text: str) -> LessonPlan:
     return LessonPlan.model_validate(tomllib.loads(text))
 
 
-def read(file: Path) -> tuple[LessonPlan, str]:
+def read_plan(file: Path) -> tuple[LessonPlan, str]:
     """Read the plan in *file*. Return it with absolute scenario paths, and return its text.
 
     Raises InvalidPlanError.
     """
     try:
-        text = decode(read_bytes(file, BYTES_MAX), str(file))
+        text = decode_text(read_bytes(file, BYTES_MAX), str(file))
         plan = parse_plan(text)
     except UnreadableFileError as problem:
         raise InvalidPlanError(str(problem)) from problem

@@ -18,7 +18,7 @@ from engine.drill.time.cooperative_tasks import play_in_slices
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 
-LOOK_TICKS: Final = TICKS_PER_S // 10
+POLL_TICKS: Final = TICKS_PER_S // 10
 """Ticks between two checks for typed input."""
 
 
@@ -39,7 +39,7 @@ def create_input_player(lines: Sequence[Input]) -> Callable[[SeatRun, int], None
             or (item.tick == drill.tick and item.line_without_time not in lines_at_tick)
         ]
         end = find_default_end(drill, max((item.tick for item in lines), default=0))
-        run_to_completion(play_in_slices(run, remaining, end, lenient=True))
+        run_to_completion(play_in_slices(run, remaining, end, skip_refused=True))
 
     return play
 
@@ -83,7 +83,7 @@ def create_typing_player(lines: TextIO, refuse: Callable[[str], object]) -> Call
             try:
                 line = input_lines.get_nowait()
             except Empty:
-                run.advance_to(run.drill.tick + LOOK_TICKS)
+                run.advance_to(run.drill.tick + POLL_TICKS)
                 continue
             if line is None:
                 return

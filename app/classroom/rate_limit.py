@@ -9,7 +9,7 @@ BURST: Final = 40
 
 Assumed.
 """
-PER_S: Final = 2.0
+REFILL_PER_S: Final = 2.0
 """Number of wrong codes per second that an address may try after the burst. Assumed."""
 ADDRESSES_MAX: Final = 10_000
 """Maximum number of remembered addresses. Above it, addresses that no longer need to wait are forgotten."""
@@ -39,7 +39,7 @@ class RateLimiter:
 
     def _count_remaining_tries(self, address: str) -> float:
         remaining_tries, start_s = self._tries.get(address, (float(BURST), self._clock()))
-        return min(float(BURST), remaining_tries + (self._clock() - start_s) * PER_S)
+        return min(float(BURST), remaining_tries + (self._clock() - start_s) * REFILL_PER_S)
 
 
 def is_same_secret(secret: str, candidate: str) -> bool:

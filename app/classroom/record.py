@@ -43,17 +43,17 @@ MIGRATIONS: Final = Path(__file__).with_name("migrations")
 BUSY_TIMEOUT_S: Final = 5.0
 """Time that a reader waits for a writer, and a writer for a reader."""
 
-MIGRATING: Final = 7443
+MIGRATION_LOCK: Final = 7443
 """Number of the advisory lock that a database server holds during a migration. The number is arbitrary."""
 
 
 AUTOMATIC_KEY: Final = "INTEGER NOT NULL PRIMARY KEY"
 """Declaration of an automatic key in SQLite. PostgreSQL needs another type."""
 
-SYSTEMS: Final = ("sqlite", "postgresql")
+DATABASE_SYSTEMS: Final = ("sqlite", "postgresql")
 """Database systems that can store a class."""
 
-ERASED: Final = "erased "
+ERASED_PREFIX: Final = "erased "
 """Prefix of the text that replaces the token hash of an erased person."""
 
 
@@ -76,14 +76,14 @@ class ClassRecord:
     current part, or to the part that was passed to `select_part`.
     """
 
-    def __init__(self, location: str, new: bool = True) -> None:
-        """Open the database at *location*. *new*: create it if it does not exist.
+    def __init__(self, location: str, create: bool = True) -> None:
+        """Open the database at *location*. *create*: create it if it does not exist.
 
         Raises RecordUnavailableError.
         """
         self._only_host: int | None = None
         try:
-            self._engine = _create_engine(build_url(location), new)
+            self._engine = _create_engine(build_url(location), create)
             with ExitStack() as refused:
                 refused.callback(self.close)
                 with _lock_migration(self._engine), self._engine.connect() as connection:
@@ -101,7 +101,7 @@ class ClassRecord:
             ) from problem
 
     @property
-    def shared(self) -> bool:
+    def is_shared(self) -> bool:
         """Return whether several hosts can use the database at the same time."""
         return self._engine.dialect.name == "postgresql"
 
@@ -119,7 +119,7 @@ class ClassRecord:
 
     @property
     def _part(self) -> ColumnElement[int]:
-        return literal(self._only_host) if self._only_host is not None else _CURRENT
+        return literal(self._only_host) if self._only_host is not None else _CURRENT_PART_ID
 
     def read_class(self) -> ClassPart | None:
         """Return the current part of the class, or None if there is no class."""
@@ -188,7 +188,7 @@ class ClassRecord:
         with Session(self._engine) as session:
             return session.scalar(select(Seat).where(Seat.token_hash == token_hash))
 
-    def store(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
+    def store_seats_and_entries(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[LogEntry]]) -> None:
         """Store new *seats* and assign their numbers, and store the new entries in *logs*, in one transaction."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             current = select(ClassPart.id).where(ClassPart.current).with_for_update(read=True)
@@ -264,7 +264,7 @@ class ClassRecord:
             connection.execute(delete(ClassInstruction).where(ClassInstruction.seat_id.in_(numbers)))
             for number in numbers:  # a random value instead of a token, different for each seat
                 unknown_person = {
-                    "name": "", "token_hash": f"{ERASED}{number}", "group_name": "", "acknowledged": 0,
+                    "name": "", "token_hash": f"{ERASED_PREFIX}{number}", "group_name": "", "acknowledged": 0,
                 }  # fmt: skip
                 connection.execute(update(Seat).where(Seat.id == number).values(unknown_person))
             query = select(ClassInstruction.number, ClassInstruction.text).where(
@@ -320,7 +320,7 @@ class ClassRecord:
         return list(instructions)
 
 
-_CURRENT: Final = select(ClassPart.id).where(ClassPart.current).scalar_subquery()
+_CURRENT_PART_ID: Final = select(ClassPart.id).where(ClassPart.current).scalar_subquery()
 
 
 def _mask_password(location: str) -> str:
@@ -361,7 +361,7 @@ def _replace_names(text: str, people: Mapping[int, str]) -> str:
 def _create_engine(url: str, create: bool) -> Engine:
     try:
         name = make_url(url).get_backend_name()
-        if name not in SYSTEMS:
+        if name not in DATABASE_SYSTEMS:
             raise RecordUnavailableError(
                 tr("A class is stored in SQLite or PostgreSQL, not in {name}").format(name=name)
             )
@@ -397,7 +397,7 @@ def _lock_migration(engine: Engine) -> Iterator[None]:
         yield
         return
     with engine.begin() as connection:
-        connection.execute(select(func.pg_advisory_xact_lock(MIGRATING)))
+        connection.execute(select(func.pg_advisory_xact_lock(MIGRATION_LOCK)))
         yield
 
 
@@ -407,7 +407,7 @@ def _migrate(connection: Connection) -> bool:
     The version table is named `alembic_version`, because earlier versions of the program used Alembic.
     """
     system = connection.dialect.name
-    other_suffixes = tuple(f"_{other_system}" for other_system in SYSTEMS if other_system != system)
+    other_suffixes = tuple(f"_{other_system}" for other_system in DATABASE_SYSTEMS if other_system != system)
     scripts = [file for file in sorted(MIGRATIONS.glob("*.sql")) if not file.stem.endswith(other_suffixes)]
     versions = sorted({file.stem.partition("_")[0] for file in scripts})
     has_tables = inspect(connection).has_table("alembic_version")

@@ -10,20 +10,20 @@ from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import ClassPart
 from app.classroom.verdict import build_failed_verdict
-from app.classroom.workers import Workers
+from app.classroom.workers import WorkerPool
 from engine.constants import TICKS_PER_S
 
 logger = logging.getLogger(__name__)
 
-UNJUDGEABLE: Final = "the simulation did not come to an end"
+NO_VERDICT_REASON: Final = "the simulation did not come to an end"
 
-TOGETHER: Final = 50
+SEATS_PER_BATCH: Final = 50
 """Maximum number of seats whose entries are sent to a worker in one batch."""
 
-BREAKS_MAX: Final = 2
+CRASHES_MAX: Final = 2
 """Number of worker crashes on the run of one seat after which the run is abandoned."""
 
-RESTS: Final = 4.0
+REST_FACTOR: Final = 4.0
 """Idle time of a worker after it computed the value of a seat, as a multiple of the computing time.
 
 Other processes also need the processor. Assumed.
@@ -45,26 +45,26 @@ class ReplayVerifier:
         *on_verdict* receives the number of a seat and its verdict. *on_evaluation* receives the number of a
         seat, a time of its run in seconds, and the points that are reachable from there.
         """
-        self._workers = Workers(
+        self._workers = WorkerPool(
             the_class.scenario_text, the_class.scenario_name, the_class.seed, the_class.mode
         )
         self._log_of, self._on_verdict, self._weighed = read_log, on_verdict, on_evaluation
-        self._unjudged: list[dict[int, list[LogEntry]]] = [{} for _ in range(self._workers.count)]
+        self._unsent_entries: list[dict[int, list[LogEntry]]] = [{} for _ in range(self._workers.count)]
         """Entries that were not sent to each worker yet, by seat. The list has one dictionary per worker."""
-        self._unfinished: list[dict[int, None]] = [{} for _ in self._unjudged]
+        self._unfinished: list[dict[int, None]] = [{} for _ in self._unsent_entries]
         """Seats whose runs need another turn, the longest waiting first, for each worker."""
-        self._to_do = [asyncio.Event() for _ in self._unjudged]
-        self._unweighed: list[dict[int, None]] = [{} for _ in self._unjudged]
+        self._to_do = [asyncio.Event() for _ in self._unsent_entries]
+        self._unevaluated: list[dict[int, None]] = [{} for _ in self._unsent_entries]
         """Seats whose verdict is newer than their value, oldest first, for each worker."""
-        self._breaks: dict[int, int] = {}
+        self._crashes: dict[int, int] = {}
         """Seat -> number of worker crashes while the worker replayed only this seat."""
-        self._is_alone = [False for _ in self._unjudged]
+        self._is_alone = [False for _ in self._unsent_entries]
         """True for each worker that replays its seats one at a time, because one of them has crashed it."""
-        self._unweighable: set[int] = set()
+        self._unevaluable: set[int] = set()
         """Seats whose evaluation crashed a worker."""
 
     @property
-    def places(self) -> range:
+    def worker_indexes(self) -> range:
         """Return the indexes of the workers."""
         return range(self._workers.count)
 
@@ -72,26 +72,30 @@ class ReplayVerifier:
         """Stop all workers."""
         self._workers.close()
 
-    def add(self, number: int, entries: Sequence[LogEntry]) -> None:
+    def queue_entries(self, number: int, entries: Sequence[LogEntry]) -> None:
         """Queue log entries of a seat for verification.
 
         Some entries may be queued already, if the record was read while another host wrote to it. An
         abandoned run is not replayed.
         """
-        if self._breaks.get(number, 0) >= BREAKS_MAX:
+        if self._crashes.get(number, 0) >= CRASHES_MAX:
             return
         worker = self._workers.get_worker(number)
-        acts = {act.number: act for act in (*self._unjudged[worker].get(number, ()), *entries)}
-        self._unjudged[worker][number] = [acts[act] for act in sorted(acts)]
+        acts = {act.number: act for act in (*self._unsent_entries[worker].get(number, ()), *entries)}
+        self._unsent_entries[worker][number] = [acts[act] for act in sorted(acts)]
         self._to_do[worker].set()
 
     async def replay_new_entries(self, worker: int) -> None:
         """Let *worker* replay new entries of its seats forever, in batches of seats."""
-        unjudged, unfinished, to_do = self._unjudged[worker], self._unfinished[worker], self._to_do[worker]
+        unjudged, unfinished, to_do = (
+            self._unsent_entries[worker],
+            self._unfinished[worker],
+            self._to_do[worker],
+        )
         await self._workers.replay(worker, {})  # start the worker process now, not at the first entry
         while True:
             await self._evaluate_seats(worker, to_do)
-            count = 1 if self._is_alone[worker] else TOGETHER
+            count = 1 if self._is_alone[worker] else SEATS_PER_BATCH
             numbers = list(dict.fromkeys((*unjudged, *unfinished)))[:count]
             turns = [number for number in numbers if number in unfinished]
             for number in turns:
@@ -105,7 +109,7 @@ class ReplayVerifier:
                     if (
                         number in turns or not entries or entries[0].number == 1
                     ):  # the worker had the complete log, so this run may have crashed it
-                        verdict = await self._count_break(number, entries, len(numbers) == 1)
+                        verdict = await self._count_crash(number, entries, len(numbers) == 1)
                         self._is_alone[worker] = True
                 elif number in replay:
                     verdict = replay[number]
@@ -117,11 +121,11 @@ class ReplayVerifier:
                 else:  # a new worker needs the whole log, and then the entries that arrived meanwhile
                     log = await self._log_of(number)
                     new_actions = [act for act in unjudged.pop(number, []) if act.number > len(log)]
-                    self.add(number, [*log, *new_actions])
+                    self.queue_entries(number, [*log, *new_actions])
             if not unjudged and not unfinished:
                 to_do.clear()
 
-    async def _count_break(
+    async def _count_crash(
         self, number: int, entries: Sequence[LogEntry], was_alone: bool
     ) -> LogVerdict | None:
         """Count a crash of a worker during the replay of a seat.
@@ -130,31 +134,31 @@ class ReplayVerifier:
 
         Only crashes with *was_alone* count: the worker replayed no other seat.
         """
-        self._breaks[number] = self._breaks.get(number, 0) + was_alone
-        if self._breaks[number] < BREAKS_MAX:
+        self._crashes[number] = self._crashes.get(number, 0) + was_alone
+        if self._crashes[number] < CRASHES_MAX:
             return None
         last = (LogEntry(0, 0, "", "", 0), *(entries or await self._log_of(number)))[-1]
-        return build_failed_verdict(last.number, last.tick / TICKS_PER_S, UNJUDGEABLE)
+        return build_failed_verdict(last.number, last.tick / TICKS_PER_S, NO_VERDICT_REASON)
 
     async def _report_verdict(self, number: int, verdict: LogVerdict, worker: int) -> None:
-        if verdict["state_hash"] and number not in self._unweighable:
-            self._unweighed[worker][number] = None
+        if verdict["state_hash"] and number not in self._unevaluable:
+            self._unevaluated[worker][number] = None
         try:
             await self._on_verdict(number, verdict)
         except Exception:  # a failed replay must not affect the other seats
             logger.exception("seat %d", number)
 
-    async def _evaluate_seats(self, worker: int, to_do: asyncio.Event) -> None:
+    async def _evaluate_seats(self, worker: int, has_new_entries: asyncio.Event) -> None:
         """Compute the values of seats one after another, while no new entries wait for verification."""
-        loop, unweighed = asyncio.get_running_loop(), self._unweighed[worker]
-        while unweighed and not to_do.is_set():
+        loop, unweighed = asyncio.get_running_loop(), self._unevaluated[worker]
+        while unweighed and not has_new_entries.is_set():
             number, start_s = next(iter(unweighed)), loop.time()
             del unweighed[number]
             value, has_ended = await self._workers.compute_reachable_points(worker, number)
             if has_ended:
-                self._unweighable.add(number)
+                self._unevaluable.add(number)
             if value is not None:
                 self._weighed(number, *value)
             with suppress(TimeoutError):
-                await asyncio.wait_for(to_do.wait(), RESTS * (loop.time() - start_s))
-        await to_do.wait()
+                await asyncio.wait_for(has_new_entries.wait(), REST_FACTOR * (loop.time() - start_s))
+        await has_new_entries.wait()

@@ -18,7 +18,7 @@ from app.classroom.divergences import ClassDivergence, DivergenceChoice
 from app.export import curve_svg
 from app.export.body import Markup, escape_text, format_heading, format_link, format_paragraph, format_table
 from app.export.page import build_document
-from app.export.sheets import WORTH_COLUMNS, as_csv, build_move_row
+from app.export.sheets import VALUE_COLUMNS, as_csv, build_move_row
 from app.export.source import map_choices
 from app.view_models import value_curve
 from app.words import formatting
@@ -37,27 +37,27 @@ MISTAKES_SHOWN: Final = 15
 LOSSES_SHOWN: Final = 3
 """Number of a seat's losses on the class page. The tables contain all losses."""
 
-WIDTH: Final = 760
-LEFT: Final = 160
-RIGHT: Final = 24
-ROW: Final = 84
-DOT: Final = 4.5
+CHART_WIDTH: Final = 760
+CHART_LEFT: Final = 160
+CHART_RIGHT: Final = 24
+ROW_HEIGHT: Final = 84
+DOT_RADIUS: Final = 4.5
 """Radius of a dot in pixels."""
 
 
-def build_archive(review: ClassReview, key: str, names: bool, pdf: bool = False) -> bytes:
-    """Build the ZIP. *key*: unique identifier of this class. *names*: True if the people of *review* may be named."""
+def build_archive(review: ClassReview, key: str, with_names: bool, pdf: bool = False) -> bytes:
+    """Build the ZIP. *key*: ID of this class. *with_names*: True if the people of *review* may be named."""
     page = build_class_page(review)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
         zip_file.writestr("class.html", page)
-        for name, sheet in _build_sheets(review):
+        for name, sheet in _build_tables(review):
             zip_file.writestr(name, sheet)
         for seat in review.seats:
             if seat.page:
                 zip_file.writestr(_build_page_name(seat), seat.page)
-            if seat.printed:
-                zip_file.writestr(_build_page_name(seat).replace(".html", ".pdf"), seat.printed)
+            if seat.debrief_pdf:
+                zip_file.writestr(_build_page_name(seat).replace(".html", ".pdf"), seat.debrief_pdf)
         if pdf:
             from app.export import pdf as printing  # imports Qt, which the rest of this module does not need
 
@@ -65,9 +65,9 @@ def build_archive(review: ClassReview, key: str, names: bool, pdf: bool = False)
             printed = _build_body(review, links=False, draw=partial(_add_drawing, drawings))
             zip_file.writestr(
                 "class.pdf",
-                printing.write_document(_format_title(review), printed, draw_picture(review), drawings),
+                printing.write_document(_format_title(review), printed, draw_class_chart(review), drawings),
             )
-        zip_file.writestr("xapi.json", xapi.as_json(review, key, names))
+        zip_file.writestr("xapi.json", xapi.format_statements(review, key, with_names))
         zip_file.writestr("cmi5.zip", xapi.build_cmi5_package(review, build_class_page(review, links=False)))
     return buffer.getvalue()
 
@@ -91,11 +91,12 @@ def merge_archives(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> byt
 def build_class_page(review: ClassReview, links: bool = True) -> str:
     """Return the debrief of the class as one HTML file. *links*: add links to the pages of its people."""
     title = _format_title(review)
-    text = f"{format_heading(1, title)}<figure>{draw_picture(review)}</figure>{_build_body(review, links, _inline_svg)}"
+    figure = f"<figure>{draw_class_chart(review)}</figure>"
+    text = f"{format_heading(1, title)}{figure}{_build_body(review, links, _inline_svg)}"
     return build_document(escape_text(title), f"<main>{text}</main>")
 
 
-def draw_picture(review: ClassReview) -> str:
+def draw_class_chart(review: ClassReview) -> str:
     """Return an SVG with a dot per seat for points, downtime and lost transactions, with median, reference and par."""
     scores = [seat.verdict["score"] for seat in review.seats]
     downtimes = [seat.verdict["downtime_s"] for seat in review.seats]
@@ -112,12 +113,13 @@ def draw_picture(review: ClassReview) -> str:
     parts = [
         part
         for index, (title, values, limit, lines) in enumerate(rows)
-        for part in _draw_dot_row(title, values, limit, lines, index * ROW)
+        for part in _draw_dot_row(title, values, limit, lines, index * ROW_HEIGHT)
     ]
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {ROW * len(rows)}" width="{WIDTH}" '
-        f'height="{ROW * len(rows)}" font-family="sans-serif" font-size="12">'
-        f'<rect width="{WIDTH}" height="{ROW * len(rows)}" fill="white"/>{"".join(parts)}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {CHART_WIDTH} {ROW_HEIGHT * len(rows)}" '
+        f'width="{CHART_WIDTH}" '
+        f'height="{ROW_HEIGHT * len(rows)}" font-family="sans-serif" font-size="12">'
+        f'<rect width="{CHART_WIDTH}" height="{ROW_HEIGHT * len(rows)}" fill="white"/>{"".join(parts)}</svg>'
     )
 
 
@@ -132,7 +134,7 @@ def _build_page_name(seat: SeatReview) -> str:
     return f"people/{seat.number:04}.html"
 
 
-Drawn = Callable[[str, str], Markup]
+SvgFormatter = Callable[[str, str], Markup]
 """Function that receives the name and the content of an SVG, and returns markup that shows the SVG in a cell."""
 
 
@@ -146,11 +148,11 @@ def _add_drawing(drawings: dict[str, str], name: str, svg: str) -> Markup:
     return Markup(f'<img src="{name}" width="{curve_svg.SMALL_WIDTH}">')
 
 
-def _build_body(review: ClassReview, links: bool, draw: Drawn) -> str:
+def _build_body(review: ClassReview, links: bool, draw: SvgFormatter) -> str:
     shown_divergences = review.divergences[:DIVERGENCES_SHOWN]
     return "".join(
         (
-            format_paragraph(_format_facts(review), "muted"),
+            format_paragraph(_format_class_facts(review), "muted"),
             format_paragraph(_format_origin(review), "muted"),
             format_heading(2, tr("Where the class diverged")),
             format_paragraph(
@@ -175,7 +177,7 @@ def _build_body(review: ClassReview, links: bool, draw: Drawn) -> str:
     )
 
 
-def _format_facts(review: ClassReview) -> str:
+def _format_class_facts(review: ClassReview) -> str:
     count = len(review.seats)
     seats = [
         trn("{n} seat", "{n} seats", count).format(n=count),
@@ -242,7 +244,7 @@ def _format_divergence(divergence: ClassDivergence) -> str:
             _describe_choice(choice),
             len(choice.seats),
             ", ".join(map(str, choice.seats)),
-            formatting.localize_number(f"{choice.mean:.0f}"),
+            formatting.localize_number(f"{choice.mean_score:.0f}"),
         )
         for choice in divergence.choices
     ]
@@ -271,9 +273,9 @@ def _format_console_time(tick: Tick) -> str:
     return f"{max(0, tick - TICKS_PER_S) / TICKS_PER_S:g}"
 
 
-def _format_curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
+def _format_curves(review: ClassReview, draw: SvgFormatter) -> Iterator[str]:
     """Yield the section with the value of each seat over time, and with the causes of its losses."""
-    accounts = [(seat, seat.account) for seat in review.seats if seat.account is not None]
+    accounts = [(seat, seat.regret_analysis) for seat in review.seats if seat.regret_analysis is not None]
     if not accounts:
         return
     end = max(value_curve.get_end_tick(account) for _, account in accounts)
@@ -281,7 +283,7 @@ def _format_curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
         (
             seat.number,
             seat.name,
-            draw(f"curve-{seat.number}", curve_svg.draw_small(account, end)),
+            draw(f"curve-{seat.number}", curve_svg.draw_thumbnail(account, end)),
             _format_accuracy(seat, account),
             "\n".join(list_losses(seat, account)) or tr("none"),
             _format_point_of_no_return(seat, account),
@@ -296,7 +298,9 @@ def _format_curves(review: ClassReview, draw: Drawn) -> Iterator[str]:
         end=format_moment(end)
     )
     remaining = [
-        seat.number for seat in review.seats if seat.account is None and seat.verdict["score"] is not None
+        seat.number
+        for seat in review.seats
+        if seat.regret_analysis is None and seat.verdict["score"] is not None
     ]
     yield format_heading(2, tr("Compared with the best possible"))
     yield format_paragraph(f"{value_curve.explain_curve()} {value_curve.format_uncertainty()}")
@@ -318,11 +322,11 @@ def _format_accuracy(seat: SeatReview, account: RegretAnalysis) -> str:
 
 def list_losses(seat: SeatReview, account: RegretAnalysis) -> Iterator[str]:
     """Yield the costliest losses of a seat in order of time, with a mark for refused commands."""
-    worst = sorted(value_curve.find_stops(account), key=lambda move: -move.regret)[:LOSSES_SHOWN]
+    worst = sorted(value_curve.find_marked_segments(account), key=lambda move: -move.regret)[:LOSSES_SHOWN]
     for move in sorted(worst, key=lambda move: (move.tick, move.until)):
-        if move.regret >= value_curve.NOTED:
+        if move.regret >= value_curve.SHOWN_LOSS_MIN:
             description = value_curve.format_move(
-                move, map_choices(seat.answers), account.last_chance, seat.refused
+                move, map_choices(seat.answers), account.last_chance, seat.refused_batches
             )
             yield f"{description}: {value_curve.format_cost(move)}"
 
@@ -461,7 +465,7 @@ def _format_end(seat: SeatReview, version: str) -> str:
     )
 
 
-def _build_sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
+def _build_tables(review: ClassReview) -> Iterator[tuple[str, str]]:
     yield "board.csv", as_csv(
         (
             "seat", "name", "group", "score", "downtime_s", "lost_transactions", "acts", "sent_back", "t_s", "ended_by",
@@ -471,17 +475,17 @@ def _build_sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
             (
                 seat.number, seat.name, seat.group, seat.verdict["score"], seat.verdict["downtime_s"],
                 seat.lost_transactions, len(seat.actions), seat.verdict["sent_back"], seat.verdict["t_s"],
-                seat.verdict["ended_by"], seat.verdict["parted_t_s"], *_list_account_figures(seat.account),
+                seat.verdict["ended_by"], seat.verdict["parted_t_s"], *_list_account_figures(seat.regret_analysis),
                 seat.verdict["instructor_inputs"], " ".join(seat.verdict["instructor_goals"]),
                 review.versions.get(seat.number, ""),
             )
             for seat in review.seats
         ),
     )  # fmt: skip
-    accounts = [(seat, seat.account) for seat in review.seats if seat.account is not None]
+    accounts = [(seat, seat.regret_analysis) for seat in review.seats if seat.regret_analysis is not None]
     if accounts:
         moves = ((seat.number, *build_move_row(move)) for seat, account in accounts for move in account.moves)
-        yield "worth.csv", as_csv(("seat", *WORTH_COLUMNS), moves)
+        yield "worth.csv", as_csv(("seat", *VALUE_COLUMNS), moves)
     reflections = [(seat, seat.reflection) for seat in review.seats if seat.reflection is not None]
     if reflections:
         yield (
@@ -521,7 +525,7 @@ def _build_sheets(review: ClassReview) -> Iterator[tuple[str, str]]:
                     divergence.tick / TICKS_PER_S,
                     choice.text or "waited",
                     " ".join(map(str, choice.seats)),
-                    choice.mean,
+                    choice.mean_score,
                     divergence.cost,
                 )
                 for divergence in review.divergences
@@ -558,9 +562,9 @@ def _draw_dot_row(
     title: str, values: Sequence[float], maximum: float, lines: Sequence[tuple[str, float | None]], top: int
 ) -> Iterator[str]:
     """Yield the SVG elements of one row of the picture. Dots of equal values are stacked."""
-    base = top + ROW - 26
-    yield f'<text x="{LEFT - 12}" y="{base}" text-anchor="end">{escape_text(title)}</text>'
-    yield f'<path d="M{LEFT} {base + 6}H{WIDTH - RIGHT}" stroke="#888"/>'
+    base = top + ROW_HEIGHT - 26
+    yield f'<text x="{CHART_LEFT - 12}" y="{base}" text-anchor="end">{escape_text(title)}</text>'
+    yield f'<path d="M{CHART_LEFT} {base + 6}H{CHART_WIDTH - CHART_RIGHT}" stroke="#888"/>'
     for part in range(5):
         value = maximum * part / 4
         x = _compute_x(value, maximum)
@@ -572,7 +576,7 @@ def _draw_dot_row(
             names.setdefault(round(_compute_x(point, maximum)), []).append(name)
     for index, (x, shared) in enumerate(sorted(names.items())):
         name, label_y = ", ".join(shared), top + 12 + 12 * (index % 3)
-        anchor = "end" if x > WIDTH / 2 else "start"
+        anchor = "end" if x > CHART_WIDTH / 2 else "start"
         yield f'<path d="M{x} {label_y}V{base + 6}" stroke="#d55e00" stroke-dasharray="3 2"/>'
         offset = -4 if anchor == "end" else 4
         yield (
@@ -581,14 +585,14 @@ def _draw_dot_row(
         )
     heights: dict[int, int] = {}
     for value in sorted(values):
-        column = round(_compute_x(value, maximum) / (2 * DOT))
+        column = round(_compute_x(value, maximum) / (2 * DOT_RADIUS))
         height = heights[column] = heights.get(column, -1) + 1
-        step = min(2 * DOT, (ROW - 44) / max(1, len(values)))
+        step = min(2 * DOT_RADIUS, (ROW_HEIGHT - 44) / max(1, len(values)))
         yield (
-            f'<circle cx="{_compute_x(value, maximum):.1f}" cy="{base - height * step:.1f}" r="{DOT}" fill="#0072b2" '
-            'fill-opacity="0.65"/>'
+            f'<circle cx="{_compute_x(value, maximum):.1f}" cy="{base - height * step:.1f}" r="{DOT_RADIUS}" '
+            'fill="#0072b2" fill-opacity="0.65"/>'
         )
 
 
 def _compute_x(value: float, maximum: float) -> float:
-    return LEFT + (WIDTH - LEFT - RIGHT) * value / maximum
+    return CHART_LEFT + (CHART_WIDTH - CHART_LEFT - CHART_RIGHT) * value / maximum

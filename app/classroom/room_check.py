@@ -20,7 +20,7 @@ from app.words.language import mark, tr
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running.drill import Drill
 
-ANSWER_S: Final = 10.0
+TEST_SEAT_TIMEOUT_S: Final = 10.0
 """Wall time within which the host must answer the test seat."""
 FIREWALLS: Final = {
     "win32": mark("Windows Security ▸ Firewall ▸ Allow an app: allow Python on private networks."),
@@ -38,7 +38,7 @@ class RoomFinding(NamedTuple):
     """True if the check passed. None if the finding is only a hint."""
 
 
-def check_room(invitation: Invitation) -> list[RoomFinding]:
+def check_class(invitation: Invitation) -> list[RoomFinding]:
     """Check the class of *invitation* from the computer of its host. This takes some seconds."""
     return asyncio.run(_run_checks(invitation))
 
@@ -75,7 +75,10 @@ async def _check_test_seat(invitation: Invitation) -> RoomFinding:
     """Let a test seat join, load its drill and leave. The seat is not recorded."""
     start_s = time.monotonic()
     try:
-        async with asyncio.timeout(ANSWER_S), await dial(invitation.addresses, invitation) as socket:
+        async with (
+            asyncio.timeout(TEST_SEAT_TIMEOUT_S),
+            await dial(invitation.addresses, invitation) as socket,
+        ):
             await socket.send(encode(JoinProbe(invitation.secret)))
             welcome = TO_SEAT.read(await socket.recv())
         if not isinstance(welcome, SeatWelcome):

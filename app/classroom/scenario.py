@@ -11,15 +11,15 @@ from typing import Final
 import tomlkit
 
 from app.classroom.models import ClassPart
-from app.classroom.seat_log import NOBODY, SeatAssignment
+from app.classroom.seat_log import UNASSIGNED_SEAT, SeatAssignment
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.modes import DrillMode
 
-LEFT_OUT: Final = ("solution", "hint", "facilitator", "source", "fidelity", "early")
+OMITTED_KEYS: Final = ("solution", "hint", "facilitator", "source", "fidelity", "early")
 """Tables and keys of a scenario that a run does not need."""
-HIDDEN: Final = "-"
-EARNS: Final = {"goal": "goals", "question": "diagnosis", "predict": "prediction"}
+HIDDEN_TEXT: Final = "-"
+RUBRIC_KIND_BY_TABLE: Final = {"goal": "goals", "question": "diagnosis", "predict": "prediction"}
 """Table -> kind of the rubric item that gives points for it.
 
 A rubric may only contain kinds of existing tables.
@@ -37,23 +37,23 @@ def strip_answers(scenario: Scenario) -> str:
 
 
 def _remove_answers(scenario: Scenario) -> dict[str, object]:
-    data = {key: part for key, part in tomllib.loads(scenario.text).items() if key not in LEFT_OUT}
+    data = {key: part for key, part in tomllib.loads(scenario.text).items() if key not in OMITTED_KEYS}
     for inject in data.get("timeline", ()):
         inject.pop("note", None)
     for question in data.get("question", ()):
         question.pop("instead", None)
-        question |= {"right": [1], "why": HIDDEN}
+        question |= {"right": [1], "why": HIDDEN_TEXT}
     for prediction in data.get("predict", ()):
-        prediction["why"] = HIDDEN
+        prediction["why"] = HIDDEN_TEXT
     ending = [forbidden for forbidden in data.pop("forbidden", ()) if forbidden.get("ends")]
     if ending:
-        data["forbidden"] = [{**rule, "text": HIDDEN, "better": HIDDEN} for rule in ending]
+        data["forbidden"] = [{**rule, "text": HIDDEN_TEXT, "better": HIDDEN_TEXT} for rule in ending]
     if data.pop("rubric", None):
-        kinds = [kind for table, kind in EARNS.items() if table in data]
+        kinds = [kind for table, kind in RUBRIC_KIND_BY_TABLE.items() if table in data]
         # arbitrary points that add up to 100
         points = [100 - 10 * (len(kinds) - 1), *[10] * (len(kinds) - 1)]
         data["rubric"] = [
-            {"kind": kind, "name": kind, "points": point_list, "better": HIDDEN}
+            {"kind": kind, "name": kind, "points": point_list, "better": HIDDEN_TEXT}
             for kind, point_list in zip(kinds, points, strict=True)
         ]
     content = repr({key: part for key, part in data.items() if key != "variants"})
@@ -76,7 +76,7 @@ def build_assignment(the_class: ClassPart, scenario: Scenario) -> SeatAssignment
     """Build the assignment that every seat of a class plays."""
     text = build_seat_text(scenario, DrillMode(the_class.mode))
     return SeatAssignment(
-        NOBODY, "", the_class.scenario_name, text, the_class.seed, the_class.mode, the_class.id
+        UNASSIGNED_SEAT, "", the_class.scenario_name, text, the_class.seed, the_class.mode, the_class.id
     )
 
 

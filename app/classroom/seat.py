@@ -11,7 +11,7 @@ from typing import Final
 
 from app.classroom.led_replay import list_shown_runs
 from app.classroom.link import HostLink
-from app.classroom.log_entries import SENT_BACK, LogEntry, list_effective_entries
+from app.classroom.log_entries import REWIND_LINE, LogEntry, list_effective_entries
 from app.classroom.messages.codec import HAND_MAX
 from app.classroom.messages.replies import (
     HandLowered,
@@ -28,8 +28,8 @@ from app.classroom.messages.replies import (
 from app.classroom.models import INJECT, MESSAGE
 from app.classroom.scenario import parse_scenario
 from app.classroom.seat_log import SeatAssignment, SeatLog
-from app.classroom.seat_orders import HELD, WATCHED, SeatOrders, format_rewind
-from app.classroom.verdict import NOT_IN_A_CLASS
+from app.classroom.seat_orders import OBSERVATION_TEXTS, TAKEOVER_TEXTS, SeatOrders, format_rewind
+from app.classroom.verdict import FORBIDDEN_VERBS
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
@@ -39,16 +39,16 @@ from engine.inputs import Input, InputError
 from engine.localization import build_message
 from engine.model import Tick
 
-MARK_TICKS: Final = 10 * TICKS_PER_S
+POSITION_ENTRY_TICKS: Final = 10 * TICKS_PER_S
 """Ticks between two log entries that only report the position. It limits the age of the class dashboard.
 
 Assumed.
 """
-STEP_S: Final = 0.1
+POLL_INTERVAL_S: Final = 0.1
 """Wall time between two checks of a paced run for requests of the instructor."""
 STEP_TICKS: Final = 10 * TICKS_PER_S
 """Step of a run at full speed, in ticks. It takes some milliseconds."""
-FROZEN_S: Final = 0.05
+FROZEN_POLL_INTERVAL_S: Final = 0.05
 
 
 class SeatRewoundError(Exception):
@@ -81,21 +81,21 @@ class SeatRun:
 
         *speed*: simulated seconds per second; None for the maximum speed.
         """
-        assignment = seat_log.given
+        assignment = seat_log.assignment
         assert assignment is not None, "the host has said what is played"
         self._scenario = parse_scenario(assignment.text, assignment.scenario)
         self.drill = Drill(self._scenario, assignment.seed, assignment.mode)
         self.verdict: LogVerdict | None = None
         """Verdict of the host on the whole log; None before it arrives."""
-        self._orders = SeatOrders(seat_log.acts)
+        self._orders = SeatOrders(seat_log.entries)
         self._seat_log, self._link, self._speed, self._show = seat_log, link, speed, show
         self._shown: RunShown | None = None
         self._listed_entries: dict[int, set[int]] = {}
         """Seat whose run is shown -> numbers of its log entries that were listed for the person."""
-        self._play_again(list_effective_entries(seat_log.acts))
+        self._replay_entries(list_effective_entries(seat_log.entries))
         self._started, self._from = time.monotonic(), self.drill.tick
 
-    def _play_again(self, acts: Iterable[LogEntry]) -> None:
+    def _replay_entries(self, acts: Iterable[LogEntry]) -> None:
         for act in acts:
             self.drill.advance_to(act.tick)
             if act.line:
@@ -119,13 +119,13 @@ class SeatRun:
     def own_input_count(self) -> int:
         """Return the number of the seat's own inputs so far."""
         return sum(
-            bool(act.line) and not act.instruction for act in list_effective_entries(self._seat_log.acts)
+            bool(act.line) and not act.instruction for act in list_effective_entries(self._seat_log.entries)
         )
 
     @property
     def assignment(self) -> SeatAssignment:
         """Assignment that the host has sent to this seat."""
-        assignment = self._seat_log.given
+        assignment = self._seat_log.assignment
         assert assignment is not None, "the seat has a run"
         return assignment
 
@@ -137,7 +137,7 @@ class SeatRun:
 
     def apply_line(self, line: str, instruction: int = 0) -> Input:
         """Apply an input line now and write it to the log. Raises InputError."""
-        if line.split(maxsplit=1)[0].lower() in NOT_IN_A_CLASS:
+        if line.split(maxsplit=1)[0].lower() in FORBIDDEN_VERBS:
             raise InputError(build_message("the class clock cannot be set back"))
         if self._link.held and not instruction:
             raise InputError(build_message("the instructor controls this seat"))
@@ -151,10 +151,10 @@ class SeatRun:
         while drill.tick < tick and not drill.finished:
             self.follow_instructions()
             due_ticks = self._orders.list_due_ticks(drill.tick)
-            mark = (drill.tick // MARK_TICKS + 1) * MARK_TICKS
+            mark = (drill.tick // POSITION_ENTRY_TICKS + 1) * POSITION_ENTRY_TICKS
             limit = self._orders.get_latest_tick()
             if limit is not None and limit <= drill.tick:  # the class clock is behind the seat
-                time.sleep(FROZEN_S)
+                time.sleep(FROZEN_POLL_INTERVAL_S)
                 continue
             drill.advance_to(
                 min(
@@ -173,12 +173,12 @@ class SeatRun:
 
     def sleep_frozen(self) -> None:
         """Wait for a short wall time without advancing simulated time."""
-        time.sleep(FROZEN_S)
+        time.sleep(FROZEN_POLL_INTERVAL_S)
         self._started, self._from = time.monotonic(), self.drill.tick
 
     def record_end(self) -> None:
         """Append the end of the run to the log, and report it to the host."""
-        last_act = self._seat_log.acts[-1] if self._seat_log.acts else None
+        last_act = self._seat_log.entries[-1] if self._seat_log.entries else None
         if last_act is None or last_act.line or last_act.tick != self.drill.tick:
             self._append_entry()
         self._link.over = True
@@ -208,7 +208,10 @@ class SeatRun:
             self.sleep_frozen()
             self._process_messages()
             self._rewind_if_requested()
-        while not self.drill.finished and (message := self._orders.take_due(self.drill.tick)) is not None:
+        while (
+            not self.drill.finished
+            and (message := self._orders.take_due_instruction(self.drill.tick)) is not None
+        ):
             self._apply_instruction(message)
         self._report_position()
 
@@ -229,10 +232,10 @@ class SeatRun:
         assignment, tick = self.assignment, order.tick or 0
         self._link.tick, self._link.over = tick, False
         self.drill = Drill(self._scenario, assignment.seed, assignment.mode)
-        self._play_again(act for act in list_effective_entries(self._seat_log.acts) if act.tick < tick)
+        self._replay_entries(act for act in list_effective_entries(self._seat_log.entries) if act.tick < tick)
         self.drill.advance_to(tick)
-        self._append_entry(SENT_BACK, order.number)
-        self._orders.read_answers(self._seat_log.acts)
+        self._append_entry(REWIND_LINE, order.number)
+        self._orders.read_answers(self._seat_log.entries)
         self._started, self._from = time.monotonic(), tick
         self._show_to_person(format_rewind(tick, order.text))
         raise SeatRewoundError
@@ -249,7 +252,7 @@ class SeatRun:
                     raise ClassEndedError
                 case SeatWelcome() if message.part != self.assignment.part:
                     raise PartMismatchError(message.part)
-                case SeatWelcome() if not (self.drill.terms.rewind and self._seat_log.acts):
+                case SeatWelcome() if not (self.drill.terms.rewind and self._seat_log.entries):
                     self._skip_to(message.tick, message.events)
             was_watched = self._orders.is_watched
             self._orders.apply_message(message)
@@ -259,7 +262,7 @@ class SeatRun:
                 case VerdictMessage():
                     self.verdict = message.verdict
                 case InstructorPresence():
-                    self._announce_attention(was_watched)
+                    self._announce_presence(was_watched)
                 case HandLowered():
                     self._link.hand = None
                     self._link.wake()
@@ -304,13 +307,13 @@ class SeatRun:
         self.drill.advance_to(tick)
         self._started, self._from = time.monotonic(), self.drill.tick
 
-    def _announce_attention(self, was_watched: bool) -> None:
+    def _announce_presence(self, was_watched: bool) -> None:
         link, orders = self._link, self._orders
         if orders.is_watched != was_watched:
-            self._show_to_person(WATCHED[orders.is_watched]())
+            self._show_to_person(OBSERVATION_TEXTS[orders.is_watched]())
         if orders.is_held != link.held:
             link.held = orders.is_held
-            self._show_to_person(HELD[link.held]())
+            self._show_to_person(TAKEOVER_TEXTS[link.held]())
             link.wake()
 
     def _show_to_person(self, text: str) -> None:
@@ -332,7 +335,7 @@ class SeatRun:
 
     def _append_entry(self, line: str = "", instruction: int = 0) -> None:
         self._link.tick = self.drill.tick
-        self._seat_log.append(self.drill.tick, line, self.drill.compute_state_hash(), instruction)
+        self._seat_log.append_entry(self.drill.tick, line, self.drill.compute_state_hash(), instruction)
         self._link.wake()
 
     def _report_position(self) -> None:
@@ -343,7 +346,9 @@ class SeatRun:
             link.wake()
 
     def _get_step_ticks(self) -> int:
-        step_limit = STEP_TICKS if self._speed is None else max(1, int(STEP_S * self._speed * TICKS_PER_S))
+        step_limit = (
+            STEP_TICKS if self._speed is None else max(1, int(POLL_INTERVAL_S * self._speed * TICKS_PER_S))
+        )
         return compute_stride(self.drill, step_limit)
 
     def _wait_for_pace(self) -> None:

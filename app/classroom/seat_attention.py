@@ -20,7 +20,7 @@ from app.words.language import tr
 from engine.drill.running.modes import DrillMode
 
 
-class SeatAttention:
+class SeatRequestHandler:
     """Handler of requests that consoles make about single seats."""
 
     def __init__(
@@ -43,7 +43,7 @@ class SeatAttention:
         self.peers: PeerHosts | None = None
         """Peer hosts. The owner sets them before the first request."""
 
-    async def execute(self, console: WebSocket, request: requests.OfSeat) -> None:
+    async def execute_request(self, console: WebSocket, request: requests.OfSeat) -> None:
         """Execute a request about a seat. Raises RequestRefusedError."""
         assert self.peers is not None
         seat = self._find_seat(request.seat)

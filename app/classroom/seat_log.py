@@ -20,7 +20,7 @@ from msgspec.structs import asdict, replace
 
 from app.classroom.code import Invitation
 from app.classroom.log_entries import (
-    ACTS_MAX,
+    ENTRIES_MAX,
     LogEntry,
     LogMismatchError,
     format_entry,
@@ -40,7 +40,7 @@ from engine.json_text import parse_json
 from engine.model import Tick
 
 SUFFIX: Final = ".seat"
-NOBODY: Final = 0
+UNASSIGNED_SEAT: Final = 0
 """Seat number that is never assigned."""
 PARTS_MAX: Final = 20
 """Maximum number of parts of a class (app/classroom/plan.py)."""
@@ -113,11 +113,11 @@ def parse_assignment(value: object) -> SeatAssignment:
     raise InvalidSeatLogError(tr("its first line must contain seat, name, scenario, text, seed and mode"))
 
 
-def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
+def parse_log(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
     """Parse a log that was handed in. *file*: its name for error messages. Raises InvalidSeatLogError."""
     try:
-        if len(raw) > BYTES_MAX or raw.count(b"\n") > ACTS_MAX + 1:
-            raise InvalidSeatLogError(tr("it contains more than {n} inputs").format(n=ACTS_MAX))
+        if len(raw) > BYTES_MAX or raw.count(b"\n") > ENTRIES_MAX + 1:
+            raise InvalidSeatLogError(tr("it contains more than {n} inputs").format(n=ENTRIES_MAX))
         head, *lines = raw.split(b"\n")[
             :-1
         ]  # text after the last line break was cut off by a crash and never acknowledged
@@ -133,17 +133,17 @@ def parse(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
 def read_handout(file: Path) -> SeatAssignment:
     """Read the assignment for seats without a network from a file of `format_handout`. Raises InvalidSeatLogError."""
     try:
-        assignment, acts = parse(read_bytes(file, BYTES_MAX), str(file))
+        assignment, acts = parse_log(read_bytes(file, BYTES_MAX), str(file))
     except UnreadableFileError as problem:
         raise InvalidSeatLogError(str(problem)) from problem
-    if assignment.seat != NOBODY or acts:
+    if assignment.seat != UNASSIGNED_SEAT or acts:
         raise InvalidSeatLogError(tr("{file} is the log of a seat. Hand it in.").format(file=file))
     return assignment
 
 
 def format_handout(assignment: SeatAssignment) -> bytes:
     """Format the file for seats without a network: a log with an assignment, but without a seat number and entries."""
-    return json.dumps(asdict(replace(assignment, seat=NOBODY, name=""))).encode() + b"\n"
+    return json.dumps(asdict(replace(assignment, seat=UNASSIGNED_SEAT, name=""))).encode() + b"\n"
 
 
 def draw_seat_number() -> int:
@@ -180,8 +180,8 @@ class SeatLog:
         stem = "".join(sign if sign.isalnum() else f"-{ord(sign):x}-" for sign in name)
         self._stem = folder / stem
         self.name = name
-        self.given: SeatAssignment | None = None
-        self.acts: list[LogEntry] = []
+        self.assignment: SeatAssignment | None = None
+        self.entries: list[LogEntry] = []
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._lock_file = _lock_file(folder / f"{stem}.lock")
@@ -197,11 +197,11 @@ class SeatLog:
         return self._stem.with_name(self._stem.name + (f".{part}" if part > 1 else "") + SUFFIX)
 
     def _open_part(self, part: int) -> None:
-        self.given, self.acts, self.file = None, [], self._get_file(part)
+        self.assignment, self.entries, self.file = None, [], self._get_file(part)
         try:
             if self.file.exists():
                 raw = self.file.read_bytes()[:BYTES_MAX]
-                self.given, self.acts = parse(raw, str(self.file))
+                self.assignment, self.entries = parse_log(raw, str(self.file))
                 self._open: BinaryIO = self.file.open("r+b")
                 self._open.truncate(raw.rfind(b"\n") + 1)
                 self._open.seek(0, os.SEEK_END)
@@ -212,29 +212,29 @@ class SeatLog:
 
     def open_part(self, part: int) -> None:
         """Open the log of another part, or prepare a new log. Raises InvalidSeatLogError."""
-        if self.given is not None:
+        if self.assignment is not None:
             self._open.close()
         self._open_part(part)
 
     def write_assignment(self, assignment: SeatAssignment) -> None:
         """Start the log with the assignment from the host."""
-        self.given, self.file = assignment, self._get_file(assignment.part)
+        self.assignment, self.file = assignment, self._get_file(assignment.part)
         self._open = self.file.open("wb")
         self._write(json.dumps(asdict(assignment)))
 
-    def append(self, tick: Tick, line: str, digest: str, instruction: int = 0) -> None:
+    def append_entry(self, tick: Tick, line: str, digest: str, instruction: int = 0) -> None:
         """Append an entry and flush it to disk."""
-        log_entry = LogEntry(len(self.acts) + 1, tick, line, digest, instruction)
+        log_entry = LogEntry(len(self.entries) + 1, tick, line, digest, instruction)
         self._write(format_entry(log_entry))
-        self.acts.append(log_entry)
+        self.entries.append(log_entry)
 
     def list_entries_after(self, number: int) -> Sequence[LogEntry]:
         """Return the entries after entry *number*."""
-        return self.acts[number:]
+        return self.entries[number:]
 
     def close(self) -> None:
         """Close the file and release its lock."""
-        if self.given is not None:
+        if self.assignment is not None:
             with suppress(OSError):  # a full disk was already reported when the entry was written
                 self._open.close()
         self._lock_file.close()

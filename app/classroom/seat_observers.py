@@ -21,35 +21,41 @@ class SeatObservers:
         self,
         the_class: ClassPart,
         seats: Mapping[int, SeatState],
-        log_of: Callable[[int], Awaitable[list[LogEntry]]],
-        changed: Callable[[SeatState], Awaitable[None]],
+        read_log: Callable[[int], Awaitable[list[LogEntry]]],
+        on_observers_changed: Callable[[SeatState], Awaitable[None]],
     ) -> None:
         """Create the list of observers, which is empty.
 
-        *log_of* reads all entries of a seat. *changed* is called with a seat whose observers have changed.
+        *read_log* reads all entries of a seat. *on_observers_changed* is called with a seat whose observers
+        have changed.
         """
-        self._class, self._seats, self._log_of, self._changed = the_class, seats, log_of, changed
-        self._looks: dict[WebSocket, tuple[int, list[LogEntry]]] = {}
+        self._class, self._seats, self._log_of, self._changed = (
+            the_class,
+            seats,
+            read_log,
+            on_observers_changed,
+        )
+        self._observations: dict[WebSocket, tuple[int, list[LogEntry]]] = {}
         """Console -> the seat that it observes, and the entries that were not sent to it yet."""
 
     def list_observed_seats(self) -> set[int]:
         """Return the numbers of the observed seats."""
-        return {seat for seat, _ in self._looks.values()}
+        return {seat for seat, _ in self._observations.values()}
 
     def _list_observers(self, number: int) -> list[WebSocket]:
-        return [console for console, (seat, _) in self._looks.items() if seat == number]
+        return [console for console, (seat, _) in self._observations.items() if seat == number]
 
     def queue_entries(self, number: int, entries: Sequence[LogEntry]) -> None:
         """Queue new entries of a seat for the consoles that observe it."""
         for console in self._list_observers(number):
-            self._looks[console][1].extend(entries)
+            self._observations[console][1].extend(entries)
 
     async def start_observation(self, console: WebSocket, seat: SeatState) -> None:
         """Start to observe *seat* at *console*. The seat is informed before its run is sent."""
         await self.end_observations(console)
-        async with seat.taking:  # no entry may be lost between this log and the live updates
+        async with seat.write_lock:  # no entry may be lost between this log and the live updates
             log = log_entries.list_effective_entries(await self._log_of(seat.number))
-            self._looks[console] = (seat.number, [])
+            self._observations[console] = (seat.number, [])
         await self._changed(seat)
         await send_message(
             console,
@@ -67,7 +73,7 @@ class SeatObservers:
 
     async def end_observations(self, console: WebSocket) -> None:
         """End the observation by *console*, if any."""
-        before, _ = self._looks.pop(console, (None, []))
+        before, _ = self._observations.pop(console, (None, []))
         if before is not None:
             await self._changed(self._seats[before])
 
@@ -76,7 +82,7 @@ class SeatObservers:
         for console in self._list_observers(seat.number):
             await self.start_observation(console, seat)
 
-    async def end_disallowed(self, seat: SeatState) -> None:
+    async def end_disallowed_observations(self, seat: SeatState) -> None:
         """End all observations of a seat that no longer permits them."""
         for console in self._list_observers(seat.number):
             await self.end_observations(console)
@@ -84,11 +90,11 @@ class SeatObservers:
             with suppress(WebSocketDisconnect, RuntimeError):
                 await send_message(console, ObservationEnded(seat.number, text))
 
-    async def send_updates(self, changed: Container[int]) -> None:
-        """Send new entries of observed seats. *changed*: seats whose status has changed since the last call."""
-        for console, (number, follows) in list(self._looks.items()):
+    async def send_updates(self, changed_seats: Container[int]) -> None:
+        """Send new entries of observed seats. *changed_seats*: seats whose status has changed since the last call."""
+        for console, (number, follows) in list(self._observations.items()):
             new, follows[:] = list(follows), []
-            if new or number in changed:
+            if new or number in changed_seats:
                 tick = self._seats[number].tick
                 with suppress(WebSocketDisconnect, RuntimeError):
                     await send_message(console, ObservedRunUpdate(number, tick, new))

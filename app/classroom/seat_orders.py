@@ -18,11 +18,11 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.model import Tick
 
-WATCHED: Final = {
+OBSERVATION_TEXTS: Final = {
     True: lambda: tr("The instructor is watching your seat."),
     False: lambda: tr("The instructor is no longer watching your seat."),
 }
-HELD: Final = {
+TAKEOVER_TEXTS: Final = {
     True: lambda: tr("The instructor has taken control of your seat."),
     False: lambda: tr("You control your seat again."),
 }
@@ -92,7 +92,7 @@ class SeatOrders:
         """Remove and return the first pending rewind, or return None."""
         return self._remove_first(message for message in self._pending.values() if message.what == BACK)
 
-    def take_due(self, tick: Tick) -> InstructionMessage | None:
+    def take_due_instruction(self, tick: Tick) -> InstructionMessage | None:
         """Remove and return the first inject or message that is due at *tick*, or return None."""
         pending = self._pending.values()
         return self._remove_first(

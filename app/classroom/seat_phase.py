@@ -46,7 +46,7 @@ TRANSITIONS: Final = {
     **{(phase, SeatEvent.END): SeatPhase.ENDED for phase in SeatPhase},
 }
 """Phase and event -> next phase. Any other event changes nothing."""
-RECORDING: Final = frozenset({SeatPhase.LIVE, SeatPhase.OFFLINE})
+RECORDING_PHASES: Final = frozenset({SeatPhase.LIVE, SeatPhase.OFFLINE})
 """Phases in which the log is written. The run may continue only in these phases."""
 LABELS: Final = {
     SeatPhase.JOINING: mark("joining the class"),

@@ -8,7 +8,7 @@ import segno
 from app.words import language
 from app.words.language import mark, tr
 
-STEPS: Final = (
+JOIN_STEPS: Final = (
     mark("Start Mirrordrill, and choose Class ▸ Join a class."),
     mark("Type this code and your name. Spaces and small letters are fine."),
     mark("Allow the instructor to watch your screen, or not. You are notified when somebody watches."),
@@ -38,7 +38,7 @@ def build_sheet(title: str, code: str) -> str:
     """
     secret, _, address = code.partition("@")
     qr = segno.make(code, micro=False, error="m").svg_inline(omitsize=True, border=4)
-    steps = "".join(f"<li>{escape(tr(step))}</li>" for step in STEPS)
+    steps = "".join(f"<li>{escape(tr(step))}</li>" for step in JOIN_STEPS)
     address_html = f'<p class="address">@{escape(address)}</p>' if address else ""
     return (
         f'<!doctype html><html lang="{language.get_current_language()}"><meta charset="utf-8">'

@@ -31,7 +31,7 @@ class SeatState(Struct):
     acknowledged: int
     last_tick: int
     """Tick of the last entry."""
-    letters: int
+    character_count: int
     """Number of characters of all input lines."""
     tick: int
     """Last known position of the run."""
@@ -67,7 +67,7 @@ class SeatState(Struct):
     """True if the seat is connected to another host."""
     verdict: LogVerdict | None = None
     """Latest verdict on the seat's log; None before the first verdict."""
-    worth: list[tuple[float, float]] = field(default_factory=list)
+    value_curve: list[tuple[float, float]] = field(default_factory=list)
     """Value curve: times of the run in seconds with the score that was still reachable then.
 
     The curve starts when this host starts. It is empty if the run is not scored.
@@ -76,7 +76,7 @@ class SeatState(Struct):
     """Numbers of the instructions that the seat's log answers."""
     sent_instructions: set[int] = field(default_factory=set)
     """Numbers of the instructions that were sent over the current connection."""
-    taking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    write_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def connected(self) -> bool:
@@ -90,10 +90,12 @@ class SeatState(Struct):
         *t_s* are removed, because the seat was rewound. A series of nearly constant values keeps only its two
         ends. A loss at the last recorded time is a vertical step.
         """
-        earlier_values = [(value_s, max(before, points)) for value_s, before in self.worth if value_s <= t_s]
+        earlier_values = [
+            (value_s, max(before, points)) for value_s, before in self.value_curve if value_s <= t_s
+        ]
         if len(earlier_values) > 1 and earlier_values[-2][1] - points < REPORTED_SCORE_STEP:
             earlier_values.pop()
-        self.worth = [*earlier_values, (t_s, round(points, 1))]
+        self.value_curve = [*earlier_values, (t_s, round(points, 1))]
 
 
 def build_seat_state(seat: Seat, acknowledged: int | None = None) -> SeatState:
@@ -144,8 +146,8 @@ def build_tile(
         recording=seat.recording,
         paused=seat.standstill.is_paused,
         verdict=seat.verdict,
-        reachable=seat.worth[-1][1] if seat.worth else None,
-        worth=seat.worth,
+        reachable=seat.value_curve[-1][1] if seat.value_curve else None,
+        worth=seat.value_curve,
     )
 
 

@@ -28,12 +28,12 @@ from app.classroom.addresses import list_reachable_addresses
 from app.classroom.bus import RECONNECT_INTERVAL_S, Bus, BusUnavailableError
 from app.classroom.class_port import ClassPort
 from app.classroom.code import (
-    SECRET_LETTERS,
+    SECRET_LENGTH,
     Invitation,
     compute_fingerprint,
     create_secret,
-    dial_target,
     format_address,
+    get_local_dial_address,
 )
 from app.classroom.host import ClassHost
 from app.classroom.messages.codec import BYTES_MAX, PINGS_S, SIGNAL_S
@@ -49,12 +49,12 @@ from engine.model import to_ticks
 
 logger = logging.getLogger(__name__)
 
-LISTEN: Final = "0.0.0.0:7443"
+DEFAULT_LISTEN_ADDRESS: Final = "0.0.0.0:7443"
 """Default address: all addresses of this computer. The port resembles 443, which requires an administrator.
 
 Assumed.
 """
-GRACE_S: Final = 3
+SHUTDOWN_GRACE_S: Final = 3
 """Time in seconds that connections have to close when the host stops."""
 BACKLOG: Final = 2_048
 HANDSHAKE_S: Final = 15.0
@@ -70,10 +70,10 @@ The default of 256 kB would need 256 MB for a class of a thousand seats. A TLS r
 """
 
 
-DRAWS: Final = 20
+SEED_DRAWS_MAX: Final = 20
 """Maximum number of seeds that are tried. If no seed has a usable variant, the drill's own seed is used."""
 
-OPEN_S: Final = 1.0
+PROBE_TIMEOUT_S: Final = 1.0
 """Wall time within which a running host must answer."""
 
 
@@ -128,7 +128,7 @@ def create_parts(plan: LessonPlan, text: str, load: Callable[[str], Scenario]) -
 
 def _draw_seed(scenario: Scenario) -> int:
     """Draw a random seed whose variant is usable, so that nobody can rehearse a test."""
-    for _ in range(DRAWS):
+    for _ in range(SEED_DRAWS_MAX):
         seed = draw_seed()
         with suppress(ScenarioError):  # not every combination of variants is valid
             select_variant(scenario, seed)
@@ -136,7 +136,7 @@ def _draw_seed(scenario: Scenario) -> int:
     return scenario.seed
 
 
-def find_or_begin_class(
+def find_or_create_class(
     record: ClassRecord, new_parts: Sequence[ClassPart], plan: LessonPlan | None
 ) -> ClassPart | None:
     """Return the current part of the class in *record*.
@@ -191,7 +191,7 @@ def serve_class(
         raise ListenAddressError(
             tr("the class is already running at {address}").format(address=the_class.address)
         )
-    listening = open_socket(listen, "" if nats else the_class.address)
+    listening = open_listening_socket(listen, "" if nats else the_class.address)
     address, port = listening.getsockname()[:2]
     hosts = list_reachable_addresses(address)
     own_address = format_address(hosts[0] if nats and hosts else address, port)
@@ -201,7 +201,7 @@ def serve_class(
     class_part = record.read_class()
     assert class_part is not None, "it was taken up"
     invited = Invitation(
-        class_part.code[:SECRET_LETTERS], class_part.code[SECRET_LETTERS:], hosts[0] if hosts else "", port,
+        class_part.code[:SECRET_LENGTH], class_part.code[SECRET_LENGTH:], hosts[0] if hosts else "", port,
         (*(format_address(host, port) for host in hosts[1:]),
          *(address for address in class_part.addresses if address != own_address)),
     )  # fmt: skip
@@ -231,7 +231,7 @@ class CurrentHost:
         bus = None
         if self._nats is not None:
             bus = Bus(self._nats, f"{self._fingerprint}-{the_class.id}")
-            await bus.dial()
+            await bus.connect()
         self._host = ClassHost(
             self._record.select_part(the_class.id), the_class, bus, self._follow_part_change
         )
@@ -270,26 +270,26 @@ class CurrentHost:
 
 
 async def _run_server(
-    stage: CurrentHost,
+    current_host: CurrentHost,
     the_class: ClassPart,
     listening: socket.socket,
-    invited: Invitation,
+    invitation: Invitation,
     show: Callable[[str], object],
     owner_pipe: TextIO | None,
 ) -> None:
     port = ClassPort.from_socket(listening)
-    server = build_server(stage.app, the_class.certificate, the_class.key, port)
+    server = build_server(current_host.app, the_class.certificate, the_class.key, port)
     loop = asyncio.get_running_loop()
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(server.stop))
     if owner_pipe is not None:
-        threading.Thread(target=_stop_at_end, args=(owner_pipe, loop, server), daemon=True).start()
-    await stage.start()
-    show(str(invited))  # the port is already open, so new connections wait for the event loop
+        threading.Thread(target=_stop_on_pipe_end, args=(owner_pipe, loop, server), daemon=True).start()
+    await current_host.start()
+    show(str(invitation))  # the port is already open, so new connections wait for the event loop
     listens_at = port.getsockname()[0]
     announced = asyncio.create_task(
-        discovery.announce(
-            invited.fingerprint, listens_at, list_reachable_addresses(listens_at), invited.port
+        discovery.announce_class(
+            invitation.fingerprint, listens_at, list_reachable_addresses(listens_at), invitation.port
         )
     )
     try:
@@ -297,10 +297,10 @@ async def _run_server(
     finally:
         announced.cancel()
         await asyncio.gather(announced, return_exceptions=True)
-        await stage.stop()
+        await current_host.stop()
 
 
-def _stop_at_end(owner_pipe: TextIO, loop: asyncio.AbstractEventLoop, server: _StoppableServer) -> None:
+def _stop_on_pipe_end(owner_pipe: TextIO, loop: asyncio.AbstractEventLoop, server: _StoppableServer) -> None:
     """Stop the server when *owner_pipe* ends, which means that the owning window has ended or crashed."""
     for _ in owner_pipe:
         pass
@@ -313,10 +313,10 @@ def has_live_host(the_class: ClassPart) -> bool:
     own_der = certificate.convert_to_der(the_class.certificate)
     for address in the_class.addresses:
         host, _, port = address.rpartition(":")
-        target = (dial_target(host).strip("[]"), int(port))
+        target = (get_local_dial_address(host).strip("[]"), int(port))
         try:
             with (
-                socket.create_connection(target, OPEN_S) as dialed,
+                socket.create_connection(target, PROBE_TIMEOUT_S) as dialed,
                 certificate.create_seat_context().wrap_socket(dialed) as talking,
             ):
                 if talking.getpeercert(binary_form=True) == own_der:
@@ -353,7 +353,7 @@ def build_server(
             access_log=False,
             server_header=False,
             proxy_headers=False,  # trust only the socket's address, not proxy headers from the client
-            timeout_graceful_shutdown=GRACE_S,
+            timeout_graceful_shutdown=SHUTDOWN_GRACE_S,
             backlog=BACKLOG,
         )
     )
@@ -397,12 +397,12 @@ class _StoppableServer(uvicorn.Server):
         yield
 
 
-def open_socket(listen: str | None, previous_address: str) -> socket.socket:
+def open_listening_socket(listen: str | None, previous_address: str) -> socket.socket:
     """Return a socket that listens on *listen*. Without *listen*, use *previous_address*, where the class was before.
 
     Raises ListenAddressError.
     """
-    host, _, port = (listen or previous_address or LISTEN).rpartition(":")
+    host, _, port = (listen or previous_address or DEFAULT_LISTEN_ADDRESS).rpartition(":")
     if (
         port == "0" and previous_address.rpartition(":")[0] == host
     ):  # use the port that the seats know, or any free port

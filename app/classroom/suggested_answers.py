@@ -8,7 +8,7 @@ from typing import Final
 from engine.drill.authoring.schema import Scenario
 
 ANSWERS_MAX: Final = 3
-STEM_LETTERS: Final = 5
+STEM_LENGTH: Final = 5
 """Number of initial letters by which two forms of a word are compared: "synchronized" and "synchronizing".
 
 Assumed.
@@ -18,7 +18,7 @@ Assumed.
 def _list_stems(text: str) -> set[str]:
     """Return the stems of significant words: words with at least four letters, and names with digits."""
     words = re.findall(r"[\w#@$]+", text.lower())
-    return {word[:STEM_LETTERS] if word.isalpha() else word for word in words if len(word) > 3}
+    return {word[:STEM_LENGTH] if word.isalpha() else word for word in words if len(word) > 3}
 
 
 def suggest_answers(scenario: Scenario, question: str, met_goals: Container[str] = ()) -> list[str]:

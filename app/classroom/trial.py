@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from app.classroom.class_files import LogCheck, check_file
+from app.classroom.class_files import LogCheck, replay_file
 from app.classroom.debrief import SeatReview
 from app.classroom.seat_log import InvalidSeatLogError
 from app.export.sheets import as_csv
@@ -24,7 +24,7 @@ from app.words.language import tr
 SHUFFLES: Final = 10_000
 """Number of random divisions in the permutation test. The probability is accurate to about 0.005. Assumed."""
 SEED: Final = 1
-MEASURED: Final = ("pre", "post", "retention")
+MEASURED_PARTS: Final = ("pre", "post", "retention")
 """Kinds of class parts whose scores are compared."""
 PEOPLE_MIN: Final = 2
 """Minimum number of people per group, needed for a variance."""
@@ -56,7 +56,7 @@ class GroupComparison(Struct, frozen=True):
     """Mean of the second group minus mean of the first group."""
     standardised: float | None
     """Difference in pooled standard deviations, corrected for small groups [Hedges 1981]; None without a variance."""
-    chance: float
+    p_value: float
     """Share of random divisions whose difference is at least as large, in either direction."""
 
 
@@ -93,7 +93,7 @@ def read_class_people(file: Path) -> list[PersonScores]:
     seats = {log_check.seat: log_check for log_check in log_checks}
     scores = [
         _map_scores((log_check for log_check in log_checks if log_check.part == kind), by_seat=True)
-        for kind in MEASURED
+        for kind in MEASURED_PARTS
     ]
     return [
         PersonScores(seats[number].name, seats[number].group, *(score.get(str(number)) for score in scores))
@@ -104,7 +104,7 @@ def read_class_people(file: Path) -> list[PersonScores]:
 def collect_people(parts: Mapping[str, Sequence[SeatReview]]) -> list[PersonScores]:
     """Return the scores of all people in the reviewed parts. *parts*: kind of a part -> its reviews."""
     seats = {seat.number: seat for reviews in parts.values() for seat in reviews}
-    scores = [{seat.number: seat.verdict["score"] for seat in parts.get(kind, ())} for kind in MEASURED]
+    scores = [{seat.number: seat.verdict["score"] for seat in parts.get(kind, ())} for kind in MEASURED_PARTS]
     return [
         PersonScores(seat.name, seat.group, *(score.get(number) for score in scores))
         for number, seat in sorted(seats.items())
@@ -127,11 +127,11 @@ def compare_groups(persons: Sequence[PersonScores]) -> list[GroupComparison]:
     return comparisons
 
 
-def format_people_csv(persons: Iterable[PersonScores], names: bool) -> str:
-    """Format the scores of *persons* as CSV. *names*: True to write names instead of numbers."""
+def format_people_csv(persons: Iterable[PersonScores], with_names: bool) -> str:
+    """Format the scores of *persons* as CSV. *with_names*: True to write names instead of numbers."""
     rows = (
         (
-            person.name if names else number,
+            person.name if with_names else number,
             person.group,
             person.pre,
             person.post,
@@ -153,7 +153,7 @@ def format_comparisons_csv(comparisons: Iterable[GroupComparison]) -> str:
         (
             row.measure, *row.groups, *row.counts, *(round(mean, 2) for mean in row.means),
             round(row.difference, 2), None if row.standardised is None else round(row.standardised, 3),
-            round(row.chance, 4),
+            round(row.p_value, 4),
         )
         for row in comparisons
     )  # fmt: skip
@@ -164,7 +164,7 @@ def format_comparisons_csv(comparisons: Iterable[GroupComparison]) -> str:
 
 
 def _read_unaltered_checks(file: Path) -> list[LogCheck]:
-    log_checks = list(check_file(file))
+    log_checks = list(replay_file(file))
     problems = [f"{log_check.name}: {log_check.problem}" for log_check in log_checks if log_check.problem]
     if problems:
         raise InvalidSeatLogError(f"{file}: " + "; ".join(problems))
@@ -204,11 +204,11 @@ def _compare_measure(
         (fmean(first_scores), fmean(second_scores)),
         difference,
         standardised,
-        _estimate_chance(first_scores, second_scores),
+        _estimate_p_value(first_scores, second_scores),
     )
 
 
-def _estimate_chance(first_scores: Sequence[float], second_scores: Sequence[float]) -> float:
+def _estimate_p_value(first_scores: Sequence[float], second_scores: Sequence[float]) -> float:
     """Return the share of random divisions with at least the actual difference.
 
     The actual division counts as one of them [Phipson and Smyth 2010].

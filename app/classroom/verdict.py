@@ -9,7 +9,7 @@ from typing import Final
 
 from app.classroom.log_entries import LogEntry, is_rewind
 from app.classroom.messages.replies import LogVerdict
-from app.files.guarded_player import OF_SEAT, Budget, GuardedPlayer, UnplayableError, convert_errors
+from app.files.guarded_player import SEAT_BUDGET, Budget, GuardedPlayer, UnplayableError, convert_errors
 from app.words.localization import localize
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
@@ -26,7 +26,7 @@ STUCK_S: Final = 120.0
 """Simulated seconds without an action or a reached goal after which a seat counts as stuck. Assumed."""
 FINISH: Final = "finish"
 """Input line that ends a run."""
-NOT_IN_A_CLASS: Final = frozenset({"rewind"})
+FORBIDDEN_VERBS: Final = frozenset({"rewind"})
 """Verbs that a class refuses, because they reset the clock."""
 
 
@@ -41,16 +41,21 @@ class LogReplay:
     """Replay of a seat's run. Log entries may arrive in several batches."""
 
     def __init__(
-        self, scenario: Scenario, seed: int, mode: str, whole: bool = False, budget: Budget = OF_SEAT
+        self,
+        scenario: Scenario,
+        seed: int,
+        mode: str,
+        for_debrief: bool = False,
+        budget: Budget = SEAT_BUDGET,
     ) -> None:
         """Create a replay.
 
-        *whole*: keep the data for a debrief. This doubles the duration and does not change the verdict.
+        *for_debrief*: keep the data for a debrief. This doubles the duration and does not change the verdict.
         """
-        self._kind = Drill if whole else SearchDrill
+        self._kind = Drill if for_debrief else SearchDrill
         self._budget = budget
         self._player = GuardedPlayer(self._kind(scenario, seed, mode), budget)
-        self.acts = 0
+        self.entry_count = 0
         self._applied_count = 0
         self._last_entry: LogEntry | None = None
         self._hash: str | None = None
@@ -62,7 +67,7 @@ class LogReplay:
         self._failures = 0
         self._instructor_inputs = 0
         self._last_instructor_entry: LogEntry | None = None
-        self._unaided: GuardedPlayer | None = None
+        self._unaided_player: GuardedPlayer | None = None
         """Copy of the run without the instructor's helpful inputs; None if there were none."""
         self._is_stopped = False
         """True if the run was abandoned. Later entries are then only counted."""
@@ -77,21 +82,23 @@ class LogReplay:
         twin = copy.copy(self)
         twin._player = GuardedPlayer(self.drill.fork(), self._budget, self._player.spent_s)
         twin._log = list(self._log)
-        if self._unaided is not None:
-            twin._unaided = GuardedPlayer(self._unaided.drill.fork(), self._budget, self._unaided.spent_s)
+        if self._unaided_player is not None:
+            twin._unaided_player = GuardedPlayer(
+                self._unaided_player.drill.fork(), self._budget, self._unaided_player.spent_s
+            )
         return twin
 
-    def play(self, acts: Iterable[LogEntry]) -> None:
-        """Play *acts*, the next entries of the log.
+    def play(self, entries: Iterable[LogEntry]) -> None:
+        """Play *entries*, the next entries of the log.
 
         The first entry that the replay cannot reproduce is recorded as the divergence.
         """
-        for _ in self.play_in_slices(acts):
+        for _ in self.play_in_slices(entries):
             pass
 
-    def play_in_slices(self, acts: Iterable[LogEntry]) -> Iterator[None]:
-        """Play *acts* in slices. Yield after each slice, so that other runs can be played in between."""
-        for act in acts:
+    def play_in_slices(self, entries: Iterable[LogEntry]) -> Iterator[None]:
+        """Play *entries* in slices. Yield after each slice, so that other runs can be played in between."""
+        for act in entries:
             if is_rewind(act):
                 yield from self._rewind(act.tick)
                 act = act._replace(line="")
@@ -103,77 +110,77 @@ class LogReplay:
                 except UnplayableError as problem:
                     self._record_divergence(act, str(problem))
                     self._is_stopped = True
-            self.acts = act.number
+            self.entry_count = act.number
 
-    def _play_entry(self, act: LogEntry) -> Iterator[None]:
+    def _play_entry(self, entry: LogEntry) -> Iterator[None]:
         """Play one entry. Raises UnplayableError if the run cannot continue."""
         self._hash = None
-        yield from self._player.advance_in_slices(act.tick)
-        if self.drill.tick < act.tick:
-            self._record_divergence(act, "the run was over before")
+        yield from self._player.advance_in_slices(entry.tick)
+        if self.drill.tick < entry.tick:
+            self._record_divergence(entry, "the run was over before")
             return
-        if act.line:
-            yield from self._apply_entry(act)
-            if not act.instruction:
+        if entry.line:
+            yield from self._apply_entry(entry)
+            if not entry.instruction:
                 self._applied_count += 1
-                self._last_entry = act
-            elif is_instructor_input(act):
+                self._last_entry = entry
+            elif is_instructor_input(entry):
                 self._instructor_inputs += 1
-                self._last_instructor_entry = act
+                self._last_instructor_entry = entry
         with convert_errors():
-            self._hash = self.drill.compute_state_hash() if act.digest else None
-        if act.digest != (self._hash or ""):
-            self._record_divergence(act, "another state")
+            self._hash = self.drill.compute_state_hash() if entry.digest else None
+        if entry.digest != (self._hash or ""):
+            self._record_divergence(entry, "another state")
 
-    def _play_unaided(self, act: LogEntry) -> Iterator[None]:
-        """Play *act* in the copy of the run without the instructor's help.
+    def _play_unaided(self, entry: LogEntry) -> Iterator[None]:
+        """Play *entry* in the copy of the run without the instructor's help.
 
         If the copy cannot be played further, it reaches no more goals.
         """
-        is_help = is_instructor_input(act) and not is_fault(act.line)
-        if is_help and self._unaided is None:
-            self._unaided = GuardedPlayer(self.drill.fork(), self._budget, self._player.spent_s)
-        if self._unaided is not None:
+        is_help = is_instructor_input(entry) and not is_exercise_input(entry.line)
+        if is_help and self._unaided_player is None:
+            self._unaided_player = GuardedPlayer(self.drill.fork(), self._budget, self._player.spent_s)
+        if self._unaided_player is not None:
             with suppress(UnplayableError):
-                yield from self._unaided.advance_in_slices(act.tick)
-                if act.line and not is_help and not self._unaided.drill.finished:
+                yield from self._unaided_player.advance_in_slices(entry.tick)
+                if entry.line and not is_help and not self._unaided_player.drill.finished:
                     with suppress(InputError):  # the input may be invalid without the instructor's help
-                        self._unaided.apply(act.line)
+                        self._unaided_player.apply(entry.line)
 
     def _find_instructor_goals(self) -> list[str]:
-        if self._unaided is None:
+        if self._unaided_player is None:
             return []
-        unaided = self._unaided.drill.goals
+        unaided = self._unaided_player.drill.goals
         return [
             name
             for name, state in self.drill.goals.items()
             if state.is_reached and not unaided[name].is_reached
         ]
 
-    def _apply_entry(self, act: LogEntry) -> Iterator[None]:
+    def _apply_entry(self, entry: LogEntry) -> Iterator[None]:
         try:
-            words = act.line.split(maxsplit=1)
+            words = entry.line.split(maxsplit=1)
             if not words:
                 raise InputError("an empty line is not an input")
-            if words[0].lower() in NOT_IN_A_CLASS:
+            if words[0].lower() in FORBIDDEN_VERBS:
                 raise InputError("the class clock cannot be set back")
-            self._player.apply(act.line)
+            self._player.apply(entry.line)
         except InputError as problem:
-            if act.instruction:  # the seat has refused this inject as well
+            if entry.instruction:  # the seat has refused this inject as well
                 return
-            self._record_divergence(act, f"{get_first_line(act.line)}: {localize(str(problem))}")
+            self._record_divergence(entry, f"{get_first_line(entry.line)}: {localize(str(problem))}")
         except UnplayableError as problem:
-            self._record_divergence(act, f"{get_first_line(act.line)}: {problem}")
+            self._record_divergence(entry, f"{get_first_line(entry.line)}: {problem}")
             self._failures += 1
             if self._failures > FAILURES_MAX or self._player.is_spent:
                 raise
             # the error may have left a partial change, so replay without this input
-            self._log[-1] = act._replace(line="", digest="")
-            self._restore((yield from self._replay(self._log)))
+            self._log[-1] = entry._replace(line="", digest="")
+            self._adopt_replay((yield from self._replay(self._log)))
 
     def _rewind(self, tick: int) -> Iterator[None]:
         """Rewind to *tick*, before the inputs of that tick. A recorded divergence is kept."""
-        self._restore((yield from self._replay([act for act in self._log if act.tick < tick])))
+        self._adopt_replay((yield from self._replay([act for act in self._log if act.tick < tick])))
         self._rewind_count += 1
 
     def _replay(self, log: Iterable[LogEntry]) -> Generator[None, None, LogReplay]:
@@ -185,17 +192,17 @@ class LogReplay:
         yield from before.play_in_slices(log)
         return before
 
-    def _restore(self, rerun: LogReplay) -> None:
+    def _adopt_replay(self, rerun: LogReplay) -> None:
         self._player, self._log, self._applied_count, self._last_entry = (
             rerun._player, rerun._log, rerun._applied_count, rerun._last_entry,
         )  # fmt: skip
         self._failures, self._is_stopped = rerun._failures, rerun._is_stopped
-        self._unaided, self._instructor_inputs = rerun._unaided, rerun._instructor_inputs
+        self._unaided_player, self._instructor_inputs = rerun._unaided_player, rerun._instructor_inputs
         self._last_instructor_entry = rerun._last_instructor_entry
 
-    def _record_divergence(self, act: LogEntry, reason: str) -> None:
+    def _record_divergence(self, entry: LogEntry, reason: str) -> None:
         if self._parted is None:
-            self._parted = (act.tick / TICKS_PER_S, reason)
+            self._parted = (entry.tick / TICKS_PER_S, reason)
 
     def build_verdict(self) -> LogVerdict:
         """Return the verdict on the run as far as it could be played."""
@@ -204,7 +211,7 @@ class LogReplay:
                 return self._build_verdict()
         except (UnplayableError, InputError) as problem:
             divergence = self._parted or (self.drill.tick / TICKS_PER_S, str(problem))
-            return build_failed_verdict(self.acts, *divergence, goals=self.drill.goals)
+            return build_failed_verdict(self.entry_count, *divergence, goals=self.drill.goals)
 
     def _build_verdict(self) -> LogVerdict:
         drill, last, instructor_entry = self.drill, self._last_entry, self._last_instructor_entry
@@ -217,7 +224,7 @@ class LogReplay:
         )
         is_stuck = not drill.finished and drill.tick - last_progress_tick > STUCK_S * TICKS_PER_S
         return LogVerdict(
-            acts=self.acts,
+            acts=self.entry_count,
             t_s=drill.world.t_s,
             done=self._applied_count,
             sent_back=self._rewind_count,
@@ -243,10 +250,10 @@ class LogReplay:
         )
 
 
-def build_failed_verdict(acts: int, t_s: float, reason: str, goals: Iterable[str] = ()) -> LogVerdict:
+def build_failed_verdict(entry_count: int, t_s: float, reason: str, goals: Iterable[str] = ()) -> LogVerdict:
     """Return the verdict on a run that cannot be verified after *t_s*. None of *goals* counts as reached."""
     return LogVerdict(
-        acts=acts,
+        acts=entry_count,
         t_s=t_s,
         done=0,
         sent_back=0,
@@ -266,12 +273,12 @@ def build_failed_verdict(acts: int, t_s: float, reason: str, goals: Iterable[str
     )
 
 
-def is_instructor_input(act: LogEntry) -> bool:
+def is_instructor_input(entry: LogEntry) -> bool:
     """Return True for an input that the instructor made at the seat, except the input that ends the run."""
-    return bool(act.line) and act.instruction > 0 and not is_rewind(act) and act.line != FINISH
+    return bool(entry.line) and entry.instruction > 0 and not is_rewind(entry) and entry.line != FINISH
 
 
-def is_fault(line: str) -> bool:
+def is_exercise_input(line: str) -> bool:
     """Return True if *line* belongs to the exercise, like a fault or a load, and does not help the trainee."""
     verb = VERBS.get(line.split(maxsplit=1)[0].lower())
     return verb is not None and verb.group in ("fault", "load", "remark")
@@ -295,9 +302,9 @@ def _compute_progress(drill: Drill) -> float | None:
 
 
 def judge_log(
-    scenario: Scenario, seed: int, mode: str, acts: Iterable[LogEntry], budget: Budget = OF_SEAT
+    scenario: Scenario, seed: int, mode: str, entries: Iterable[LogEntry], budget: Budget = SEAT_BUDGET
 ) -> LogVerdict:
     """Replay a whole log and return the verdict on it."""
     run = LogReplay(scenario, seed, mode, budget=budget)
-    run.play(acts)
+    run.play(entries)
     return run.build_verdict()

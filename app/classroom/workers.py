@@ -22,12 +22,12 @@ if TYPE_CHECKING:  # imported later, so that a worker loads the simulation after
     from app.classroom.messages.replies import LogVerdict
     from app.classroom.verdict import LogReplay
 
-NICE: Final = 5
+WORKER_NICENESS: Final = 5
 """Nice value of a worker. The host has priority, so that the class dashboard responds during replays."""
 
 STUCK_S: Final = 60.0
 """Processor time after which a single step of a run counts as endless. A step takes some milliseconds. Assumed."""
-LOOK_S: Final = 1.0
+STUCK_CHECK_INTERVAL_S: Final = 1.0
 """Wall time between two checks of a worker for a stuck run."""
 
 TURN_S: Final = 1.0
@@ -53,14 +53,14 @@ class QueuedReplay:
 
     def __init__(self, replay: LogReplay) -> None:
         self.replay = replay
-        self.received = 0
+        self.received_count = 0
         """Number of entries that were received."""
         self._entries: deque[LogEntry] = deque()
         self._slices: Iterator[None] = iter(())
 
     def receive(self, entries: Sequence[LogEntry]) -> None:
         """Queue *entries*, the next entries of the log."""
-        self.received += len(entries)
+        self.received_count += len(entries)
         if not self._entries:
             self._slices = itertools.chain(self._slices, self.replay.play_in_slices(self._take_entries()))
         self._entries.extend(entries)
@@ -91,7 +91,7 @@ def _initialize_worker(text: str, name: str, seed: int, mode: str) -> None:
     threading.Thread(target=watch_host, daemon=True).start()
     threading.Thread(target=_end_if_stuck, daemon=True).start()
     with suppress(AttributeError):  # not available on Windows
-        os.nice(NICE)
+        os.nice(WORKER_NICENESS)
     from app.classroom.scenario import parse_scenario
     from app.classroom.verdict import LogReplay
 
@@ -106,7 +106,7 @@ def _replay_seats(
     Runs in a worker. The verdict is None if the run needs another turn.
     """
     global _busy
-    _show_progress()
+    _record_progress()
     _busy = True
     try:
         for seat, entries in logs.items():
@@ -125,7 +125,7 @@ def _receive_entries(seat: int, entries: Sequence[LogEntry]) -> None:
     run = _runs.get(seat)
     if run is None:
         return
-    expected = range(run.received + 1, run.received + 1 + len(entries))
+    expected = range(run.received_count + 1, run.received_count + 1 + len(entries))
     if [entry.number for entry in entries] == list(expected):
         run.receive(entries)
     else:
@@ -147,7 +147,7 @@ def _compute_reachable_points(seat: int) -> tuple[float, float] | None:
     if not isinstance(drill, SearchDrill) or not drill.scenario.scored or seat in _unevaluable:
         return None
     plans = certificates.load_plans(drill)[:1]  # only one plan, because a class has many runs to evaluate
-    _show_progress()
+    _record_progress()
     _busy = True
     begun_s = time.thread_time()
     search = search_value(drill, plans)
@@ -165,23 +165,23 @@ def _compute_reachable_points(seat: int) -> tuple[float, float] | None:
         _busy = False
 
 
-def _show_progress() -> None:
-    from app.files.guarded_player import progress
+def _record_progress() -> None:
+    from app.files.guarded_player import HEARTBEAT
 
-    progress.at_s = time.process_time()
+    HEARTBEAT.at_s = time.process_time()
 
 
 def _end_if_stuck() -> None:
     """End this worker process if one step of a run takes too long, so that the host notices."""
-    from app.files.guarded_player import progress
+    from app.files.guarded_player import HEARTBEAT
 
     while True:
-        time.sleep(LOOK_S)
-        if _busy and time.process_time() - progress.at_s > STUCK_S:
+        time.sleep(STUCK_CHECK_INTERVAL_S)
+        if _busy and time.process_time() - HEARTBEAT.at_s > STUCK_S:
             os._exit(1)
 
 
-class Workers:
+class WorkerPool:
     """Worker processes. Each seat always belongs to the same worker, which continues its run."""
 
     def __init__(self, text: str, name: str, seed: int, mode: str) -> None:

@@ -16,14 +16,14 @@ from app.classroom.models import Seat
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.words.language import tr
 
-Kept = TypeVar("Kept")
-What = ParamSpec("What")
-Waiting = tuple[int, Sequence[LogEntry], asyncio.Future[None]]
+Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+WaitingEntries = tuple[int, Sequence[LogEntry], asyncio.Future[None]]
 """Seat, its new entries, and the future that completes when they are on disk."""
-Joining = tuple[Seat, asyncio.Future[None]]
+JoiningSeat = tuple[Seat, asyncio.Future[None]]
 logger = logging.getLogger(__name__)
 
-RECORD_S: Final = 1.0
+READ_RETRY_INTERVAL_S: Final = 1.0
 """Wall time between two attempts to read an unreadable record."""
 
 
@@ -31,13 +31,18 @@ class RecordWriter:
     """Writer that stores all waiting seats and entries in one transaction, in its own thread."""
 
     def __init__(
-        self, record: ClassRecord, written: Callable[[Sequence[Seat], Mapping[int, Sequence[LogEntry]]], None]
+        self,
+        record: ClassRecord,
+        on_written: Callable[[Sequence[Seat], Mapping[int, Sequence[LogEntry]]], None],
     ) -> None:
-        """Create a writer. *written* is called with the seats, and the entries by seat, that were written to disk."""
-        self._record, self._on_written = record, written
+        """Create a writer.
+
+        *on_written* is called with the seats, and the entries by seat, that were written to disk.
+        """
+        self._record, self._on_written = record, on_written
         self._thread = ThreadPoolExecutor(1, "class record")
-        self._waiting: list[Waiting] = []
-        self._joining: dict[str, Joining] = {}
+        self._waiting: list[WaitingEntries] = []
+        self._joining: dict[str, JoiningSeat] = {}
         """Token hash -> joining seat that is not written yet."""
         self._to_do = asyncio.Event()
 
@@ -45,7 +50,9 @@ class RecordWriter:
         """Finish the current writes, then stop the thread."""
         self._thread.shutdown()
 
-    async def write(self, write: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:
+    async def write(
+        self, write: Callable[Arguments, Result], *what: Arguments.args, **named: Arguments.kwargs
+    ) -> Result:
         """Call *write* in the writer thread, one call at a time. Raises RequestRefusedError on failure."""
         try:
             return await asyncio.get_running_loop().run_in_executor(
@@ -57,14 +64,16 @@ class RecordWriter:
                 tr("the record cannot be written. Try again."), RETRY_LATER
             ) from problem
 
-    async def read(self, read: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:
+    async def read(
+        self, read: Callable[Arguments, Result], *what: Arguments.args, **named: Arguments.kwargs
+    ) -> Result:
         """Call *read* in another thread. Retry while the record is unreadable."""
         while True:
             try:
                 return await asyncio.to_thread(read, *what, **named)
             except SQLAlchemyError as problem:
                 logger.error("class record: %s", problem)
-                await asyncio.sleep(RECORD_S)
+                await asyncio.sleep(READ_RETRY_INTERVAL_S)
 
     async def write_seat(self, new_seat: Seat) -> Seat:
         """Store *new_seat* and return it with its number.
@@ -110,12 +119,12 @@ class RecordWriter:
                 _complete_future(write_result, problem)
 
     async def _write_transaction(
-        self, joining: Sequence[Joining], waiting: Sequence[Waiting]
+        self, joining: Sequence[JoiningSeat], waiting: Sequence[WaitingEntries]
     ) -> RequestRefusedError | None:
         """Write everything in one transaction. Return the error if the transaction failed, otherwise None."""
         seats, logs = [seat for seat, _ in joining], {number: new for number, new, _ in waiting}
         try:
-            await self.write(self._record.store, seats, logs)
+            await self.write(self._record.store_seats_and_entries, seats, logs)
         except RequestRefusedError as refused:
             return refused
         self._on_written(seats, logs)

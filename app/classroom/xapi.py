@@ -14,7 +14,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from app.classroom.debrief import ClassReview, SeatReview
 
-HOME: Final = "https://mirrordrill.invalid"
+ACCOUNT_HOME_PAGE: Final = "https://mirrordrill.invalid"
 """Identifier of the accounts, in a reserved domain [RFC 2606]. No program ever contacts this address."""
 VERBS: Final = {
     True: ("http://adlnet.gov/expapi/verbs/completed", "completed"),
@@ -25,29 +25,32 @@ SIMULATION: Final = "http://adlnet.gov/expapi/activities/simulation"
 COURSE: Final = "https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd"
 
 
-def build_statements(review: ClassReview, key: str, names: bool) -> list[dict[str, object]]:
+def build_statements(review: ClassReview, key: str, with_names: bool) -> list[dict[str, object]]:
     """Return one xAPI statement per seat.
 
     *key* identifies the class. The same class always results in the same statements.
     """
-    return [_build_statement(review, seat, key, names) for seat in review.seats]
+    return [_build_statement(review, seat, key, with_names) for seat in review.seats]
 
 
-def _build_statement(review: ClassReview, seat: SeatReview, key: str, names: bool) -> dict[str, object]:
+def _build_statement(review: ClassReview, seat: SeatReview, key: str, with_names: bool) -> dict[str, object]:
     is_over = seat.verdict["ended_by"] is not None
     verb, word = VERBS[is_over]
     actor: dict[str, object] = {
         "objectType": "Agent",
-        "account": {"homePage": f"{HOME}/class/{key}", "name": f"seat-{seat.number}"},
+        "account": {"homePage": f"{ACCOUNT_HOME_PAGE}/class/{key}", "name": f"seat-{seat.number}"},
     }
-    if names:
+    if with_names:
         actor["name"] = seat.name
     result: dict[str, object] = {"completion": is_over, "duration": f"PT{seat.verdict['t_s']:.2f}S"}
     if (score := seat.verdict["score"]) is not None:
         result["score"] = {"scaled": round(score / 100.0, 4), "raw": score, "min": 0, "max": 100}
     return {
         "id": str(
-            uuid5(NAMESPACE_URL, f"{HOME}/class/{key}/seat/{seat.number}/{seat.verdict['state_hash']}")
+            uuid5(
+                NAMESPACE_URL,
+                f"{ACCOUNT_HOME_PAGE}/class/{key}/seat/{seat.number}/{seat.verdict['state_hash']}",
+            )
         ),
         "version": "1.0.3",
         "actor": actor,
@@ -59,16 +62,19 @@ def _build_statement(review: ClassReview, seat: SeatReview, key: str, names: boo
         },
         "result": result,
         "context": {
-            "registration": str(uuid5(NAMESPACE_URL, f"{HOME}/class/{key}/seat/{seat.number}")),
+            "registration": str(uuid5(NAMESPACE_URL, f"{ACCOUNT_HOME_PAGE}/class/{key}/seat/{seat.number}")),
             "platform": "Mirrordrill",
-            "extensions": {f"{HOME}/x/seed": review.seed, f"{HOME}/x/mode": review.mode},
+            "extensions": {
+                f"{ACCOUNT_HOME_PAGE}/x/seed": review.seed,
+                f"{ACCOUNT_HOME_PAGE}/x/mode": review.mode,
+            },
         },
     }
 
 
 def build_activity_page(review: ClassReview) -> str:
     """Return the web page of the course unit."""
-    return f"{HOME}/drill/{review.scenario}"
+    return f"{ACCOUNT_HOME_PAGE}/drill/{review.scenario}"
 
 
 def build_cmi5_package(review: ClassReview, page: str) -> bytes:
@@ -102,6 +108,6 @@ def build_cmi5_package(review: ClassReview, page: str) -> bytes:
     return buffer.getvalue()
 
 
-def as_json(review: ClassReview, key: str, names: bool) -> str:
+def format_statements(review: ClassReview, key: str, with_names: bool) -> str:
     """Return the xAPI statements of a class, with names or numbers."""
-    return json.dumps(build_statements(review, key, names), ensure_ascii=False, indent=1)
+    return json.dumps(build_statements(review, key, with_names), ensure_ascii=False, indent=1)

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from app.cli import bundles, checks, classes, lists, measures, par, runs, serve, support, sweep
-from app.cli.terms import UsageError, check_file, load_named_scenario
+from app.cli.terms import UsageError, load_named_scenario, require_writable
 from app.exit_codes import UNUSABLE
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring.problems import ScenarioError
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
             return open_window(load_named_scenario(options.scenario))
         for result in (getattr(options, "json", None), getattr(options, "plot", None)):
             if isinstance(result, str):
-                check_file(result)
+                require_writable(result)
         do: Callable[[argparse.Namespace], int] = options.do
         compiled.report_fallback = _report_fallback
         return do(options)

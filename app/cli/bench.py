@@ -16,13 +16,13 @@ from msgspec.structs import asdict, replace
 from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.flow import Flow, SafetyMode, add_pair, kernel, run_flow
-from engine.flow.advance import get_arrays
+from engine.flow.advance import collect_arrays
 from engine.flow.sites import NEC, WORKLOAD1
 from engine.published.clusters import build_group_world
 from engine.published.measure import build_lab_world, build_setup
 
 DATABASES: Final = (1, 10, 100, 200)
-GROUPS: Final = ((1, 1), (5, 20))
+GROUP_SIZES: Final = ((1, 1), (5, 20))
 """Pairs: number of availability groups, and number of databases in each group."""
 
 PYTHON_DATABASES: Final = (1, 10, 100)
@@ -38,27 +38,27 @@ SIMPY_DATABASE_S: Final = 100.0
 """Simulated seconds times databases in a measurement of the SimPy model: 25,000 transactions."""
 
 NO_SIMPY: Final = "SimPy is not installed; its model comes with the source and the development dependencies"
-SIMPY_WARM_S: Final = 0.1
+SIMPY_WARM_UP_S: Final = 0.1
 """Simulated seconds times databases that the SimPy model runs first, so that its construction is not measured."""
 
-CORES_EACH: Final = 8
+CORES_PER_DATABASE: Final = 8
 """Cores per database, as in a test server. They suffice for the load of Workload1."""
 
-TIMES: Final = 5
+REPETITIONS: Final = 5
 """Number of repetitions. The fastest counts, because other programs can only add time."""
 
 
-NAME_LETTERS: Final = 44
+NAME_WIDTH: Final = 44
 """Width of the longest name in characters: snapshot of 1000 KB, world of 100 databases."""
 
 
 class BenchmarkFigure(Struct, frozen=True):
-    """Measured figure. `ratio` is the factor by which it is better than `against`."""
+    """Measured figure. `ratio` is the factor by which it is better than `baseline`."""
 
     name: str
     value: float | str
     unit: str
-    against: str
+    baseline: str
     """Baseline: the model or workload with which the figure is compared."""
     ratio: float | None
 
@@ -75,7 +75,7 @@ def measure_figures() -> Iterator[BenchmarkFigure]:
         yield _build_figure(
             f"engine, {count} databases", engine[count], "simulated s/s", "real time", engine[count]
         )
-    for groups, group_rows in GROUPS:
+    for groups, group_rows in GROUP_SIZES:
         count = groups * group_rows
         rate = _measure_group_rate(groups, group_rows)
         name = f"engine, {count} databases in {groups} groups"
@@ -111,7 +111,7 @@ def _build_figure(name: str, value: float, unit: str, baseline: str, ratio: floa
     )
 
 
-def _measure_fastest(callback: Callable[[], object], times: int = TIMES) -> float:
+def _measure_fastest(callback: Callable[[], object], times: int = REPETITIONS) -> float:
     best = float("inf")
     for _ in range(times):
         start = perf_counter()
@@ -122,7 +122,7 @@ def _measure_fastest(callback: Callable[[], object], times: int = TIMES) -> floa
 
 def _measure_engine_rate(count: int) -> float:
     """Return simulated seconds per second of the whole engine, including the protocol."""
-    world = build_lab_world(1, databases=count, cores=CORES_EACH * count)
+    world = build_lab_world(1, databases=count, cores=CORES_PER_DATABASE * count)
     ticks = ROW_STEPS // count
     simulator.advance_world(world, TICKS_PER_S)
     seconds = _measure_fastest(lambda: simulator.advance_world(world, world.tick + ticks), 3)
@@ -137,7 +137,7 @@ def _measure_group_rate(groups: int, databases: int) -> float:
         WORKLOAD1.name,
         groups=groups,
         databases=databases,
-        cores=CORES_EACH * count,
+        cores=CORES_PER_DATABASE * count,
         witness=True,
     )
     ticks = ROW_STEPS // count
@@ -149,7 +149,7 @@ def _measure_group_rate(groups: int, databases: int) -> float:
 
 def _create_flow(count: int) -> Flow:
     flow = Flow.create_empty()
-    site = replace(NEC, cores=CORES_EACH * count)
+    site = replace(NEC, cores=CORES_PER_DATABASE * count)
     for _ in range(count):
         add_pair(flow, build_setup(WORKLOAD1, SafetyMode.FULL, site))
     run_flow(flow, TICKS_PER_S)
@@ -165,7 +165,7 @@ def _measure_python_rate(count: int) -> float:
     """Return the step rate of the same source code as plain Python."""
     flow = _create_flow(count)
     ticks = max(10, PYTHON_ROW_STEPS // count)
-    worked_on, room = get_arrays(flow), flow.sources[:0, :, None]
+    worked_on, room = collect_arrays(flow), flow.sources[:0, :, None]
     start = perf_counter()
     kernel.advance(*worked_on, room, room, flow.clock, ticks, 0, flow.step_s)
     return ticks / TICKS_PER_S / (perf_counter() - start)
@@ -185,7 +185,7 @@ def _measure_simpy(engine: dict[int, float]) -> Iterator[BenchmarkFigure]:
 def _measure_simpy_rate(count: int) -> float:
     simpy_model = import_module("tests.simpy_models").simpy_model
     play, seconds = simpy_model(count), SIMPY_DATABASE_S / count
-    play(SIMPY_WARM_S)
+    play(SIMPY_WARM_UP_S)
     return seconds / _measure_fastest(lambda: play(seconds), 2)
 
 
@@ -203,7 +203,7 @@ def _list_growth_figures(name: str, rates: dict[int, float]) -> Iterator[Benchma
 
 def _measure_copies(count: int) -> Iterator[BenchmarkFigure]:
     """Measure fork, hash and snapshot of a world with *count* databases."""
-    world = build_lab_world(1, databases=count, cores=CORES_EACH * count)
+    world = build_lab_world(1, databases=count, cores=CORES_PER_DATABASE * count)
     simulator.advance_world(world, 10 * TICKS_PER_S)
     fork_s = _measure_fastest(lambda: [world.fork() for _ in range(100)]) / 100
     deep_s = _measure_fastest(lambda: copy.deepcopy(world), 2)

@@ -34,9 +34,9 @@ DIGITS_MIN: Final = 8
 """Minimum number of digits of a SHA-256 hash that identify a file."""
 
 
-def _run_command(do: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
+def _run_command(function: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
     try:
-        return do(options)
+        return function(options)
     except (BundleError, ScenarioError, ScenarioNotFoundError, BundleStoreError) as problem:
         print(problem, file=sys.stderr)
         return UNUSABLE
@@ -45,7 +45,7 @@ def _run_command(do: Callable[[argparse.Namespace], int], options: argparse.Name
 def find_problems(file: Path) -> list[Problem]:
     """Return the problems of a bundle and of its drills, for `mirrordrill check`."""
     try:
-        opened_bundle = bundle.read(file)
+        opened_bundle = bundle.read_bundle(file)
     except BundleError as refused:
         return list(refused.problems)
     problems: list[Problem] = []
@@ -55,7 +55,7 @@ def find_problems(file: Path) -> list[Problem]:
             problems += list_warnings(offer.scenario, f"{file}/scenarios/{offer.name}.toml")
     for run_offer in bundle_store.list_run_offers(opened_bundle):
         if not run_offer.usable:
-            problems.append(Problem(str(file), 1, 1, f"runs/{run_offer.name}.json", run_offer.says))
+            problems.append(Problem(str(file), 1, 1, f"runs/{run_offer.name}.json", run_offer.description))
     return problems
 
 
@@ -76,7 +76,7 @@ def _make_bundle(options: argparse.Namespace) -> int:
         if scenarios.setdefault(file.name, file.text) != file.text:
             raise ScenarioNotFoundError(f"mirrordrill: two scenarios have the name {file.name}")
     try:
-        new_bundle = bundle.write(
+        new_bundle = bundle.write_bundle(
             path, title or path.stem, scenarios, runs, options.author, options.licence, options.replace
         )
     except OSError as error:
@@ -90,32 +90,32 @@ def _make_bundle(options: argparse.Namespace) -> int:
 def _read_bytes(file: Path) -> bytes:
     """Read the file. Raises ScenarioNotFoundError."""
     try:
-        return read_bytes(file, bundle.KIND_MAX["runs"])
+        return read_bytes(file, bundle.MEMBER_BYTES_MAX["runs"])
     except UnreadableFileError as error:
         raise ScenarioNotFoundError(f"mirrordrill: {error}") from error
 
 
 def _show_bundle(options: argparse.Namespace) -> int:
-    opened_bundle = bundle.read(Path(options.file))
-    _print_head(opened_bundle)
+    opened_bundle = bundle.read_bundle(Path(options.file))
+    _print_manifest(opened_bundle)
     for offer in bundle_store.list_offers(opened_bundle):
         drill = offer.scenario
         if drill is None:
-            print(f"  {offer.name}  {escape_invisible(offer.hindrance)}")
+            print(f"  {offer.name}  {escape_invisible(offer.obstacle)}")
             continue
         author_text = f", by {drill.author}" if drill.author else ""
         print(
             f"  {offer.name}  {drill.minutes} min  {drill.level}  {escape_invisible(drill.title)}"
             f"{escape_invisible(author_text)}"
         )
-        if offer.hindrance:
-            print(f"    {escape_invisible(offer.hindrance)}")
+        if offer.obstacle:
+            print(f"    {escape_invisible(offer.obstacle)}")
     for run_offer in bundle_store.list_run_offers(opened_bundle):
-        print(f"  run {run_offer.name}  {escape_invisible(run_offer.says)}")
+        print(f"  run {run_offer.name}  {escape_invisible(run_offer.description)}")
     return AS_ASKED
 
 
-def _print_head(opened_bundle: Bundle) -> None:
+def _print_manifest(opened_bundle: Bundle) -> None:
     manifest = opened_bundle.manifest
     print(escape_invisible(manifest.title))
     print(
@@ -128,7 +128,7 @@ def _print_head(opened_bundle: Bundle) -> None:
 
 
 def _import_bundle(options: argparse.Namespace) -> int:
-    opened_bundle = bundle.read(Path(options.file))
+    opened_bundle = bundle.read_bundle(Path(options.file))
     offers = list(bundle_store.list_offers(opened_bundle))
     unknown = sorted(set(options.only or ()) - {offer.name for offer in offers})
     if unknown:
@@ -141,17 +141,15 @@ def _import_bundle(options: argparse.Namespace) -> int:
         if options.only
         else [run_offer.name for run_offer in bundle_store.list_run_offers(opened_bundle) if run_offer.usable]
     )
-    _print_head(opened_bundle)
-    takeable = [offer.name for offer in offers_to_add if not offer.hindrance]
+    _print_manifest(opened_bundle)
+    takeable = [offer.name for offer in offers_to_add if not offer.obstacle]
     for file in bundle_store.import_bundle(opened_bundle, takeable, runs):
         print(f"  imported: {file}")
     for offer in offers_to_add:
-        if offer.hindrance:
-            print(f"  {offer.name}: {escape_invisible(offer.hindrance)}")
+        if offer.obstacle:
+            print(f"  {offer.name}: {escape_invisible(offer.obstacle)}")
     return (
-        ANSWER_IS_NO
-        if any(offer.hindrance and not offer.exists_here for offer in offers_to_add)
-        else AS_ASKED
+        ANSWER_IS_NO if any(offer.obstacle and not offer.exists_here for offer in offers_to_add) else AS_ASKED
     )
 
 
@@ -165,7 +163,7 @@ def _list_bundles(options: argparse.Namespace) -> int:
 
 
 def _remove_bundle(options: argparse.Namespace) -> int:
-    bundle_store.remove(options.key)
+    bundle_store.remove_bundle(options.key)
     print(f"{options.key} removed")
     return AS_ASKED
 
@@ -175,7 +173,7 @@ def _list_accepted(options: argparse.Namespace) -> int:
 
     with _open_profile() as profile:
         texts = (
-            accepted_files.list_foreign(accepted_files.list_accepted_texts(profile))
+            accepted_files.list_foreign_texts(accepted_files.list_accepted_texts(profile))
             if profile is not None
             else []
         )
@@ -193,7 +191,7 @@ def _forget_accepted(options: argparse.Namespace) -> int:
         raise UsageError("give the SHA-256 of a file, as `bundle accepted` prints it, or --all")
     with _open_profile() as profile:
         texts = accepted_files.list_accepted_texts(profile) if profile is not None else []
-        accepted_texts = _select_by_digest(accepted_files.list_foreign(texts), options.sha256)
+        accepted_texts = _select_by_digest(accepted_files.list_foreign_texts(texts), options.sha256)
         if profile is not None and accepted_texts:
             accepted_files.save_entries(
                 profile,
@@ -239,8 +237,8 @@ def _open_profile() -> Iterator[Profile | None]:
         raise UsageError(str(problem)) from problem
 
 
-_DO: Final = {
+_FUNCTIONS: Final = {
     "make": _make_bundle, "show": _show_bundle, "add": _import_bundle, "list": _list_bundles,
     "remove": _remove_bundle, "accepted": _list_accepted, "forget": _forget_accepted,
 }  # fmt: skip
-COMMANDS: Final = {f"bundle {name}": partial(_run_command, do) for name, do in _DO.items()}
+COMMANDS: Final = {f"bundle {name}": partial(_run_command, do) for name, do in _FUNCTIONS.items()}

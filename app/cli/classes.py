@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from app.classroom.team.world import TeamWorld
 
 DATABASE: Final = "class.sqlite"
-SEATS_EACH: Final = 4
+SEATS_PER_PROCESS: Final = 4
 """Number of seats per worker process of a report. Assumed."""
 
 
-COMPARED: Final = ("lesson", "pre", "post", "retention")
+COMPARED_OPTIONS: Final = ("lesson", "pre", "post", "retention")
 """Options that each name the file of an exported class."""
 
 
@@ -60,7 +60,7 @@ def _print_invitation(code: str) -> None:
 def _run_host(options: argparse.Namespace) -> int:
     from app.classroom import service
     from app.classroom.bus import BusUnavailableError
-    from app.classroom.plan import InvalidPlanError, LessonPlan, read
+    from app.classroom.plan import InvalidPlanError, LessonPlan, read_plan
     from app.classroom.record import ClassRecord, RecordUnavailableError
 
     plan: LessonPlan | None = None
@@ -69,16 +69,16 @@ def _run_host(options: argparse.Namespace) -> int:
         if options.plan is not None:
             if options.scenario is not None or options.mode is not None or options.seed is not None:
                 raise UsageError("a plan contains scenario, mode and seed: omit them with --plan")
-            plan, text = read(Path(options.plan))
+            plan, text = read_plan(Path(options.plan))
         elif options.scenario is not None:
             plan = LessonPlan(scenario=options.scenario, mode=options.mode or "practice", seed=options.seed)
         part_list = service.create_parts(plan, text, load_named_scenario) if plan is not None else []
         with closing(ClassRecord(_locate_database(options))) as record:
-            if options.nats is not None and not record.shared:
+            if options.nats is not None and not record.is_shared:
                 raise UsageError(
                     "several hosts need one database: --database postgresql+psycopg://USER@HOST/NAME"
                 )
-            the_class = service.find_or_begin_class(record, part_list, plan)
+            the_class = service.find_or_create_class(record, part_list, plan)
             if the_class is None:
                 raise UsageError("name a scenario, or a plan with --plan FILE")
             if text and text != the_class.plan:
@@ -195,7 +195,7 @@ def _run_join(options: argparse.Namespace) -> int:
     if options.role is not None:
         return _run_member(options)
     from app.classroom.code import InvalidJoinCodeError, parse_invitation
-    from app.classroom.join import JoinFailedError, take_part
+    from app.classroom.join import JoinFailedError, play_in_class_seat
     from app.classroom.players import SolutionNotFoundError
     from app.classroom.seat_log import InvalidSeatLogError, read_handout
 
@@ -204,7 +204,7 @@ def _run_join(options: argparse.Namespace) -> int:
     output = sys.stderr if options.json == "-" else sys.stdout
     speed = options.speed if options.speed or options.inputs or options.player else 1.0
     try:
-        attended = take_part(
+        attended = play_in_class_seat(
             read_handout(file) if (file := Path(options.code)).is_file() else parse_invitation(options.code),
             options.name,
             _build_player(options),
@@ -267,14 +267,14 @@ def _format_report(report: SeatReport) -> list[str]:
 
 
 def _run_verify(options: argparse.Namespace) -> int:
-    from app.classroom.class_files import check_file
+    from app.classroom.class_files import replay_file
     from app.classroom.seat_log import InvalidSeatLogError
     from app.files.run_files import RunFileError
 
     log_checks = []
     for file in options.files:
         try:
-            log_checks += list(check_file(Path(file)))
+            log_checks += list(replay_file(Path(file)))
         except (InvalidSeatLogError, RunFileError) as problem:
             raise UsageError(str(problem)) from problem
     if options.json is not None:
@@ -311,7 +311,7 @@ def _run_report(options: argparse.Namespace) -> int:
     from joblib.externals.loky import get_reusable_executor
 
     from app.classroom import debrief, report, trial
-    from app.classroom.code import SECRET_LETTERS
+    from app.classroom.code import SECRET_LENGTH
     from app.classroom.seat_log import InvalidSeatLogError
 
     def review_part(
@@ -323,7 +323,7 @@ def _run_report(options: argparse.Namespace) -> int:
         jobs = (
             delayed(debrief.review_seat)(log, options.pdf, options.seconds, options.language) for log in logs
         )
-        processes = max(1, min(len(logs) // SEATS_EACH, os.cpu_count() or 1))
+        processes = max(1, min(len(logs) // SEATS_PER_PROCESS, os.cpu_count() or 1))
         seats = []
         try:
             for seat in Parallel(n_jobs=processes, return_as="generator")(jobs):
@@ -335,7 +335,7 @@ def _run_report(options: argparse.Namespace) -> int:
             if processes > 1:
                 # the processes and the thread of joblib would otherwise remain
                 get_reusable_executor().shutdown()
-        key = part.code[SECRET_LETTERS:].lower() + ("" if is_only_part else f"/{part.id}")
+        key = part.code[SECRET_LENGTH:].lower() + ("" if is_only_part else f"/{part.id}")
         marks = debrief.list_marks(record, options.names, None if is_only_part else part)
         review = debrief.review_class(logs, seats, marks, part.clock_at)
         return report.build_archive(review, key, options.names, options.pdf), review
@@ -350,7 +350,7 @@ def _run_report(options: argparse.Namespace) -> int:
             return reviews[0][1][0]
         people = trial.collect_people({part.part: review.seats for part, (_, review) in reviews})
         sheets = {
-            "people.csv": trial.format_people_csv(people, names=True),
+            "people.csv": trial.format_people_csv(people, with_names=True),
             "analysis.csv": trial.format_comparisons_csv(trial.compare_groups(people)),
         }
         return report.merge_archives(
@@ -370,18 +370,20 @@ def _run_compare(options: argparse.Namespace) -> int:
     from app.classroom.seat_log import InvalidSeatLogError
     from app.files.run_files import RunFileError
 
-    files = {name: Path(file) for name in COMPARED if (file := getattr(options, name)) is not None}
+    files = {name: Path(file) for name in COMPARED_OPTIONS if (file := getattr(options, name)) is not None}
     if options.file is not None if files else options.file is None:
         raise UsageError("name one exported class with several parts, or --pre, --lesson and --post")
     if files and len(files.keys() - {"retention"}) < 3:
         raise UsageError("--pre, --lesson and --post are needed; a class of several parts is one file")
     try:
         participants = trial.read_people(**files) if files else trial.read_class_people(Path(options.file))
-        atomic_write.write(
+        atomic_write.write_atomically(
             Path(options.out), trial.format_comparisons_csv(trial.compare_groups(participants))
         )
         if options.people is not None:
-            atomic_write.write(Path(options.people), trial.format_people_csv(participants, options.names))
+            atomic_write.write_atomically(
+                Path(options.people), trial.format_people_csv(participants, options.names)
+            )
     except (InvalidSeatLogError, RunFileError) as problem:
         raise UsageError(str(problem)) from problem
     except OSError as problem:
@@ -396,7 +398,7 @@ def _run_erase(options: argparse.Namespace) -> int:
     if options.all == bool(options.seats):
         raise UsageError("give the numbers of seats, or --all")
     try:
-        with closing(ClassRecord(_locate_database(options), new=False)) as record:
+        with closing(ClassRecord(_locate_database(options), create=False)) as record:
             the_class, seats = record.read_class(), {seat.id: seat.name for seat in record.read_seats()}
             seat_numbers = sorted(seats if options.all else set(options.seats))
             unknown = [number for number in seat_numbers if number not in seats]
@@ -427,9 +429,9 @@ def _write_output(options: argparse.Namespace, build_content: Callable[[ClassRec
     from app.classroom.seat_log import InvalidSeatLogError
 
     try:
-        with closing(ClassRecord(_locate_database(options), new=False)) as record:
+        with closing(ClassRecord(_locate_database(options), create=False)) as record:
             content = build_content(record)
-        atomic_write.write(Path(options.out), content)
+        atomic_write.write_atomically(Path(options.out), content)
     except (RecordUnavailableError, InvalidSeatLogError) as problem:
         raise UsageError(str(problem)) from problem
     except OSError as problem:
@@ -443,7 +445,7 @@ def _run_console(options: argparse.Namespace) -> int:
     from app.classroom.record import ClassRecord, RecordUnavailableError
 
     try:
-        with closing(ClassRecord(_locate_database(options), new=False)) as record:
+        with closing(ClassRecord(_locate_database(options), create=False)) as record:
             the_class = record.read_class()
             if the_class is None:
                 raise UsageError("the database contains no class")

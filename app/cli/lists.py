@@ -1,4 +1,4 @@
-"""Commands `mirrordrill list`, `new` and `progress`: available drills, and the learner's progress."""
+"""Commands `mirrordrill list`, `new` and `reports_progress`: available drills, and the learner's progress."""
 
 import argparse
 import sys
@@ -52,7 +52,7 @@ def _generate_drill(options: argparse.Namespace) -> int:
         generated_drills.draw_candidates(scenarios, options.level), options.level
     )
     drill = run_with_progress(
-        work, lambda share: f"proving and measuring drill {1 + int(share * generated_drills.TRIES)}"
+        work, lambda share: f"proving and measuring drill {1 + int(share * generated_drills.ATTEMPTS_MAX)}"
     )
     if drill is None:
         print("Could not generate a drill. Try again.", file=sys.stderr)
@@ -60,7 +60,7 @@ def _generate_drill(options: argparse.Namespace) -> int:
     if options.json:
         print_json(
             {"name": drill.scenario.name, "seed": drill.seed, "minutes": drill.scenario.minutes}
-            | drill.proved
+            | drill.certificate
         )
     else:
         print(drill.description)
@@ -94,7 +94,7 @@ def _build_list_entry(scenario: Scenario, shipped: bool) -> dict[str, object]:
         "path": learning_paths.load_learning_paths()[key].title,
         "path_place": learning_paths.get_position_in_path(scenario.name) if shipped else None,
         "version": learning_paths.find_version(scenario),
-        "course": journal_file.load_lessons()[scenario.name].place
+        "course": journal_file.load_lessons()[scenario.name].position
         if scenario.name in journal_file.load_lessons()
         else None,
     }
@@ -118,7 +118,7 @@ def _show_progress(options: argparse.Namespace) -> int:
     except StorageError as problem:
         raise UsageError(str(problem)) from problem
     files, _ = scenario_files.list_all_files()
-    scenario_summaries, _ = summaries.read(files, folder if rows else None)
+    scenario_summaries, _ = summaries.read_summaries(files, folder if rows else None)
     learner_progress = progress.compute_progress(rows, scenario_summaries, datetime.now(UTC), answers)
     titles = {summary.name: summary.title for summary in scenario_summaries}
     if options.json:

@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Final
 
-from app.cli.terms import check_seed, write_json
+from app.cli.terms import require_valid_seed, write_json
 from app.cli.waits import count_with_progress
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import scenario_files
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.drill.judging.agents import Ranking
 
 
-def _rank(job: tuple[str, str, int | None]) -> Ranking:
+def _rank_agents(job: tuple[str, str, int | None]) -> Ranking:
     """Rank the agents in a scenario, given by name and text. Runs in a separate process."""
     from engine.drill.judging import agents
 
@@ -33,16 +33,16 @@ def _rank_scenarios(scenarios: Sequence[Scenario], seed: int | None) -> Iterator
     jobs = [(scenario.name, scenario.text, seed) for scenario in scenarios]
     workers = min(len(jobs), os.cpu_count() or 1)
     if workers <= 1:
-        yield from map(_rank, jobs)
+        yield from map(_rank_agents, jobs)
         return
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(_rank, jobs)
+        yield from pool.map(_rank_agents, jobs)
 
 
 def _run_agents(options: argparse.Namespace) -> int:
     from engine.drill.judging import agents
 
-    check_seed(options.seed)
+    require_valid_seed(options.seed)
     files = [scenario_files.find(name) for name in options.scenarios] or scenario_files.list_all_files()[0]
     scenarios = [scenario for file in files if (scenario := file.load()).scored]
     rankings = list(
@@ -63,7 +63,7 @@ def _run_fidelity(options: argparse.Namespace) -> int:
     if options.json is not None:
         write_json({"rows": [to_json_types(row.as_json()) for row in rows], "summary": counts}, options.json)
     else:
-        print(fidelity.render(rows))
+        print(fidelity.format_comparison(rows))
     return ANSWER_IS_NO if counts["unexplained"] else AS_ASKED
 
 
@@ -79,7 +79,7 @@ def _run_bench(options: argparse.Namespace) -> int:
             ratio = f"x {figure.ratio:,.4g}" if figure.ratio is not None else ""
             value = f"{figure.value:,.4g}" if isinstance(figure.value, float) else figure.value
             print(
-                f"{figure.name:{bench.NAME_LETTERS}}  {value:>12} {figure.unit:18} {ratio:>12}  {figure.against}",
+                f"{figure.name:{bench.NAME_WIDTH}}  {value:>12} {figure.unit:18} {ratio:>12}  {figure.baseline}",
                 flush=True,
             )
     return AS_ASKED

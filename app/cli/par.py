@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.cli.processes import use_cluster
-from app.cli.terms import UsageError, check_seed, load_named_scenario, write_json
+from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_json
 from app.cli.waits import TerminalProgress, catch_interrupts, run_with_progress
 from app.exit_codes import AS_ASKED
 from app.files import certificates
-from app.files.content import UnreadableFileError, decode, read_bytes
+from app.files.content import UnreadableFileError, decode_text, read_bytes
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.json_text import parse_json
@@ -23,32 +23,32 @@ from engine.json_text import parse_json
 if TYPE_CHECKING:
     from engine.drill.authoring.schema import Scenario
     from engine.drill.par.account import BoundGap, LastChance, RegretAnalysis, RunSegment
-    from engine.drill.par.search import ParSearch, Spread
+    from engine.drill.par.search import ParSearch, TryDecisions
     from engine.drill.par.shapes import ParCertificate
 
 BYTES_MAX: Final = 1_000_000
 """Maximum size of a certificate in bytes. The largest shipped certificate has 11,194 (`ls -lS assets/par`)."""
 SECONDS_MAX: Final = 86_400.0
 
-SEVERAL_S: Final = 20.0
+PARALLEL_SEARCH_MIN_S: Final = 20.0
 """Duration of a search from which several processes are useful.
 
 Measured: a process needs 1.3 s of processor time to start.
 """
 
-WORKERS_EACH: Final = 4
+WORKERS_PER_PROCESSOR_MAX: Final = 4
 """Maximum number of processes per processor. More processes only use memory, about 200 MB each. Assumed."""
 
-LEAST: Final = 0.05
+LISTED_LOSS_MIN: Final = 0.05
 """Minimum loss of a listed wait in points. A smaller loss would be printed as 0."""
 
 
 def _run_par(options: argparse.Namespace) -> int:
     scenario = load_named_scenario(options.scenario)
-    check_seed(options.seed)
+    require_valid_seed(options.seed)
     if not 0.0 <= options.seconds <= SECONDS_MAX:
         raise UsageError(f"--seconds must be from 0 to {SECONDS_MAX:g}, not {options.seconds:g}")
-    workers_max = WORKERS_EACH * (os.cpu_count() or 1)
+    workers_max = WORKERS_PER_PROCESSOR_MAX * (os.cpu_count() or 1)
     if options.workers is not None and not 1 <= options.workers <= workers_max:
         raise UsageError(f"--workers must be from 1 to {workers_max}, not {options.workers}")
     if not scenario.scored:
@@ -91,7 +91,7 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
     from engine.drill.par.certificate import read_clairvoyant_plan, read_fair_plans
 
     try:
-        certificate: ParCertificate = parse_json(decode(read_bytes(file, BYTES_MAX), str(file)))
+        certificate: ParCertificate = parse_json(decode_text(read_bytes(file, BYTES_MAX), str(file)))
         of_this = (certificate["hashes"]["scenario"], certificate["seed"]) == (text_hash, seed)
         if of_this:
             (
@@ -109,11 +109,11 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
 
 def _distribute_work(
     scenario: Scenario, seed: int, options: argparse.Namespace
-) -> AbstractContextManager[Spread | None]:
+) -> AbstractContextManager[TryDecisions | None]:
     """Return a context that distributes work over processes. It yields None if one process is enough."""
     from app.cli.trials import distribute_search
 
-    default_workers = os.cpu_count() or 1 if options.seconds >= SEVERAL_S else 1
+    default_workers = os.cpu_count() or 1 if options.seconds >= PARALLEL_SEARCH_MIN_S else 1
     workers = None if options.on != "local" else options.workers or default_workers
     if workers == 1 or options.seconds == 0.0:
         return nullcontext()
@@ -124,7 +124,7 @@ def _search_certificate(
     scenario: Scenario,
     seed: int,
     seconds: float,
-    spread: Spread | None,
+    spread: TryDecisions | None,
     earlier_certificate: ParCertificate | None = None,
 ) -> ParCertificate:
     """Search for a certificate within *seconds*. After Ctrl+C, return the certificate of the results so far."""
@@ -146,36 +146,36 @@ def _search_certificate(
 
 def _format_progress(search: ParSearch) -> str:
     best = f", best {search.best.score:g}" if search.best is not None else ""
-    return f"{search.nodes} nodes of the {'fair' if search.fair else 'clairvoyant'} search{best}"
+    return f"{search.node_count} nodes of the {'fair' if search.fair else 'clairvoyant'} search{best}"
 
 
 def _run_regret(options: argparse.Namespace) -> int:
     from app.cli.runs import read_recorded_run
-    from engine.drill.par.regret import build_account
+    from engine.drill.par.regret import analyze_regret
 
     _, drill = read_recorded_run(options.run)
     if not drill.scenario.scored:
         raise UsageError(f"{drill.scenario.name} is not scored, so no points can be lost")
     account = run_with_progress(
-        build_account(drill, certificates.load_plans(drill)),
+        analyze_regret(drill, certificates.load_plans(drill)),
         lambda _: "computing the cost of actions and waits",
     )
-    print("\n".join(_format_account(account)))
+    print("\n".join(_format_regret_analysis(account)))
     return AS_ASKED
 
 
-def _format_account(account: RegretAnalysis) -> list[str]:
+def _format_regret_analysis(account: RegretAnalysis) -> list[str]:
     """Format one row for each action, and for each wait that lost points."""
     rows = ["   from s      to s  before   after  label       action"]
     for move in account.moves:
-        if move.line or move.regret >= LEAST:
+        if move.line or move.regret >= LISTED_LOSS_MIN:
             times = f"{move.tick / TICKS_PER_S:9.2f} {move.until / TICKS_PER_S:9.2f}"
             rows.append(
                 f"{times} {move.before:7.1f} {move.after:7.1f}  {move.label:<11} {move.line or 'waiting'}"
             )
     first_value, earned = (account.moves[0].before, account.moves[-1].after) if account.moves else (0.0, 0.0)
     rows.append(f"{first_value:.1f} points were possible at the start, {earned:.1f} were reached")
-    rows.append(_format_certainty(account.doubt))
+    rows.append(_format_certainty(account.largest_gap))
     rows.append(
         f"accuracy {account.accuracy:.1f} of 100: how close actions and waits came to the best choice"
     )
@@ -187,7 +187,7 @@ def _format_certainty(doubt: BoundGap | None) -> str:
         return "a higher score was not possible at any time"
     return (
         f"a higher score may have been possible: at {doubt.tick / TICKS_PER_S:.2f} s the best known score is "
-        f"{doubt.known:.1f}, and up to {doubt.most:.1f} may be possible"
+        f"{doubt.value:.1f}, and up to {doubt.upper_bound:.1f} may be possible"
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from app.cli.terms import UsageError
 
-WAIT_S: Final = 10
+CLUSTER_TIMEOUT_S: Final = 10
 """Timeout in seconds for a scheduler and its first worker. Assumed."""
 
 
@@ -31,7 +31,7 @@ def use_cluster(scheduler: str) -> AbstractContextManager[object]:
     from joblib import parallel_config
 
     try:
-        client = stack.enter_context(Client(f"tcp://{address}", timeout=WAIT_S))
+        client = stack.enter_context(Client(f"tcp://{address}", timeout=CLUSTER_TIMEOUT_S))
     except OSError as error:
         raise UsageError(f"no Dask scheduler answers at {address}: {error}") from error
     _check_cluster(client, address)
@@ -58,7 +58,7 @@ def _check_cluster(client: ClusterClient, scheduler: str) -> None:
     Without this check, jobs that the scheduler or a worker cannot import would never end.
     """
     try:
-        client.wait_for_workers(1, timeout=WAIT_S)
+        client.wait_for_workers(1, timeout=CLUSTER_TIMEOUT_S)
     except TimeoutError as error:
         raise UsageError(f"the Dask scheduler at {scheduler} has no worker") from error
     try:

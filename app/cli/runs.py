@@ -14,9 +14,9 @@ from typing import Final, TextIO
 
 from msgspec.structs import replace
 
-from app.cli.terms import UsageError, check_seed, load_named_scenario, write_file, write_json
+from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_file, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
-from app.files.content import UnreadableFileError, decode
+from app.files.content import UnreadableFileError, decode_text
 from app.host import Host, NoRecorder, RequestResult
 from app.host.playback import SPEED_MAX, SPEED_MIN
 from engine import simulator
@@ -32,7 +32,7 @@ from engine.verbs.lines import parse_script
 
 FRAME_S: Final = 0.016
 """Wall time between two frames while there are no requests."""
-QUIET: Final = frozenset({"sql", "errorlog", "trace"})
+UNPRINTED_KINDS: Final = frozenset({"sql", "errorlog", "trace"})
 """Kinds of events that are not printed, because they repeat other events or the typed line."""
 
 
@@ -48,11 +48,11 @@ def play_live(
     host = Host()
     host.inbox.wake = wakeup.set
     host.happened.connect(
-        lambda events: [show(_format_line(event)) for event in events if event.kind not in QUIET]
+        lambda events: [show(_format_line(event)) for event in events if event.kind not in UNPRINTED_KINDS]
     )
-    host.open(drill, NoRecorder())
+    host.open_run(drill, NoRecorder())
     host.set_speed(speed)
-    reading = threading.Thread(target=_read, args=(host, lines, show), daemon=True)
+    reading = threading.Thread(target=_post_lines, args=(host, lines, show), daemon=True)
     reading.start()
     host.play()
     last = time.perf_counter()
@@ -69,10 +69,10 @@ def play_live(
     host.close()
 
 
-def _read(host: Host, lines: TextIO, show: Callable[[str], object]) -> None:
+def _post_lines(host: Host, lines: TextIO, show: Callable[[str], object]) -> None:
     def print_result(future: Future[RequestResult]) -> None:
-        if future.result().refused:
-            show(future.result().refused)
+        if future.result().refusal:
+            show(future.result().refusal)
 
     for line in lines:
         if line.strip():
@@ -84,20 +84,20 @@ def _format_line(event: Event) -> str:
     return f"{event.tick / TICKS_PER_S:9.2f} s  {subject:24} {event.text}"
 
 
-INPUTS_MAX: Final = 4_000_000
+INPUT_BYTES_MAX: Final = 4_000_000
 """Maximum size of a file of input lines in bytes. A busy hour has about 20 kB. Assumed."""
 
 
 def _run_scenario(options: argparse.Namespace) -> int:
     scenario = load_named_scenario(options.scenario)
-    check_seed(options.seed)
+    require_valid_seed(options.seed)
     if options.until is not None and not 0.0 <= options.until <= TIME_MAX_S:
         raise UsageError(f"--until must be from 0 to {TIME_MAX_S:,.0f} seconds, not {options.until:,}")
     drill = Drill(scenario, options.seed)
     if options.solution and not scenario.solution:
         raise UsageError(f"{scenario.name} has no reference solution")
     if options.speed is not None:
-        _check_speed(options)
+        _require_valid_speed(options)
     inputs = [] if options.solution or options.speed is not None else _read_inputs(options.inputs, drill)
     try:
         if options.speed is not None:
@@ -122,7 +122,7 @@ def _run_scenario(options: argparse.Namespace) -> int:
     return ANSWER_IS_NO if goals_missed else AS_ASKED
 
 
-def _check_speed(options: argparse.Namespace) -> None:
+def _require_valid_speed(options: argparse.Namespace) -> None:
     """Raise UsageError for an invalid speed, or for inputs that cannot be combined with a speed."""
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise UsageError(f"--speed must be from {SPEED_MIN:g} to {SPEED_MAX:g}, not {options.speed:g}")
@@ -160,10 +160,10 @@ def read_input_lines(file: str) -> tuple[list[Input], list[LocalizableMessage]]:
 def _read_lines(file: str) -> str:
     """Read *file*, which may be a pipe. Raises OSError, UnreadableFileError, and UsageError if it is too long."""
     with nullcontext(sys.stdin.buffer) if file == "-" else open(file, "rb") as opened:
-        content = opened.read(INPUTS_MAX + 1)
-    if len(content) > INPUTS_MAX:
-        raise UsageError(f"{file} has more than {INPUTS_MAX} bytes")
-    return decode(content, file).replace("\r\n", "\n").replace("\r", "\n")
+        content = opened.read(INPUT_BYTES_MAX + 1)
+    if len(content) > INPUT_BYTES_MAX:
+        raise UsageError(f"{file} has more than {INPUT_BYTES_MAX} bytes")
+    return decode_text(content, file).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _play_inputs(drill: Drill, inputs: Sequence[Input], until_s: float | None) -> None:
@@ -190,13 +190,13 @@ def _export_debrief(drill: Drill, options: argparse.Namespace) -> None:
     from app.export.sheets import build_sheets
     from app.export.source import build_source
     from app.files import certificates
-    from engine.drill.par.regret import build_account
+    from engine.drill.par.regret import analyze_regret
     from engine.generators import run_to_completion
 
     source = build_source(drill)
     if drill.scenario.scored:
         source = replace(
-            source, account=run_to_completion(build_account(drill, certificates.load_plans(drill)))
+            source, regret_analysis=run_to_completion(analyze_regret(drill, certificates.load_plans(drill)))
         )
     if options.html:
         write_file(build_page(source), Path(options.html))
@@ -263,8 +263,8 @@ def read_recorded_run(file: str) -> tuple[Report, Drill]:
     from app.files.guarded_player import UnplayableError
 
     try:
-        report, text = run_files.read(Path(file))
-        drill = run_files.play(report, text)
+        report, text = run_files.read_run(Path(file))
+        drill = run_files.replay_run(report, text)
     except (run_files.RunFileError, InputError) as problem:
         raise UsageError(str(problem)) from problem
     except UnplayableError as problem:

@@ -9,7 +9,7 @@ from typing import Final
 
 import tomlkit
 
-from app.cli.terms import UsageError, check_seed, load_named_scenario, write_file, write_json
+from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_file, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files.journal_file import JournalFile
 from app.host import NoRecorder
@@ -27,7 +27,7 @@ def _run_serve(options: argparse.Namespace) -> int:
     scenario = load_named_scenario(options.scenario)
     if options.sql_version is not None:
         scenario = set_version(scenario, options.sql_version)
-    check_seed(options.seed)
+    require_valid_seed(options.seed)
     drill = Drill(scenario, options.seed)
     last = 65_535 - len(drill.world.instances) - len(drill.world.listeners)
     if not (options.port_base == 0 or 1024 <= options.port_base <= last):

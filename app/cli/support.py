@@ -22,11 +22,13 @@ def _run_doctor(options: argparse.Namespace) -> int:
         print(f"{rows} rows written to {options.export}")
         return AS_ASKED
     if options.renew_replay is not None:
-        atomic_write.write(Path(options.renew_replay), golden.as_text(golden.play()))
+        atomic_write.write_atomically(
+            Path(options.renew_replay), golden.format_hashes(golden.play_golden_run())
+        )
         return AS_ASKED
     is_healthy = True
     findings: list[doctor.CheckResult] = []
-    for finding in doctor.examine():
+    for finding in doctor.run_checks():
         text = f"{'ok  ' if finding.is_ok else 'FAIL'} {finding.name}: {finding.text}"
         print(finding.as_line() if options.lines else text, flush=True)
         is_healthy = is_healthy and finding.is_ok

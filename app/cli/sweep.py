@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.cli.processes import use_cluster
-from app.cli.terms import UsageError, check_seed, load_named_scenario, write_file, write_json
+from app.cli.terms import UsageError, load_named_scenario, require_valid_seed, write_file, write_json
 from app.cli.waits import catch_interrupts, count_with_progress, ignore_interrupts
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, INTERRUPTED
 from engine.drill.authoring.scenario import Scenario, load_scenario
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
     from engine.drill.judging.sweep import RunOutcome
 
 
-RIGHT: Final = 520
+PLOT_RIGHT: Final = 520
 """X coordinate of the right end of the plot. The names are to the right of it."""
 HEIGHT: Final = 420
-LEFT: Final = 56
-TOP: Final = 24
-BOTTOM: Final = 48
-NAME: Final = 40
+PLOT_LEFT: Final = 56
+PLOT_TOP: Final = 24
+PLOT_BOTTOM: Final = 48
+NAME_DISTANCE: Final = 40
 """Distance from the plot to a name, in pixels."""
-LETTER: Final = 8
+LETTER_WIDTH: Final = 8
 """Maximum width of a letter of a name, in pixels. Assumed, because fonts differ."""
-ROW: Final = 18
+NAME_HEIGHT: Final = 18
 """Height of a line with a name, in pixels."""
 
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 """Colors that color-blind people can distinguish (Okabe and Ito). Further lines use them again, dashed."""
 
-TICKS: Final = 6
+TICK_MARKS_MAX: Final = 6
 """Maximum number of tick marks on the lower axis."""
 
 
-def draw_picture(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = None) -> str:
+def draw_plot(outcomes: Sequence[RunOutcome], measure: str, limit: float | None = None) -> str:
     """Return an SVG plot with a line for each scenario and player, and a line across the plot at *limit*."""
     lines: dict[str, list[float]] = {}
     for outcome in outcomes:
@@ -55,8 +55,12 @@ def draw_picture(outcomes: Sequence[RunOutcome], measure: str, limit: float | No
     parts = [*_draw_axes(measure, highest), *_draw_limit(limit, highest)]
     for number, (name, values) in enumerate(lines.items()):
         parts += _draw_line(number, name, sorted(values), highest)
-    width = RIGHT + NAME + LETTER * max((len(_format_run_count(*line)) for line in lines.items()), default=0)
-    height = max(HEIGHT, TOP + ROW * len(lines))
+    width = (
+        PLOT_RIGHT
+        + NAME_DISTANCE
+        + LETTER_WIDTH * max((len(_format_run_count(*line)) for line in lines.items()), default=0)
+    )
+    height = max(HEIGHT, PLOT_TOP + NAME_HEIGHT * len(lines))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
         f'font-size="13"><rect width="{width}" height="{height}" fill="white"/>{"".join(parts)}</svg>\n'
@@ -67,51 +71,53 @@ def _format_run_count(name: str, values: Sequence[float]) -> str:
     return f"{name} ({len(values)})"
 
 
-def _format_x(value: float, maximum: float) -> str:
-    return f"{LEFT + (RIGHT - LEFT) * value / maximum:.1f}"
+def _format_x_label(value: float, maximum: float) -> str:
+    return f"{PLOT_LEFT + (PLOT_RIGHT - PLOT_LEFT) * value / maximum:.1f}"
 
 
-def _format_y(share: float) -> str:
-    return f"{HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share:.1f}"
+def _format_y_label(share: float) -> str:
+    return f"{HEIGHT - PLOT_BOTTOM - (HEIGHT - PLOT_TOP - PLOT_BOTTOM) * share:.1f}"
 
 
 def _draw_axes(measure: str, maximum: float) -> Iterator[str]:
     for percent in range(0, 101, 25):
-        y = _format_y(percent / 100)
-        yield f'<path d="M{LEFT} {y}H{RIGHT}" stroke="#ddd"/>'
-        yield f'<text x="{LEFT - 6}" y="{y}" dy="4" text-anchor="end">{percent}%</text>'
+        y = _format_y_label(percent / 100)
+        yield f'<path d="M{PLOT_LEFT} {y}H{PLOT_RIGHT}" stroke="#ddd"/>'
+        yield f'<text x="{PLOT_LEFT - 6}" y="{y}" dy="4" text-anchor="end">{percent}%</text>'
     step = _choose_tick_step(maximum)
     for mark in range(int(maximum / step) + 1):
-        x, label_y = mark * step, HEIGHT - BOTTOM + 18
-        yield f'<text x="{_format_x(x, maximum)}" y="{label_y}" text-anchor="middle">{x:g}</text>'
+        x, label_y = mark * step, HEIGHT - PLOT_BOTTOM + 18
+        yield f'<text x="{_format_x_label(x, maximum)}" y="{label_y}" text-anchor="middle">{x:g}</text>'
     name = f"{measure}: share of runs up to each value"
-    yield f'<text x="{LEFT}" y="{HEIGHT - 8}">{escape(name)}</text>'
+    yield f'<text x="{PLOT_LEFT}" y="{HEIGHT - 8}">{escape(name)}</text>'
 
 
 def _choose_tick_step(maximum: float) -> float:
     """Return 1, 2 or 5 times a power of ten, so that there are at most TICKS tick marks."""
-    power = 10.0 ** math.floor(math.log10(maximum / TICKS))
-    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if maximum / (factor * power) <= TICKS)
+    power = 10.0 ** math.floor(math.log10(maximum / TICK_MARKS_MAX))
+    return next(
+        factor * power for factor in (1.0, 2.0, 5.0, 10.0) if maximum / (factor * power) <= TICK_MARKS_MAX
+    )
 
 
 def _draw_limit(limit: float | None, maximum: float) -> Iterator[str]:
     if limit is not None:
-        x = _format_x(limit, maximum)
-        yield f'<path d="M{x} {TOP}V{HEIGHT - BOTTOM}" stroke="#555" stroke-dasharray="2 3"/>'
-        yield f'<text x="{x}" y="{TOP - 8}" text-anchor="middle">{limit:g}</text>'
+        x = _format_x_label(limit, maximum)
+        yield f'<path d="M{x} {PLOT_TOP}V{HEIGHT - PLOT_BOTTOM}" stroke="#555" stroke-dasharray="2 3"/>'
+        yield f'<text x="{x}" y="{PLOT_TOP - 8}" text-anchor="middle">{limit:g}</text>'
 
 
 def _draw_line(number: int, name: str, values: Sequence[float], maximum: float) -> Iterator[str]:
     color = COLORS[number % len(COLORS)]
     dash = ' stroke-dasharray="6 3"' if number >= len(COLORS) else ""
-    path = f"M{_format_x(0.0, maximum)} {_format_y(0.0)}"
+    path = f"M{_format_x_label(0.0, maximum)} {_format_y_label(0.0)}"
     for index, value in enumerate(values, 1):
-        path += f"H{_format_x(value, maximum)}V{_format_y(index / len(values))}"
+        path += f"H{_format_x_label(value, maximum)}V{_format_y_label(index / len(values))}"
     if values:
-        yield f'<path d="{path}H{RIGHT}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
-    y, x = TOP + ROW * number, RIGHT + NAME - 24
+        yield f'<path d="{path}H{PLOT_RIGHT}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
+    y, x = PLOT_TOP + NAME_HEIGHT * number, PLOT_RIGHT + NAME_DISTANCE - 24
     yield f'<path d="M{x} {y}h18" stroke="{color}" stroke-width="2"{dash}/>'
-    yield f'<text x="{RIGHT + NAME}" y="{y}" dy="4">{escape(_format_run_count(name, values))}</text>'
+    yield f'<text x="{PLOT_RIGHT + NAME_DISTANCE}" y="{y}" dy="4">{escape(_format_run_count(name, values))}</text>'
 
 
 RUNS_MAX: Final = 1_000_000
@@ -133,11 +139,11 @@ def _run_sweep(options: argparse.Namespace) -> int:
         raise UsageError(f"{count} runs exceed the limit of {RUNS_MAX}")
     jobs = list_jobs(scenarios, players, seeds)
     limits = [parse_limit(text) for text in options.within]
-    check_measure(options.measure)
+    require_known_measure(options.measure)
     outcomes = run_jobs(jobs, options.on)
     if options.plot is not None:
         write_file(
-            draw_picture(outcomes, options.measure, dict(limits).get(options.measure)), Path(options.plot)
+            draw_plot(outcomes, options.measure, dict(limits).get(options.measure)), Path(options.plot)
         )
     if options.json is not None:
         write_json(sweep.build_sweep_json(outcomes, limits), options.json)
@@ -167,7 +173,7 @@ def _load_scenarios(names: Iterable[str]) -> list[Scenario]:
 def parse_limit(text: str) -> tuple[str, float]:
     """Parse a limit such as `failover_s=10`. Raises UsageError."""
     measure, _, number = text.partition("=")
-    check_measure(measure)
+    require_known_measure(measure)
     try:
         limit = float(number)
     except ValueError:
@@ -177,7 +183,7 @@ def parse_limit(text: str) -> tuple[str, float]:
     return measure, limit
 
 
-def check_measure(name: str) -> None:
+def require_known_measure(name: str) -> None:
     """Raise UsageError if there is no measure with this name."""
     from engine.drill.judging.sweep import MEASURES
 
@@ -191,7 +197,7 @@ def parse_seeds(text: str) -> range:
     last = last if dash else first
     if not (first.isdecimal() and last.isdecimal() and int(first) <= int(last)):
         raise UsageError(f"--seeds must be A-B, such as 1-50, not {text}")
-    check_seed(int(last))
+    require_valid_seed(int(last))
     return range(int(first), int(last) + 1)
 
 

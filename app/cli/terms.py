@@ -20,7 +20,7 @@ def load_named_scenario(name_or_path: str) -> Scenario:
     return scenario_files.find(name_or_path).load()
 
 
-def check_seed(seed: int | None) -> None:
+def require_valid_seed(seed: int | None) -> None:
     """Raise UsageError for a seed out of range."""
     if seed is not None and not 0 <= seed < 2**63:
         raise UsageError(f"--seed must be from 0 to 2**63 - 1, not {seed}")
@@ -52,7 +52,7 @@ def write_json(value: object, file: str) -> None:
         write_file(_format_json(value) + "\n", Path(file))
 
 
-def check_file(file: str) -> None:
+def require_writable(file: str) -> None:
     """Check before a long computation that its result can be written to *file*, as far as possible.
 
     Raises UsageError.
@@ -76,6 +76,6 @@ def write_file(content: str, file: Path) -> None:
         ):  # special files such as /dev/stdout or a pipe must not be replaced
             file.write_text(content, encoding="utf-8", newline="")
         else:
-            atomic_write.write(file, content)
+            atomic_write.write_atomically(file, content)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from error

@@ -13,31 +13,31 @@ from msgspec import Struct, field
 
 from app.cli.waits import ignore_interrupts
 from engine.drill.authoring.schema import Scenario
-from engine.drill.par.search import Spread
-from engine.drill.par.trials import Decision, Part, SearchLimits, Trial, Trials, run_trials, warm_up
+from engine.drill.par.search import TryDecisions
+from engine.drill.par.trials import Decision, NeighborPart, SearchLimits, Trial, Trials, run_trials, warm_up
 
-JOB_S: Final = 0.2
+JOB_DURATION_S: Final = 0.2
 """Intended duration of a job. Unfinished jobs are lost at the end. Assumed."""
 
-TRIAL_S: Final = 0.01
+TRIAL_DURATION_S: Final = 0.01
 """Estimated duration of a trial before the first measurement. Assumed."""
 
-PARTS_MAX: Final = 64
+JOBS_PER_DECISION_MAX: Final = 64
 """Maximum number of jobs per decision. With many databases, a decision takes half a minute."""
 
-WEIGHT: Final = 0.2
+SMOOTHING_WEIGHT: Final = 0.2
 """Weight of this process's latest job in the smoothed duration of a decision. Assumed."""
 
-AHEAD: Final = 2
+QUEUED_JOBS_MAX: Final = 2
 """Number of jobs queued for a helper process, so that it never waits."""
 
-LOOK_S: Final = 0.05
+RESULT_WAIT_S: Final = 0.05
 """Maximum wait for results in seconds, after which the time limit is checked. Assumed."""
 
-MOMENT_S: Final = 0.001
+SENT_CHECK_INTERVAL_S: Final = 0.001
 """Seconds between two checks whether a job was sent. loky fails if it shuts down before that."""
 
-ROUNDS_SENT: Final = 3
+SENT_ROUNDS: Final = 3
 """Number of latest rounds whose states are sent with each cluster job.
 
 Assumed: a state that was not sent is tried again, and its trial is then dropped.
@@ -45,7 +45,7 @@ Assumed: a state that was not sent is tried again, and its trial is then dropped
 
 
 @contextmanager
-def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Iterator[Spread]:
+def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Iterator[TryDecisions]:
     """Distribute the search over *workers* processes, including this process. None uses the open Dask cluster.
 
     The helper processes start before the search, and receive jobs as soon as they are ready.
@@ -54,7 +54,7 @@ def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Ite
         from distributed import default_client
 
         yield SearchProcesses(
-            scenario, seed, [HelperProcess(default_client().get_executor(pure=False), cluster=True)]
+            scenario, seed, [HelperProcess(default_client().get_executor(pure=False), is_cluster=True)]
         ).run_round
         return
     from joblib.externals.loky import ProcessPoolExecutor
@@ -71,7 +71,7 @@ class TrialJob(Struct, eq=False):
     """Part of a decision, which one process evaluates."""
 
     decision: Decision
-    part: Part
+    part: NeighborPart
     trials: list[Trial] = field(default_factory=list)
     is_collected: bool = False
     """True after the result was collected."""
@@ -105,7 +105,7 @@ class HelperProcess(Struct):
     """Helper of the search: another process, or a cluster of processes."""
 
     executor: Any
-    cluster: bool = False
+    is_cluster: bool = False
     """True for a Dask cluster, which distributes its jobs itself."""
     starting: Future[None] | None = None
     pending: list[tuple[TrialJob, Future[list[Trial]]]] = field(default_factory=list)
@@ -116,7 +116,7 @@ class HelperProcess(Struct):
     def has_capacity(self) -> bool:
         """Return whether the helper can accept a job."""
         is_ready = self.starting is None or self.starting.done()
-        return is_ready and len(self.pending) < (sys.maxsize if self.cluster else AHEAD)
+        return is_ready and len(self.pending) < (sys.maxsize if self.is_cluster else QUEUED_JOBS_MAX)
 
     @property
     def has_unsent_job(self) -> bool:
@@ -147,11 +147,11 @@ class SearchProcesses:
         """Smoothed duration of all trials of a decision, in seconds."""
         self._found_states: dict[SearchLimits, list[bytes]] = {}
         """States that the search has received, in order, by limits of the search."""
-        self._rounds: deque[tuple[SearchLimits, int]] = deque(maxlen=ROUNDS_SENT)
+        self._rounds: deque[tuple[SearchLimits, int]] = deque(maxlen=SENT_ROUNDS)
         """Limits of each of the last rounds, and the number of known states at its start."""
         with ignore_interrupts():
             for helper in helpers:
-                if not helper.cluster:
+                if not helper.is_cluster:
                     helper.starting = helper.executor.submit(warm_up, self._drill)
 
     def run_round(
@@ -169,7 +169,7 @@ class SearchProcesses:
         """Stop the helper processes, whatever their state."""
         for helper in self._helpers:
             while helper.has_unsent_job:
-                time.sleep(MOMENT_S)
+                time.sleep(SENT_CHECK_INTERVAL_S)
             helper.executor.shutdown(kill_workers=True)
 
     # --- private helpers ----------------------------------------------------------------------------------------
@@ -197,14 +197,14 @@ class SearchProcesses:
     def _run_jobs(self, current_round: DecisionRound) -> Iterator[None]:
         """Run jobs in this process and assign jobs to helpers. Yield after each trial of this process."""
         if not self._decision_s:
-            self._decision_s = TRIAL_S * self._trials.count_neighbors(
+            self._decision_s = TRIAL_DURATION_S * self._trials.count_neighbors(
                 current_round.decisions[0], current_round.rules
             )
         sent_states: set[bytes] = set()
         union = _StateUnion(current_round.known_hashes, sent_states)
         while True:
             self._assign_jobs(current_round)
-            job = current_round.take_next_job(self._parts)
+            job = current_round.take_next_job(self._job_count)
             if job is not None:
                 start_s = time.perf_counter()
                 for trial in self._trials.try_neighbors(job.decision, current_round.rules, union, job.part):
@@ -214,15 +214,15 @@ class SearchProcesses:
                     self._assign_jobs(current_round)
                     yield
                 seconds, job.is_collected = time.perf_counter() - start_s, True
-                self._decision_s += WEIGHT * (seconds * job.part[-1] - self._decision_s)
+                self._decision_s += SMOOTHING_WEIGHT * (seconds * job.part[-1] - self._decision_s)
             else:
                 futures = [future for helper in self._helpers for _, future in helper.pending]
-                wait(futures, timeout=LOOK_S, return_when="FIRST_COMPLETED")
+                wait(futures, timeout=RESULT_WAIT_S, return_when="FIRST_COMPLETED")
                 yield
 
     @property
-    def _parts(self) -> int:
-        return max(1, min(PARTS_MAX, round(self._decision_s / JOB_S)))
+    def _job_count(self) -> int:
+        return max(1, min(JOBS_PER_DECISION_MAX, round(self._decision_s / JOB_DURATION_S)))
 
     def _assign_jobs(self, current_round: DecisionRound) -> None:
         """Collect the results of the helpers, and send them new jobs."""
@@ -230,7 +230,9 @@ class SearchProcesses:
             for job, future in [entry for entry in helper.pending if entry[1].done()]:
                 job.trials, job.is_collected = future.result(), True
                 helper.pending.remove((job, future))
-            while helper.has_capacity and (next_job := current_round.take_next_job(self._parts)) is not None:
+            while (
+                helper.has_capacity and (next_job := current_round.take_next_job(self._job_count)) is not None
+            ):
                 call = (
                     self._search,
                     self._drill,
@@ -238,14 +240,14 @@ class SearchProcesses:
                     self._select_states(helper, current_round.rules),
                 )
                 trials_future = helper.executor.submit(
-                    run_trials, *call, next_job.decision, next_job.part, not helper.cluster
+                    run_trials, *call, next_job.decision, next_job.part, not helper.is_cluster
                 )
                 helper.pending.append((next_job, trials_future))
 
     def _select_states(self, helper: HelperProcess, rules: SearchLimits) -> list[bytes]:
         """Return the states that *helper* may not know yet."""
         states = self._found_states[rules]
-        if helper.cluster:
+        if helper.is_cluster:
             return states[min(first for round_rules, first in self._rounds if round_rules == rules) :]
         known_count = helper.known_counts.get(rules, 0)
         helper.known_counts[rules] = len(states)

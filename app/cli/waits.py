@@ -13,8 +13,8 @@ from engine.drill.time.cooperative_tasks import Slices
 REPORT_INTERVAL_S: Final = 5.0
 """Seconds between two progress lines."""
 
-Done = TypeVar("Done")
-Each = TypeVar("Each")
+Result = TypeVar("Result")
+Item = TypeVar("Item")
 
 
 class TerminalProgress:
@@ -38,21 +38,21 @@ class TerminalProgress:
             print(f"{self.passed_s:.0f} s{total_text}: {text}", file=sys.stderr)
 
 
-def run_with_progress(work: Slices[Done], describe: Callable[[float], str]) -> Done:
+def run_with_progress(work: Slices[Result], describe: Callable[[float], str]) -> Result:
     """Run *work* and return its result. Meanwhile, print the progress as text from *describe*."""
     progress = TerminalProgress()
     while True:
         try:
             progress.report(describe(next(work)))
         except StopIteration as end:
-            result: Done = end.value
+            result: Result = end.value
             return result
 
 
-def count_with_progress(coming: Iterable[Each], count: int, label: str) -> Iterator[Each]:
-    """Yield each item of *coming*, and print progress and remaining time. *count*: expected number of items."""
+def count_with_progress(source: Iterable[Item], count: int, label: str) -> Iterator[Item]:
+    """Yield each item of *source*, and print progress and remaining time. *count*: expected number of items."""
     progress = None  # the first item waits for the start of the processes
-    for before, item in enumerate(coming):
+    for before, item in enumerate(source):
         yield item
         if progress is None:
             progress = TerminalProgress()

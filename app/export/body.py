@@ -7,7 +7,7 @@ from typing import Final
 from app.export.course_svg import MARKS
 from app.export.source import ExportSource, format_signature, read_choices
 from app.view_models import value_curve
-from app.view_models.debrief.model import ENDED, find_grade, summarize
+from app.view_models.debrief.model import END_LABELS, find_grade, summarize
 from app.view_models.debrief.verdict import judge_run
 from app.words import formatting
 from app.words.formatting import format_moment
@@ -15,7 +15,7 @@ from app.words.language import mark, tr, trn
 from app.words.localization import describe_cause, describe_input, localize
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.mistakes import Mistake
-from engine.drill.judging.replay_timeline import HOLDS, Lanes, PreconditionHistory
+from engine.drill.judging.replay_timeline import HOLDS, DatabaseLanes, PreconditionHistory
 from engine.drill.judging.review import FailoverReview
 from engine.drill.judging.shapes import BY_INSTRUCTOR, Row
 from engine.drill.running.modes import DrillMode
@@ -78,13 +78,17 @@ MISTAKES_ON_PAGE: int = 5
 
 DISCLAIMER = mark("A simulation. See Fidelity for simplifications and omissions.")
 
-SIZES: Final = {"inaccuracy": mark("inaccuracy"), "mistake": mark("mistake"), "blunder": mark("blunder")}
+MISTAKE_LABELS: Final = {
+    "inaccuracy": mark("inaccuracy"),
+    "mistake": mark("mistake"),
+    "blunder": mark("blunder"),
+}
 """Size of a mistake -> label."""
 
 FIDELITY: Final = {"modelled": mark("modeled"), "simplified": mark("simplified"), "absent": mark("absent")}
 """Key in a scenario's fidelity table -> label."""
 
-UNLIKE: Final = mark("no comparable figure is published")
+NO_COMPARABLE_FIGURE: Final = mark("no comparable figure is published")
 """Reason if a failover has no comparable published duration."""
 
 
@@ -126,7 +130,9 @@ def _format_head(source: ExportSource) -> str:
     facts = tr("{mode}, seed {seed}; {ended}, after {time}.").format(
         mode=formatting.get_mode_name(report["mode"]),
         seed=report["seed"],
-        ended=tr(ENDED[BY_INSTRUCTOR]) if report["ended_by"] == BY_INSTRUCTOR else localize(review.ended),
+        ended=tr(END_LABELS[BY_INSTRUCTOR])
+        if report["ended_by"] == BY_INSTRUCTOR
+        else localize(review.ended),
         time=format_moment(source.drill.tick),
     )
     signature_html = format_paragraph(format_signature(source)) if format_signature(source) else ""
@@ -163,7 +169,7 @@ def _format_figure(name: str, value: float) -> str:
 
 def _format_verdict(source: ExportSource) -> str:
     """Return the biggest mistake and the best alternative, as on the first screen of the debrief."""
-    verdict = judge_run(source.report, source.review, source.account, source.lessons)
+    verdict = judge_run(source.report, source.review, source.regret_analysis, source.lessons)
     if verdict is None:
         return ""
     steps = "\n".join(
@@ -238,7 +244,7 @@ def _describe_causes(source: ExportSource) -> str:
     return format_bullets(lines) if lines else format_paragraph(tr("No downtime, no data loss."))
 
 
-WAYS: Final = {
+FAILOVER_LABELS: Final = {
     "automatic": mark("{database}: automatic failover {one} → {other}"),
     "manual": mark("{database}: manual failover {one} → {other}"),
     "forced": mark("{database}: forced failover {one} → {other}"),
@@ -248,7 +254,7 @@ WAYS: Final = {
 
 
 def _format_failover(failover: FailoverReview) -> str:
-    direction = tr(WAYS[failover.kind]).format(
+    direction = tr(FAILOVER_LABELS[failover.kind]).format(
         database=failover.database, one=failover.from_server, other=failover.to_server
     )
     if failover.took_s is None:
@@ -269,7 +275,7 @@ def _format_failover(failover: FailoverReview) -> str:
 
 
 def _format_difference_reason(failover: FailoverReview) -> str:
-    return localize(failover.unlike) if failover.unlike else tr(UNLIKE)
+    return localize(failover.unlike) if failover.unlike else tr(NO_COMPARABLE_FIGURE)
 
 
 def _format_costliest_mistakes(source: ExportSource, count: int) -> str:
@@ -326,7 +332,7 @@ def build_annex(source: ExportSource, curve: str) -> Iterator[tuple[str, str]]:
 
 
 def _format_best_continuation(source: ExportSource, curve: str) -> str:
-    account = source.account
+    account = source.regret_analysis
     if account is None:
         return ""
     choices, chance, refused = (
@@ -343,10 +349,10 @@ def _format_best_continuation(source: ExportSource, curve: str) -> str:
                 f"{format_moment(item.tick)}  {describe_input(item.line_without_time, choices)}"
                 for item in move.best[:STEPS_SHOWN]
             )
-            if move.regret >= value_curve.NOTED
+            if move.regret >= value_curve.SHOWN_LOSS_MIN
             else "",
         ]
-        for number, move in enumerate(value_curve.find_stops(account), 1)
+        for number, move in enumerate(value_curve.find_marked_segments(account), 1)
     ]
     head = [tr("number"), tr("action or wait"), tr("points lost"), tr("best continuation")]
     lines = (
@@ -388,7 +394,7 @@ def _format_mistakes(mistakes: Sequence[Mistake]) -> str:
     rows = [
         [
             format_moment(m.tick),
-            tr(SIZES[m.size]),
+            tr(MISTAKE_LABELS[m.size]),
             f"−{formatting.format_plain_number(m.points)}",
             _describe_mistake(m),
             format_moment(m.retry_tick),
@@ -435,7 +441,7 @@ def _format_preconditions(source: ExportSource) -> str:
     return "".join(_format_guards(lanes) for lanes in source.review.lanes.values() if lanes.preconditions)
 
 
-def _format_guards(lanes: Lanes) -> str:
+def _format_guards(lanes: DatabaseLanes) -> str:
     rows = [
         [
             f"{guard.target}: {localize(guard.name)}" if guard.target else localize(guard.name),
@@ -453,7 +459,7 @@ def _format_times(guard: PreconditionHistory, holds: bool) -> str:
     spans = [span for span in guard.spans if (span.what == HOLDS) is holds]
     return (
         ", ".join(f"{format_moment(span.from_tick)}–{format_moment(span.to_tick)}" for span in spans)
-        or formatting.NOTHING
+        or formatting.NO_VALUE
     )
 
 
@@ -464,8 +470,8 @@ def _format_questions(source: ExportSource) -> str:
         if "right" not in question:
             continue
         choices = question["choices"]
-        answer = choices[question["choice"] - 1] if question["choice"] is not None else formatting.NOTHING
-        right = joint.join(choices[number - 1] for number in question["right"]) or formatting.NOTHING
+        answer = choices[question["choice"] - 1] if question["choice"] is not None else formatting.NO_VALUE
+        right = joint.join(choices[number - 1] for number in question["right"]) or formatting.NO_VALUE
         judgment = tr("correct") if question["correct"] else tr("wrong")
         rows.append([question["text"], answer, right, judgment, question["why"]])
     head = [tr("question"), tr("answer"), tr("correct"), tr("result"), tr("why")]

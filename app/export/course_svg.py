@@ -9,7 +9,15 @@ from app.words.formatting import format_moment as at
 from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.replay_timeline import DOWN, EXPOSED, PROTECTED, SERVING, Lanes, Marker, StateSpan
+from engine.drill.judging.replay_timeline import (
+    DOWN,
+    EXPOSED,
+    PROTECTED,
+    SERVING,
+    DatabaseLanes,
+    Marker,
+    StateSpan,
+)
 from engine.model import Tick
 
 WIDTH: Final = 720
@@ -18,7 +26,7 @@ LEFT: Final = 118
 """Width of the lane names at the left."""
 RIGHT: Final = 22
 """Width of the margin at the right."""
-LANE: Final = 15
+LANE_HEIGHT: Final = 15
 """Height of a lane."""
 GAP: Final = 5
 """Distance between two lanes."""
@@ -71,7 +79,7 @@ _DEFS: Final = (
 )
 
 
-def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) -> str:
+def draw_timeline(lanes: Mapping[str, DatabaseLanes], marks: Iterable[Marker], end_tick: Tick) -> str:
     """Build a stand-alone SVG with a text alternative for screen readers."""
     shown_lanes = select_lanes(lanes)
     rows: list[tuple[str, Sequence[StateSpan]]] = []
@@ -80,11 +88,11 @@ def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) ->
         guard = tr("protection") if _has_copies(lane) else tr("standby node")
         rows += [(name_prefix + tr("service"), lane.service), (name_prefix + guard, lane.protection)]
         rows += [(name_prefix + tr("state"), lane.state)] if _has_copies(lane) else []
-    height = TOP + len(rows) * (LANE + GAP) + 22
+    height = TOP + len(rows) * (LANE_HEIGHT + GAP) + 22
     parts = [_DEFS]
     for number, (name, spans) in enumerate(rows):
-        parts.append(_draw_lane(name, spans, TOP + number * (LANE + GAP), end_tick))
-    parts.append(draw_axis(TOP + len(rows) * (LANE + GAP), end_tick))
+        parts.append(_draw_lane(name, spans, TOP + number * (LANE_HEIGHT + GAP), end_tick))
+    parts.append(draw_axis(TOP + len(rows) * (LANE_HEIGHT + GAP), end_tick))
     parts += [_draw_marker(moment, end_tick, height) for moment in marks if MARKS[moment.kind][2]]
     title = html.escape(tr("Timeline of the run"))
     return (
@@ -96,10 +104,10 @@ def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], end_tick: Tick) ->
     )
 
 
-def select_lanes(lanes: Mapping[str, Lanes]) -> list[Lanes]:
+def select_lanes(lanes: Mapping[str, DatabaseLanes]) -> list[DatabaseLanes]:
     """Return the lanes of the databases that are drawn, in their original order."""
 
-    def count_bad_ticks(lane: Lanes) -> Tick:
+    def count_bad_ticks(lane: DatabaseLanes) -> Tick:
         spans = (*lane.service, *lane.protection)
         return sum(span.ticks for span in spans if span.what in (DOWN, EXPOSED))
 
@@ -107,7 +115,7 @@ def select_lanes(lanes: Mapping[str, Lanes]) -> list[Lanes]:
     return [lane for name, lane in lanes.items() if name in worst]
 
 
-def describe_lanes(lanes: Iterable[Lanes]) -> str:
+def describe_lanes(lanes: Iterable[DatabaseLanes]) -> str:
     """Describe the drawing in sentences, for its text alternative."""
     sentences = []
     for lane in lanes:
@@ -124,7 +132,7 @@ def describe_lanes(lanes: Iterable[Lanes]) -> str:
     return " ".join(sentences)
 
 
-def _has_copies(lane: Lanes) -> bool:
+def _has_copies(lane: DatabaseLanes) -> bool:
     """Return whether the database ever had a mirror or a secondary."""
     return any(span.what != "NONE" for span in lane.state)
 
@@ -144,10 +152,11 @@ def _draw_lane(name: str, spans: Iterable[StateSpan], top: float, end_tick: Tick
         left, right = compute_x(span.from_tick, end_tick), compute_x(span.to_tick, end_tick)
         words = html.escape(f"{localize(span.what)}, {_format_span(span)}")
         boxes.append(
-            f'<rect x="{left:.1f}" y="{top}" width="{max(1.0, right - left):.1f}" height="{LANE}" '
+            f'<rect x="{left:.1f}" y="{top}" width="{max(1.0, right - left):.1f}" height="{LANE_HEIGHT}" '
             f'fill="{_FILLS.get(span.what, _IDLE)}"><title>{words}</title></rect>'
         )
-    label = f'<text x="{LEFT - 6}" y="{top + LANE - 4}" text-anchor="end" fill="#18212c">{html.escape(name)}</text>'
+    position = f'x="{LEFT - 6}" y="{top + LANE_HEIGHT - 4}"'
+    label = f'<text {position} text-anchor="end" fill="#18212c">{html.escape(name)}</text>'
     return label + "".join(boxes)
 
 
@@ -170,10 +179,10 @@ def _choose_time_step(end_tick: Tick) -> Tick:
     return 7200 * TICKS_PER_S
 
 
-def _draw_marker(moment: Marker, end_tick: Tick, height: int) -> str:
-    label, color, shape = MARKS[moment.kind]
-    x = compute_x(moment.tick, end_tick)
-    words = html.escape(f"{at(moment.tick)} {tr(label)}: {localize(moment.text)}")
+def _draw_marker(marker: Marker, end_tick: Tick, height: int) -> str:
+    label, color, shape = MARKS[marker.kind]
+    x = compute_x(marker.tick, end_tick)
+    words = html.escape(f"{at(marker.tick)} {tr(label)}: {localize(marker.text)}")
     return (
         f'<g transform="translate({x:.1f},14)" stroke="{color}" fill="{color}"><title>{words}</title>'
         f'<path d="{shape}"/><path d="M0,8 V{height - 38}" stroke-width="0.6" stroke-dasharray="2,3"/></g>'

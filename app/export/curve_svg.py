@@ -6,7 +6,7 @@ from typing import Final
 
 from app.export.course_svg import LEFT, RIGHT, WIDTH, compute_x, draw_axis
 from app.view_models import value_curve
-from app.view_models.value_curve import LEVELS, NOTED, TONES
+from app.view_models.value_curve import LEVELS, SHOWN_LOSS_MIN, TONES
 from app.words.language import tr
 from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.model import Tick
@@ -14,15 +14,15 @@ from engine.model import Tick
 TOP: Final = 26
 HEIGHT: Final = 120
 """Height of the plot in pixels."""
-DOT: Final = 3.5
+DOT_RADIUS: Final = 3.5
 """Radius of the dot of an action."""
 NUMBER_GAP: Final = 11.0
 """Minimum distance between two numbers in pixels. If space is short, actions without loss have no number."""
-LEGEND_ROW: Final = 14
+LEGEND_ROW_HEIGHT: Final = 14
 """Height of a row of the legend."""
-SAMPLE: Final = 20
+LEGEND_SAMPLE_WIDTH: Final = 20
 """Width of a color sample in the legend."""
-LETTER: Final = 5.6
+LETTER_WIDTH_MAX: Final = 5.6
 """Maximum width of a letter in pixels at a font size of ten. Assumed, because fonts differ."""
 
 SMALL_WIDTH: Final = 180
@@ -34,14 +34,14 @@ COLORS: Final = {"": LINE, "info": LINE, "ok": "#17692f", "warn": "#855000", "ba
 """Tone -> color."""
 
 
-def draw(
+def draw_curve(
     account: RegretAnalysis, choices: Mapping[str, Sequence[str]], refused: Container[tuple[Tick, str]] = ()
 ) -> str:
     """Build a stand-alone SVG. *choices*: question -> its choices. *refused*: the argument of `format_move`."""
     end = value_curve.get_end_tick(account)
     bottom = TOP + HEIGHT
     rows = list(_draw_legend(bottom + 38))
-    height = bottom + 38 + LEGEND_ROW * len(rows)
+    height = bottom + 38 + LEGEND_ROW_HEIGHT * len(rows)
     parts = [
         *_draw_levels(),
         draw_axis(bottom + 5, end),
@@ -60,7 +60,7 @@ def draw(
     )
 
 
-def draw_small(account: RegretAnalysis, end_tick: Tick) -> str:
+def draw_thumbnail(account: RegretAnalysis, end_tick: Tick) -> str:
     """Draw a thumbnail of the curve with the point of no return, up to *end_tick*, for pages with many runs."""
 
     def format_point(point: tuple[Tick, float]) -> str:
@@ -76,7 +76,7 @@ def draw_small(account: RegretAnalysis, end_tick: Tick) -> str:
         draw_line(account.curve, "", 1.4),
     ]
     parts += [draw_line(points, tone, 2.4) for tone, points in value_curve.list_slopes(account)]
-    for move in value_curve.find_stops(account):
+    for move in value_curve.find_marked_segments(account):
         if move.line != WAITING:
             x, y = format_point((move.until, move.after)).split(",")
             parts.append(f'<circle cx="{x}" cy="{y}" r="2.4" fill="{COLORS[TONES[move.label][1]]}"/>')
@@ -122,7 +122,7 @@ def _draw_point_of_no_return(account: RegretAnalysis, end_tick: Tick) -> Iterato
         return
     x, red = compute_x(account.point_of_no_return, end_tick), COLORS["bad"]
     words = html.escape(value_curve.format_no_return(account.point_of_no_return))
-    room = len(words) * LETTER / 2
+    room = len(words) * LETTER_WIDTH_MAX / 2
     middle = min(max(LEFT + room, x), WIDTH - RIGHT - room)
     yield f'<path d="M{x:.1f},{TOP - 4} V{TOP + HEIGHT}" stroke="{red}" stroke-dasharray="4,3"/>'
     yield f'<text x="{middle:.1f}" y="{TOP - 17}" text-anchor="middle" fill="{red}">{words}</text>'
@@ -135,12 +135,12 @@ def _draw_marks(
     refused: Container[tuple[Tick, str]],
 ) -> Iterator[str]:
     """Yield a dot for each action, and numbers that refer to rows of the table below the drawing."""
-    stops = list(enumerate(value_curve.find_stops(account), 1))
+    stops = list(enumerate(value_curve.find_marked_segments(account), 1))
     used_xs: list[float] = []
     shown_numbers: set[int] = set()
     for number, move in sorted(stops, key=lambda segment: -segment[1].regret):
         x = compute_x(_compute_middle(move), end_tick)
-        if move.regret >= NOTED or all(abs(x - used_x) >= NUMBER_GAP for used_x in used_xs):
+        if move.regret >= SHOWN_LOSS_MIN or all(abs(x - used_x) >= NUMBER_GAP for used_x in used_xs):
             used_xs.append(x)
             shown_numbers.add(number)
     for number, move in stops:
@@ -152,13 +152,15 @@ def _draw_marks(
         description = value_curve.format_move(move, choices, account.last_chance, refused)
         words = html.escape(f"{description}: {value_curve.format_cost(move)}")
         dot = (
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{DOT}" stroke="#ffffff"/>' if move.line != WAITING else ""
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{DOT_RADIUS}" stroke="#ffffff"/>'
+            if move.line != WAITING
+            else ""
         )
         text = ""
         if number in shown_numbers:
             anchor, label_x, base = "middle", x, y - 7
             if (
-                move.line != WAITING and move.regret >= NOTED
+                move.line != WAITING and move.regret >= SHOWN_LOSS_MIN
             ):  # the curve falls visibly here, so the number is beside the dot
                 room = x + 7 + NUMBER_GAP < WIDTH
                 anchor, label_x, base = ("start", x + 7, y + 4) if room else ("end", x - 7, y + 4)
@@ -174,13 +176,14 @@ def _draw_legend(top: float) -> Iterator[str]:
     """Yield the legend, one SVG text per row, in as many rows as needed."""
     row, x, y = "", float(LEFT), top
     for tone, words in value_curve.list_legend_entries():
-        room = SAMPLE + 6 + len(words) * LETTER + 16
+        room = LEGEND_SAMPLE_WIDTH + 6 + len(words) * LETTER_WIDTH_MAX + 16
         if row and x + room > WIDTH:
             yield row
-            row, x, y = "", float(LEFT), y + LEGEND_ROW
+            row, x, y = "", float(LEFT), y + LEGEND_ROW_HEIGHT
         row += (
-            f'<path d="M{x:.1f},{y - 3.5} h{SAMPLE}" stroke="{COLORS[tone]}" stroke-width="{3 if tone else 1.6}"/>'
-            f'<text x="{x + SAMPLE + 6:.1f}" y="{y}" fill="{GRAY}">{html.escape(words)}</text>'
+            f'<path d="M{x:.1f},{y - 3.5} h{LEGEND_SAMPLE_WIDTH}" stroke="{COLORS[tone]}" '
+            f'stroke-width="{3 if tone else 1.6}"/>'
+            f'<text x="{x + LEGEND_SAMPLE_WIDTH + 6:.1f}" y="{y}" fill="{GRAY}">{html.escape(words)}</text>'
         )
         x += room
     yield row

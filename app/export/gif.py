@@ -35,7 +35,7 @@ class GifWriter:
 
     def add_frame(self, pixels: Pixels, hundredths: int) -> None:
         """Add a frame that shows *pixels* for *hundredths* of a second."""
-        index = self._lookup[_reduce(pixels)]
+        index = self._lookup[_pack_colors(pixels)]
         before, self._previous_frame = self._previous_frame, index
         changed_pixels = np.ones(index.shape, bool) if before is None else index != before
         rows, columns = np.flatnonzero(changed_pixels.any(1)), np.flatnonzero(changed_pixels.any(0))
@@ -68,7 +68,7 @@ class GifWriter:
             self._pending = None
 
 
-def _reduce(pixels: Pixels) -> NDArray[np.int64]:
+def _pack_colors(pixels: Pixels) -> NDArray[np.int64]:
     """Return each pixel as a 15-bit number: the upper five bits of each color."""
     parts = (pixels >> 3).astype(np.int64)
     return parts[..., 0] << 10 | parts[..., 1] << 5 | parts[..., 2]
@@ -94,7 +94,7 @@ def _make_palette(samples: Sequence[Pixels]) -> tuple[Pixels, Pixels]:
         part = cells[start : start + 4_096, None, :] - frequent[None, :, :].astype(np.int64)
         lookup[start : start + 4_096] = (part * part).sum(2).argmin(1)
     rare_first = np.arange(len(frequent))[::-1]
-    lookup[_reduce(frequent[rare_first])] = (
+    lookup[_pack_colors(frequent[rare_first])] = (
         rare_first  # the most frequent colors are assigned last, so that large areas have their exact color
     )
     return palette, lookup

@@ -9,7 +9,7 @@ from typing import Final
 from app.export.gif import Pixels
 
 FRAMES_PER_S: Final = 25
-END_S: Final = 30.0
+ENCODER_TIMEOUT_S: Final = 30.0
 """Time limit for the encoder to finish after the last frame."""
 
 
@@ -43,7 +43,7 @@ class Mp4Writer:
         """Return the complete file."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        code = self._process.wait(END_S)
+        code = self._process.wait(ENCODER_TIMEOUT_S)
         try:
             if code:
                 raise OSError(f"ffmpeg: {code}")

@@ -15,7 +15,7 @@ STYLE: Final = resources.files("app.export").joinpath("page.css").read_text(enco
 
 def build_page(source: ExportSource) -> str:
     """Return the complete HTML document of a debrief."""
-    drawing = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
+    drawing = course_svg.draw_timeline(source.review.lanes, source.review.happened, source.drill.tick)
     text = f"<figure>{drawing}<figcaption>{_format_caption(source)}</figcaption></figure>"
     sections = [
         (f"annex-{number}", title, content)
@@ -49,9 +49,10 @@ def build_document(title: str, content: str) -> str:
 
 
 def _draw_curve(source: ExportSource) -> str:
-    if source.account is None:
+    if source.regret_analysis is None:
         return ""
-    return f"<figure>{curve_svg.draw(source.account, read_choices(source), list_refused(source.report))}</figure>"
+    curve = curve_svg.draw_curve(source.regret_analysis, read_choices(source), list_refused(source.report))
+    return f"<figure>{curve}</figure>"
 
 
 def _format_caption(source: ExportSource) -> str:

@@ -63,7 +63,7 @@ def write_pdf(source: ExportSource, file: Path) -> int:
     """Write the debrief to *file* and return its number of pages. Raises PdfWriteError."""
     content, pages = build_debrief(source)
     try:
-        atomic_write.write(file, content)
+        atomic_write.write_atomically(file, content)
     except OSError as error:
         raise PdfWriteError(
             tr("{file} cannot be written: {why}").format(file=file, why=error.strerror)
@@ -141,7 +141,7 @@ def _create_application() -> QGuiApplication:
 
 def _lay_out_first_page(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
     """Lay out the first page with as many mistakes as fit on it."""
-    svg = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
+    svg = course_svg.draw_timeline(source.review.lanes, source.review.happened, source.drill.tick)
     drawing, figure_html = {DRAWING: _draw_image(svg, _compute_width(writer))}, _format_figure(writer)
     for mistakes in range(body.MISTAKES_ON_PAGE, -1, -1):
         document = _build_document(body.build_first_page(source, figure_html, mistakes), writer, drawing)
@@ -152,8 +152,8 @@ def _lay_out_first_page(source: ExportSource, writer: QPdfWriter) -> QTextDocume
 
 def _lay_out_annex(source: ExportSource, writer: QPdfWriter) -> QTextDocument:
     drawing, figure_html = dict[str, QImage](), ""
-    if source.account is not None:
-        svg = curve_svg.draw(source.account, read_choices(source), list_refused(source.report))
+    if source.regret_analysis is not None:
+        svg = curve_svg.draw_curve(source.regret_analysis, read_choices(source), list_refused(source.report))
         drawing, figure_html = {DRAWING: _draw_image(svg, _compute_width(writer))}, _format_figure(writer)
     sections = "".join(
         f"{format_heading(2, title)}{content}" for title, content in body.build_annex(source, figure_html)

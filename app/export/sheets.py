@@ -20,7 +20,7 @@ SCORE_COLUMNS: Final = ("name", "points", "max", "why", "better", "at_s")
 RUN_COLUMNS: Final = (
     "player", "played_at", "scenario", "title", "seed", "mode", "ended_at_s", "points", "state_hash",
 )  # fmt: skip
-WORTH_COLUMNS: Final = ("from_s", "to_s", "act", "reachable_before", "reachable_after", "label")
+VALUE_COLUMNS: Final = ("from_s", "to_s", "act", "reachable_before", "reachable_after", "label")
 """Columns of the table with the value before and after each action and wait."""
 FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 """First characters of texts that a spreadsheet reads as a formula."""
@@ -38,13 +38,13 @@ def build_sheets(source: ExportSource) -> dict[str, str]:
         "score.csv": as_csv(
             SCORE_COLUMNS,
             (
-                [_flatten_list(_read_item_cell(item, c)) for c in SCORE_COLUMNS]
+                [_flatten_list(_read_score_cell(item, c)) for c in SCORE_COLUMNS]
                 for item in report["score"]["items"]
             ),
         ),
     }
-    if source.account is not None:
-        table_rows["worth.csv"] = as_csv(WORTH_COLUMNS, map(build_move_row, source.account.moves))
+    if source.regret_analysis is not None:
+        table_rows["worth.csv"] = as_csv(VALUE_COLUMNS, map(build_move_row, source.regret_analysis.moves))
     return table_rows
 
 
@@ -70,7 +70,7 @@ def _read_event_cell(event: Row, column: str) -> object:
     return localize(event["text"]) if column == "text" else event.get(column)
 
 
-def _read_item_cell(item: Row, column: str) -> object:
+def _read_score_cell(item: Row, column: str) -> object:
     return localize(item[column]) if column in ("name", "why", "better") else item[column]
 
 

@@ -22,7 +22,7 @@ class ExportSource(Struct, frozen=True):
     """Name that the player chose."""
     played_at: str = ""
     """Local date and time at which the run ended, as text."""
-    account: RegretAnalysis | None = None
+    regret_analysis: RegretAnalysis | None = None
     """Regret analysis of the run; None if it was not computed."""
     instructor_inputs: tuple[Input, ...] = ()
     """Inputs of the run that the instructor of a class entered."""

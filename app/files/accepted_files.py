@@ -56,7 +56,7 @@ def list_accepted_texts(profile: Profile) -> list[AcceptedText]:
     )
 
 
-def list_foreign(entries: Iterable[AcceptedText]) -> list[AcceptedText]:
+def list_foreign_texts(entries: Iterable[AcceptedText]) -> list[AcceptedText]:
     """Return the accepted files of other authors, newest first."""
     return [entry for entry in entries if not entry.own][::-1]
 

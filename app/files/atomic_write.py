@@ -11,10 +11,10 @@ from typing import Final
 from app.files.folders import is_special_file
 from app.words.language import tr
 
-ENDING: Final = ".unfinished"
+TEMPORARY_SUFFIX: Final = ".unfinished"
 
 
-def write(file: Path, content: bytes | str) -> None:
+def write_atomically(file: Path, content: bytes | str) -> None:
     """Write *content* to *file* and flush it to disk. Text is encoded as UTF-8.
 
     A new file is written in the same folder and then renamed. A link is replaced, not followed. A
@@ -39,7 +39,7 @@ def write(file: Path, content: bytes | str) -> None:
     _sync_folder(file.parent)
 
 
-def check(file: Path) -> None:
+def require_writable(file: Path) -> None:
     """Raise the OSError that `write` would raise for *file*. Call this before a long computation. Nothing changes."""
     _, aside = _prepare(file)
     aside.touch(exist_ok=False)
@@ -49,9 +49,9 @@ def check(file: Path) -> None:
 def write_all(contents: Mapping[Path, str]) -> None:
     """Write several files. If one of them is not writable, write none. Raises OSError."""
     for file in contents:
-        check(file)
+        require_writable(file)
     for file, content in contents.items():
-        write(file, content)
+        write_atomically(file, content)
 
 
 def add_extension(chosen_file: str, extension: str, replace: bool = False) -> Path:
@@ -68,7 +68,7 @@ def _prepare(file: Path) -> tuple[int | None, Path]:
         raise OSError(errno.EINVAL, tr("not a file"))
     # The name contains the process ID, so that two concurrent writers use different files. A file that a
     # killed process leaves is harmless.
-    aside = file.with_name(f".{file.name[:40]}.{os.getpid()}{ENDING}")
+    aside = file.with_name(f".{file.name[:40]}.{os.getpid()}{TEMPORARY_SUFFIX}")
     mode = _read_mode(file)
     aside.unlink(missing_ok=True)
     return mode, aside

@@ -35,7 +35,7 @@ from engine.drill.authoring.scenario import escape_invisible
 from engine.drill.authoring.schema import Line
 
 SUFFIX: Final = ".mirrordrill"
-FORMAT: Final = 1
+FORMAT_VERSION: Final = 1
 """Version of the bundle format, in `bundle.toml`."""
 MANIFEST: Final = "bundle.toml"
 
@@ -46,13 +46,13 @@ EXPANDED_MAX: Final = 60_000_000
 MEMBERS_MAX: Final = 200
 RATIO_MAX: Final = 100
 """Maximum compression ratio of a member. Our bundles have less than 20, and deflate reaches 1,032."""
-RATIO_FREE: Final = 100_000
+RATIO_EXEMPT_BYTES: Final = 100_000
 """Size in bytes up to which RATIO_MAX does not apply."""
 NAME_MAX: Final = 100
 """Maximum number of characters of a member's name."""
-KIND_MAX: Final = {MANIFEST: 100_000, "scenarios": 4 * limits.SIZE_MAX, "runs": 20_000_000}
+MEMBER_BYTES_MAX: Final = {MANIFEST: 100_000, "scenarios": 4 * limits.SIZE_MAX, "runs": 20_000_000}
 """Kind of a member -> its maximum size in bytes."""
-SHOWN_MAX: Final = 80
+SHOWN_NAME_MAX: Final = 80
 """Maximum number of characters that a message shows of a name from the archive."""
 PROBLEMS_MAX: Final = 100
 """Maximum number of listed problems. Further problems are only counted."""
@@ -62,18 +62,18 @@ _RESERVED: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)")
 """Device names of Windows, which are reserved with any extension."""
 _SLUG: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 _METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
-_DATE: Final = (1980, 1, 1, 0, 0, 0)
+_MEMBER_DATE: Final = (1980, 1, 1, 0, 0, 0)
 """Date of every member, so that equal contents result in equal bytes (with the same zlib)."""
 
 # End-of-archive record: signature, four counts, size and offset of the directory, length of the comment.
-_END: Final = struct.Struct("<4s4H2LH")
+_END_RECORD: Final = struct.Struct("<4s4H2LH")
 _ENTRY_MIN: Final = 46
 """Size of a directory entry in bytes, without its name."""
 _HEADER_MIN: Final = 30
 """Size of the header before a member in bytes, without its name."""
 _ENTRY_EXTRA: Final = 200
 """Maximum number of bytes that other programs add to a directory entry (times, owners)."""
-_BAD: Final = (
+_ARCHIVE_ERRORS: Final = (
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
@@ -85,7 +85,7 @@ _BAD: Final = (
 )
 
 
-Add = Callable[[str, str], None]
+AddProblem = Callable[[str, str], None]
 """Function that records a problem. Its arguments are the member's name and a sentence."""
 
 
@@ -141,7 +141,7 @@ class BundleError(ValueError):
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-def read(file: Path) -> Bundle:
+def read_bundle(file: Path) -> Bundle:
     """Read the bundle in *file*. Raises BundleError."""
     try:
         if not file.is_file():  # opening a pipe would block, and reading a device would never end
@@ -155,16 +155,16 @@ def read(file: Path) -> Bundle:
         raise _build_error(
             escape_invisible(str(file)), tr("not readable: {why}").format(why=reason)
         ) from error
-    return parse(raw, str(file))
+    return parse_bundle(raw, str(file))
 
 
-def parse(raw: bytes, file: str) -> Bundle:
+def parse_bundle(raw: bytes, file: str) -> Bundle:
     """Parse the content *raw* of a bundle. *file*: its name for messages. Raises BundleError."""
     if len(raw) > BYTES_MAX:
         raise _build_error(
             file, tr("larger than the limit for a bundle ({n} MB)").format(n=BYTES_MAX // 1_000_000)
         )
-    _check_end(raw, file)
+    _check_end_record(raw, file)
     problems: list[Problem] = []
 
     def add_problem(member: str, text: str) -> None:
@@ -202,16 +202,18 @@ def _build_error(file: str, text: str) -> BundleError:
 
 def _escape_name(name: str) -> str:
     """Format a name from the archive for a message: short, on one line, with every character visible."""
-    short = name if len(name) <= SHOWN_MAX else name[:SHOWN_MAX] + "…"
+    short = name if len(name) <= SHOWN_NAME_MAX else name[:SHOWN_NAME_MAX] + "…"
     return escape_invisible(short).replace("\n", "⟨U+000A⟩").replace("\t", "⟨U+0009⟩")
 
 
-def _check_end(raw: bytes, file: str) -> None:
+def _check_end_record(raw: bytes, file: str) -> None:
     """Check the end record before the directory is read, because a huge directory could exhaust the memory."""
-    if len(raw) < _END.size or raw[:4] != b"PK\x03\x04":
+    if len(raw) < _END_RECORD.size or raw[:4] != b"PK\x03\x04":
         raise _build_error(file, tr("not a bundle: the file does not start like a ZIP archive"))
-    signature, disk, first, entry_count, count, size, place, comment = _END.unpack(raw[-_END.size :])
-    end = len(raw) - _END.size
+    signature, disk, first, entry_count, count, size, place, comment = _END_RECORD.unpack(
+        raw[-_END_RECORD.size :]
+    )
+    end = len(raw) - _END_RECORD.size
     if signature != b"PK\x05\x06" or comment:
         raise _build_error(file, tr("truncated, or data after the end of the archive"))
     if disk or first or entry_count != count or raw[max(0, end - 20) :][:4] == b"PK\x06\x07":
@@ -222,7 +224,7 @@ def _check_end(raw: bytes, file: str) -> None:
         raise _build_error(file, tr("the archive directory is not at its recorded offset"))
 
 
-def _read_members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
+def _read_members(raw: bytes, file: str, add: AddProblem) -> dict[str, bytes]:
     """Return the content of all readable members by name. Report problems of the other members to *add*."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
@@ -254,7 +256,7 @@ def _read_members(raw: bytes, file: str, add: Add) -> dict[str, bytes]:
             return members
     except BundleError:
         raise
-    except _BAD as error:
+    except _ARCHIVE_ERRORS as error:
         raise _build_error(
             file, tr("the archive is damaged: {why}").format(why=_escape_name(str(error) or "zip"))
         ) from error
@@ -298,7 +300,7 @@ def _check_entry(entry: zipfile.ZipInfo, room: int) -> Iterator[str]:
         yield tr("unsupported compression method {n}").format(n=entry.compress_type)
     if _HEADER_MIN + len(name) + entry.compress_size > room:
         yield tr("damaged: {why}").format(why=tr("overlaps the next member"))
-    if entry.file_size > RATIO_FREE and entry.file_size > RATIO_MAX * entry.compress_size:
+    if entry.file_size > RATIO_EXEMPT_BYTES and entry.file_size > RATIO_MAX * entry.compress_size:
         yield tr("unpacks to more than {n} times its size").format(n=RATIO_MAX)
 
 
@@ -307,10 +309,12 @@ def _get_stem(name: str) -> str:
 
 
 def _get_size_limit(name: str) -> int:
-    return KIND_MAX[name.partition("/")[0]]
+    return MEMBER_BYTES_MAX[name.partition("/")[0]]
 
 
-def _read_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: int, add: Add) -> bytes | None:
+def _read_content(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: int, add: AddProblem
+) -> bytes | None:
     """Return the content of a member, or None if it is damaged or exceeds *max_bytes*.
 
     zipfile compares the checksum.
@@ -319,7 +323,7 @@ def _read_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: i
     try:
         with archive.open(entry) as entry_file:
             content = entry_file.read(max_bytes + 1)
-    except _BAD as error:
+    except _ARCHIVE_ERRORS as error:
         add(name, tr("damaged: {why}").format(why=_escape_name(str(error) or "zip")))
         return None
     if len(content) > max_bytes:
@@ -329,7 +333,7 @@ def _read_content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, max_bytes: i
     return content
 
 
-def _parse_manifest(raw: bytes, add: Add) -> Manifest | None:
+def _parse_manifest(raw: bytes, add: AddProblem) -> Manifest | None:
     """Parse `bundle.toml`. Return None if its content cannot be used."""
     try:
         text = raw.decode("utf-8")
@@ -345,11 +349,11 @@ def _parse_manifest(raw: bytes, add: Add) -> Manifest | None:
         add(MANIFEST, tr("not TOML: {why}").format(why=_escape_name(str(error))))
         return None
     version = data.get("format")
-    if type(version) is int and version > FORMAT:
+    if type(version) is int and version > FORMAT_VERSION:
         message = tr(
             "format {new} was written by a newer Mirrordrill; this version reads up to format {known}"
         )
-        add(MANIFEST, message.format(new=version, known=FORMAT))
+        add(MANIFEST, message.format(new=version, known=FORMAT_VERSION))
         return None
     try:
         manifest = Manifest.model_validate(data)
@@ -358,7 +362,7 @@ def _parse_manifest(raw: bytes, add: Add) -> Manifest | None:
             field_path = ".".join(str(part) for part in field_error["loc"])
             add(MANIFEST, _escape_name(f"{field_path}: {field_error['msg']}"))
         return None
-    if manifest.format != FORMAT:
+    if manifest.format != FORMAT_VERSION:
         add(MANIFEST, tr("unknown format {n}").format(n=manifest.format))
         return None
     return manifest
@@ -384,7 +388,7 @@ def _find_differences(manifest: Manifest, members: Mapping[str, bytes]) -> Itera
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def write(
+def write_bundle(
     file: Path,
     title: str,
     scenarios: Mapping[str, str],
@@ -399,10 +403,10 @@ def write(
     an existing file raises FileExistsError.
     """
     raw = build_bundle(title, scenarios, runs or {}, author, licence)
-    bundle = parse(raw, str(file))
+    bundle = parse_bundle(raw, str(file))
     if not replace and os.path.lexists(file):
         raise FileExistsError(17, tr("a file with this name already exists"))
-    atomic_write.write(file, raw)
+    atomic_write.write_atomically(file, raw)
     return bundle
 
 
@@ -420,7 +424,10 @@ def build_bundle(
     members |= {f"runs/{name}.json": raw for name, raw in runs.items()}
     members = dict(sorted(members.items()))
     manifest = {"title": title, "author": author, "licence": licence}
-    lines = [f"format = {FORMAT}", *(f"{key} = {quote_toml(text)}" for key, text in manifest.items() if text)]
+    lines = [
+        f"format = {FORMAT_VERSION}",
+        *(f"{key} = {quote_toml(text)}" for key, text in manifest.items() if text),
+    ]
     for name, content in members.items():
         digest = hashlib.sha256(content).hexdigest()
         lines += ["", "[[member]]", f"name = {quote_toml(name)}", f"sha256 = {quote_toml(digest)}"]
@@ -428,7 +435,7 @@ def build_bundle(
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         for name, content in {MANIFEST: head, **members}.items():
-            entry = zipfile.ZipInfo(name, _DATE)
+            entry = zipfile.ZipInfo(name, _MEMBER_DATE)
             entry.create_system, entry.external_attr = 3, (stat.S_IFREG | 0o644) << 16
             # Content with a suspicious compression ratio is stored uncompressed, so that it is not rejected
             # as a zip bomb.

@@ -39,7 +39,7 @@ class DrillOffer(Struct, frozen=True):
     scenario: Scenario | None
     """Parsed scenario; None if it cannot be played."""
     problems: tuple[Problem, ...] = ()
-    hindrance: str = ""
+    obstacle: str = ""
     """Reason why the drill cannot be imported, as a sentence; empty if it can."""
     exists_here: bool = False
     """True if an identical drill already exists here."""
@@ -49,7 +49,7 @@ class RunOffer(Struct, frozen=True):
     """Recorded run of a bundle."""
 
     name: str
-    says: str
+    description: str
     """Scenario, duration and inputs of the run, or the reason why it cannot be replayed."""
     usable: bool
 
@@ -78,14 +78,14 @@ def list_offers(opened_bundle: Bundle) -> Iterator[DrillOffer]:
 
 
 def _build_offer(
-    opened_bundle: Bundle, name: str, text: str, present: Mapping[str, ScenarioFile]
+    opened_bundle: Bundle, name: str, text: str, existing_files: Mapping[str, ScenarioFile]
 ) -> DrillOffer:
     try:
         scenario = load_scenario(text, f"{opened_bundle.file}/scenarios/{name}.toml")
     except ScenarioError as problems:
         reason = tr("Not playable: {why}").format(why=_shorten_problem(problems.problems[0]))
         return DrillOffer(name, text, None, problems.problems, reason)
-    file = present.get(name)
+    file = existing_files.get(name)
     if file is None:
         return DrillOffer(name, text, scenario)
     if file.text == text:
@@ -112,7 +112,7 @@ def list_run_offers(opened_bundle: Bundle) -> Iterator[RunOffer]:
 
 def _build_run_offer(name: str, raw: bytes) -> RunOffer:
     try:
-        report, _ = run_files.parse(raw, f"{name}.json")
+        report, _ = run_files.parse_run(raw, f"{name}.json")
         does = ", ".join(f"{verb} × {count}" for verb, count in count_verbs(report["inputs"]))
     except (RunFileError, InputError) as problem:
         return RunOffer(name, str(problem), usable=False)
@@ -141,7 +141,7 @@ def import_bundle(
     hindered = {
         offer.name
         for offer in (list_offers(opened_bundle) if known_offers is None else known_offers)
-        if offer.hindrance and not offer.exists_here
+        if offer.obstacle and not offer.exists_here
     }
     if hindered & set(drill_names):
         raise ValueError(f"cannot be imported: {sorted(hindered & set(drill_names))}")
@@ -150,7 +150,7 @@ def import_bundle(
     files |= {folder / "runs" / f"{name}.json": opened_bundle.runs[name] for name in runs}
     new = {file: raw for file, raw in files.items() if not file.exists()}
     if new:
-        _write_all(folder, {folder / scenario_files.LABEL: _build_label(opened_bundle), **new})
+        _write_all(folder, {folder / scenario_files.LABEL_FILE: _build_label(opened_bundle), **new})
     return list(new)
 
 
@@ -158,7 +158,7 @@ def _write_all(folder: Path, files: Mapping[Path, bytes]) -> None:
     try:
         for file, raw in files.items():
             file.parent.mkdir(parents=True, exist_ok=True)
-            atomic_write.write(file, raw)
+            atomic_write.write_atomically(file, raw)
     except OSError as error:
         reason = error.strerror
         raise BundleStoreError(
@@ -201,7 +201,7 @@ def _read_imported_bundle(folder: Path) -> ImportedBundle:
     )
 
 
-def remove(key: str) -> None:
+def remove_bundle(key: str) -> None:
     """Remove all drills and runs that were imported from a bundle.
 
     Raises ScenarioNotFoundError for an unknown bundle, and BundleStoreError.

@@ -12,7 +12,7 @@ from engine.drill.running.state import DrillState
 from engine.inputs import Input
 from engine.verbs.lines import parse_script
 
-BETTER_MAX: Final = 3.0
+PAR_EXCESS_MAX: Final = 3.0
 """Maximum number of points by which par may exceed the reference solution.
 
 More means a mistake in drill or rubric. Assumed.
@@ -21,10 +21,10 @@ More means a mistake in drill or rubric. Assumed.
 INACTION_LOSS_MIN: Final = BLUNDER
 """Minimum loss of points by inaction: the cost of a blunder."""
 
-TRAP_MIN: Final = 0.5
+TRAP_LOSS_MIN: Final = 0.5
 """Minimum loss of points by a trap. A smaller loss is insignificant (engine/drill/par/regret.py, LABELS)."""
 
-LUCK_MAX: Final = BLUNDER
+SEED_DIFFERENCE_MAX: Final = BLUNDER
 """Maximum difference of the reference solution's score between seeds: the cost of a blunder."""
 
 
@@ -47,7 +47,7 @@ def list_warnings(certificate: ParCertificate, file: str) -> list[Problem]:
     par, idle = certificate["par"]["score"], certificate["idle"]["score"]
     reference = certificate["reference"]["score"]
     sentences = []
-    if reference is not None and reference < par - BETTER_MAX:
+    if reference is not None and reference < par - PAR_EXCESS_MAX:
         text = tr("the reference solution earns {points:g} points, the best known plan {par:g}")
         sentences.append(
             (
@@ -63,7 +63,7 @@ def list_warnings(certificate: ParCertificate, file: str) -> list[Problem]:
         text = tr("doing nothing earns {points:g} points, the best known plan {par:g}")
         sentences.append((text.format(points=idle, par=par), tr("Points require an action")))
     for trap in certificate.get("traps", ()) if solved else ():
-        if trap["best"] is not None and trap["best"] > par - TRAP_MIN:
+        if trap["best"] is not None and trap["best"] > par - TRAP_LOSS_MIN:
             text = tr(
                 "after the trap {trap!r}, {points:g} points are still possible; the best known "
                 "plan earns {par:g}"
@@ -71,13 +71,13 @@ def list_warnings(certificate: ParCertificate, file: str) -> list[Problem]:
             warning = text.format(trap=trap["text"] or trap["name"], points=trap["best"], par=par)
             sentences.append((warning, tr("The trap costs points")))
     luck, robust = certificate.get("luck"), certificate.get("robust")
-    if luck is not None and luck["most"] - luck["least"] > LUCK_MAX:
+    if luck is not None and luck["most"] - luck["least"] > SEED_DIFFERENCE_MAX:
         text = tr("with other seeds the reference solution earns {least:g} to {most:g} points")
         sentences.append((text.format(**luck), tr("The result does not depend on luck")))
     if (
         luck is not None
         and robust is not None
-        and (lowest := max(luck["least"], robust["least"])) < par - LUCK_MAX
+        and (lowest := max(luck["least"], robust["least"])) < par - SEED_DIFFERENCE_MAX
     ):
         text = tr("the best plan earns only {least:g} points with another seed, but {par:g} with this one")
         sentences.append((text.format(least=lowest, par=par), tr("The result does not depend on luck")))

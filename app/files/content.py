@@ -7,7 +7,7 @@ from typing import Final
 from app.words.language import tr
 from engine.drill.authoring.scenario import escape_invisible
 
-_MARKS: Final = (
+_BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
@@ -41,9 +41,9 @@ def read_bytes(file: Path, bytes_max: int) -> bytes:
     return content
 
 
-def decode(content: bytes, name: str) -> str:
+def decode_text(content: bytes, name: str) -> str:
     """Decode UTF-8, or UTF-16 with a byte order mark. Raises UnreadableFileError."""
-    encoding = next((encoding for mark, encoding in _MARKS if content.startswith(mark)), "utf-8")
+    encoding = next((encoding for mark, encoding in _BYTE_ORDER_MARKS if content.startswith(mark)), "utf-8")
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:

@@ -29,16 +29,16 @@ def draw_seed() -> int:
 GENERATORS: Final = ("random-trouble-easy", "random-trouble-medium", "random-trouble-hard")
 """Shipped generators. Their seed determines the faults and their times."""
 
-NODES: Final = 50
+SEARCH_NODES: Final = 50
 """Number of plans that the search tries, to find a better plan than the reference. Assumed: half a second."""
 
-TRIES: Final = 8
+ATTEMPTS_MAX: Final = 8
 """Number of attempts to generate a drill of the requested difficulty.
 
 After that, a drill of another difficulty is accepted. Assumed: each attempt takes one to six seconds.
 """
 
-DRAWN_MAX: Final = 200
+DRAWN_SEEDS_MAX: Final = 200
 """Maximum number of seeds drawn to find different variants.
 
 Assumed: four times the variants of the largest generator.
@@ -51,13 +51,13 @@ class GeneratedDrill(Struct, frozen=True):
     scenario: Scenario
     """Variant for the seed, with its measured level."""
     seed: int
-    proved: ParCertificate
+    certificate: ParCertificate
     """Part of a certificate: par, reference, idle, blunder_share, acts_tried, choices, nodes."""
 
     @property
     def difficulty(self) -> str:
         """Difficulty, one of LEVELS; empty if too few actions were tried."""
-        return proof.get_difficulty(self.proved)
+        return proof.get_difficulty(self.certificate)
 
     @property
     def description(self) -> str:
@@ -68,7 +68,7 @@ class GeneratedDrill(Struct, frozen=True):
         return " ".join(
             (
                 text.format(minutes=self.scenario.minutes, difficulty=measured),
-                checked_text.format(count=self.proved["nodes"], points=self.proved["par"]["score"]),
+                checked_text.format(count=self.certificate["nodes"], points=self.certificate["par"]["score"]),
             )
         )
 
@@ -87,7 +87,7 @@ def draw_candidates(
         ),
     ):
         known_scenarios = []
-        for seed in (draw_seed() for _ in range(DRAWN_MAX)):
+        for seed in (draw_seed() for _ in range(DRAWN_SEEDS_MAX)):
             picks = pick_values(generator.variants, seed)
             if picks not in known_scenarios:
                 known_scenarios.append(picks)
@@ -105,13 +105,13 @@ def generate_drill(
     """
     other_drills: list[GeneratedDrill] = []
     for number, (scenario, seed) in enumerate(candidates):
-        if other_drills and number >= TRIES:
+        if other_drills and number >= ATTEMPTS_MAX:
             break
         try:
             variant = select_variant(scenario, seed)
         except ScenarioError:
             continue
-        proved = yield from _prove(variant, seed, number)
+        proved = yield from _prove_drill(variant, seed, number)
         if proved is None:
             continue
         level = proof.get_difficulty(proved) or variant.level
@@ -130,17 +130,17 @@ def _compute_level_distance(level: str, wanted_level: str) -> int:
     return abs(LEVELS.index(level) - LEVELS.index(wanted_level))
 
 
-def _prove(scenario: Scenario, seed: int, number: int) -> Slices[ParCertificate | None]:
+def _prove_drill(scenario: Scenario, seed: int, number: int) -> Slices[ParCertificate | None]:
     search = ParSearch(scenario, seed)
-    for _ in itertools.takewhile(lambda _: search.nodes < NODES, search.run_steps()):
-        yield (number + 0.5 * min(1.0, search.nodes / NODES)) / TRIES
+    for _ in itertools.takewhile(lambda _: search.node_count < SEARCH_NODES, search.run_steps()):
+        yield (number + 0.5 * min(1.0, search.node_count / SEARCH_NODES)) / ATTEMPTS_MAX
     best, reference = search.best, search.reference
-    if best is None or reference is None or not (reference.fair and reference.reached):
+    if best is None or reference is None or not (reference.fair and reference.has_reached_goals):
         return None
     blunders = search.build_blunder_test()
     for share in blunders.run_steps():
-        yield (number + 0.5 + 0.49 * share) / TRIES
-    measured = blunders.build_certificate_fields
+        yield (number + 0.5 + 0.49 * share) / ATTEMPTS_MAX
+    measured = blunders.certificate_fields
     certificate: ParCertificate = {
         "par": {"score": best.score, "plan": best.lines},
         "reference": {"score": reference.score, "fair": reference.fair},
@@ -148,6 +148,6 @@ def _prove(scenario: Scenario, seed: int, number: int) -> Slices[ParCertificate 
         "blunder_share": measured["blunder_share"],
         "acts_tried": measured["acts_tried"],
         "choices": measured["choices"],
-        "nodes": search.nodes + blunders.tried,
+        "nodes": search.node_count + blunders.tested_count,
     }
     return None if certificates.list_warnings(certificate, scenario.name) else certificate

@@ -36,20 +36,20 @@ class Budget(Struct, frozen=True):
     """Maximum simulated time of a run, in ticks."""
     base_s: float
     """Processor time that every run may use, regardless of its length."""
-    share: float
+    s_per_simulated_s: float
     """Additional processor time per simulated second. A hundred databases during faults need 0.02."""
-    most_s: float
+    s_max: float
     """Maximum processor time of any run."""
     events_max: int = 2_000_000
 
     def compute_allowed_s(self, tick: Tick) -> float:
         """Return the processor time that a run may use up to *tick*."""
-        return min(self.most_s, self.base_s + self.share * tick / TICKS_PER_S)
+        return min(self.s_max, self.base_s + self.s_per_simulated_s * tick / TICKS_PER_S)
 
 
-OF_SEAT: Final = Budget(8 * 3600 * TICKS_PER_S, 60.0, 0.1, 3_000.0)
+SEAT_BUDGET: Final = Budget(8 * 3600 * TICKS_PER_S, 60.0, 0.1, 3_000.0)
 """Budget for the run of a known seat."""
-OF_FILE: Final = Budget(1_000_000 * TICKS_PER_S, 20.0, 0.02, 200.0)
+FILE_BUDGET: Final = Budget(1_000_000 * TICKS_PER_S, 20.0, 0.02, 200.0)
 """Budget for a run in a file of unknown origin."""
 
 
@@ -60,7 +60,7 @@ class PlayerHeartbeat:
     """Processor time of this process at the last heartbeat."""
 
 
-progress: Final = PlayerHeartbeat()
+HEARTBEAT: Final = PlayerHeartbeat()
 
 
 class UnplayableError(Exception):
@@ -136,7 +136,7 @@ class GuardedPlayer:
     def _check_budget(self) -> None:
         """Raise UnplayableError if the budget is used up."""
         self._count_time()
-        progress.at_s = time.process_time()
+        HEARTBEAT.at_s = time.process_time()
         if self.is_spent:
             raise UnplayableError(tr("the run exceeds the limit for processor time"))
         grown = read_resident_bytes() - self._resident

@@ -20,13 +20,13 @@ from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 from engine.json_text import parse_json
 
-FILE: Final = "course.toml"
+COURSE_FILE: Final = "course.toml"
 
 
-class Lesson(Struct, frozen=True):
+class CourseDrill(Struct, frozen=True):
     """Drill with its position in the course."""
 
-    place: int
+    position: int
     """Position in the course, from 1."""
     part: int
     """Number of the part, from 1."""
@@ -37,30 +37,36 @@ class Lesson(Struct, frozen=True):
 
 
 @lru_cache(maxsize=1)
-def load_lessons() -> dict[str, Lesson]:
+def load_lessons() -> dict[str, CourseDrill]:
     """Return the lessons by name of the drill, in the order of the course."""
-    parts = tomllib.loads(resources.files("engine.drill.judging").joinpath(FILE).read_text(encoding="utf-8"))[
-        "part"
-    ]
+    parts = tomllib.loads(
+        resources.files("engine.drill.judging").joinpath(COURSE_FILE).read_text(encoding="utf-8")
+    )["part"]
     rows = [
         (number, part["title"], drill, teaches)
         for number, part in enumerate(parts, start=1)
         for drill, teaches in part["drills"]
     ]
-    return {row[2]: Lesson(index, *row) for index, row in enumerate(rows, start=1)}
+    return {row[2]: CourseDrill(index, *row) for index, row in enumerate(rows, start=1)}
 
 
 def get_position(drill: str) -> int:
     """Return the position of the drill in the course. Drills outside the course come after all others."""
     lesson = load_lessons().get(drill)
-    return lesson.place if lesson is not None else len(load_lessons()) + 1
+    return lesson.position if lesson is not None else len(load_lessons()) + 1
 
 
-MARK: Final = b'{"begun": '
+JOURNAL_MARK: Final = b'{"begun": '
 """First bytes of a journal file. The file of a finished run contains a report instead."""
 
 
-CUT_OFF: Final = {"cut_off": True, "events": [], "availability": {}, "score": {}, "failovers": []}
+MISSING_REPORT_PARTS: Final = {
+    "cut_off": True,
+    "events": [],
+    "availability": {},
+    "score": {},
+    "failovers": [],
+}
 """Placeholders for parts of a report that a journal does not contain. Only a replay can compute them."""
 
 
@@ -121,7 +127,7 @@ class JournalFile:
             raise RecordingError(self.problem) from problem
 
 
-def read(raw: bytes) -> dict[str, object]:
+def read_journal(raw: bytes) -> dict[str, object]:
     """Read inputs, end and hashes of an interrupted run, in the form of its report. The run is not played.
 
     Raises ValueError, KeyError and TypeError for other content. An incomplete last line is ignored.
@@ -140,5 +146,5 @@ def read(raw: bytes) -> dict[str, object]:
         "inputs": [entry["line"] for entry in entries if entry["line"]],
         "ended_at_s": max((entry["tick"] for entry in entries), default=0) / TICKS_PER_S,
         "hashes": hashes,
-        **CUT_OFF,
+        **MISSING_REPORT_PARTS,
     }

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-VALID: Final = timedelta(days=3650)
+VALIDITY: Final = timedelta(days=3650)
 """Period of validity. Nobody checks it, because clients compare the certificate or its fingerprint. Assumed."""
 
 
@@ -30,7 +30,7 @@ def create_certificate(subject: str, addresses: Sequence[str] = ()) -> tuple[str
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(time - timedelta(days=1))  # because the clocks of two computers may differ
-        .not_valid_after(time + VALID)
+        .not_valid_after(time + VALIDITY)
     )
     if addresses:
         ip_addresses = [x509.IPAddress(ip_address(address)) for address in addresses]

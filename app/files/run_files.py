@@ -7,8 +7,8 @@ from typing import Final, cast
 
 from app.export.source import ExportSource, as_json
 from app.files import journal_file, scenario_files
-from app.files.content import UnreadableFileError, decode, read_bytes
-from app.files.guarded_player import OF_FILE, Budget, GuardedPlayer, convert_errors
+from app.files.content import UnreadableFileError, decode_text, read_bytes
+from app.files.guarded_player import FILE_BUDGET, Budget, GuardedPlayer, convert_errors
 from app.files.scenario_files import ScenarioNotFoundError
 from app.words.language import tr
 from engine.drill.authoring.scenario import escape_invisible, load_scenario
@@ -24,7 +24,7 @@ from engine.verbs.lines import parse_script
 BYTES_MAX: Final = 200_000_000
 """Maximum size of a file in bytes. A run of two hours with two hundred databases has about a quarter of it."""
 
-_NEEDED: Final[dict[str, type | tuple[type, ...]]] = {
+_REQUIRED_FIELDS: Final[dict[str, type | tuple[type, ...]]] = {
     "scenario": str, "seed": int, "mode": str, "inputs": list, "ended_at_s": (int, float), "events": list,
     "hashes": list, "availability": dict, "score": dict, "failovers": list,
 }  # fmt: skip
@@ -42,7 +42,7 @@ INPUTS_MAX: Final = 100_000
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
 """Pattern of a scenario's name. It matches no path."""
 
-TICK_MAX: Final = 1e6
+TIME_S_MAX: Final = 1e6
 """Maximum time of a run in seconds, as in `run --until`."""
 
 
@@ -50,15 +50,15 @@ class RunFileError(Exception):
     """Error for a file that is not a run or cannot be read. The text is a sentence for the user."""
 
 
-def read(file: Path) -> tuple[Report, str]:
+def read_run(file: Path) -> tuple[Report, str]:
     """Read the report in *file*, and the text of its scenario. Raises RunFileError."""
     try:
-        return parse(read_bytes(file, BYTES_MAX), str(file))
+        return parse_run(read_bytes(file, BYTES_MAX), str(file))
     except UnreadableFileError as error:
         raise RunFileError(f"{error}.") from error
 
 
-def parse(raw: bytes, file: str) -> tuple[Report, str]:
+def parse_run(raw: bytes, file: str) -> tuple[Report, str]:
     """Parse the report in *raw*, and find the text of its scenario. *file*: its name for messages.
 
     Raises RunFileError.
@@ -72,8 +72,8 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
     if raw.count(b"{") + raw.count(b"[") > NESTS_MAX or raw.count(b",") > VALUES_MAX:
         raise RunFileError(tr("{file} contains more values than a run may have.").format(file=file))
     try:
-        is_complete = not raw.startswith(journal_file.MARK)
-        content = parse_json(decode(raw, file)) if is_complete else journal_file.read(raw)
+        is_complete = not raw.startswith(journal_file.JOURNAL_MARK)
+        content = parse_json(decode_text(raw, file)) if is_complete else journal_file.read_journal(raw)
     except UnreadableFileError as error:
         raise RunFileError(f"{error}.") from error
     except (KeyError, TypeError, IndexError, OverflowError) as error:
@@ -100,12 +100,12 @@ def _find_problem(report: object, raw: bytes) -> str:
     """Return the reason why the JSON value is not a valid report, or an empty text."""
     if not isinstance(report, dict):
         return tr("it is not a JSON object")
-    for name, kind in _NEEDED.items():
+    for name, kind in _REQUIRED_FIELDS.items():
         if not isinstance(report.get(name), kind) or isinstance(report[name], bool):
             return tr("{name} is missing or has the wrong type").format(name=name)
     if report["mode"] not in set(DrillMode):
         return tr("unknown mode {mode!r}").format(mode=report["mode"])
-    if not 0 <= report["seed"] < 2**63 or not 0 <= report["ended_at_s"] <= TICK_MAX:
+    if not 0 <= report["seed"] < 2**63 or not 0 <= report["ended_at_s"] <= TIME_S_MAX:
         return tr("seed or end is out of range")
     if not _NAME.fullmatch(report["scenario"]):
         return tr("invalid scenario name")
@@ -113,14 +113,14 @@ def _find_problem(report: object, raw: bytes) -> str:
         return tr("the run has more than {most} inputs").format(most=INPUTS_MAX)
     if not all(isinstance(line, str) for line in report["inputs"]):
         return tr("its inputs are not lines of text")
-    if _HALF.search(raw) and not _is_text(report):
+    if _HALF_SURROGATE.search(raw) and not _is_text(report):
         return tr("it contains an invalid Unicode character (half a surrogate pair)")
     if not all(_is_hash(entry) for entry in report["hashes"]) or not all(map(_is_event, report["events"])):
         return tr("invalid hashes or events")
     return ""
 
 
-_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_HALF_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 """JSON escape of half of a surrogate pair. It is invalid without the other half."""
 
 
@@ -135,7 +135,7 @@ def _is_text(report: object) -> bool:
 def _is_hash(entry: object) -> bool:
     return (
         isinstance(entry, dict)
-        and _is_figure(entry.get("t_s"), TICK_MAX)
+        and _is_figure(entry.get("t_s"), TIME_S_MAX)
         and type(entry.get("inputs")) is int
         and 0 <= entry["inputs"] <= INPUTS_MAX
         and isinstance(entry.get("hash"), str)
@@ -145,7 +145,7 @@ def _is_hash(entry: object) -> bool:
 def _is_event(entry: object) -> bool:
     return (
         isinstance(entry, dict)
-        and _is_figure(entry.get("t_s"), TICK_MAX)
+        and _is_figure(entry.get("t_s"), TIME_S_MAX)
         and isinstance(entry.get("kind"), str)
         and isinstance(entry.get("text"), str)
     )
@@ -156,7 +156,7 @@ def _is_figure(value: object, maximum: float) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= maximum
 
 
-def play(report: Report, text: str, budget: Budget = OF_FILE) -> Drill:
+def replay_run(report: Report, text: str, budget: Budget = FILE_BUDGET) -> Drill:
     """Replay the run of *report* within *budget*. *text*: text of its scenario.
 
     Raises ScenarioError, InputError for invalid lines, and UnplayableError.
@@ -186,6 +186,6 @@ def _find_scenario_text(file: str, report: Report) -> str:
         ) from problem
 
 
-def as_text(source: ExportSource) -> str:
+def format_run(source: ExportSource) -> str:
     """Format report and review as JSON that `read` accepts."""
     return json.dumps(as_json(source), allow_nan=False, ensure_ascii=False, indent=1) + "\n"

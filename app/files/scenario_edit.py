@@ -57,15 +57,15 @@ def get_value(data: Mapping[str, object], path: Path) -> Any:
 def set_value(text: str, path: Path, value: object) -> str:
     """Return *text* with *value* at *path*. None removes the value. Raises ScenarioEditError."""
     if value is None:
-        return remove(text, path)
-    return _edit_own_table(text, path, lambda table, inner: _set_value(table, inner, value)) or _set_value(
+        return remove_value(text, path)
+    return _edit_table_lines(text, path, lambda table, inner: _set_value(table, inner, value)) or _set_value(
         text, path, value
     )
 
 
-def remove(text: str, path: Path) -> str:
+def remove_value(text: str, path: Path) -> str:
     """Return *text* without the value at *path*. Raises ScenarioEditError."""
-    return _edit_own_table(text, path, _remove_value) or _remove_value(text, path)
+    return _edit_table_lines(text, path, _remove_value) or _remove_value(text, path)
 
 
 def _set_value(text: str, path: Path, value: object) -> str:
@@ -90,7 +90,7 @@ def _remove_value(text: str, path: Path) -> str:
     return tomlkit.dumps(document)
 
 
-def _edit_own_table(text: str, path: Path, change: Callable[[str, Path], str]) -> str | None:
+def _edit_table_lines(text: str, path: Path, change: Callable[[str, Path], str]) -> str | None:
     """Return *text* after *change* was applied only to the lines of the table in *path*.
 
     This is much faster for a long text. Return None if the table is not one block of lines, if nothing
@@ -146,7 +146,7 @@ def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
     return tomlkit.dumps(document).rstrip("\n") + "\n"
 
 
-def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
+def add_nested_table(text: str, path: Path, values: Mapping[str, object]) -> str:
     """Return *text* with another table in the list at *path*, which is inside another table.
 
     Raises ScenarioEditError.
@@ -203,7 +203,7 @@ def _find_parent(text: str, path: Path) -> tuple[tomlkit.TOMLDocument, Any]:
     return document, container
 
 
-class _Span(Struct, frozen=True):
+class _LineRange(Struct, frozen=True):
     """Range of lines of an entry, from 0. *end* is exclusive."""
 
     start: int
@@ -276,7 +276,7 @@ def remove_entry(text: str, key: str, index: int) -> str:
         lines, spans = _split_entries(text, key)
     # an entry of an inline list has no lines of its own, but can be removed
     except ScenarioEditError:
-        return remove(text, (key, index))
+        return remove_value(text, (key, index))
     if not 0 <= index < len(spans):
         raise ScenarioEditError(tr("This entry no longer exists in the list."))
     span = spans[index]
@@ -294,7 +294,7 @@ def _find_free_name(name: str, used_names: list[object]) -> str:
     return next(candidate for n in count(2) if (candidate := f"{base_name}{joint}{n}") not in used_names)
 
 
-def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
+def _split_entries(text: str, key: str) -> tuple[list[str], list[_LineRange]]:
     """Return the lines of *text*, and the range of lines of each entry of the list *key*."""
     try:
         data = tomllib.loads(text)
@@ -321,7 +321,7 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_Span]]:
             start for start in order[number + 1 :] if starts[start][:2] != starts[line]
         )  # nested tables belong to the entry
         spans.append(
-            _Span(
+            _LineRange(
                 _find_comment_start(lines, line), _find_entry_end(lines, line, next(next_starts, len(lines)))
             )
         )

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from app.files.content import UnreadableFileError, decode, read_bytes
+from app.files.content import UnreadableFileError, decode_text, read_bytes
 from app.files.folders import get_default_folder, is_special_file
 from app.words.language import tr
 from engine.drill.authoring import limits
@@ -21,7 +21,7 @@ BYTES_MAX: Final = 4 * limits.SIZE_MAX
 """Maximum size of a file in bytes. A character takes at most four bytes."""
 
 
-LABEL: Final = "bundle.label"
+LABEL_FILE: Final = "bundle.label"
 """Name of the TOML file that describes the origin of a bundle's scenarios, in the same folder."""
 LABEL_BYTES_MAX: Final = 100_000
 """Maximum size of this file in bytes."""
@@ -124,8 +124,8 @@ def _list_shipped_files() -> Iterator[ScenarioFile]:
 def read_label(folder: Path) -> dict[str, object]:
     """Return title, author and origin of a bundle from its folder. If the file is incomplete, return only a title."""
     fields: dict[str, object] = {}
-    if not is_special_file(folder / LABEL):
-        with suppress(OSError, ValueError, RecursionError), (folder / LABEL).open("rb") as file:
+    if not is_special_file(folder / LABEL_FILE):
+        with suppress(OSError, ValueError, RecursionError), (folder / LABEL_FILE).open("rb") as file:
             fields = tomllib.loads(file.read(LABEL_BYTES_MAX).decode("utf-8"))
     return fields if isinstance(fields.get("title"), str) else {"title": folder.name}
 
@@ -139,7 +139,7 @@ def _is_file(path: Path) -> bool:
 
 def _read_file(path: Path) -> ScenarioFile:
     try:
-        text = decode(read_bytes(path, BYTES_MAX), str(path)).replace("\r\n", "\n")
+        text = decode_text(read_bytes(path, BYTES_MAX), str(path)).replace("\r\n", "\n")
     except UnreadableFileError as error:
         raise ScenarioNotFoundError(str(error)) from error
     origin = str(read_label(path.parent)["title"]) if path.parent.parent == get_bundles_folder() else ""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from app.export.sheets import as_csv
-from app.files.content import UnreadableFileError, decode, read_bytes
+from app.files.content import UnreadableFileError, decode_text, read_bytes
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.authoring.scenario import escape_invisible
@@ -20,7 +20,7 @@ class ScriptFileError(Exception):
     """Error for a file that is not a script. The text gives the reason."""
 
 
-def read(file: Path) -> str:
+def read_script(file: Path) -> str:
     """Return the text of a script in UTF-8, UTF-16 with a byte order mark, or Windows-1252. Raises ScriptFileError."""
     name = escape_invisible(file.name)
     try:
@@ -28,7 +28,7 @@ def read(file: Path) -> str:
     except UnreadableFileError as error:
         raise ScriptFileError(str(error)) from error
     try:
-        text = decode(content, name)
+        text = decode_text(content, name)
     except UnreadableFileError:
         text = content.decode("cp1252", "replace")
     if "\0" in text:
@@ -39,16 +39,16 @@ def read(file: Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-Results = Sequence[tuple[Sequence[str], Sequence[Sequence[object]]]]
+ResultSets = Sequence[tuple[Sequence[str], Sequence[Sequence[object]]]]
 """Column names and rows of each result set."""
 
 
-def format_results_as_csv(results: Results) -> str:
+def format_results_as_csv(results: ResultSets) -> str:
     """Format all result sets as CSV tables, separated by an empty line."""
     return "\r\n".join(as_csv(columns, map(_format_cells, rows)) for columns, rows in results)
 
 
-def format_results_as_text(results: Results, messages: Iterable[str]) -> str:
+def format_results_as_text(results: ResultSets, messages: Iterable[str]) -> str:
     """Format results like "results to text", but without a limit, followed by the messages."""
     tables = (
         formatting.format_text_table(list(columns), [*map(_format_cells, rows)]) for columns, rows in results

@@ -29,7 +29,7 @@ _PUNCTUATION: Final = ".,;:!?()[]'\"`“”*"
 """Characters that are stripped from both ends of a word in the search index."""
 
 
-def read(
+def read_summaries(
     files: Iterable[ScenarioFile], folder: Path | None, memory: dict[str, ScenarioSummary] | None = None
 ) -> tuple[list[ScenarioSummary], list[str]]:
     """Return a summary of each file, in order, and a message for each unplayable file.
@@ -55,7 +55,7 @@ def read(
                 tr("{file} cannot be played: {why}").format(file=file.file, why=problem.problems[0])
             )
     if folder is not None and summaries != stored:
-        _save(summaries, folder)
+        _save_cache(summaries, folder)
     if memory is not None:
         memory.clear()
         memory.update(summaries)
@@ -110,14 +110,14 @@ def compute_key(file: ScenarioFile, version: str) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def build_text(summaries_by_key: dict[str, ScenarioSummary]) -> str:
+def format_cache(summaries_by_key: dict[str, ScenarioSummary]) -> str:
     """Return the text of a cache file, with one line for each scenario."""
     lines = (f"{json.dumps(key)}: {json.dumps(asdict(summary))}" for key, summary in summaries_by_key.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _save(summaries_by_key: dict[str, ScenarioSummary], folder: Path) -> None:
+def _save_cache(summaries_by_key: dict[str, ScenarioSummary], folder: Path) -> None:
     # on a full disk or in a read-only folder, the next start parses the scenarios again
     with suppress(OSError):
-        atomic_write.write(folder / FILE_NAME, build_text(summaries_by_key))
+        atomic_write.write_atomically(folder / FILE_NAME, format_cache(summaries_by_key))
         keep_private(folder / FILE_NAME)

@@ -46,7 +46,7 @@ def get_sort_key(summary: ScenarioSummary) -> tuple[bool, int, int, str]:
     return summary.scored, LEVELS.index(summary.level), summary.minutes, summary.title
 
 
-_IN_FILE: Final = {
+_FIELD_TYPES: Final = {
     "name": str, "title": str, "summary": str, "level": str, "minutes": int, "skills": list, "brief": str,
     "sources": list, "scored": bool, "shipped": bool, "origin": str, "technology": str, "version": str,
     "words": str,
@@ -68,7 +68,7 @@ def load_summaries(folder: Path) -> dict[str, ScenarioSummary]:
 
 def _read_summary(entry: Mapping[str, Any]) -> ScenarioSummary:
     """Convert an entry of the file to a summary. Raises ValueError for an invalid entry."""
-    if {name: type(value) for name, value in entry.items()} != _IN_FILE:
+    if {name: type(value) for name, value in entry.items()} != _FIELD_TYPES:
         raise ValueError("not a summary")
     words = (*entry["skills"], *entry["sources"])
     if entry["technology"] not in load_learning_paths():

@@ -33,21 +33,21 @@ from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
 from engine.verbs.verb import VerbParameter
 
-HIDDEN: Final = "…"
-SPEAKERS: Final = ("doctor.py", "qt_probe.py", "storage", "main_window/diagnostics.py")
+HIDDEN_MARK: Final = "…"
+MESSAGE_MODULES: Final = ("doctor.py", "qt_probe.py", "storage", "main_window/diagnostics.py")
 """Modules and packages in app/ that contain the texts of findings."""
 
 _NUMBER: Final = re.compile(r"\d{1,12}(?:[.,]\d{1,6}){0,2}", re.ASCII)
 """Pattern of a number or version. Four groups of digits are excluded, because they could be an IP address."""
 _NAME_KEYS: Final = ("name", "id", "workload")
 """Fields of a drill whose values are names that users type."""
-_ALSO: Final = """
+_FURTHER_WORDS: Final = """
 GO N INT INTEGER BIGINT SMALLINT TINYINT BIT FLOAT REAL DECIMAL NUMERIC MONEY CHAR VARCHAR NCHAR NVARCHAR TEXT NTEXT
 SYSNAME DATETIME SMALLDATETIME DATETIME2 DATE TIME BINARY VARBINARY UNIQUEIDENTIFIER XML COUNT SUM AVG MIN MAX CAST
 CONVERT COALESCE NULLIF ISNULL ROW_NUMBER RANK APPLY OUTPUT INSERTED DELETED TRY CATCH LOGIN SYS MASTER MSDB MODEL
 TEMPDB
 """
-_SQLITE_SAYS: Final = """
+_SQLITE_MESSAGES: Final = """
 in database main Tree page btreeInitPage Freelist row missing from index never used returns error code wrong entries
 malformed disk image is ok for NULL value non-unique entry out of order
 """
@@ -72,9 +72,11 @@ class NameMasks:
 
 def redact_finding(text: str) -> str:
     """Redact a finding. Keep only words of the program's messages, and numbers."""
-    words = [word if _is_allowed(word) else HIDDEN for word in text.split()]
+    words = [word if _is_allowed(word) else HIDDEN_MARK for word in text.split()]
     return " ".join(
-        word for word, before in zip(words, ["", *words], strict=False) if (word, before) != (HIDDEN,) * 2
+        word
+        for word, before in zip(words, ["", *words], strict=False)
+        if (word, before) != (HIDDEN_MARK,) * 2
     )
 
 
@@ -85,7 +87,7 @@ def redact_input(line: str, names: NameMasks) -> str:
     try:
         parsed_input = parse_line(rest_of_line)
     except InputError:
-        return f"{time} {HIDDEN}"
+        return f"{time} {HIDDEN_MARK}"
     arguments = zip(VERBS[parsed_input.verb].parameters, parsed_input.args, strict=False)
     if parsed_input.verb == "sql":
         window, text = parsed_input.args
@@ -97,7 +99,7 @@ def redact_input(line: str, names: NameMasks) -> str:
 
 def redact_number(text: str) -> str:
     """Return *text* if it is a number or a version. Otherwise, return HIDDEN."""
-    return text if _NUMBER.fullmatch(text) else HIDDEN
+    return text if _NUMBER.fullmatch(text) else HIDDEN_MARK
 
 
 def redact_sql(text: str, names: NameMasks) -> str:
@@ -117,9 +119,9 @@ def _redact_argument(parameter: VerbParameter, token: str, names: NameMasks) -> 
     if parameter.kind == "window":
         return _redact_window_name(token, names)
     if parameter.kind == "rest":
-        return token if token.casefold() in list_shipped_names() else HIDDEN
+        return token if token.casefold() in list_shipped_names() else HIDDEN_MARK
     if parameter.choices:
-        return token if token in parameter.choices else HIDDEN
+        return token if token in parameter.choices else HIDDEN_MARK
     if parameter.kind == "number":
         return redact_number(token)
     return names.mask_name(token)
@@ -144,19 +146,19 @@ def _mask_token(token_match: re.Match[str], names: NameMasks) -> str:
     text = token_match[0]
     match token_match.lastgroup:
         case "remark":
-            return f"{text[:2]}{HIDDEN}" + ("*/" if text[0] == "/" else "")
+            return f"{text[:2]}{HIDDEN_MARK}" + ("*/" if text[0] == "/" else "")
         case "text":
-            return f"'{HIDDEN}'"
+            return f"'{HIDDEN_MARK}'"
         case "bracketed":
             inner = text[1:-1]
             return (
                 text[0]
                 + (inner if inner.upper() in _list_catalog_names() else names.mask_name(inner))
-                + _CLOSES[text[0]]
+                + _CLOSING_QUOTES[text[0]]
             )
         case "sqlcmd":
             directive = text.strip().partition(" ")[0].lower()
-            return (directive if directive in _DIRECTIVES else "!!") + f" {HIDDEN}"
+            return (directive if directive in _DIRECTIVES else "!!") + f" {HIDDEN_MARK}"
         case "figure":
             return redact_number(text)
         case "word":
@@ -166,10 +168,10 @@ def _mask_token(token_match: re.Match[str], names: NameMasks) -> str:
         case "sign":
             return text
         case _:
-            return HIDDEN
+            return HIDDEN_MARK
 
 
-_CLOSES: Final = {"[": "]", '"': '"'}
+_CLOSING_QUOTES: Final = {"[": "]", '"': '"'}
 _DIRECTIVES: Final = frozenset(
     {":connect", ":setvar", ":on", ":out", ":error", ":r", ":exit", ":quit", ":xml", ":reset"}
 )
@@ -179,7 +181,7 @@ _DIRECTIVES: Final = frozenset(
 def _list_sql_words() -> frozenset[str]:
     from engine.tsql.batches.environment import (  # late import, because it loads most of T-SQL
         CONTEXT_FUNCTIONS,
-        GLOBALS,
+        GLOBAL_VARIABLES,
     )
     from engine.tsql.procedures import PROCEDURES
     from engine.tsql.scalars.functions import FUNCTIONS
@@ -187,9 +189,9 @@ def _list_sql_words() -> frozenset[str]:
     grammar = resources.files("engine.tsql.language").joinpath("commands.lark").read_text(encoding="utf-8")
     pairs = {word for word_pair in COMMAND_PAIRS for word in word_pair}
     inner = {word for words in INNER_WORDS.values() for word in words}
-    called = {*FUNCTIONS, *CONTEXT_FUNCTIONS, *PROCEDURES, *(name.lstrip("@") for name in GLOBALS)}
+    called = {*FUNCTIONS, *CONTEXT_FUNCTIONS, *PROCEDURES, *(name.lstrip("@") for name in GLOBAL_VARIABLES)}
     quoted = set(re.findall(r'"([A-Z_]+)"i', grammar)) | set(re.findall(r"\b[A-Z_]{2,}\b", grammar))
-    words = KEYWORDS | STATEMENT_WORDS | COMMAND_WORDS | pairs | inner | quoted | set(_ALSO.split())
+    words = KEYWORDS | STATEMENT_WORDS | COMMAND_WORDS | pairs | inner | quoted | set(_FURTHER_WORDS.split())
     return frozenset(word.upper() for word in words | called) | _list_catalog_names()
 
 
@@ -237,8 +239,8 @@ _MARKS: Final = ".,;:!?()'\"“”„*#…-"
 @cache
 def _list_message_words() -> frozenset[str]:
     """Return the words that occur in messages of findings, also in the interface language."""
-    lines = [text for speaker in SPEAKERS for text in _read_string_literals(speaker)]
-    texts = [*lines, *map(tr, lines), _SQLITE_SAYS]
+    lines = [text for speaker in MESSAGE_MODULES for text in _read_string_literals(speaker)]
+    texts = [*lines, *map(tr, lines), _SQLITE_MESSAGES]
     known_parts = {word.strip(_MARKS) for text in texts for word in re.sub(r"\{[^{}]*\}", " ", text).split()}
     return frozenset(known_parts) | frozenset(_PLATFORMS)
 
@@ -258,9 +260,9 @@ PACKAGES: Final = ("PySide6-Essentials", "pyqtgraph", "numpy", "SQLAlchemy", "la
                    "pydantic")  # fmt: skip
 SYSTEMS: Final = frozenset({"Linux", "Darwin", "Windows", "x86_64", "AMD64", "aarch64", "arm64"})
 SETTINGS: Final = frozenset({ACCEPTED.name})
-LINES_MAX: Final = 20_000
+JOURNAL_LINES_MAX: Final = 20_000
 """Maximum number of journal lines in the support bundle. Assumed."""
-DATE: Final = (2000, 1, 1, 0, 0, 0)
+MEMBER_DATE: Final = (2000, 1, 1, 0, 0, 0)
 """Date of every file in the bundle, so that the time of play stays private."""
 
 
@@ -283,9 +285,9 @@ def write_bundle(file: Path, findings: Iterable[CheckResult], profile: Profile |
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as bundle:
         for name, text in members.items():
-            bundle.writestr(zipfile.ZipInfo(name, DATE), text + "\n", zipfile.ZIP_DEFLATED)
+            bundle.writestr(zipfile.ZipInfo(name, MEMBER_DATE), text + "\n", zipfile.ZIP_DEFLATED)
     try:
-        atomic_write.write(file, target.getvalue())
+        atomic_write.write_atomically(file, target.getvalue())
     except OSError as error:
         raise SupportBundleError(f"{file} cannot be written: {error.strerror}") from error
     return list(members)
@@ -315,11 +317,11 @@ def read_versions() -> dict[str, str]:
 def _shorten_version(text: str) -> str:
     """Return the version without a suffix of a distribution or company."""
     version_match = re.match(r"\d{1,6}(?:\.\d{1,6}){0,3}", text)
-    return version_match[0] if version_match is not None else HIDDEN
+    return version_match[0] if version_match is not None else HIDDEN_MARK
 
 
 def _mask_system(name: str) -> str:
-    return name if name in SYSTEMS else HIDDEN
+    return name if name in SYSTEMS else HIDDEN_MARK
 
 
 def _dump_profile(profile: Profile) -> dict[str, str]:
@@ -334,7 +336,7 @@ def _dump_profile(profile: Profile) -> dict[str, str]:
         last_run = profile.find_last_run()
         if last_run is not None:
             members["journal.txt"] = "\n".join(
-                redact_input(line.text, names) for line in profile.read_journal(last_run)[:LINES_MAX]
+                redact_input(line.text, names) for line in profile.read_journal(last_run)[:JOURNAL_LINES_MAX]
             )
     except StorageError as problem:
         return {"profile.txt": redact_finding(str(problem))}

@@ -38,16 +38,16 @@ from engine.events import Event, QuestionData
 from engine.inputs import Input, InputError
 from engine.model import Tick, World
 
-Done = TypeVar("Done")
-Stop = Callable[[Sequence[Event]], bool]
+Result = TypeVar("Result")
+StopCondition = Callable[[Sequence[Event]], bool]
 
-BUDGET_S: Final = 0.010
+FRAME_BUDGET_S: Final = 0.010
 """Maximum wall time of the engine per frame. The rest of the frame is for drawing."""
 SLICE_TICKS: Final = 50
 """Ticks between two checks of the wall clock: well below a millisecond at 5 us per tick."""
 SQL_TICKS: Final = 5
 """Ticks per slice while T-SQL exceeds its share of work. Each tick takes some ms (engine/tsql/batches/work.py)."""
-AT_ONCE_S: Final = 0.05
+INITIAL_TASK_S: Final = 0.05
 """Initial value of `at_once_s`: three frames, for which no progress bar is needed. Assumed."""
 
 
@@ -64,7 +64,7 @@ class Host:
         """Signal: reason for a refusal, as one sentence."""
         self.speed_changed: HostSignal[float] = HostSignal()
         self.running_changed: HostSignal[bool] = HostSignal()
-        self.lagging: HostSignal[float] = HostSignal()
+        self.lag_reported: HostSignal[float] = HostSignal()
         """Signal: actual speed if it is lower than the requested speed, otherwise 0."""
         self.progress: HostSignal[float] = HostSignal()
         """Signal: progress of a search or background task, from 0 to 1; -1 at its end."""
@@ -79,7 +79,7 @@ class Host:
 
         self.inbox = Inbox()
         """Requests of other threads, which the next frame processes."""
-        self.at_once_s = AT_ONCE_S
+        self.at_once_s = INITIAL_TASK_S
         """Maximum wall time that a background task runs before a progress bar is shown."""
         self.history: History | None = None
         """Run with access to every past time; None if there is no run."""
@@ -91,9 +91,9 @@ class Host:
         self._running = False
         self._lagging = False
         self._search: EventSearch | None = None
-        self._work: BackgroundTask[object] | None = None
-        self._sought: tuple[Tick, bool] | None = None
-        """Arguments of the last `show_moment`, while its background task runs; otherwise None."""
+        self._task: BackgroundTask[object] | None = None
+        self._sought_time: tuple[Tick, bool] | None = None
+        """Arguments of the last `show_time`, while its background task runs; otherwise None."""
         self._is_held = False
         """True while a question has paused a clock that ran before."""
         self._since_recorded_ticks = 0
@@ -111,14 +111,14 @@ class Host:
         """Run in its latest state; None if there is no run."""
         return self.history.drill if self.history is not None else None
 
-    def open(self, run: Drill | History, recorder: Recorder) -> None:
+    def open_run(self, run: Drill | History, recorder: Recorder) -> None:
         """Show *run*, paused. Inputs are recorded by *recorder*."""
         self._adopt_run(run, recorder)
         self._show_playback(None)
         if self.history is not None and self.history.drill.finished:
             self._finish_run(self.history.drill)
 
-    def watch(self, run: History, at_each_input: bool = False, tick: Tick = 0) -> None:
+    def watch_run(self, run: History, at_each_input: bool = False, tick: Tick = 0) -> None:
         """Show a finished run from *tick*, read-only. *at_each_input*: pause after each input."""
         self._adopt_run(run, NoRecorder())
         self._show_playback(
@@ -127,7 +127,7 @@ class Host:
 
     def _adopt_run(self, run: Drill | History, recorder: Recorder) -> None:
         self._halt()
-        self.inbox.refuse_all(tr(inbox.OVER))
+        self.inbox.refuse_all(tr(inbox.RUN_ENDED_TEXT))
         self.history = run if isinstance(run, History) else History(run)
         self._record = RecordingSchedule(recorder)
         self._pace.reset()
@@ -136,7 +136,7 @@ class Host:
     def close(self) -> None:
         """Close the run. Its record does not change."""
         self._halt()
-        self.inbox.refuse_all(tr(inbox.OVER))
+        self.inbox.refuse_all(tr(inbox.RUN_ENDED_TEXT))
         self.history = None
         self._record = RecordingSchedule(NoRecorder())
         if self._playback is not None:
@@ -146,32 +146,32 @@ class Host:
     # --- past moments ---------------------------------------------------------------------------------------
 
     @property
-    def looking_back(self) -> bool:
+    def is_looking_back(self) -> bool:
         """True if a past time is on screen. Inputs are then refused."""
         return self._playback is not None
 
-    def show_moment(self, tick: Tick, before_inputs: bool = False) -> bool:
+    def show_time(self, tick: Tick, before_inputs: bool = False) -> bool:
         """Show the run at *tick*, after all inputs of that tick, or before them with *before_inputs*.
 
-        A newer request replaces an older one. If the run cannot be rewound, emit `refused` and return False.
+        A newer request replaces an older one. If the run cannot be rewound, emit `refused_batches` and return False.
         """
-        history, work = self.history, self._work
-        if history is None or (work is not None and self._sought is None):
+        history, work = self.history, self._task
+        if history is None or (work is not None and self._sought_time is None):
             return False
-        if work is not None and self._sought == (tick, before_inputs):
+        if work is not None and self._sought_time == (tick, before_inputs):
             return True
         try:
             slices = history.seek_in_slices(tick, before_inputs)
         except InputError as problem:
             self._report_refusal(problem)
             return False
-        self.run_task(slices, lambda snapshot: self._show_moment(history, snapshot, before_inputs))
-        self._sought = (tick, before_inputs) if self._work is not None else None
+        self.run_task(slices, lambda snapshot: self._show_past(history, snapshot, before_inputs))
+        self._sought_time = (tick, before_inputs) if self._task is not None else None
         return True
 
-    def _show_moment(self, history: History, past_drill: Drill, before_inputs: bool) -> None:
+    def _show_past(self, history: History, past_drill: Drill, before_inputs: bool) -> None:
         playback = self._playback
-        watched = playback is not None and playback.stays
+        watched = playback is not None and playback.is_read_only
         if past_drill.tick >= history.drill.tick and not before_inputs and not watched:
             self._show_playback(None)
         else:
@@ -190,7 +190,7 @@ class Host:
         if looked or playback is not None:
             self.looking.emit(playback is not None)
 
-    def load(
+    def load_run(
         self,
         scenario: Scenario,
         seed: int,
@@ -201,7 +201,7 @@ class Host:
         lenient: bool = False,
         at_once_s: float | None = 0.0,
     ) -> None:
-        """Play *inputs* up to *tick* as a background task, then emit `loaded` with the history.
+        """Play *inputs* up to *tick* as a background task, then emit `is_loaded` with the history.
 
         A difference from *hashes* is an error. *lenient*: skip refused inputs. *at_once_s*: as for
         `run_task`.
@@ -213,26 +213,26 @@ class Host:
 
     def run_task(
         self,
-        slices: Slices[Done],
-        on_result: Callable[[Done], None],
+        slices: Slices[Result],
+        on_result: Callable[[Result], None],
         on_cancel: Callable[[], None] = lambda: None,
         on_error: Callable[[Exception], None] | None = None,
         at_once_s: float | None = None,
     ) -> None:
-        """Run the background task *slices* between frames, emit `progress`, and pass the result to *on_result*.
+        """Run the background task *slices* between frames, emit `reports_progress`, and pass the result to *on_result*.
 
         Meanwhile, time is stopped and inputs are refused. *on_cancel* is called if the user cancels.
         *on_error* receives an expected error; by default, it is shown. *at_once_s*: wall time before the
         first frame, or None.
         """
         self._halt()
-        work = self._work = BackgroundTask(
+        work = self._task = BackgroundTask(
             slices, on_result, on_cancel, on_error or self._report_refusal, (InputError, BranchError)
         )
         at_once_s = self.at_once_s if at_once_s is None else at_once_s
         if at_once_s > 0.0:
             self._continue_task(work, at_once_s)
-        if self._work is work:
+        if self._task is work:
             self.progress.emit(work.share)
             self.frames_due.emit(self._running or self.busy)
 
@@ -249,12 +249,12 @@ class Host:
     @property
     def busy(self) -> bool:
         """Return whether a search or a background task runs."""
-        return self._search is not None or self._work is not None
+        return self._search is not None or self._task is not None
 
     @property
     def loading(self) -> bool:
         """Return whether a background task runs, such as the replay of a run."""
-        return self._work is not None
+        return self._task is not None
 
     @property
     def speed(self) -> float:
@@ -328,20 +328,20 @@ class Host:
 
     def cancel(self) -> None:
         """Stop a search or a background task."""
-        work = self._work
-        self._cancel_work()
+        work = self._task
+        self._cancel_tasks()
         if work is not None:
-            work.stopped()
+            work.on_cancel()
 
     def _halt(self) -> None:
         """Stop the clock, the background task and the search."""
         self.pause()
-        self._cancel_work()
+        self._cancel_tasks()
 
-    def _cancel_work(self) -> None:
+    def _cancel_tasks(self) -> None:
         """Cancel the background task and the search."""
         if self.busy:
-            work, self._work, self._search, self._sought = self._work, None, None, None
+            work, self._task, self._search, self._sought_time = self._task, None, None, None
             if work is not None:
                 work.cancel()
             self.progress.emit(-1.0)
@@ -352,7 +352,7 @@ class Host:
     def apply_input(self, line: str) -> bool:
         """Apply an input line now.
 
-        The line is on disk before its effects are shown. If that fails, emit `refused` and return False.
+        The line is on disk before its effects are shown. If that fails, emit `refused_batches` and return False.
         """
         problem = self._apply_line(line)
         if problem:
@@ -363,12 +363,12 @@ class Host:
         """Apply a line and return the reason for a refusal, or an empty text. *request* receives the result."""
         history = self.history
         if history is None:
-            return tr(inbox.NO_RUN)
+            return tr(inbox.NO_RUN_TEXT)
         if self._playback is not None:
-            reason = inbox.OVER if self._playback.stays else inbox.READ_ONLY
+            reason = inbox.RUN_ENDED_TEXT if self._playback.is_read_only else inbox.READ_ONLY_TEXT
             return tr(reason).format(moment=formatting.format_run_time(self._playback.drill.world.t_s))
-        if self._work is not None:
-            return tr(inbox.NOT_YET)
+        if self._task is not None:
+            return tr(inbox.LOADING_TEXT)
         drill = history.drill
         event_count = len(drill.events)
         try:
@@ -383,8 +383,8 @@ class Host:
             self.drill_changed.emit(history.drill)
             return str(problem)
         if request is not None:
-            if item.verb in inbox.ENDS:
-                self.inbox.await_end(request, item)
+            if item.verb in inbox.RESULT_EVENTS:
+                self.inbox.register_result_event(request, item)
             else:
                 request.answer.set_result(RequestResult(item))
         self._show_events(drill.events[event_count:])
@@ -394,7 +394,7 @@ class Host:
 
     def process_inbox(self) -> None:
         """Process queued requests within the budget of a frame. If requests remain, wake the host again."""
-        deadline = self._clock() + BUDGET_S
+        deadline = self._clock() + FRAME_BUDGET_S
         for request in self.inbox.take_requests():
             try:
                 problem = self._apply_line(request.line, request)
@@ -403,9 +403,9 @@ class Host:
                 request.answer.set_exception(fault)
                 raise
             if problem:
-                request.answer.set_result(RequestResult(refused=problem))
+                request.answer.set_result(RequestResult(refusal=problem))
             if self._clock() >= deadline:
-                self.inbox.wake_if_any()
+                self.inbox.wake_if_queued()
                 break
 
     # --- frames ---------------------------------------------------------------------------------------------
@@ -413,8 +413,8 @@ class Host:
     def on_frame(self, elapsed_ms: float) -> None:
         """Process the inbox, then the work due after *elapsed_ms* of wall time, within the budget of a frame."""
         self.process_inbox()
-        if self._work is not None:
-            self._continue_task(self._work)
+        if self._task is not None:
+            self._continue_task(self._task)
         elif self._search is not None:
             self._continue_search(self._search)
             self._record_progress(elapsed_ms)
@@ -425,11 +425,13 @@ class Host:
             )
             self._record_progress(elapsed_ms)
 
-    def _advance_recorded(self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: Stop | None = None) -> int:
-        """Advance with `_advance`. In an exam, write each second to disk before the next second starts."""
+    def _advance_recorded(
+        self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: StopCondition | None = None
+    ) -> int:
+        """Advance with `_advance_and_answer`. In an exam, write each second to disk before the next second starts."""
         if self.live is None or self.live.terms.rewind or self._playback is not None:
             return self._advance(ticks, slice_ticks, stop)
-        done_ticks, deadline = 0, self._clock() + BUDGET_S
+        done_ticks, deadline = 0, self._clock() + FRAME_BUDGET_S
         while done_ticks < ticks:
             step_ticks = min(TICKS_PER_S, ticks - done_ticks)
             step = self._advance(step_ticks, slice_ticks, stop)
@@ -443,12 +445,12 @@ class Host:
                 break
         return done_ticks
 
-    def _advance(self, ticks: int, slice_ticks: int, stop: Stop | None = None) -> int:
+    def _advance(self, ticks: int, slice_ticks: int, stop: StopCondition | None = None) -> int:
         """Advance up to *ticks* within the budget. Stop after a slice for whose events *stop* returns True."""
         if self.history is None or self.drill is None or ticks <= 0:
             return 0
         run = self._playback or self.history
-        drill, deadline = run.drill, self._clock() + BUDGET_S
+        drill, deadline = run.drill, self._clock() + FRAME_BUDGET_S
         start = drill.tick
         # A search for kinds of events must end exactly at the event.
         to_event = self._search is not None and bool(self._search.kinds)
@@ -488,14 +490,14 @@ class Host:
         self.world_changed.emit(drill.world)
         if self._playback is not None and self._playback.has_finished:
             self._halt()
-            if not self._playback.stays:
+            if not self._playback.is_read_only:
                 self._show_playback(None)
         elif self._playback is None and drill.finished:
             self._finish_run(drill)
 
     def _finish_run(self, drill: Drill) -> None:
         self._set_running(False)
-        self._cancel_work()
+        self._cancel_tasks()
         report = drill.build_report()
         try:
             self._record.recorder.finish(report)
@@ -510,9 +512,9 @@ class Host:
         return self._playback is None and any(item.name in holding for item in drill.list_open_questions())
 
     def _refuse_question(self, drill: Drill) -> bool:
-        """If time is stopped until a question is answered, emit `refused`. Return whether that is so."""
+        """If time is stopped until a question is answered, emit `refused_batches`. Return whether that is so."""
         if holds := self._is_waiting_for_answer(drill):
-            self.refused.emit(tr(inbox.ANSWER_FIRST))
+            self.refused.emit(tr(inbox.ANSWER_FIRST_TEXT))
         return holds
 
     def _may_advance(self) -> bool:
@@ -531,7 +533,7 @@ class Host:
             return
         # in an exam, the stop time would reveal that something happened
         if to_tick is None and self.drill.is_truth_hidden:
-            self.refused.emit(build_sentence(said_of(rewind.SECRET)))
+            self.refused.emit(build_sentence(said_of(rewind.TRUTH_REFUSAL)))
             return
         self.pause()
         start = self.drill.tick
@@ -548,7 +550,7 @@ class Host:
         if self._search is None:
             return  # the drill has ended meanwhile
         if search.is_found or self.drill.tick >= search.until_tick:
-            self._cancel_work()
+            self._cancel_tasks()
             self._record_progress()
             if search.condition and not search.is_found:
                 self.refused.emit(tr("The condition was not met within an hour of simulated time."))
@@ -560,10 +562,10 @@ class Host:
 
     # --- background tasks -----------------------------------------------------------------------------------
 
-    def _continue_task(self, work: BackgroundTask[object], budget_s: float = BUDGET_S) -> None:
+    def _continue_task(self, work: BackgroundTask[object], budget_s: float = FRAME_BUDGET_S) -> None:
         deadline = self._clock() + budget_s
         if work.run_slices(lambda: self._clock() < deadline):
-            self._cancel_work()
+            self._cancel_tasks()
             work.deliver_result()
         else:
             self.progress.emit(work.share)
@@ -592,7 +594,7 @@ class Host:
             self._report_lag()
         self.running_changed.emit(running)
 
-    def _report_lag(self, reached: float = 0.0) -> None:
-        if reached or self._lagging:
-            self._lagging = reached > 0.0
-            self.lagging.emit(reached)
+    def _report_lag(self, reached_speed: float = 0.0) -> None:
+        if reached_speed or self._lagging:
+            self._lagging = reached_speed > 0.0
+            self.lag_reported.emit(reached_speed)

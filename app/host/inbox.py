@@ -15,11 +15,11 @@ from engine.events import Event, SessionData, SqlDoneData
 from engine.inputs import Input
 from engine.verbs import VERBS
 
-READ_ONLY: Final = mark("You are viewing {moment}. To act, return to now or continue from here.")
-NO_RUN: Final = mark("Open a run first to use this command.")
-OVER: Final = mark("This run has ended. You can view it but not change it.")
-NOT_YET: Final = mark("A run is being replayed. Wait, or cancel it.")
-ANSWER_FIRST: Final = mark("The clock is paused until you answer the question in the brief.")
+READ_ONLY_TEXT: Final = mark("You are viewing {moment}. To act, return to now or continue from here.")
+NO_RUN_TEXT: Final = mark("Open a run first to use this command.")
+RUN_ENDED_TEXT: Final = mark("This run has ended. You can view it but not change it.")
+LOADING_TEXT: Final = mark("A run is being replayed. Wait, or cancel it.")
+ANSWER_FIRST_TEXT: Final = mark("The clock is paused until you answer the question in the brief.")
 
 
 def build_sentence(text: str) -> str:
@@ -53,7 +53,7 @@ class HostSignal(Generic[Emitted]):
             listener(message)
 
 
-ENDS: Final = {"sql": "sql_done", "batch": "sql_done", "connect": "session"}
+RESULT_EVENTS: Final = {"sql": "sql_done", "batch": "sql_done", "connect": "session"}
 """Verb with a delayed result -> kind of the event that contains the result. Other verbs complete immediately."""
 
 
@@ -64,7 +64,7 @@ class RequestResult(Struct, frozen=True):
     """Input in the journal; None if it was refused."""
     end_data: SqlDoneData | SessionData | None = None
     """Data of the event in ENDS, for T-SQL with messages and result sets. None if the batch was lost."""
-    refused: str = ""
+    refusal: str = ""
     """Reason for the refusal as one sentence; empty if the input was accepted."""
 
 
@@ -96,7 +96,7 @@ class Inbox:
         self.wake()
         return request
 
-    def wake_if_any(self) -> None:
+    def wake_if_queued(self) -> None:
         """Wake the host if requests are queued."""
         if not self._posted.empty():
             self.wake()
@@ -109,9 +109,11 @@ class Inbox:
             except Empty:
                 return
 
-    def await_end(self, request: Request, input_: Input) -> None:
+    def register_result_event(self, request: Request, input_: Input) -> None:
         """Complete *request* with the next event in ENDS of its query window."""
-        self._waiting.setdefault((ENDS[input_.verb], input_.args[0]), deque()).append((request, input_))
+        self._waiting.setdefault((RESULT_EVENTS[input_.verb], input_.args[0]), deque()).append(
+            (request, input_)
+        )
 
     def process_events(self, events: list[Event]) -> None:
         """Complete the requests whose last event is in *events*."""
@@ -129,8 +131,8 @@ class Inbox:
     def refuse_all(self, reason: str) -> None:
         """Refuse all open requests, like a broken connection, because the run was closed."""
         for request in self.take_requests():
-            request.answer.set_result(RequestResult(refused=reason))
+            request.answer.set_result(RequestResult(refusal=reason))
         for waiting in self._waiting.values():
             for request, item in waiting:
-                request.answer.set_result(RequestResult(item, refused=reason))
+                request.answer.set_result(RequestResult(item, refusal=reason))
         self._waiting.clear()

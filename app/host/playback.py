@@ -20,20 +20,20 @@ class BackgroundTask(Generic[Result_co]):
     def __init__(
         self,
         slices: Slices[Result_co],
-        then: Callable[[Result_co], None],
-        stopped: Callable[[], None],
-        failed: Callable[[Exception], None],
-        faults: tuple[type[Exception], ...],
+        on_result: Callable[[Result_co], None],
+        on_cancel: Callable[[], None],
+        on_error: Callable[[Exception], None],
+        expected_errors: tuple[type[Exception], ...],
     ) -> None:
         """Create a task.
 
-        *stopped* is called when the user cancels. *faults*: expected exceptions. Any other exception is a
+        *on_cancel* is called when the user cancels. *expected_errors*: expected exceptions. Any other exception is a
         defect.
         """
         self._slices = slices
-        self._on_done, self._failed = then, failed
-        self._faults = faults
-        self.stopped = stopped
+        self._on_done, self._failed = on_result, on_error
+        self._faults = expected_errors
+        self.on_cancel = on_cancel
         self.share = 0.0
         """Completed share of the task, from 0 to 1."""
         self._deliver_result: Callable[[], None] | None = None
@@ -112,7 +112,7 @@ class Playback:
 
     def __init__(self, run: History, drill: Drill, stays: bool, at_each_input: bool) -> None:
         self.drill = drill
-        self.stays = stays
+        self.is_read_only = stays
         """True if the playback stays on screen at its end, because the run has ended."""
         self.at_each_input = at_each_input
         self._end_tick = run.drill.tick
@@ -176,12 +176,12 @@ def is_alarm(event: Event) -> bool:
 
 @dataclass
 class EventSearch:
-    """Search for an event of *kinds* that `wanted` accepts, or for a time at which *condition* is true."""
+    """Search for an event of *kinds* that `is_match` accepts, or for a time at which *condition* is true."""
 
     kinds: frozenset[str]
     start_tick: int
     until_tick: int
-    wanted: Callable[[Event], bool]
+    is_match: Callable[[Event], bool]
     """Function that returns whether an event of these kinds matches."""
     condition: str
     is_found: bool = False
@@ -189,7 +189,7 @@ class EventSearch:
 
     def is_satisfied(self, events: Sequence[Event], drill: Drill | None) -> bool:
         """Return whether the latest events or the current state satisfy the search."""
-        is_found = any(event.kind in self.kinds and self.wanted(event) for event in events)
+        is_found = any(event.kind in self.kinds and self.is_match(event) for event in events)
         is_found = is_found or (
             bool(self.condition) and drill is not None and drill.is_condition_met(self.condition)
         )

@@ -27,19 +27,19 @@ WEIGHTS: Final[dict[DrillMode, float]] = {DrillMode.EXAM: 0.6, DrillMode.PRACTIC
 evidence.
 """
 
-HINT_PRICE: Final = 0.1
+HINT_PENALTY: Final = 0.1
 """Share of the quality lost per opened hint layer. Assumed."""
 
-HINTS_PRICE_MAX: Final = 0.5
+HINTS_PENALTY_MAX: Final = 0.5
 """Maximum share of the quality lost through hints. Assumed."""
 
 RATINGS: Final = ((0.6, Rating.Again), (0.8, Rating.Hard))
 """(quality, FSRS rating): a run below this quality has this rating. Assumed: 60 of 100 points pass a drill."""
 
-EASY: Final = 0.95
+EASY_QUALITY_MIN: Final = 0.95
 """Minimum quality of an exam with the FSRS rating Easy. Assumed: about the result of the reference solution."""
 
-APART_DAYS: Final = 2.0
+PROOF_SPACING_DAYS: Final = 2.0
 """Minimum days between the first and the last unaided pass that together prove a skill. Assumed: one night is
 too short.
 """
@@ -80,7 +80,7 @@ class PracticedRun(Struct, frozen=True):
     @property
     def quality(self) -> float:
         """Quality from 0 to 1: the score, reduced by hints."""
-        hints_price = min(HINTS_PRICE_MAX, HINT_PRICE * self.hints)
+        hints_price = min(HINTS_PENALTY_MAX, HINT_PENALTY * self.hints)
         return min(1.0, max(0.0, self.score / 100.0)) * (1.0 - hints_price)
 
     @property
@@ -91,7 +91,9 @@ class PracticedRun(Struct, frozen=True):
                 return rating
         if self.mode is DrillMode.GUIDED:
             return Rating.Hard
-        return Rating.Easy if self.mode is DrillMode.EXAM and self.quality >= EASY else Rating.Good
+        return (
+            Rating.Easy if self.mode is DrillMode.EXAM and self.quality >= EASY_QUALITY_MIN else Rating.Good
+        )
 
     @property
     def is_unaided_pass(self) -> bool:
@@ -125,7 +127,7 @@ class SkillStanding(Struct, frozen=True):
         return self.due_time is not None and self.due_time <= current_time
 
 
-class _SkillMemory(Struct, frozen=True):
+class _SkillState(Struct, frozen=True):
     """State of a skill directly after a run."""
 
     level: float = 0.0
@@ -153,17 +155,17 @@ def _convert_to_utc(moment: datetime) -> datetime:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def _apply_run(memory: _SkillMemory, run: PracticedRun) -> _SkillMemory:
+def _apply_run(memory: _SkillState, run: PracticedRun) -> _SkillState:
     """Return the state of the skill after *run*."""
     faded = memory.level * memory.estimate_recall(run.ended_at)
     level = faded + (run.quality - faded) * WEIGHTS[run.mode]
     failed = run.rating is Rating.Again
     spaced = memory.last_practice is None or _count_days(memory.last_practice, run.ended_at) >= SPACED_DAYS
     if not (failed or spaced):
-        return _SkillMemory(level, memory.card, memory.successes, memory.last_practice)
+        return _SkillState(level, memory.card, memory.successes, memory.last_practice)
     utc = _convert_to_utc(run.ended_at)
     card, _ = SCHEDULER.review_card(memory.card or Card(card_id=0, due=utc), run.rating, utc)
-    return _SkillMemory(level, card, 0 if failed else memory.successes + 1, run.ended_at)
+    return _SkillState(level, card, 0 if failed else memory.successes + 1, run.ended_at)
 
 
 def estimate_skills(
@@ -185,7 +187,7 @@ def estimate_skills(
 
 
 def _estimate_skill(skill: Skill, runs: Sequence[PracticedRun], current_time: datetime) -> SkillStanding:
-    memory = _SkillMemory()
+    memory = _SkillState()
     for run in runs:
         memory = _apply_run(memory, run)
     due_time = None
@@ -204,12 +206,12 @@ def _is_proved(runs: Sequence[PracticedRun]) -> bool:
     The first drill of a skill cannot prove transfer. A later unaided pass in a different drill is required.
     """
     passes = [run for run in runs if run.is_unaided_pass]
-    is_spaced = bool(passes) and _count_days(passes[0].ended_at, passes[-1].ended_at) >= APART_DAYS
-    proved_skills: set[str] = set()
+    is_spaced = bool(passes) and _count_days(passes[0].ended_at, passes[-1].ended_at) >= PROOF_SPACING_DAYS
+    played_scenarios: set[str] = set()
     transferred = False
     for run in runs:
         transferred = transferred or (
-            bool(proved_skills) and run.scenario not in proved_skills and run.is_unaided_pass
+            bool(played_scenarios) and run.scenario not in played_scenarios and run.is_unaided_pass
         )
-        proved_skills.add(run.scenario)
+        played_scenarios.add(run.scenario)
     return is_spaced and transferred

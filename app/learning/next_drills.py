@@ -10,7 +10,7 @@ from msgspec import Struct
 from app.learning.memory import PracticedRun, estimate_skills
 from engine.drill.judging.skills import Skill, load_skills_by_key
 
-NEW_SHOWN: Final = 3
+NEW_DRILLS_MAX: Final = 3
 """Maximum number of suggested drills for new skills, after the drills for due skills. Assumed: enough for a
 choice.
 """
@@ -37,14 +37,14 @@ class Recommendation(Struct, frozen=True):
 
 
 def recommend_drills(
-    runs: Sequence[PracticedRun], courses: Sequence[DrillCandidate], current_time: datetime
+    runs: Sequence[PracticedRun], candidates: Sequence[DrillCandidate], current_time: datetime
 ) -> list[Recommendation]:
     """Recommend as few scenarios as possible that cover all due skills, the most urgent first.
 
     Among scenarios that cover equally many due skills, the order is: never played, played longest ago,
     easier. Up to NEW_SHOWN drills with unpracticed skills follow, the easiest first.
     """
-    trained = {course.name: course.skills for course in courses}
+    trained = {course.name: course.skills for course in candidates}
     skill_estimates = estimate_skills(runs, trained, current_time)
     due_skills = {s.skill.key: s for s in skill_estimates if s.is_review_due(current_time)}
     new_skills = {s.skill.key for s in skill_estimates if s.last_time is None}
@@ -53,7 +53,9 @@ def recommend_drills(
     never_time = datetime.min.replace(tzinfo=current_time.tzinfo)
     recommendations: list[Recommendation] = []
     while due_skills:
-        serves = {course: [k for k in dict.fromkeys(course.skills) if k in due_skills] for course in courses}
+        serves = {
+            course: [k for k in dict.fromkeys(course.skills) if k in due_skills] for course in candidates
+        }
         useful = [course for course, keys in serves.items() if keys]
         if not useful:
             break  # no scenario trains the remaining skills
@@ -73,20 +75,22 @@ def recommend_drills(
         recommendations.append(Recommendation(best.name, tuple(s.skill for s in served), served[0].due_time))
     recommendations.sort(key=lambda recommendation: recommendation.due_time or current_time)
     return recommendations + _select_new_drills(
-        courses, new_skills, {recommendation.scenario for recommendation in recommendations} | set(last_times)
+        candidates,
+        new_skills,
+        {recommendation.scenario for recommendation in recommendations} | set(last_times),
     )
 
 
 def _select_new_drills(
-    courses: Sequence[DrillCandidate], untried_skills: set[str], excluded_names: set[str]
+    candidates: Sequence[DrillCandidate], untried_skills: set[str], excluded_names: set[str]
 ) -> list[Recommendation]:
     """Return the easiest scenarios for untried skills; no two of them are chosen for the same skill."""
     recommendations: list[Recommendation] = []
     remaining_skills = set(untried_skills)
-    easiest_first = sorted(courses, key=lambda c: c.difficulty)
+    easiest_first = sorted(candidates, key=lambda c: c.difficulty)
     for _, group in groupby(easiest_first, key=lambda c: c.difficulty):
         level = [course for course in group if course.name not in excluded_names]
-        while len(recommendations) < NEW_SHOWN and any(
+        while len(recommendations) < NEW_DRILLS_MAX and any(
             remaining_skills & set(course.skills) for course in level
         ):
             best = min(level, key=lambda c: (-len(remaining_skills & set(c.skills)), c.minutes, c.name))

@@ -9,14 +9,14 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from app.widgets import docks, keys, theme
 from app.widgets.docks import DOCKS
-from app.widgets.reader import close_when_chosen
+from app.widgets.reader import close_menu_after_use
 from app.widgets.theme import ThemeTokens
 from app.words.language import mark, tr
 from engine.overrides import override
 
 GROUPS: Final = ("drill", "time", "fault", "view", "teach", "help")
 """First parts of the names of the window's actions. Other groups of `app.widgets.keys` belong to single views."""
-ONLY_ON_DESK: Final = {
+DESK_ACTIONS: Final = {
     "drill.restart",
     "drill.hint",
     "drill.note",
@@ -24,7 +24,7 @@ ONLY_ON_DESK: Final = {
     "drill.finish",
     "view.say",
     "view.zoom",
-} | {f"view.{name}" for name in docks.NAMES}
+} | {f"view.{name}" for name in docks.DOCK_NAMES}
 """Actions that only work during a drill, in addition to all actions on time and faults."""
 ICONS: Final = {
     "drill.open": "home",
@@ -59,25 +59,25 @@ class Actions(QObject):
                 action.setObjectName(row.name)
                 owner.addAction(action)
 
-    def connect_to(self, acts: Mapping[str, Callable[[], object]]) -> None:
-        """Connect actions to functions. *acts*: name of an action -> function."""
-        for name, do in acts.items():
+    def connect_functions(self, functions: Mapping[str, Callable[[], object]]) -> None:
+        """Connect actions to functions. *functions*: name of an action -> function."""
+        for name, do in functions.items():
             self.by_name[name].triggered.connect(lambda _=False, do=do: do())
 
     def show_page(self, on_desk: bool) -> None:
         """Enable the actions that need a drill on screen if *on_desk* is True, otherwise disable them."""
         for name, action in self.by_name.items():
-            if name.partition(".")[0] in ("time", "fault") or name in ONLY_ON_DESK:
+            if name.partition(".")[0] in ("time", "fault") or name in DESK_ACTIONS:
                 action.setEnabled(on_desk)
 
     def show_theme(self, colors: ThemeTokens) -> None:
         """Set the icons to the colors of the current theme, and update the tooltips."""
         for name, drawing in ICONS.items():
             self.by_name[name].setIcon(theme.load_icon(drawing, colors))
-        show_keys(self.by_name.values())
+        set_key_tooltips(self.by_name.values())
 
 
-def show_keys(actions: Iterable[QAction]) -> None:
+def set_key_tooltips(actions: Iterable[QAction]) -> None:
     """Set tooltips with the text and the shortcut of each action."""
     for action in actions:
         shortcut = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
@@ -93,16 +93,16 @@ class DeskKeys(QObject):
         window: QWidget,
         desk_page: QWidget,
         is_enabled: Callable[[], bool],
-        acts: Mapping[str, Callable[[], object]],
+        functions: Mapping[str, Callable[[], object]],
     ) -> None:
         """Create the handler. *is_enabled* returns whether the desk is shown.
 
-        *acts*: name of a row in `app.widgets.keys` -> function.
+        *functions*: name of a row in `app.widgets.keys` -> function.
         """
         super().__init__(window)
         self._wanted = is_enabled
         self._acts = {
-            key: do for name, do in acts.items() for key in keys.resolve_keys(keys.SSMS).get(name, ())
+            key: do for name, do in functions.items() for key in keys.resolve_keys(keys.SSMS).get(name, ())
         }
         for widget in (window, desk_page):
             widget.installEventFilter(self)
@@ -111,7 +111,7 @@ class DeskKeys(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and self._wanted():
             modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-            do = self._acts.get(keys.as_text(event.key())) if not modifiers.value else None
+            do = self._acts.get(keys.format_key(event.key())) if not modifiers.value else None
             if do is not None:
                 if not event.isAutoRepeat():
                     do()
@@ -184,7 +184,7 @@ def fill_bar(
 ) -> None:
     """Fill the menus of the menu bar. *fillers*: entry that is not an action -> function that adds it to a menu."""
     for title, entries in MENUS.items():
-        close_when_chosen(bar[title])
+        close_menu_after_use(bar[title])
         fill_menu(bar[title], entries, actions, fillers)
 
 

@@ -47,7 +47,7 @@ class Announcer(WindowPart):
         session.progress.connect(self._show_progress)
         session.drill_changed.connect(lambda _: self._announce_shown_moment())
         session.finished.connect(self._show_end)
-        shared.play.began.connect(lambda _: self._forget())
+        shared.play.run_started.connect(lambda _: self._forget())
 
     # --- texts to announce ----------------------------------------------------------------------------------
 
@@ -146,10 +146,10 @@ def describe_state(drill: Drill, running: bool) -> str:
     time_text = formatting.format_run_time(drill.world.t_s, 1)
     parts = [tr("{time}, running.").format(time=time_text) if running else _describe_pause(drill)]
     parts += [tr("Question: {text}").format(text=question.text) for question in drill.list_open_questions()]
-    if drill.terms.progress:
+    if drill.terms.reports_progress:
         for goal in drill.scenario.goals:
             words = describe_goal_state(goal, drill.goals[goal.name], drill.tick)[2] or tr("open")
             parts.append(tr("Goal: {goal}, {state}.").format(goal=goal.text, state=words))
     picture = build_picture(drill.world)
-    parts.append((picture if drill.terms.truth else hide_unknown(picture)).spoken)
+    parts.append((picture if drill.terms.shows_truth else hide_unknown(picture)).spoken)
     return " ".join(parts)

@@ -31,12 +31,12 @@ THEMES: Final = {
     theme.DARK: mark("Dark"),
     theme.CONTRAST: mark("High contrast"),
 }
-STAGED: Final = {
+STAGING_CHOICES: Final = {
     settings.ALWAYS: mark("Always, except in exams"),
     settings.PRESENTING: mark("When presenting"),
     settings.NEVER: mark("Never"),
 }
-TONGUES: Final = {settings.LANGUAGE.default: mark("System default"), **LANGUAGES}
+LANGUAGE_CHOICES: Final = {settings.LANGUAGE.default: mark("System default"), **LANGUAGES}
 """Languages that the user can choose -> menu text. Each language appears under its own name."""
 
 
@@ -57,7 +57,7 @@ class Appearance(QObject):
         self._actions = dict(actions)
         """Actions with configurable shortcuts, by name in the table of keys."""
         self._groups: dict[str, QActionGroup] = {}
-        desk.room_changed.connect(self._change_room)
+        desk.room_changed.connect(self._on_room_changed)
         self._motion = QAction(tr("Reduce &motion"), self, checkable=True)
         self._motion.setChecked(store.get(settings.REDUCED_MOTION))
         self._motion.toggled.connect(self._set_reduced_motion)
@@ -70,8 +70,8 @@ class Appearance(QObject):
     def fill_menu(self, menu: QMenu) -> None:
         """Add the submenus of theme, language, staged failovers and motion to *menu*."""
         self._add_choices(menu, "theme", tr("&Theme"), THEMES, self.set_theme)
-        self._add_choices(menu, "language", tr("Lan&guage"), TONGUES, self.set_language)
-        self._add_choices(menu, "moment", tr("&Staged failovers"), STAGED, self.set_failover_moment)
+        self._add_choices(menu, "language", tr("Lan&guage"), LANGUAGE_CHOICES, self.set_language)
+        self._add_choices(menu, "moment", tr("&Staged failovers"), STAGING_CHOICES, self.set_failover_moment)
         menu.addAction(self._motion)
         self._check_menu_entry("theme", self._store.get(settings.THEME))
         self._check_menu_entry("language", self._store.get(settings.LANGUAGE))
@@ -182,7 +182,7 @@ class Appearance(QObject):
         return keys.parse_changes(self._store.get(KEY_CHANGES))
 
     @property
-    def keys_now(self) -> dict[str, tuple[str, ...]]:
+    def current_keys(self) -> dict[str, tuple[str, ...]]:
         """Return the current keys of all commands, by name of the command."""
         return keys.resolve_keys(self.key_scheme, self.key_changes)
 
@@ -196,11 +196,11 @@ class Appearance(QObject):
     def bind_actions(self, actions: Mapping[str, QAction]) -> None:
         """Assign keys to further *actions*, now and after each change of the keys."""
         self._actions.update(actions)
-        keys.bind(actions, self.keys_now)
+        keys.bind(actions, self.current_keys)
 
     def bind_keys(self) -> None:
         """Assign the current keys to all actions."""
-        keys.bind(self._actions, self.keys_now)
+        keys.bind(self._actions, self.current_keys)
 
     # --- layout ---------------------------------------------------------------------------------------------
 
@@ -213,7 +213,7 @@ class Appearance(QObject):
     def set_layout(self, profile: str) -> None:
         """Store the current layout of the desk, then switch to the layout *profile*."""
         with show_busy_cursor():
-            self.keep_layout()
+            self.store_layout()
             self._store.set(settings.LAYOUT_PROFILE, profile)
             self._check_menu_entry("layout", profile)
             self.restore_layout()
@@ -228,7 +228,7 @@ class Appearance(QObject):
         self._store.remove(self._build_layout_key(self._desk.is_short_of_room))
         self._desk.arrange(self.layout)
 
-    def keep_layout(self) -> None:
+    def store_layout(self) -> None:
         """Store the current layout for this screen size."""
         if self._desk.has_been_visible:
             self._store.set(self._build_layout_key(self._desk.narrow), self._desk.save_state())
@@ -243,8 +243,8 @@ class Appearance(QObject):
         kind = f"{self.layout}-narrow" if narrow else self.layout
         return settings.build_layout_key(f"{kind} {screen.width()}x{screen.height()}")
 
-    def _change_room(self) -> None:
-        self.keep_layout()
+    def _on_room_changed(self) -> None:
+        self.store_layout()
         self.restore_layout()
 
 

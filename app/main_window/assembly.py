@@ -28,18 +28,18 @@ from app.main_window.desk import Desk
 from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts, ViewConnection
 from app.main_window.diagnostics import InstallationCheckDialog
 from app.main_window.drill_choice import DrillChoice
-from app.main_window.failover_moment import FailoverMoment
+from app.main_window.failover_moment import StageController
 from app.main_window.files import FileDropHandler, FileOpener, RecentFiles, ScriptFiles
-from app.main_window.first_run import FirstRun
-from app.main_window.learning import Learning
+from app.main_window.first_run import Introduction
+from app.main_window.learning import LessonController
 from app.main_window.library import Library
 from app.main_window.navigation import Navigation, StartPage
-from app.main_window.presenter_mode import FullScreen, PresenterMode, TopologyLayout, TopologyNotes
+from app.main_window.presenter_mode import FullScreenMode, PresenterMode, TopologyLayout, TopologyNotes
 from app.main_window.quarantine import QuarantineGate
 from app.main_window.query_drafts import QueryDrafts
 from app.main_window.replay import LoadingBar, ReplayControls, TimeSelection, save_charts
 from app.main_window.run_controller import RunController
-from app.main_window.runs import BranchViews, FinishedRuns
+from app.main_window.runs import BranchViews, FinishedRunController
 from app.main_window.scenario_editor import EditorLauncher, RunAsScenario, ScenarioSaver
 from app.main_window.session import HostSession
 from app.main_window.shared_parts import SharedParts
@@ -51,7 +51,7 @@ from app.views.briefing import Briefing, BriefPage
 from app.views.console import Console
 from app.views.debrief import Debrief
 from app.views.history import RunHistoryPage
-from app.views.input_line import InputLine
+from app.views.input_line import CommandLine
 from app.views.transport import find_next_speed
 from app.widgets import docks, keys, theme
 from app.widgets.busy_cursor import show_busy_cursor
@@ -77,10 +77,10 @@ def assemble_window(
     clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[None]:
     """Build the missing parts of the window. Between two steps, the window may process events."""
-    return Assembly(window, profile, use_timer, clock).build_parts()
+    return WindowAssembler(window, profile, use_timer, clock).build_parts()
 
 
-class Assembly(QObject):
+class WindowAssembler(QObject):
     """Builder that creates and connects the parts of the window. No part refers to it.
 
     Without a *profile*, nothing is stored.
@@ -97,7 +97,7 @@ class Assembly(QObject):
         self._irrevocable = ConfirmationDialogs(
             window,
             self._session,
-            lambda: play.watching or play.introducing or play.practicing,
+            lambda: play.is_watching or play.is_introducing or play.is_practicing,
             self._describe_leave_consequence,
         )
         self._library = Library(profile)
@@ -144,7 +144,7 @@ class Assembly(QObject):
         class_offers.offer_return(
             self._store,
             self._notice,
-            lambda database: self._import_classes().reopen_class(database),
+            lambda database: self._get_classes().reopen_class(database),
             self._return_to_class,
         )
         self._window.run_waiting_requests()
@@ -162,11 +162,13 @@ class Assembly(QObject):
             yield
         self._topology, self._console = self._desk_page.topology, desk.get_view_of(Console)
         queries = {f"query.{name}": action for name, action in self._console.tools.items()}
-        bindable = self._actions.by_name | {name: queries[name] for name in queries if name in keys.BY_NAME}
+        bindable = self._actions.by_name | {
+            name: queries[name] for name in queries if name in keys.COMMANDS_BY_NAME
+        }
         self._appearance = Appearance(self._store, desk, bindable, self._window)
         self._appearance.bind_keys()
         desk.connect_when_created(self._bind_tools, "explorer", "ledger")
-        self._input_line, self._run_facts = InputLine(), RunFacts(self._play)
+        self._input_line, self._run_facts = CommandLine(), RunFacts(self._play)
         self._window.statusBar().insertWidget(0, self._input_line, 1)
         self._window.statusBar().addPermanentWidget(self._run_facts)
         self._window.statusBar().addWidget(LoadingBar(self._session))
@@ -185,9 +187,9 @@ class Assembly(QObject):
             self._shared, self._pages, self._start_page, self._history, self._desk_page, self._cards
         )
         self._choice = DrillChoice(self._shared, self._brief, self._navigation)
-        self._play.message_ready.connect(self._notice.warn)
-        self._drafts.message_ready.connect(self._notice.warn)
-        self._play.began.connect(self._begin_run)
+        self._play.message_ready.connect(self._notice.show_warning)
+        self._drafts.message_ready.connect(self._notice.show_warning)
+        self._play.run_started.connect(self._begin_run)
         self._play.recorded.connect(
             lambda _: self._notice.show_info(tr("This run is recorded now, from its beginning."))
         )
@@ -195,10 +197,10 @@ class Assembly(QObject):
     def _begin_run(self, drill: Drill) -> None:
         """Show a run that has just been started."""
         self._drafts.open_run_windows(drill)
-        self._notice.clear()
-        self._desk.get_view_of(Briefing).unscored = self._play.practicing
+        self._notice.hide_notice()
+        self._desk.get_view_of(Briefing).unscored = self._play.is_practicing
         self._cards.restore_positions(drill)
-        title = tr("Watch a failover") if self._play.introducing else drill.scenario.title
+        title = tr("Watch a failover") if self._play.is_introducing else drill.scenario.title
         self._navigation.open_desk(title)
 
     def _make_pages(self) -> None:
@@ -207,7 +209,7 @@ class Assembly(QObject):
         self._gate = QuarantineGate(self._shared, navigation, self._picker)
         self._branches = BranchViews(self._shared, navigation)
         self._debriefing = DebriefPage(self._shared, self._debrief, navigation, self._gate)
-        FinishedRuns(self._shared, self._history, navigation)
+        FinishedRunController(self._shared, self._history, navigation)
         self._tools = ToolPages(navigation, window)
         self._progress = ProgressPages(self._shared, navigation, self._choice)
 
@@ -223,13 +225,13 @@ class Assembly(QObject):
         desk.connect_when_created(self._moments.connect_view)
         self._notes = TopologyNotes(self._shared, self._topology, self._pages)
         self._presenter_mode = PresenterMode(self._shared, self._appearance, self._topology)
-        self._full_screen = FullScreen(desk, window)
+        self._full_screen = FullScreenMode(desk, window)
         self._replay = ReplayControls(self._shared, page)
-        self._failover_moment = moment = FailoverMoment(self._shared, page)
+        self._failover_moment = moment = StageController(self._shared, page)
         moment.presenting_wanted.connect(self._presenter_mode.toggle)
         self._appearance.changed.connect(moment.show_appearance)
         self._appearance.motion_changed.connect(lambda _: moment.show_appearance())
-        Learning(self._shared, page, self._debriefing)
+        LessonController(self._shared, page, self._debriefing)
         FaultMenu(window.menus["&Faults"], session, self._topology, self._actions.by_name["fault.revert_all"])
         DeskKeys(
             window,
@@ -255,7 +257,7 @@ class Assembly(QObject):
     def _make_auxiliary_parts(self) -> None:
         """Create introduction, help, announcements, palette, and diagnostics."""
         window, page = self._window, self._desk_page
-        self._first_run = FirstRun(self._shared, page, self._navigation, self._failover_moment)
+        self._first_run = Introduction(self._shared, page, self._navigation, self._failover_moment)
         panels = {**self._desk.docks, "topology": page.topology, "timeline": page.timeline}
         panels["transport"] = page.transport
         self._help = HelpKey(panels, self._pages, window)
@@ -265,7 +267,7 @@ class Assembly(QObject):
         self._commands = PaletteCommands(self._shared, self._actions, window.menus, self._desk, self._choice)
         self._closing = CloseGuard(
             self._shared, self._drafts, self._navigation, self._appearance,
-            self._find_hosted,
+            self._find_close_question,
         )  # fmt: skip
 
     # --- connections ------------------------------------------------------------------------------------------
@@ -274,21 +276,21 @@ class Assembly(QObject):
         entries: dict[str, tuple[str, Callable[[], object]]] = {
             actions.PLANNER: (mark("&Link planner"), self._tools.show_planner),
             actions.FIDELITY: (mark("&Fidelity to the papers"), self._tools.show_fidelity),
-            actions.JOIN_CLASS: (mark("&Join a class…"), lambda: self._import_classes().ask_to_join()),
+            actions.JOIN_CLASS: (mark("&Join a class…"), lambda: self._get_classes().ask_to_join()),
             actions.RETURN_CLASS: (mark("Ret&urn to your class"), self._return_to_class),
-            actions.HOLD_TEAM: (mark("Start a &team…"), lambda: self._import_teams().ask_to_hold()),
+            actions.HOLD_TEAM: (mark("Start a &team…"), lambda: self._get_teams().ask_to_hold()),
             actions.TAKE_ROLE: (
                 mark("Take a r&ole in a team…"),
-                lambda: self._import_teams().ask_for_role(),
+                lambda: self._get_teams().ask_for_role(),
             ),
-            actions.CLIENTS: (mark("Let &SQL clients connect…"), lambda: self._import_client_ports().show()),
+            actions.CLIENTS: (mark("Let &SQL clients connect…"), lambda: self._get_client_ports().show()),
             actions.RAISE_HAND: (
                 mark("&Raise or lower my hand…"),
-                lambda: self._import_classes().ask_to_raise_hand(),
+                lambda: self._get_classes().ask_to_raise_hand(),
             ),
             actions.ALLOW_LOOKS: (
                 mark("&Allow or forbid watching my screen"),
-                lambda: self._import_classes().allow_looks(),
+                lambda: self._get_classes().toggle_observation_consent(),
             ),
             actions.PROGRESS: (mark("&Progress"), self._progress.show),
         }
@@ -297,7 +299,7 @@ class Assembly(QObject):
             actions.RECENT: lambda menu: menu.addMenu(self._recent.menu),
             actions.LAYOUT: self._appearance.fill_layout,
             actions.LOOKS: self._appearance.fill_menu,
-            **{name: partial(_add_entry, text=text, do=do) for name, (text, do) in entries.items()},
+            **{name: partial(_add_entry, text=text, callback=do) for name, (text, do) in entries.items()},
         }
         queries = {f"query.{name}": action for name, action in self._console.tools.items()}
         actions.fill_bar(self._window.menus, self._actions.by_name | queries, other_menus)
@@ -307,7 +309,7 @@ class Assembly(QObject):
             | self._connect_view_actions()
             | self._connect_help_actions()
         )
-        self._actions.connect_to(
+        self._actions.connect_functions(
             {name: self._irrevocable.add_confirmation(name, do) for name, do in acts.items()}
         )
 
@@ -340,7 +342,7 @@ class Assembly(QObject):
             "time.next_event": session.run_to_event,
             "time.next_state": session.run_to_state,
             "time.run_to": self._ask_for_moment,
-            "time.until": lambda: dialogs.ask_until(session, self._window),
+            "time.until": lambda: dialogs.ask_condition(session, self._window),
             "time.next_alarm": session.run_to_alarm,
             "time.faster": lambda: session.set_speed(find_next_speed(session.speed, faster=True)),
             "time.slower": lambda: session.set_speed(find_next_speed(session.speed, faster=False)),
@@ -349,7 +351,7 @@ class Assembly(QObject):
             "time.forward": lambda: replay.go_to_mark(forward=True),
             "time.now": session.show_latest,
             "time.go_on": replay.continue_from_moment,
-            "time.moment": self._failover_moment.watch,
+            "time.moment": self._failover_moment.show_failover,
             "time.why_not": self._failover_moment.explain,
             "time.all": self._moments.clear,
         }
@@ -357,7 +359,7 @@ class Assembly(QObject):
     def _connect_view_actions(self) -> dict[str, Callable[[], object]]:
         desk, topology, appearance = self._desk, self._topology, self._appearance
         return {
-            **{f"view.{name}": partial(desk.focus_view, name) for name in docks.NAMES},
+            **{f"view.{name}": partial(desk.focus_view, name) for name in docks.DOCK_NAMES},
             "view.full_screen": self._full_screen.toggle,
             "view.larger": lambda: appearance.step_font(1),
             "view.smaller": lambda: appearance.step_font(-1),
@@ -371,7 +373,7 @@ class Assembly(QObject):
             "teach.note": topology.add_note,
             "teach.spotlight": topology.toggle_spotlight,
             "teach.bright": lambda: topology.highlight_only(()),
-            "teach.find": topology.find_thing,
+            "teach.find": topology.open_find_box,
         }
 
     def _connect_help_actions(self) -> dict[str, Callable[[], object]]:
@@ -397,18 +399,18 @@ class Assembly(QObject):
         charts.export_wanted.connect(self._save_charts)
 
     def _connect_pages(self) -> None:
-        self._brief.left.connect(self._navigation.show_home)
+        self._brief.leave_wanted.connect(self._navigation.show_home)
         self._brief.copy_wanted.connect(self._editing.copy_drill)
         self._debrief.branches_wanted.connect(self._branches.show)
-        self._history.left.connect(self._navigation.show_home)
-        self._history.opened.connect(self._debriefing.show_stored)
+        self._history.leave_wanted.connect(self._navigation.show_home)
+        self._history.open_wanted.connect(self._debriefing.show_stored)
         self._debriefing.drill_wanted.connect(self._choice.choose)
         self._pages.currentChanged.connect(lambda _: self._debriefing.moment.cancel())
         self._pages.currentChanged.connect(lambda _: self._first_run.show_page())
         self._pages.currentChanged.connect(lambda _: self._failover_moment.close())
         self._pages.currentChanged.connect(lambda _: self._debriefing.show_page())
         self._pages.currentChanged.connect(lambda _: self._replay.forget_position())
-        self._pages.went_to.connect(lambda *_: self._show_page())
+        self._pages.page_shown.connect(lambda *_: self._show_page())
         self._navigation.desk_wanted.connect(self._show_line)
         self._session.progress.connect(lambda _: self._window.show_status_bar())
 
@@ -416,11 +418,11 @@ class Assembly(QObject):
         """Connect the requests of the window and its start page. This must be the last step."""
         window, picker = self._window, self._picker
         picker.chosen.connect(self._choice.choose)
-        picker.fresh_wanted.connect(self._choice.generate_drill)
+        picker.generated_drill_wanted.connect(self._choice.generate_drill)
         picker.watch_wanted.connect(self._first_run.start)
         self._first_run.finished.connect(partial(self._choice.choose, FIRST_DRILL))
-        picker.resumed.connect(self._start_page.resume_run)
-        picker.given_up.connect(self._start_page.ask_to_give_up)
+        picker.resume_wanted.connect(self._start_page.resume_run)
+        picker.give_up_wanted.connect(self._start_page.ask_to_give_up)
         picker.history_wanted.connect(self._navigation.show_history)
         picker.progress_wanted.connect(self._progress.show)
         picker.file_wanted.connect(self._files.choose_file)
@@ -469,12 +471,12 @@ class Assembly(QObject):
 
     def _reset_layout(self) -> None:
         self._appearance.reset_layout()
-        self._topology.rearrange()
+        self._topology.reset_positions()
 
     def _save_charts(self) -> None:
         save_charts(cast("Charts", self._desk.view("charts")), self._notice, self._window)
 
-    def _import_classes(self) -> ClassController:
+    def _get_classes(self) -> ClassController:
         """Return the class controller, created on first use because few starts need it."""
         if self._classes is None:
             from app.main_window.classes import ClassController
@@ -492,7 +494,7 @@ class Assembly(QObject):
             self._classes.help_wanted.connect(lambda: self._help.open_page("classes"))
         return self._classes
 
-    def _import_teams(self) -> TeamController:
+    def _get_teams(self) -> TeamController:
         """Return the team controller, created on first use because few starts need it."""
         if self._teams is None:
             from app.main_window.teams import TeamController
@@ -504,9 +506,9 @@ class Assembly(QObject):
             self._window.closing.connect(self._teams.stop)
         return self._teams
 
-    def _find_hosted(self) -> str:
+    def _find_close_question(self) -> str:
         """Return the key of the confirmation before the window closes with a hosted class or team, or an empty text."""
-        if self._classes is not None and self._classes.is_holding:
+        if self._classes is not None and self._classes.is_hosting:
             return "quit_class"
         return "quit_team" if self._teams is not None and self._teams.is_holding else ""
 
@@ -516,23 +518,23 @@ class Assembly(QObject):
         action = _add_entry(menu, text, self._start_class)
 
         def rename_entry() -> None:
-            holds = self._classes is not None and self._classes.is_holding
+            holds = self._classes is not None and self._classes.is_hosting
             action.setText(tr("Instructor &station") if holds else tr(text))
 
         menu.aboutToShow.connect(rename_entry)
 
     def _start_class(self) -> None:
         card = self._picker.get_current_card()
-        self._import_classes().ask_to_start(card.name if card is not None else "")
+        self._get_classes().ask_to_start(card.name if card is not None else "")
 
     def _return_to_class(self) -> None:
-        self._import_classes().return_to_class()
+        self._get_classes().return_to_class()
 
     def _stop_classes(self) -> None:
         if self._classes is not None:
             self._classes.stop()
 
-    def _import_client_ports(self) -> ClientPorts:
+    def _get_client_ports(self) -> ClientPorts:
         """Return the client ports, created on first use because few starts need them."""
         if self._ports is None:
             from app.main_window.sql_clients import ClientPorts
@@ -543,18 +545,18 @@ class Assembly(QObject):
 
     def _describe_leave_consequence(self) -> str:
         """Return the text that describes the consequence of leaving the run now."""
-        if self._play.attending:
+        if self._play.is_in_class:
             return confirmations.IN_CLASS
         return confirmations.PROGRESS_NOT_SAVED if self._play.run_id is None else confirmations.PROGRESS_SAVED
 
     def _ask_for_moment(self) -> None:
         drill = self._session.drill
         if drill is not None:
-            dialogs.ask_moment(self._window, drill.world.t_s, lambda t_s: self._session.run_to(to_ticks(t_s)))
+            dialogs.ask_time(self._window, drill.world.t_s, lambda t_s: self._session.run_to(to_ticks(t_s)))
 
 
-def _add_entry(menu: QMenu, text: str, do: Callable[[], object]) -> QAction:
+def _add_entry(menu: QMenu, text: str, callback: Callable[[], object]) -> QAction:
     """Add a menu entry without an action name and key. The palette also finds its English text."""
-    action = menu.addAction(tr(text), do)
+    action = menu.addAction(tr(text), callback)
     action.setProperty(SEARCH_WORDS_PROPERTY, text.replace("&", ""))
     return action

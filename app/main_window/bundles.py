@@ -12,7 +12,7 @@ from app.files.scenario_files import ScenarioNotFoundError
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.navigation import Navigation
 from app.main_window.shared_parts import SharedParts, WindowPart
-from app.views.bundles import BundleMaker, BundleRow, ImportedBundlesDialog
+from app.views.bundles import BundleRow, ImportedBundlesDialog, NewBundleDialog
 from app.views.scenario_picker import ScenarioPicker
 from app.widgets.save_file import confirm_replacement
 from app.words.language import tr, trn
@@ -33,7 +33,7 @@ class BundleDialogs(WindowPart):
         self._choice, self._navigation = choice, navigation
         self._picker = picker
         self.dialog: ImportedBundlesDialog | None = None
-        self.maker: BundleMaker | None = None
+        self.maker: NewBundleDialog | None = None
 
     # --- export ---------------------------------------------------------------------------------------------
 
@@ -53,7 +53,7 @@ class BundleDialogs(WindowPart):
                 )
             )
             return
-        maker = self.maker = BundleMaker(drills, "", self._window)
+        maker = self.maker = NewBundleDialog(drills, "", self._window)
         maker.accepted.connect(self._ask_where)
         maker.finished.connect(maker.deleteLater)
         maker.open()
@@ -79,8 +79,8 @@ class BundleDialogs(WindowPart):
         maker = self.maker
         assert maker is not None
         try:
-            scenarios = {name: scenario_files.find(name).text for name in maker.list_names()}
-            written_bundle = bundle.write(
+            scenarios = {name: scenario_files.find(name).text for name in maker.list_selected_drills()}
+            written_bundle = bundle.write_bundle(
                 file,
                 maker.title_field.text(),
                 scenarios,
@@ -89,10 +89,10 @@ class BundleDialogs(WindowPart):
                 replace=replace,
             )
         except (BundleError, ScenarioNotFoundError) as problem:
-            self._notice.warn(escape_invisible(str(problem)))
+            self._notice.show_warning(escape_invisible(str(problem)))
         except OSError as error:
             text = tr("{file} cannot be written: {reason}.")
-            self._notice.warn(text.format(file=file, reason=error.strerror))
+            self._notice.show_warning(text.format(file=file, reason=error.strerror))
         else:
             drills_text = trn("{n} drill", "{n} drills", len(scenarios)).format(n=len(scenarios))
             text = tr("Saved: {file} ({what}). SHA-256 {sha}")
@@ -147,9 +147,9 @@ class BundleDialogs(WindowPart):
     def remove(self, key: str) -> None:
         """Remove an imported bundle."""
         try:
-            bundle_store.remove(key)
+            bundle_store.remove_bundle(key)
         except (ScenarioNotFoundError, BundleStoreError) as problem:
-            self._notice.warn(str(problem))
+            self._notice.show_warning(str(problem))
         if self.dialog is not None:
             self._fill_list()
         if self._navigation.is_shown(self._picker):

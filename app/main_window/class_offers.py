@@ -14,7 +14,7 @@ from app.words.language import tr, trn
 from engine.json_text import parse_json
 
 
-class SeatKey(Struct, frozen=True):
+class JoinEntries(Struct, frozen=True):
     """Entries of the join dialog that a person needs to return to a seat."""
 
     code: str = ""
@@ -24,18 +24,18 @@ class SeatKey(Struct, frozen=True):
     """True if the class was not over when the person left the seat."""
 
 
-def load_seat(store: WindowSettings) -> SeatKey:
+def load_seat(store: WindowSettings) -> JoinEntries:
     """Return the seat that was stored last, or empty entries if there is none."""
     try:
         match parse_json(store.get(settings.CLASS_SEAT) or "{}"):
             case {"code": str(code), "name": str(name), "consent": bool(consent), "open": bool(is_open)}:
-                return SeatKey(code, name, consent, is_open)
+                return JoinEntries(code, name, consent, is_open)
     except ValueError:
         pass
-    return SeatKey()
+    return JoinEntries()
 
 
-def keep_seat(store: WindowSettings, seat: SeatKey) -> None:
+def store_seat(store: WindowSettings, seat: JoinEntries) -> None:
     """Store the seat, so that the start page can offer to return to it."""
     store.set(settings.CLASS_SEAT, json.dumps(asdict(seat)))
     store.sync()  # written now, because the seat is needed after a crash of the window
@@ -47,12 +47,12 @@ def offer_return(
     """Offer to reopen the class that this window hosted, or else to return to its seat."""
     database = Path(store.get(settings.CLASS_HELD))
     if database.is_file() and (description := _describe_class(database)):
-        notice.offer(description, tr("Continue your class"), lambda: hold(database))
+        notice.show_offer(description, tr("Continue your class"), lambda: hold(database))
         return
     seat = load_seat(store)
     if seat.open:
         text = tr("You were in a class as {name}, and it was not over.").format(name=seat.name)
-        notice.offer(text, tr("Return to your class"), join)
+        notice.show_offer(text, tr("Return to your class"), join)
 
 
 def _describe_class(database: Path) -> str:
@@ -64,7 +64,7 @@ def _describe_class(database: Path) -> str:
     from engine.constants import TICKS_PER_S
 
     try:
-        record = ClassRecord(str(database), new=False)
+        record = ClassRecord(str(database), create=False)
     except RecordUnavailableError:
         return ""
     try:

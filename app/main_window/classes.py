@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 
 from app import settings
 from app.classroom import class_files
-from app.classroom.addresses import EVERYWHERE, list_addresses, select_port
-from app.classroom.code import PORT as JOIN_PORT
+from app.classroom.addresses import WILDCARD_ADDRESSES, list_addresses, select_port
+from app.classroom.code import DEFAULT_PORT as JOIN_PORT
 from app.classroom.code import InvalidJoinCodeError, parse_invitation
 from app.classroom.gui_seat import GuiSeat
 from app.classroom.log_entries import list_effective_entries
@@ -34,7 +34,7 @@ from app.classroom.messages.replies import (
 from app.classroom.models import INJECT
 from app.classroom.plan import KINDS, parse_plan
 from app.classroom.record import ClassRecord, RecordUnavailableError
-from app.classroom.room_check import RoomFinding, check_room
+from app.classroom.room_check import RoomFinding, check_class
 from app.classroom.scenario import parse_scenario
 from app.classroom.seat_log import SUFFIX, InvalidSeatLogError, read_handout
 from app.classroom.seat_phase import SeatPhase
@@ -43,15 +43,15 @@ from app.classroom.suggested_answers import suggest_answers
 from app.files import atomic_write
 from app.files.folders import get_default_folder
 from app.main_window import signature
-from app.main_window.class_offers import SeatKey, keep_seat, load_seat
+from app.main_window.class_offers import JoinEntries, load_seat, store_seat
 from app.main_window.confirmations import ConfirmationDialogs
 from app.main_window.library import Library
 from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
 from app.main_window.window_seat import WindowSeat, apply_actions
 from app.settings import WindowSettings
-from app.views.classroom import ClassBoard, JoinClass, JumpTarget, ReplayPage, StartClass
-from app.views.topology import Topology
+from app.views.classroom import InstructorStation, JoinClassDialog, JumpTarget, ReplayPage, StartClassDialog
+from app.views.topology import TopologyView
 from app.widgets.notice import NoticeBar
 from app.words import formatting, language
 from app.words.language import mark, tr
@@ -60,17 +60,17 @@ from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.time.history import History
-from engine.localization import from_json
+from engine.localization import restore_from_json
 
 PORT: Final = JOIN_PORT
 """Preferred TCP port of a class that this window hosts."""
-TESTS: Final = "".join(
+TEST_PARTS: Final = "".join(
     f'[[part]]\nkind = "{kind}"\n' + ("" if kind == "lesson" else f'mode = "{DrillMode.EXAM}"\n')
     for kind in KINDS
 )
 """Plan text of a lesson with tests before it, after it, and some weeks later."""
 NO_SEAT: Final = mark("You are not in a class.")
-END_MS: Final = 4_000
+PROCESS_END_TIMEOUT_MS: Final = 4_000
 """Maximum time in which a host process must end before it is killed."""
 
 
@@ -82,7 +82,7 @@ class ClassController(QObject):
     help_wanted = Signal()
     """Signal: F1 was pressed in the instructor station or in a dialog of a class."""
     _room_checked = Signal(object)
-    """Signal with the findings of `check_room`, emitted by its thread."""
+    """Signal with the findings of `check_class`, emitted by its thread."""
 
     def __init__(
         self,
@@ -98,46 +98,46 @@ class ClassController(QObject):
         self._session, self._play, self._library = session, play, library
         self._irrevocable = irrevocable
         self._notice, self._store, self._parent = notice, store, parent
-        self.board: ClassBoard | None = None
+        self.board: InstructorStation | None = None
         self.seat: WindowSeat | None = None
         self._host: QProcess | None = None
         self._console: QProcess | None = None
         self._database = Path()
-        self._dialog: JoinClass | None = None
+        self._dialog: JoinClassDialog | None = None
         """Join dialog that stays open until the seat is in the class; None if there is none."""
         self._shown_history: History | None = None
         """Run of the observed seat; None if no seat is observed."""
-        self._picture: Topology | None = None
+        self._picture: TopologyView | None = None
         self._shown_part = 0
         """Number of the part whose drill the instructor station shows."""
         self._partial_lines = {"host": "", "console": ""}
 
-        self._room_checked.connect(self._show_room)
+        self._room_checked.connect(self._show_check_findings)
 
     # --- holding one
 
     @property
-    def is_holding(self) -> bool:
+    def is_hosting(self) -> bool:
         """True while this window hosts a class."""
         return self._host is not None and self._host.state() is not QProcess.ProcessState.NotRunning
 
-    def ask_to_start(self, name: str = "") -> StartClass | None:
+    def ask_to_start(self, name: str = "") -> StartClassDialog | None:
         """Open the dialog that starts a class, with the drill *name* selected, and return it.
 
         If this window already hosts a class, show the instructor station and return None.
         """
         if self._host is not None and self.board is not None:
-            self._notice.clear()
+            self._notice.hide_notice()
             self.board.show()
             self.board.activateWindow()
             return None
         drills = [(summary.name, summary.title) for summary in self._library.summaries.values()]
         folder = str(get_default_folder() / "classes")
         titles = sorted(drills, key=lambda drill: drill[1])
-        dialog = StartClass(titles, folder, self._parent, list_addresses())
-        dialog.choose(name)
+        dialog = StartClassDialog(titles, folder, self._parent, list_addresses())
+        dialog.select_drill(name)
         dialog.wanted.connect(self.start_class)
-        dialog.continued.connect(lambda file: self.reopen_class(Path(file)))
+        dialog.continue_wanted.connect(lambda file: self.reopen_class(Path(file)))
         QShortcut(QKeySequence("F1"), dialog, self.help_wanted.emit)
         dialog.open()
         return dialog
@@ -148,7 +148,7 @@ class ClassController(QObject):
         mode: str,
         address: str,
         frozen: bool,
-        tests: bool = False,
+        adds_tests: bool = False,
         reflect: bool = False,
         late_rule: str = "start",
     ) -> None:
@@ -156,7 +156,7 @@ class ClassController(QObject):
 
         The join code appears some seconds later.
 
-        *tests*: add tests before the lesson, after it, and some weeks later. *reflect*: ask for a reflection
+        *adds_tests*: add tests before the lesson, after it, and some weeks later. *reflect*: ask for a reflection
         before points are shown. *late_rule*: start time of seats that join late, see `LessonPlan.late`.
         """
         folder = get_default_folder() / "classes"
@@ -171,18 +171,18 @@ class ClassController(QObject):
             "late": late_rule,
         }
         options_text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in class_options.items())
-        plan.write_text(options_text + (TESTS if tests else ""), encoding="utf-8")
+        plan.write_text(options_text + (TEST_PARTS if adds_tests else ""), encoding="utf-8")
         self._host_class(database, "--plan", str(plan), address=address)
 
     def reopen_class(self, database: Path) -> None:
         """Host the class in *database* again, from its last state."""
         self._host_class(database)
 
-    def _host_class(self, database: Path, *words: str, address: str = EVERYWHERE[0]) -> None:
+    def _host_class(self, database: Path, *words: str, address: str = WILDCARD_ADDRESSES[0]) -> None:
         """Host the class in *database*, which is new or was hosted before, and listen on *address*."""
         self._database = database
         self._store.set(settings.CLASS_HELD, str(database))
-        self.board = ClassBoard()
+        self.board = InstructorStation()
         self.board.hidden.connect(self._on_station_closed)
         self.board.line_entered.connect(
             lambda line, recipient: self._irrevocable.confirm_class_input(line, recipient, self._send_line)
@@ -193,7 +193,7 @@ class ClassController(QObject):
         self.board.report_wanted.connect(self._build_report)
         self.board.lobby.check_wanted.connect(self._check_room)
         self.board.end_wanted.connect(lambda: self._irrevocable.confirm("close_class", self.stop_host))
-        replay = ReplayPage(Topology)
+        replay = ReplayPage(TopologyView)
         replay.runs_wanted.connect(self._show_replay)
         self.board.set_replay(replay)
         self.board.showMaximized()
@@ -206,9 +206,9 @@ class ClassController(QObject):
         """Check the class in a thread, because unreachable addresses take seconds."""
         if self.board is not None:
             invited = parse_invitation(self.board.code.text())
-            QThreadPool.globalInstance().start(lambda: self._room_checked.emit(check_room(invited)))
+            QThreadPool.globalInstance().start(lambda: self._room_checked.emit(check_class(invited)))
 
-    def _show_room(self, findings: list[RoomFinding]) -> None:
+    def _show_check_findings(self, findings: list[RoomFinding]) -> None:
         if self.board is not None:
             self.board.lobby.show_findings(findings)
 
@@ -216,8 +216,8 @@ class ClassController(QObject):
         """Show the main window if it is hidden, and offer to open the instructor station again."""
         if not self._parent.isVisible():
             self._parent.show()
-        if self.is_holding:
-            self._notice.offer(tr("The class continues."), tr("Instructor station"), self.ask_to_start)
+        if self.is_hosting:
+            self._notice.show_offer(tr("The class continues."), tr("Instructor station"), self.ask_to_start)
 
     def _start_process(self, command: str, on_line: Callable[[str], None], *words: str) -> QProcess:
         """Start `mirrordrill class` *command* in a process. *on_line* receives each line of its standard output."""
@@ -236,7 +236,7 @@ class ClassController(QObject):
                 reason = text.splitlines()[-1] if text else ""
                 if self._console is None:
                     self.board.show_failed_start(reason)
-                self.board.show_problem(reason or tr("The class has ended."))
+                self.board.show_reply(reason or tr("The class has ended."))
 
         self._partial_lines[command] = ""
         process.readyReadStandardOutput.connect(read_output)
@@ -265,28 +265,28 @@ class ClassController(QObject):
                 if update.part_number != self._shown_part:
                     self._shown_history = None
                     self._show_class(self.board)
-                self.board.show_board(update)
+                self.board.show_dashboard(update)
             case ReplayMoments(moments=moments):
                 self._show_divergences(moments)
             case RequestFailed(of=request, text=text):
-                self.board.show_problem(text)
+                self.board.show_reply(text)
                 if request == "show" and self.board.replay is not None:
                     self.board.replay.stop_sharing()
             case ObservationEnded(text=text):
-                self.board.show_problem(text)
+                self.board.show_reply(text)
                 self.board.show_watched(None)
             case ObservedRun() as update:
                 self._show_seat_run(update)
             case ObservedRunUpdate() as update:
                 self._update_seat_view(update)
 
-    def _show_class(self, board: ClassBoard) -> None:
+    def _show_class(self, board: InstructorStation) -> None:
         """Show the drill in the instructor station, with the input lines that it offers as injects."""
         try:
-            with closing(ClassRecord(str(self._database), new=False)) as record:
+            with closing(ClassRecord(str(self._database), create=False)) as record:
                 part, prepared = record.read_class(), record.read_instructions()
         except RecordUnavailableError as problem:
-            board.show_problem(str(problem))
+            board.show_reply(str(problem))
             return
         if part is None:
             return
@@ -309,7 +309,7 @@ class ClassController(QObject):
         if self.board is None or self.board.replay is None:
             return
         try:
-            with closing(ClassRecord(str(self._database), new=False)) as record:
+            with closing(ClassRecord(str(self._database), create=False)) as record:
                 part = record.read_class()
                 names = {seat.id: seat.name for seat in record.read_seats()}
                 logs = {number: list_effective_entries(record.read_entries(number)) for number in seats}
@@ -332,7 +332,9 @@ class ClassController(QObject):
         for moment in moments:
             best, *other_choices = moment.choices
             other_choice = max(other_choices, key=lambda choice: len(choice.seats))
-            words = [localize(from_json(choice.words)) or tr("waited") for choice in (best, other_choice)]
+            words = [
+                localize(restore_from_json(choice.words)) or tr("waited") for choice in (best, other_choice)
+            ]
             text = tr("{best} ({n}), or {other} ({m})").format(
                 best=words[0], n=len(best.seats), other=words[1], m=len(other_choice.seats)
             )
@@ -352,7 +354,7 @@ class ClassController(QObject):
         self._shown_history = history = History(Drill(scenario, message.seed, mode))
         apply_actions(history, message.acts, message.tick)
         if self._picture is None:
-            self._picture = Topology()
+            self._picture = TopologyView()
             self._picture.requested.connect(self.board.send_to_watched)
             self.board.set_view(self._picture)
         self._picture.show_drill(history.drill)
@@ -384,7 +386,7 @@ class ClassController(QObject):
             return
         page = build_sheet(self.board.title.text(), self.board.code.text())
         try:
-            atomic_write.write(file, page.encode())
+            atomic_write.write_atomically(file, page.encode())
         except OSError as problem:
             self._show_on_dashboard(
                 tr("{file} cannot be written: {why}").format(file=file, why=problem.strerror)
@@ -395,8 +397,8 @@ class ClassController(QObject):
     def _export_seat_file(self, file: Path) -> None:
         """Save the file from which seats without a network start."""
         try:
-            with closing(ClassRecord(str(self._database), new=False)) as record:
-                atomic_write.write(file, class_files.build_handout(record))
+            with closing(ClassRecord(str(self._database), create=False)) as record:
+                atomic_write.write_atomically(file, class_files.build_handout(record))
         except (RecordUnavailableError, InvalidSeatLogError) as problem:
             self._show_on_dashboard(str(problem))
         except OSError as problem:
@@ -408,10 +410,10 @@ class ClassController(QObject):
                 tr("Saved {file}. Participants open it with Class ▸ Join a class.").format(file=file)
             )
 
-    def _build_report(self, name: str, names: bool) -> None:
+    def _build_report(self, name: str, with_names: bool) -> None:
         """Build the report of the class in the file *name*. A separate process replays every run.
 
-        *names*: show names.
+        *with_names*: show names.
         """
         process = QProcess(self)
         report_lines = [""]
@@ -438,11 +440,13 @@ class ClassController(QObject):
             if language.get_current_language() in language.LANGUAGES
             else []
         )
-        self._start_host_process(process, "report", "--out", name, *spoken, *(["--names"] if names else []))
+        self._start_host_process(
+            process, "report", "--out", name, *spoken, *(["--names"] if with_names else [])
+        )
 
     def _show_on_dashboard(self, text: str) -> None:
         if self.board is not None:
-            self.board.show_problem(text)
+            self.board.show_reply(text)
 
     def stop_host(self) -> None:
         """Stop the class host and close the instructor station. The record of the class remains."""
@@ -450,9 +454,9 @@ class ClassController(QObject):
             if process is not None:
                 process.blockSignals(True)
                 process.terminate()
-                if not process.waitForFinished(END_MS):
+                if not process.waitForFinished(PROCESS_END_TIMEOUT_MS):
                     process.kill()  # no data is lost, because acknowledged inputs are on disk
-                    process.waitForFinished(END_MS)
+                    process.waitForFinished(PROCESS_END_TIMEOUT_MS)
         if self._host is not None and self.board is not None:
             self._store.set(settings.CLASS_HELD, "")
             self.board.close()
@@ -463,10 +467,10 @@ class ClassController(QObject):
 
     # --- joining one
 
-    def ask_to_join(self) -> JoinClass:
+    def ask_to_join(self) -> JoinClassDialog:
         """Open the dialog that joins a class, with the code and the name that were used last."""
         seat = load_seat(self._store)
-        dialog = JoinClass(
+        dialog = JoinClassDialog(
             seat.name or signature.get_player_name(self._store), self._parent, seat.code, seat.consent
         )
         dialog.wanted.connect(self.join_class)
@@ -476,7 +480,7 @@ class ClassController(QObject):
         dialog.open()
         return dialog
 
-    def return_to_class(self) -> JoinClass:
+    def return_to_class(self) -> JoinClassDialog:
         """Return to the last seat, with the code and the name that were used last."""
         dialog = self.ask_to_join()
         if dialog.code.text():
@@ -492,7 +496,7 @@ class ClassController(QObject):
         if self._dialog is not None:
             self._dialog.show_problem(text)
         else:
-            self._notice.warn(text)
+            self._notice.show_warning(text)
 
     def _show_join_progress(self, text: str) -> None:
         if self._dialog is not None:
@@ -506,7 +510,7 @@ class ClassController(QObject):
 
     def _on_class_over(self) -> None:
         seat = load_seat(self._store)
-        keep_seat(self._store, replace(seat, open=False))
+        store_seat(self._store, replace(seat, open=False))
 
     def join_class(self, code: str, name: str, consent: bool = False, part: int | None = None) -> None:
         """Join a class. The drill is loaded when the host has responded. *code*: join code, or path of a seat file.
@@ -521,7 +525,7 @@ class ClassController(QObject):
         except (InvalidJoinCodeError, InvalidSeatLogError) as problem:
             self._show_join_problem(str(problem))
             return
-        keep_seat(self._store, SeatKey(code, name, consent, open=True))
+        store_seat(self._store, JoinEntries(code, name, consent, open=True))
         self.seat = seat = WindowSeat(attendance, self._session, self._play, self._notice, self, self._parent)
         seat.state_shown.connect(self.seat_state_shown)
         seat.trying.connect(self._show_join_progress)
@@ -545,12 +549,12 @@ class ClassController(QObject):
         dialog.open()
         return dialog
 
-    def allow_looks(self) -> None:
+    def toggle_observation_consent(self) -> None:
         """Permit the instructor to observe this seat, or withdraw the permission."""
         if self.seat is None:
             self._notice.show_info(tr(NO_SEAT))
         else:
-            self.seat.allow_looks()
+            self.seat.toggle_observation_consent()
 
     def _leave_seat(self) -> None:
         if self.seat is not None:

@@ -51,7 +51,7 @@ class CloseGuard(WindowPart):
             return
         self._drafts.save_and_close()
         self._navigation.pause_run()
-        self._appearance.keep_layout()
+        self._appearance.store_layout()
         self._navigation.leave_run()
 
     def _close_with_hosted(self) -> None:
@@ -65,7 +65,7 @@ def _is_session_ending() -> bool:
     return isinstance(app, QApplication) and app.isSavingSession()
 
 
-DRAFT_SAVE_DELAY_MS: Final = 300
+SETTINGS_WRITE_DELAY_MS: Final = 300
 """Pause after the last change before the settings are written, because changes come in bursts."""
 
 
@@ -75,7 +75,7 @@ class SettingsWriter(WindowPart):
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared)
         self._is_reported = False
-        self._write_timer = QTimer(self, singleShot=True, interval=DRAFT_SAVE_DELAY_MS)
+        self._write_timer = QTimer(self, singleShot=True, interval=SETTINGS_WRITE_DELAY_MS)
         self._write_timer.timeout.connect(self.write)
         shared.store.changed = self._write_timer.start
 
@@ -83,7 +83,7 @@ class SettingsWriter(WindowPart):
         """Write the settings to disk now. Report each problem only once."""
         problem = self._store.problem
         if problem and not self._is_reported:
-            self._notice.warn(problem)
+            self._notice.show_warning(problem)
         self._is_reported = bool(problem)
 
     def stop_writing(self) -> None:

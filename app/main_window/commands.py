@@ -18,7 +18,7 @@ from app.main_window.shared_parts import SharedParts, WindowPart
 from app.view_models.offers import DATABASES_OFFERED, ActionTarget
 from app.views.console import Console
 from app.views.palette import Palette, strip_mnemonic
-from app.views.topology import Topology
+from app.views.topology import TopologyView
 from app.widgets import keys
 from app.widgets.shared_actions import add_heading
 from app.words.fuzzy import SEARCH_WORDS_PROPERTY
@@ -49,7 +49,9 @@ def list_targets(world: World, open_database: str = "") -> list[tuple[str, list[
 class FaultMenu(QObject):
     """Fault menu, with a submenu for each object of the current run."""
 
-    def __init__(self, menu: QMenu, session: HostSession, topology: Topology, revert_all: QAction) -> None:
+    def __init__(
+        self, menu: QMenu, session: HostSession, topology: TopologyView, revert_all: QAction
+    ) -> None:
         super().__init__(menu)
         self._menu, self._session, self._topology = menu, session, topology
         self._revert_all = revert_all
@@ -76,7 +78,7 @@ def _refill_menu(menu: QMenu, target: ActionTarget, fill_one: Callable[[QMenu, A
     fill_one(menu, target)
 
 
-FILLED_LATER: Final = ("&Faults",)
+DYNAMIC_MENUS: Final = ("&Faults",)
 """Menus that are filled when they open. The palette finds their actions elsewhere."""
 
 Group = tuple[str, list[QAction]]
@@ -95,13 +97,13 @@ class PaletteCommands(WindowPart):
     ) -> None:
         super().__init__(shared)
         self._actions, self._menus = actions.by_name, menus
-        self._console, self._topology = desk.get_view_of(Console), desk.get_view_of(Topology)
+        self._console, self._topology = desk.get_view_of(Console), desk.get_view_of(TopologyView)
         self._choice = choice
         self._palette = Palette(shared.window)
 
     def open(self) -> None:
         """Show the palette with all commands that are currently available."""
-        self._palette.offer(self.list_groups())
+        self._palette.set_actions(self.list_groups())
         self._palette.open()
 
     def list_groups(self) -> Iterator[Group]:
@@ -116,7 +118,7 @@ class PaletteCommands(WindowPart):
                     yield target.title, self._topology.list_actions(target)
         offered = {*self._actions.values(), *self._console.tools.values()}
         for title, menu in self._menus.items():
-            if title not in FILLED_LATER:
+            if title not in DYNAMIC_MENUS:
                 yield from _collect_menu_only_entries(menu, offered)
         yield tr("Open a drill…").rstrip("…"), self._list_drill_actions()
 
@@ -146,21 +148,21 @@ def _add_english_texts(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
     """Add the English texts of the key table to the actions, so that the palette finds them. Return the actions."""
     english_actions = []
     for name, action in named:
-        if name in keys.BY_NAME:
-            action.setProperty(SEARCH_WORDS_PROPERTY, keys.BY_NAME[name].text)
+        if name in keys.COMMANDS_BY_NAME:
+            action.setProperty(SEARCH_WORDS_PROPERTY, keys.COMMANDS_BY_NAME[name].text)
         english_actions.append(action)
     return english_actions
 
 
-def _collect_menu_only_entries(menu: QMenu, offered: set[QAction]) -> Iterator[Group]:
+def _collect_menu_only_entries(menu: QMenu, known_actions: set[QAction]) -> Iterator[Group]:
     """Yield the entries that exist only in *menu* and its submenus, grouped by menu title."""
     menu.aboutToShow.emit()  # updates menus whose content depends on the current state
     single = []
     for action in menu.actions():
         inner = action.menu()
         if isinstance(inner, QMenu):
-            yield from _collect_menu_only_entries(inner, offered)
-        elif action not in offered and action.text():
+            yield from _collect_menu_only_entries(inner, known_actions)
+        elif action not in known_actions and action.text():
             single.append(action)
     if single:
         yield strip_mnemonic(menu.title()), single

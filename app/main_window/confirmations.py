@@ -1,6 +1,7 @@
 """Confirmations of irrevocable actions: the actions that need one, and the dialog.
 
-`ACTIONS` and `LINES` list these actions. Parts of the window with other irrevocable actions call `confirm`.
+`CONFIRMED_ACTIONS` and `CONFIRMED_VERBS` list these actions. Parts of the window with other irrevocable
+actions call `confirm`.
 Revocable actions are applied without a question. A notice offers to undo them for `UNDO_S`.
 """
 
@@ -48,7 +49,7 @@ PROGRESS_SAVED: Final = mark("your progress is saved, and you can resume it from
 IN_CLASS: Final = mark("your progress is saved. To resume, join with the same code and name.")
 PROGRESS_NOT_SAVED: Final = mark("it is not recorded, so your progress will be lost.")
 
-ACTIONS: Final = {
+CONFIRMED_ACTIONS: Final = {
     "drill.open": "leave",
     "drill.restart": "restart",
     "drill.finish": "finish",
@@ -56,10 +57,10 @@ ACTIONS: Final = {
 }
 """Actions of the window that need a confirmation during a run -> key in QUESTIONS."""
 
-LINES: Final = {"finish": "finish", "hint": "hint"}
+CONFIRMED_VERBS: Final = {"finish": "finish", "hint": "hint"}
 """Verbs of input lines from panels that need a confirmation -> key in QUESTIONS. Typed lines need none."""
 
-CLASS_LINES: Final = {"finish": "finish_class", "back": "send_back", "reset": "start_over"}
+CONFIRMED_CLASS_VERBS: Final = {"finish": "finish_class", "back": "send_back", "reset": "start_over"}
 """Verbs of console lines from the instructor station that need a confirmation -> key in QUESTIONS."""
 
 
@@ -70,16 +71,16 @@ class ConfirmationDialogs(QObject):
         self,
         parent: QWidget,
         session: HostSession,
-        watching: Callable[[], bool],
+        is_watching: Callable[[], bool],
         describe_consequence: Callable[[], str],
     ) -> None:
-        """Create the dialogs. *watching* returns whether the run on screen is not the user's own run.
+        """Create the dialogs. *is_watching* returns whether the run on screen is not the user's own run.
 
         *describe_consequence* returns the text about the consequence of leaving the run.
         """
         super().__init__(parent)
         self._parent, self._session = parent, session
-        self._watching, self._describe_consequence = watching, describe_consequence
+        self._watching, self._describe_consequence = is_watching, describe_consequence
         self.box: QMessageBox | None = None
         """Dialog that is open; None if there is none."""
 
@@ -89,15 +90,18 @@ class ConfirmationDialogs(QObject):
         drill = self._session.live
         return drill is not None and not drill.finished and not self._watching()
 
-    def add_confirmation(self, name: str, do: Callable[[], object]) -> Callable[[], object]:
-        """Return a callback that executes *do*. If the action *name* needs a confirmation, the callback asks first."""
-        act = ACTIONS.get(name)
-        return do if act is None else lambda: self.confirm_if_needed(act, do)
+    def add_confirmation(self, name: str, callback: Callable[[], object]) -> Callable[[], object]:
+        """Return a callback that executes *callback*.
 
-    def confirm_if_needed(self, act: str, callback: Callable[[], object]) -> None:
+        If the action *name* needs a confirmation, the callback asks first.
+        """
+        act = CONFIRMED_ACTIONS.get(name)
+        return callback if act is None else lambda: self.confirm_if_needed(act, callback)
+
+    def confirm_if_needed(self, question_key: str, callback: Callable[[], object]) -> None:
         """Ask before an action that ends or leaves the run. If no run is at risk, call *callback* without asking."""
         if self.is_run_at_risk:
-            self.confirm(act, callback, kept=tr(self._describe_consequence()))
+            self.confirm(question_key, callback, kept=tr(self._describe_consequence()))
         else:
             callback()
 
@@ -105,11 +109,13 @@ class ConfirmationDialogs(QObject):
         """Pass an input line of a panel to *callback*. Ask first if the line costs points or ends the run."""
         verb, _, words = line.partition(" ")
         cost = _get_hint_cost(self._session.live, words) if verb == "hint" else None
-        if not self.is_run_at_risk or verb not in LINES or cost == 0.0:
+        if not self.is_run_at_risk or verb not in CONFIRMED_VERBS or cost == 0.0:
             callback(line)
         else:
             self.confirm(
-                LINES[verb], lambda: callback(line), points=formatting.format_plain_number(cost or 0.0)
+                CONFIRMED_VERBS[verb],
+                lambda: callback(line),
+                points=formatting.format_plain_number(cost or 0.0),
             )
 
     def confirm_class_input(self, line: str, audience: str, callback: Callable[[str], object]) -> None:
@@ -117,7 +123,7 @@ class ConfirmationDialogs(QObject):
 
         *audience*: description of the seats that the line addresses.
         """
-        act = CLASS_LINES.get(line.partition(" ")[0])
+        act = CONFIRMED_CLASS_VERBS.get(line.partition(" ")[0])
         if act is None:
             callback(line)
         else:
@@ -125,12 +131,12 @@ class ConfirmationDialogs(QObject):
 
     def confirm(
         self,
-        act: str,
+        question_key: str,
         callback: Callable[[], object],
         third_callback: Callable[[], object] | None = None,
         **facts: str,
     ) -> None:
-        """Ask the question with the key *act*, and call *callback* if the user agrees.
+        """Ask the question with the key *question_key*, and call *callback* if the user agrees.
 
         A second question replaces the first. *third_callback* is called for the third answer. *facts* are
         inserted into the text.
@@ -140,7 +146,7 @@ class ConfirmationDialogs(QObject):
         running, drill = self._session.running, self._session.live
         self._session.pause()
         is_unscored = drill is not None and not drill.scenario.scored
-        question = QUESTIONS["finish_free" if act == "finish" and is_unscored else act]
+        question = QUESTIONS["finish_free" if question_key == "finish" and is_unscored else question_key]
         box = self.box = QMessageBox(QApplication.activeWindow() or self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setTextFormat(Qt.TextFormat.PlainText)

@@ -28,7 +28,7 @@ from app.view_models.debrief.model import DebriefModel, describe_result
 from app.views.debrief import Debrief
 from app.widgets.input_guard import get_guard
 from app.widgets.notice import NoticeBar
-from app.widgets.save_file import ask_file, confirm_replacement
+from app.widgets.save_file import ask_for_file, confirm_replacement
 from app.words.language import tr
 from app.words.localization import localize as said_of
 from engine.drill.authoring.problems import ScenarioError
@@ -36,26 +36,26 @@ from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import get_program_version
 from engine.drill.judging.review import Review, build_review
 from engine.drill.judging.shapes import BY_INSTRUCTOR, Report
-from engine.drill.par.account import Best, RegretAnalysis, RunSegment
+from engine.drill.par.account import RegretAnalysis, RunSegment, SegmentWithBest
 from engine.drill.par.lessons import blame_command, convert_reference_steps, find_lessons, use_reference_times
-from engine.drill.par.regret import EXTRA_PLANS, LONGER_SEARCH_FACTOR, build_account, exclude_finish
+from engine.drill.par.regret import LONGER_SEARCH_FACTOR, SEARCH_PLANS_MAX, analyze_regret, exclude_finish
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill, DrillEnd
 from engine.drill.time import verify
 from engine.drill.time.cooperative_tasks import Slices, scale_progress
-from engine.drill.time.verify import Divergence
+from engine.drill.time.verify import ReplayDivergence
 
 if TYPE_CHECKING:
     from app.widgets.notice import NoticeBar
 
 
-WAIT_S: float = 6.0
+FINISH_NOTICE_S: float = 6.0
 """Wall time for which the desk stays on screen after a drill has ended. Assumed: time to read two sentences."""
-QUIET_S: float = 2.0
+TYPING_PAUSE_S: float = 2.0
 """Wall time without a key press before the page changes, so that typed text does not reach the wrong page."""
 
 
-class FinishMoment(QObject):
+class FinishNotice(QObject):
     """Short notice about the end of a run. The debrief opens after a delay, or immediately on request."""
 
     def __init__(self, notice: NoticeBar, parent: QObject) -> None:
@@ -73,14 +73,14 @@ class FinishMoment(QObject):
     def show_reason(self, reason: str, callback: Callable[[], object]) -> None:
         """Show the *reason* for the end of the drill, and call *callback* after the delay."""
         self._on_done = callback
-        if WAIT_S <= 0.0:
+        if FINISH_NOTICE_S <= 0.0:
             self.open_debrief()
             return
         text = tr("{what} The debrief opens in {n} s or when you stop typing.")
-        self._notice.offer(
-            text.format(what=reason, n=round(WAIT_S)), tr("Show the debrief"), self.open_debrief
+        self._notice.show_offer(
+            text.format(what=reason, n=round(FINISH_NOTICE_S)), tr("Show the debrief"), self.open_debrief
         )
-        self._timer.start(round(1000 * WAIT_S))
+        self._timer.start(round(1000 * FINISH_NOTICE_S))
 
     def cancel(self) -> None:
         """Cancel the notice, because the user has left the desk."""
@@ -92,11 +92,11 @@ class FinishMoment(QObject):
         callback, self._on_done = self._on_done, None
         self._timer.stop()
         if callback is not None:
-            self._notice.clear()
+            self._notice.hide_notice()
             callback()
 
     def _proceed_when_quiet(self) -> None:
-        left_s = QUIET_S - get_guard().quiet_s
+        left_s = TYPING_PAUSE_S - get_guard().quiet_s
         if left_s > 0.0:
             self._timer.start(round(1000 * left_s) + 1)
         else:
@@ -123,41 +123,41 @@ class DebriefPage(WindowPart):
         self._gate = gate
         self._analysis = TaskRunner(self)
         self._analysis.progress.connect(page.show_progress)
-        self._waiting: list[Callable[[], None]] = []
+        self._pending_exports: list[Callable[[], None]] = []
         """Exports that wait for the analysis."""
         self._report: Report | None = None
         self._drill: Drill | None = None
         """Replayed run of the report; None if this version cannot replay it."""
         self._source: ExportSource | None = None
-        self._account: RegretAnalysis | None = None
+        self._regret_analysis: RegretAnalysis | None = None
         self._lessons: tuple[RunSegment, ...] | None = None
         """Lessons with continuations that a person can apply; None until the analysis is finished."""
         self._provisional = False
         """True if the regret analysis is not complete yet."""
-        self._search_effort = EXTRA_PLANS
+        self._search_effort = SEARCH_PLANS_MAX
         """Maximum number of plans that each search tries."""
         self._scenario: Scenario | None = None
         self._run_id: RunId | None = None
         """ID of the run in the profile; None if it is not stored there."""
-        self._asks = False
+        self._asks_for_reflection = False
         """True if the page asks for a reflection before it shows results."""
         self._next_scenario = ""
         """Name of the recommended next drill; empty if there is none."""
-        self.moment = FinishMoment(shared.notice, self)
-        shared.play.began.connect(self.moment.cancel)
+        self.moment = FinishNotice(shared.notice, self)
+        shared.play.run_started.connect(self.moment.cancel)
         shared.session.finished.connect(self._show_finished)
         page.retry_wanted.connect(shared.play.retry)
-        page.fresh_wanted.connect(self._begin_with_new_seed)
-        page.solution_wanted.connect(self._watch)
+        page.new_seed_wanted.connect(self._begin_with_new_seed)
+        page.solution_wanted.connect(self._watch_reference)
         page.watch_wanted.connect(self._replay_from)
-        page.account_wanted.connect(self._search_longer)
+        page.longer_search_wanted.connect(self._search_longer)
         page.next_wanted.connect(lambda: self.drill_wanted.emit(self._next_scenario))
         page.learn_wanted.connect(self._start_lessons)
-        page.best_wanted.connect(self._watch_best)
+        page.best_continuation_wanted.connect(self._watch_best)
         page.reflected.connect(self._on_reflected)
-        page.reflect_first.connect(partial(shared.store.set, REFLECT_FIRST))
+        page.reflection_toggled.connect(partial(shared.store.set, REFLECT_FIRST))
         page.export_wanted.connect(self.export)
-        page.left.connect(navigation.show_home)
+        page.leave_wanted.connect(navigation.show_home)
         page.history_wanted.connect(navigation.show_history)
 
     @property
@@ -165,38 +165,33 @@ class DebriefPage(WindowPart):
         """Replayed run of the page; None if this version cannot replay it."""
         return self._drill
 
-    @property
-    def analyzing(self) -> bool:
-        """Return True while the analysis runs in the background."""
-        return self._analysis.running
-
     # --- run on screen --------------------------------------------------------------------------------------
 
     def _show_finished(self, report: Report) -> None:
         live = self._session.live
-        if self._play.practicing:
+        if self._play.is_practicing:
             return  # after a lesson, the debrief of the run before it is shown
-        if self._play.attending and live is not None and not live.terms.truth:
+        if self._play.is_in_class and live is not None and not live.terms.shows_truth:
             return  # only the class host has the rubric of an exam
-        if self._play.attending and self._play.is_ended_by_instructor:
+        if self._play.is_in_class and self._play.is_ended_by_instructor:
             report["ended_by"] = BY_INSTRUCTOR
         self._report = report
         self._navigation.pause_run()
         self._drill = self._session.live
         self._scenario = self._drill.scenario if self._drill is not None else None
         self._run_id = self._play.run_id
-        asks_for_reflection = self._store.get(REFLECT_FIRST) or self._play.reflects
-        self._asks = bool(report["score"]["scored"]) and asks_for_reflection
+        asks_for_reflection = self._store.get(REFLECT_FIRST) or self._play.asks_for_reflection
+        self._asks_for_reflection = bool(report["score"]["scored"]) and asks_for_reflection
         is_requested = self._drill is not None and self._drill.ended_by is DrillEnd.ASKED
         if is_requested or not self._navigation.on_desk:
-            self._notice.clear()
+            self._notice.hide_notice()
             self._show_run(report)
         else:
             self.moment.show_reason(describe_result(report), lambda: self._show_run(report))
 
     def show_stored(self, run_id: int) -> None:
         """Show the debrief of the finished run *run_id* from the profile."""
-        self._asks = False
+        self._asks_for_reflection = False
         profile = self._profile
         if profile is None:
             return
@@ -204,13 +199,13 @@ class DebriefPage(WindowPart):
             report = json.loads(profile.read_report(RunId(run_id)))
             text = profile.read_scenario_text(RunId(run_id))
         except StorageError as problem:
-            self._notice.warn(str(problem))
+            self._notice.show_warning(str(problem))
             return
         altered = profile.find_contradictions(RunId(run_id))
 
         def report_differences() -> None:
             if altered:
-                self._notice.warn(" ".join(altered))
+                self._notice.show_warning(" ".join(altered))
             elif report.get("version") == get_program_version():
                 self._compare(report, RunId(run_id))
 
@@ -218,17 +213,17 @@ class DebriefPage(WindowPart):
 
     def open_file(self, file: Path) -> None:
         """Open a run from a JSON file, and report whether its replay matches the recorded states."""
-        self._asks = False
+        self._asks_for_reflection = False
         try:
-            report, text = run_files.read(file)
+            report, text = run_files.read_run(file)
         except RunFileError as problem:
-            self._notice.warn(str(problem))
+            self._notice.show_warning(str(problem))
             return
         try:
             scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioError as problem:
             message = tr("This version cannot read the scenario of that run ({problem}).")
-            self._notice.warn(message.format(problem=said_of(str(problem.problems[0]))))
+            self._notice.show_warning(message.format(problem=said_of(str(problem.problems[0]))))
             return
         self._gate.admit_run(report, scenario, str(file), partial(self._open_report, report, text))
 
@@ -241,7 +236,7 @@ class DebriefPage(WindowPart):
         if drill is None:
             return
 
-        def compared(divergence: Divergence | None) -> None:
+        def compared(divergence: ReplayDivergence | None) -> None:
             if divergence is None and run_id is not None:
                 return
             if divergence is None:
@@ -249,7 +244,7 @@ class DebriefPage(WindowPart):
                 self._notice.show_info(text.format(count=len(drill.hashes)))
             else:
                 text = tr("The replay differs from the recorded run: {problem}.")
-                self._notice.warn(text.format(problem=said_of(str(divergence))))
+                self._notice.show_warning(text.format(problem=said_of(str(divergence))))
 
         self._session.work(verify.find_divergence_in_slices(drill, report), compared)
 
@@ -264,7 +259,7 @@ class DebriefPage(WindowPart):
             self._scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioError as problem:
             message = tr("This version cannot read the scenario of that run ({problem}).")
-            self._notice.warn(message.format(problem=said_of(str(problem.problems[0]))))
+            self._notice.show_warning(message.format(problem=said_of(str(problem.problems[0]))))
             self._show_run(report, callback)
         else:
             self._play.reopen(report, self._scenario, run_id, partial(self._on_reopened, report, callback))
@@ -285,7 +280,7 @@ class DebriefPage(WindowPart):
         self._session.pause()
         if self._report is None:
             self._navigation.show_home()
-        elif (self._play.watching or self._play.practicing) and self._scenario is not None:
+        elif (self._play.is_watching or self._play.is_practicing) and self._scenario is not None:
             reopen = partial(self._on_reopened, self._report, lambda: None)
             self._play.reopen(self._report, self._scenario, self._run_id, reopen)
         else:
@@ -300,7 +295,7 @@ class DebriefPage(WindowPart):
             self._forget_analysis()
         self._report = report
         self._next_scenario = self._suggest_next(report)
-        self._page.show_run(self._build_model(), self._asks, self._store.get(REFLECT_FIRST))
+        self._page.show_run(self._build_model(), self._asks_for_reflection, self._store.get(REFLECT_FIRST))
         self._navigation.show_page(self._page, str(report.get("title") or report["scenario"]))
         self._page.take_focus()
         callback()
@@ -313,7 +308,7 @@ class DebriefPage(WindowPart):
             self._report,
             self._scenario if self._drill is not None else None,
             source.review if source is not None else None,
-            self._account,
+            self._regret_analysis,
             self._lessons,
             self._provisional,
             self._analysis.running or self._is_pending(),
@@ -325,11 +320,11 @@ class DebriefPage(WindowPart):
         """Return True if the analysis is about to begin."""
         if self._drill is None or self._source is None:
             return self._drill is not None
-        return bool(self._source.report["score"]["scored"]) and self._account is None
+        return bool(self._source.report["score"]["scored"]) and self._regret_analysis is None
 
     def _suggest_next(self, report: Report) -> str:
         """Return the recommended next drill, or else the next drill of the learning path; empty if there is none."""
-        if self._play.attending:
+        if self._play.is_in_class:
             return ""
         name = report["scenario"]
         recommendation = self._library.find_recommended_drill(self._library.build_cards())
@@ -343,17 +338,17 @@ class DebriefPage(WindowPart):
 
     def _forget_analysis(self) -> None:
         self._analysis.cancel()
-        self._source = self._account = self._lessons = None
-        self._provisional, self._search_effort = False, EXTRA_PLANS
-        self._waiting = []
+        self._source = self._regret_analysis = self._lessons = None
+        self._provisional, self._search_effort = False, SEARCH_PLANS_MAX
+        self._pending_exports = []
 
     def show_page(self) -> None:
         """Cancel the analysis when another page is shown instead of the debrief."""
         if self._navigation.is_shown(self._page) or not self._analysis.running:
             return
         self._analysis.cancel()
-        self._provisional = self._account is not None
-        self._write_waiting()
+        self._provisional = self._regret_analysis is not None
+        self._write_pending_export()
 
     def _analyze(self) -> None:
         """Start the next part of the analysis that has no result yet: the review, then the regret analysis."""
@@ -362,9 +357,9 @@ class DebriefPage(WindowPart):
             return
         if source is None:
             self._analysis.start(build_review(drill), partial(self._receive_review, drill), REVIEW_BUDGET_S)
-        elif source.report["score"]["scored"] and (self._account is None or self._provisional):
+        elif source.report["score"]["scored"] and (self._regret_analysis is None or self._provisional):
             self._analysis.start(
-                self._compute_account(drill, source.review, EXTRA_PLANS), self._receive_account
+                self._analyze_regret(drill, source.review, SEARCH_PLANS_MAX), self._receive_analysis
             )
         self._page.update_run(self._build_model())
 
@@ -375,19 +370,19 @@ class DebriefPage(WindowPart):
         else:
             self._analyze()
 
-    def _compute_account(
+    def _analyze_regret(
         self, drill: Drill, review: Review, effort: int
     ) -> Slices[tuple[RegretAnalysis, tuple[RunSegment, ...]]]:
         """Compute the regret analysis of the run, and for each lesson a continuation that a person can apply."""
         plans = list(certificates.load_plans(drill))
-        if effort > EXTRA_PLANS and self._account is not None:
+        if effort > SEARCH_PLANS_MAX and self._regret_analysis is not None:
             # known plans contain the run's own inputs, such as injected faults, which must not be repeated
             own_lines = {item.line for item in drill.journal}
-            known_moves = [move.best for move in self._account.moves if move.plan]
+            known_moves = [move.best for move in self._regret_analysis.moves if move.plan]
             plans += [[item for item in best if item.line not in own_lines] for best in known_moves]
-            work = build_account(drill, plans, node_limit=effort)
+            work = analyze_regret(drill, plans, node_limit=effort)
         else:
-            work = build_account(drill, plans, on_progress=self._show_partial_account, node_limit=effort)
+            work = analyze_regret(drill, plans, on_progress=self._show_partial_analysis, node_limit=effort)
         account = yield from scale_progress(work, 0.0, 0.95)
         steps = review.reference.steps if review.reference is not None else ()
         reference = convert_reference_steps([(step.tick, step.line) for step in steps])
@@ -406,19 +401,19 @@ class DebriefPage(WindowPart):
         is_foreign = self._report is not None and self._report["ended_by"] == BY_INSTRUCTOR
         return exclude_finish(account) if is_foreign else account
 
-    def _show_partial_account(self, account: RegretAnalysis) -> None:
+    def _show_partial_analysis(self, account: RegretAnalysis) -> None:
         """Show a provisional result while the search continues."""
-        self._account, self._provisional = self._exclude_foreign_end(account), True
+        self._regret_analysis, self._provisional = self._exclude_foreign_end(account), True
         self._page.update_run(self._build_model())
 
-    def _receive_account(self, result: tuple[RegretAnalysis, tuple[RunSegment, ...]]) -> None:
-        self._account, self._lessons = result
+    def _receive_analysis(self, result: tuple[RegretAnalysis, tuple[RunSegment, ...]]) -> None:
+        self._regret_analysis, self._lessons = result
         self._provisional = False
         self._finish_analysis()
 
     def _finish_analysis(self) -> None:
         self._page.update_run(self._build_model())
-        self._write_waiting()
+        self._write_pending_export()
 
     def _search_longer(self) -> None:
         """Repeat the regret analysis with a larger search budget."""
@@ -427,7 +422,7 @@ class DebriefPage(WindowPart):
             return
         self._search_effort *= LONGER_SEARCH_FACTOR
         self._analysis.start(
-            self._compute_account(drill, source.review, self._search_effort), self._receive_account
+            self._analyze_regret(drill, source.review, self._search_effort), self._receive_analysis
         )
         self._page.update_run(self._build_model())
 
@@ -443,13 +438,13 @@ class DebriefPage(WindowPart):
 
     def _on_reflected(self, reflection: Reflection | None) -> None:
         """Store the person's reflection, if there is one, and show the points."""
-        self._asks = False
+        self._asks_for_reflection = False
         self._play.reflected.emit(reflection)
         if reflection is not None and self._profile is not None and self._run_id is not None:
             try:
                 self._profile.store_reflection(self._run_id, reflection)
             except StorageError as problem:
-                self._notice.warn(str(problem))
+                self._notice.show_warning(str(problem))
         if self._report is not None:
             self._page.show_run(self._build_model(), False, self._store.get(REFLECT_FIRST))
             self._page.take_focus()
@@ -461,7 +456,7 @@ class DebriefPage(WindowPart):
         if self._scenario is not None and self._report is not None:
             self._play.begin(self._scenario, self._report["mode"])
 
-    def _watch(self) -> None:
+    def _watch_reference(self) -> None:
         if self._scenario is not None and self._report is not None:
             self._play.watch(self._scenario, int(self._report["seed"]))
 
@@ -472,7 +467,7 @@ class DebriefPage(WindowPart):
         if self._drill is not None and verdict is not None and verdict.lessons:
             self.lessons_wanted.emit(model, verdict.lessons)
 
-    def _watch_best(self, best: Best) -> None:
+    def _watch_best(self, best: SegmentWithBest) -> None:
         if self._drill is not None:
             self._play.watch_best(self._drill.scenario, self._drill.seed, best)
 
@@ -480,35 +475,42 @@ class DebriefPage(WindowPart):
         self._play.replay_from(round(t_s * 100))
 
     def export(self, kind: str) -> None:
-        """Ask for a file and export the run as *kind*, a key of `EXPORTS`. The file is written after the analysis."""
+        """Ask for a file and export the run as *kind*, a key of `EXPORT_LABELS`.
+
+        The file is written after the analysis.
+        """
         report = self._report
         if report is None or self._drill is None:
-            self._notice.warn(tr("This run cannot be exported because it cannot be replayed here."))
+            self._notice.show_warning(tr("This run cannot be exported because it cannot be replayed here."))
             return
         extension, _ = EXPORTS[kind]
         name = f"{report['scenario']}-{report['seed']}{extension}"
-        file = ask_file(self._window, tr("Save the debrief"), name, f"*{extension}")
+        file = ask_for_file(self._window, tr("Save the debrief"), name, f"*{extension}")
         if file is None:
             return
-        needed_part = self._account if kind in WITH_CURVE else self._source
+        needed_part = self._regret_analysis if kind in CURVE_EXPORTS else self._source
         if self._analysis.running and (needed_part is None or self._provisional):
-            self._waiting.append(partial(self._write_export, kind, file))
+            self._pending_exports.append(partial(self._write_export, kind, file))
             self._notice.show_info(tr("The file is written when the analysis is finished."))
         else:
             self._write_export(kind, file)
 
-    def _write_waiting(self) -> None:
-        waiting, self._waiting = self._waiting, []
+    def _write_pending_export(self) -> None:
+        waiting, self._pending_exports = self._pending_exports, []
         for write in waiting:
             write()
 
     def _write_export(self, kind: str, file: Path) -> None:
         if self._source is None:
-            self._notice.warn(tr("The analysis was canceled, so the file was not written."))
+            self._notice.show_warning(tr("The analysis was canceled, so the file was not written."))
             return
         player, finish_time = signature.get_player_name(self._store), self._format_finish_time()
         source = replace(
-            self._source, player=player, played_at=finish_time, account=self._account, lessons=self._lessons
+            self._source,
+            player=player,
+            played_at=finish_time,
+            regret_analysis=self._regret_analysis,
+            lessons=self._lessons,
         )
         _, write = EXPORTS[kind]
         if kind == "csv" and not confirm_replacement(
@@ -519,13 +521,13 @@ class DebriefPage(WindowPart):
             write(source, file)
         except OSError as error:
             text = tr("{file} cannot be written: {reason}.")
-            self._notice.warn(text.format(file=file, reason=error.strerror))
+            self._notice.show_warning(text.format(file=file, reason=error.strerror))
         except PdfWriteError as problem:
-            self._notice.warn(f"{problem}.")
+            self._notice.show_warning(f"{problem}.")
         else:
             paths_text = ", ".join(str(path) for path in _list_files(kind, source, file))
             text = tr("Saved under the name {name}: {file}").format(name=source.player, file=paths_text)
-            self._notice.offer(
+            self._notice.show_offer(
                 text, tr("Change name…"), lambda: signature.ask_for_name(self._window, self._store)
             )
 
@@ -579,17 +581,20 @@ def _select_localizable_parts(recorded: Report, replayed: Report) -> Report:
 
 
 EXPORTS: Final[dict[str, tuple[str, Callable[[ExportSource, Path], None]]]] = {
-    "html": (".html", lambda source, file: atomic_write.write(file, build_page(source))),
+    "html": (".html", lambda source, file: atomic_write.write_atomically(file, build_page(source))),
     "pdf": (".pdf", _write_pdf),
     "csv": (".csv", _write_tables),
-    "json": (".json", lambda source, file: atomic_write.write(file, run_files.as_text(source))),
-    "runbook": (".sql", lambda source, file: atomic_write.write(file, runbook.build_runbook(source))),
+    "json": (".json", lambda source, file: atomic_write.write_atomically(file, run_files.format_run(source))),
+    "runbook": (
+        ".sql",
+        lambda source, file: atomic_write.write_atomically(file, runbook.build_runbook(source)),
+    ),
     "reference": (
         ".sql",
-        lambda source, file: atomic_write.write(file, runbook.build_reference_runbook(source)),
+        lambda source, file: atomic_write.write_atomically(file, runbook.build_reference_runbook(source)),
     ),
 }
 """Kind of export -> file extension, and function that writes the file."""
 
-WITH_CURVE: Final = frozenset({"html", "pdf", "csv"})
+CURVE_EXPORTS: Final = frozenset({"html", "pdf", "csv"})
 """Kinds of exports that contain the value curve."""

@@ -12,19 +12,19 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QTabWidget, QWi
 
 from app.widgets import theme
 from app.widgets.docks import (
-    BY_NAME,
+    DOCK_NAMES,
     DOCKS,
+    DOCKS_BY_NAME,
     LEARNER,
-    NAMES,
-    PLACES,
+    OUTER_DOCKS,
     PRESENTER,
-    SHARES,
+    PROFILE_SHARES,
     DeskView,
     Dock,
     IncrementalView,
 )
-from app.widgets.reader import find_key_receiver, has_keys
-from app.widgets.scroll_container import ScrollContainer, keep_readable
+from app.widgets.reader import find_focus_target, has_keyboard_focus
+from app.widgets.scroll_container import ScrollContainer, set_readable_minimum
 from app.words.language import tr
 from engine.overrides import override
 
@@ -55,13 +55,13 @@ LEFT_UNITS: Final = 13.0
 """Minimum width of the left area in line heights. A goal must be readable with large text."""
 LEFT_SHARE_MAX: Final = 0.3
 """Maximum share of the desk's width that LEFT_UNITS may take."""
-LEAP_PX: Final = 100
+RESIZE_JUMP_MIN_PX: Final = 100
 """Minimum change of the desk's size that means a maximized or restored window, not a dragged edge."""
 FONT_REFRESH_FACTOR: Final = 1.0005
 """Factor of a dock's font size. It forces a new layout without a visible change."""
-TURNS_DATABASES: Final = 20
+TURN_TAKING_DATABASES_MIN: Final = 20
 """Number of databases from which views update in turns at high speed, each five times a second. Our choice."""
-COMES_BACK_MS: Final = 2_000
+RESTORE_TIMEOUT_MS: Final = 2_000
 """Wall time within which a window that leaves full screen has its old size again."""
 EXPLORER_UNITS: Final = 19.0
 """Initial width of Object Explorer in line heights: a database name with its state in brackets."""
@@ -129,22 +129,22 @@ class Desk(QMainWindow):
         """Name of a layout -> its last state, and the size of the desk at that time."""
         self._pending_restore: tuple[QByteArray, QSize] | None = None
         """Layout and size to restore when the window reaches this size, for example after full screen; or None."""
-        self._forgetting = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
-        self._forgetting.timeout.connect(self._forget)
+        self._forgetting = QTimer(self, singleShot=True, interval=RESTORE_TIMEOUT_MS)
+        self._forgetting.timeout.connect(self._forget_pending_restore)
         self._fast = False
         self._turn = 0
         """Index of the visible view that was updated last."""
         self._parts: Iterator[None] = iter(())
         """Remaining steps of the update of that view."""
-        self._zoomed: QByteArray | None = None
+        self._unzoomed_layout: QByteArray | None = None
         """Layout of the desk before a panel was zoomed; None if no panel is zoomed."""
-        self._covered: QByteArray | None = None
+        self._uncovered_layout: QByteArray | None = None
         """Layout of the desk before the stage replaced it; None if the desk is shown."""
-        self._taken: set[str] = set()
+        self._closed_panels: set[str] = set()
         """Panels that the run has closed."""
         on_new_font = self._keep_left_readable, self._set_title_sizes, self._check_room
-        theme.call_after_events(self, theme.FONT, *on_new_font)
-        for dock_spec in PLACES:
+        theme.call_after_events(self, theme.FONT_EVENTS, *on_new_font)
+        for dock_spec in OUTER_DOCKS:
             self._add_dock(dock_spec)
 
     def get_view_of(self, kind: type[Kind]) -> Kind:
@@ -156,7 +156,7 @@ class Desk(QMainWindow):
     def view(self, name: str) -> DeskView:
         """Return the view *name*, and create it on first use. The view MIDDLE becomes the central widget."""
         if name not in self.views:
-            view = self.views[name] = self._make_view(BY_NAME[name])
+            view = self.views[name] = self._make_view(DOCKS_BY_NAME[name])
             if name in self.docks:
                 container = self.docks[name].widget()
                 assert isinstance(container, ScrollContainer)
@@ -172,7 +172,7 @@ class Desk(QMainWindow):
 
     def connect_when_created(self, connect: Callable[[Kind], object], *names: str) -> None:
         """Call *connect* with each view of *names*, or with every view, as soon as the view exists."""
-        chosen_names = names or NAMES
+        chosen_names = names or DOCK_NAMES
         for name in chosen_names:
             if name in self.views:
                 connect(cast(Kind, self.views[name]))
@@ -185,8 +185,7 @@ class Desk(QMainWindow):
         dock.setFont(theme.resize_font(self.font(), FONT_REFRESH_FACTOR))
         room = ScrollContainer()
         dock.setWidget(room)
-        # Methods instead of lambdas, because Qt disconnects methods of a deleted desk. Its docks later report
-        # that they are hidden.
+        # Qt disconnects methods of a deleted desk, but not lambdas. Its docks later report that they are hidden.
         dock.topLevelChanged.connect(self._show_title_bars)
         dock.topLevelChanged.connect(self._keep_floating_readable)
         dock.dockLocationChanged.connect(self._show_title_bars)
@@ -207,7 +206,7 @@ class Desk(QMainWindow):
             if not is_shown_drill or self._is_in_front(name):
                 self._update_view(name, view)
 
-    def show_moment(self, drill: Drill) -> None:
+    def show_past(self, drill: Drill) -> None:
         """Show a past time of the run. Hidden panels are updated when they are opened."""
         self._world, self._drill, self._parts = drill.world, drill, iter(())
         for name, view in self.views.items():
@@ -227,7 +226,7 @@ class Desk(QMainWindow):
         """
         self._world = world
         views = [view for name, view in self.views.items() if self._is_in_front(name)]
-        if self._fast and len(world.list_databases()) >= TURNS_DATABASES and views:
+        if self._fast and len(world.list_databases()) >= TURN_TAKING_DATABASES_MIN and views:
             self._update_next_view(views, world)
         else:
             self._parts = iter(())
@@ -242,11 +241,11 @@ class Desk(QMainWindow):
 
     def set_covered(self, covered: bool) -> None:
         """Hide the desk while the stage replaces it. Afterwards, restore the panels and show the latest world."""
-        if covered and self._covered is None:
-            self._covered = self.saveState(LAYOUT_VERSION)
+        if covered and self._uncovered_layout is None:
+            self._uncovered_layout = self.saveState(LAYOUT_VERSION)
             self.hide()
-        elif not covered and self._covered is not None:
-            state, self._covered = self._covered, None
+        elif not covered and self._uncovered_layout is not None:
+            state, self._uncovered_layout = self._uncovered_layout, None
             self.show()
             if state.isEmpty() or not self.restoreState(state, LAYOUT_VERSION):
                 self._distribute_sizes()
@@ -285,22 +284,21 @@ class Desk(QMainWindow):
         """Return the reason why a panel is closed in this run; empty if it may be open."""
         if self._drill is None or self._world is None:
             return ""
-        if dock_spec.truth and not self._drill.terms.truth:
-            return tr("{panel} is closed during an exam: use the servers' own tools.").format(
-                panel=tr(dock_spec.title)
-            )
-        return "" if dock_spec.belongs_in(self._world) else tr(dock_spec.absent)
+        if dock_spec.shows_truth and not self._drill.terms.shows_truth:
+            title = tr(dock_spec.title)
+            return tr("{panel} is closed during an exam: use the servers' own tools.").format(panel=title)
+        return "" if dock_spec.is_available(self._world) else tr(dock_spec.absent_message)
 
     def _close_and_open(self) -> None:
         """Close the panels that this run does not permit, and reopen the panels that an earlier run had closed."""
-        for dock_name in PLACES:
+        for dock_name in OUTER_DOCKS:
             dock = self.docks[dock_name.name]
             was_closed = bool(self._find_closed_reason(dock_name))
             if was_closed and not dock.isHidden():
-                self._taken.add(dock_name.name)
+                self._closed_panels.add(dock_name.name)
                 dock.setVisible(False)
-            elif not was_closed and dock_name.name in self._taken:
-                self._taken.remove(dock_name.name)
+            elif not was_closed and dock_name.name in self._closed_panels:
+                self._closed_panels.remove(dock_name.name)
                 dock.setVisible(True)
 
     def _catch_up(self, visible: bool) -> None:
@@ -317,7 +315,7 @@ class Desk(QMainWindow):
     def focus_view(self, name: str) -> None:
         """Open the view *name*, bring it to the front and focus it."""
         dock = self.docks.get(name)
-        reason = self._find_closed_reason(BY_NAME[name])
+        reason = self._find_closed_reason(DOCKS_BY_NAME[name])
         if reason:
             self.message_ready.emit(reason)
             return
@@ -332,19 +330,19 @@ class Desk(QMainWindow):
                 self.resizeDocks([self.docks["brief"], dock], shares, Qt.Orientation.Vertical)
                 width = max(dock.width(), round(EXPLORER_UNITS * self.fontMetrics().height()))
                 self.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
-        find_key_receiver(get_widget(self.view(name))).setFocus(Qt.FocusReason.ShortcutFocusReason)
+        find_focus_target(get_widget(self.view(name))).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def get_focused_panel(self) -> str | None:
         """Return the name of the view that has the focus, or None."""
-        return next((name for name, view in self.views.items() if has_keys(get_widget(view))), None)
+        return next((name for name, view in self.views.items() if has_keyboard_focus(get_widget(view))), None)
 
     def zoom(self, name: str) -> None:
         """Show the panel *name* on the whole desk. A second call restores the layout."""
-        if self._zoomed is not None:
+        if self._unzoomed_layout is not None:
             self.unzoom()
             return
         keys = self.window().focusWidget()
-        self._zoomed = self.saveState(LAYOUT_VERSION)
+        self._unzoomed_layout = self.saveState(LAYOUT_VERSION)
         for other_name, dock in self.docks.items():
             dock.setVisible(other_name == name)
         self._middle.setVisible(name not in self.docks)
@@ -358,7 +356,7 @@ class Desk(QMainWindow):
 
     def unzoom(self) -> None:
         """Restore the layout from before a panel was zoomed."""
-        zoomed, self._zoomed = self._zoomed, None
+        zoomed, self._unzoomed_layout = self._unzoomed_layout, None
         if zoomed is not None:
             self._middle.show()
             self.restoreState(zoomed, LAYOUT_VERSION)
@@ -373,13 +371,13 @@ class Desk(QMainWindow):
 
     def _find_area(self, dock_spec: Dock) -> tuple[Qt.DockWidgetArea, int]:
         """Return area and tab group of a dock. On a narrow desk, all docks are in one group."""
-        return (_RIGHT, 0) if self.narrow else (dock_spec.area, dock_spec.group)
+        return (_RIGHT, 0) if self.narrow else (dock_spec.area, dock_spec.tab_group)
 
     def arrange(self, profile: str) -> None:
         """Arrange the panels in the layout *profile*, adapted to the available space."""
         self.unzoom()
-        if self._covered is not None:
-            self._covered = QByteArray()  # an empty state keeps the new layout when the stage closes
+        if self._uncovered_layout is not None:
+            self._uncovered_layout = QByteArray()  # an empty state keeps the new layout when the stage closes
         self._profile = profile
         self.narrow = self.is_short_of_room
         for dock in self.docks.values():
@@ -387,7 +385,7 @@ class Desk(QMainWindow):
             self.removeDockWidget(dock)
         for area in (_LEFT, _BOTTOM, _RIGHT):
             first: dict[int, QDockWidget] = {}
-            for place in PLACES:
+            for place in OUTER_DOCKS:
                 its_area, group = self._find_area(place)
                 if its_area != area:
                     continue
@@ -410,7 +408,7 @@ class Desk(QMainWindow):
     def _distribute_sizes(self) -> None:
         self._shares_due = True
         self._shares = {}  # a resize before the panels have settled must not restore the former sizes
-        left, right, bottom, upper = SHARES[self._profile]
+        left, right, bottom, upper = PROFILE_SHARES[self._profile]
         by_name = self.docks
         width, height = self.width(), self.height()
         left = max(left, self._compute_left_px() / max(1, width)) if left else left
@@ -437,7 +435,7 @@ class Desk(QMainWindow):
         return next(
             (
                 dock.name
-                for dock in PLACES
+                for dock in OUTER_DOCKS
                 if self._find_area(dock) == (area, group) and not self.docks[dock.name].isHidden()
             ),
             None,
@@ -455,13 +453,13 @@ class Desk(QMainWindow):
         """Set a minimum size for a floating dock, so that it stays readable."""
         for dock in self.docks.values():
             if dock.isFloating():
-                keep_readable(dock, *FLOATING_UNITS)
+                set_readable_minimum(dock, *FLOATING_UNITS)
             else:
                 dock.setMinimumSize(0, 0)
 
     def _keep_left_readable(self) -> None:
         """Widen the left area for large text, also in a restored layout."""
-        for dock in PLACES:
+        for dock in OUTER_DOCKS:
             if dock.area == _LEFT:
                 width_min = 0 if self.narrow else self._compute_left_px()
                 self.docks[dock.name].widget().setMinimumWidth(width_min)
@@ -471,14 +469,13 @@ class Desk(QMainWindow):
         super().resizeEvent(event)
         self._keep_left_readable()
         before, size = event.oldSize(), event.size()
-        leap = (
-            before.isValid() and max(abs((size - before).width()), abs((size - before).height())) >= LEAP_PX
-        )
+        growth = size - before
+        leap = before.isValid() and max(abs(growth.width()), abs(growth.height())) >= RESIZE_JUMP_MIN_PX
         if self._pending_restore is not None and self._pending_restore[1] == size:
             self.restoreState(self._pending_restore[0], LAYOUT_VERSION)
             self._shares_due = True
             self._close_and_open()
-            self._forget()
+            self._forget_pending_restore()
         elif leap and self._sized and self.isVisible():
             self._restore_shares()
 
@@ -509,7 +506,7 @@ class Desk(QMainWindow):
         return super().eventFilter(watched, event)
 
     def _finish_layout(self) -> None:
-        if self._shares_due and self._sized and self.isVisible() and self._zoomed is None:
+        if self._shares_due and self._sized and self.isVisible() and self._unzoomed_layout is None:
             self._shares_due = False
             width, height = max(1, self.width()), max(1, self.height())
             self._shares = {
@@ -548,10 +545,10 @@ class Desk(QMainWindow):
     def save_state(self) -> QByteArray:
         """Return the layout of the desk for `restore`. Panels that the run has closed count as open."""
         self.unzoom()
-        for name in self._taken:
+        for name in self._closed_panels:
             self.docks[name].setVisible(True)
-        state = self._covered or self.saveState(LAYOUT_VERSION)
-        for name in self._taken:
+        state = self._uncovered_layout or self.saveState(LAYOUT_VERSION)
+        for name in self._closed_panels:
             self.docks[name].setVisible(False)
         self._stored_layouts[self._profile] = (state, self.size())
         return state
@@ -561,7 +558,7 @@ class Desk(QMainWindow):
         self.arrange(profile)
         if not state.isEmpty() and self.restoreState(state, LAYOUT_VERSION):
             self._sized = self._shares_due = True
-            self._covered = state if self._covered is not None else None
+            self._uncovered_layout = state if self._uncovered_layout is not None else None
             self._show_title_bars()
             layout = self._stored_layouts.get(profile)
             if layout is not None and layout[0] == state and layout[1] != self.size():
@@ -576,7 +573,7 @@ class Desk(QMainWindow):
         self._pending_restore = state, size
         self._forgetting.start()
 
-    def _forget(self) -> None:
+    def _forget_pending_restore(self) -> None:
         self._pending_restore = None
 
     @override

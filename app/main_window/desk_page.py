@@ -17,11 +17,11 @@ from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.connection_editor import ConnectionEditor
 from app.views.console import Console
 from app.views.console.query import QueryWindow
-from app.views.input_line import InputLine
+from app.views.input_line import CommandLine
 from app.views.timeline import Timeline
-from app.views.topology import Topology
+from app.views.topology import TopologyView
 from app.views.topology.view import MOVING_SPEED_MAX
-from app.views.transport import Transport
+from app.views.transport import TimeControls
 from app.widgets import theme
 from app.widgets.layouts import lay_column
 from app.widgets.tables import escape_tip
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from app.views.cluster_manager import ClusterManager
     from app.views.dashboard import Dashboard
     from app.views.error_log import ErrorLog
-    from app.views.monitor import Monitor
+    from app.views.monitor import MirroringMonitor
     from app.views.object_explorer import ObjectExplorer
     from app.views.topology_table import TopologyTable
 
 TIMELINE_UNITS: Final = 14
 """Minimum width of the timeline in line heights."""
 
-IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_state")
+TRANSPORT_ACTIONS: Final = ("time.play", "time.step", "time.next_event", "time.next_state")
 
 
 class DeskPage(QWidget):
@@ -54,7 +54,7 @@ class DeskPage(QWidget):
     def __init__(self, desk: Desk, actions: Mapping[str, QAction]) -> None:
         super().__init__()
         self.desk = desk
-        self.transport = Transport([actions[name] for name in IN_TRANSPORT])
+        self.transport = TimeControls([actions[name] for name in TRANSPORT_ACTIONS])
         self.timeline = Timeline()
         self._play_action = actions["time.play"]
         self._finish = finish = QToolButton()
@@ -68,7 +68,7 @@ class DeskPage(QWidget):
         self._two_rows: bool | None = None
         self._column = lay_column(bar, desk, parent=self, margins=0, spacing=0)
         self._fit()
-        theme.call_after_events(self, theme.SIZE, self._fit)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._fit)
 
     def _fit(self) -> None:
         """Move the timeline to a separate row if it would be too short next to the clock."""
@@ -90,9 +90,9 @@ class DeskPage(QWidget):
         return super().event(event)
 
     @property
-    def topology(self) -> Topology:
+    def topology(self) -> TopologyView:
         """View in the center of the desk."""
-        return self.desk.get_view_of(Topology)
+        return self.desk.get_view_of(TopologyView)
 
     def insert_bar(self, bar: QWidget) -> None:
         """Insert *bar* between the time controls and the desk."""
@@ -119,10 +119,10 @@ class DeskPage(QWidget):
         action.setText(tr("Pause") if running else tr("Run"))
         colors = theme.get_tokens(self.palette())
         action.setIcon(theme.load_icon("pause" if running else "play", colors, colors.on_accent))
-        actions.show_keys([action])
+        actions.set_key_tooltips([action])
 
 
-FACTS_LETTERS: Final = 24
+FACTS_WIDTH_MIN: Final = 24
 """Minimum width of the run facts, in characters."""
 
 
@@ -137,7 +137,7 @@ class RunFacts(QLabel):
         """State of the seat in its class."""
         # needed in full screen, where no size grip provides a margin
         self.setContentsMargins(0, 0, 6, 0)
-        play.began.connect(self._show_facts)
+        play.run_started.connect(self._show_facts)
         play.recorded.connect(self._show_facts)
 
     @override
@@ -145,7 +145,8 @@ class RunFacts(QLabel):
         """Return a small width, so that the command line has enough room. A longer text is elided."""
         full_size = super().minimumSizeHint()
         return QSize(
-            min(full_size.width(), self.fontMetrics().averageCharWidth() * FACTS_LETTERS), full_size.height()
+            min(full_size.width(), self.fontMetrics().averageCharWidth() * FACTS_WIDTH_MIN),
+            full_size.height(),
         )
 
     @override
@@ -160,21 +161,21 @@ class RunFacts(QLabel):
     def show_seat(self, text: str) -> None:
         """Show the state of the seat in its class."""
         self._seat = text
-        if self._drill is not None and self._play.attending:
+        if self._drill is not None and self._play.is_in_class:
             self._show_facts(self._drill)
 
     def _show_facts(self, drill: Drill) -> None:
         self._drill = drill
         parts = [tr("not recorded") if self._play.run_id is None else tr("recorded")]
-        if self._play.attending:
+        if self._play.is_in_class:
             parts = [self._seat or tr("no longer in a class")]
         seed = [tr("seed {number}").format(number=drill.seed)]
-        if self._play.attending and drill.mode is DrillMode.EXAM:
+        if self._play.is_in_class and drill.mode is DrillMode.EXAM:
             seed = []  # with the seed, a person could rehearse the same drill during the exam
         mode = formatting.get_mode_name(drill.mode.value)
-        if self._play.watching:
+        if self._play.is_watching:
             mode = tr("best possible") if self._play.best is not None else tr("reference solution")
-        if self._play.introducing:
+        if self._play.is_introducing:
             mode = tr("introduction")
         self.setText("  ·  ".join((mode, *seed, *parts)))
         self.setToolTip(escape_tip(self.text()))
@@ -186,7 +187,7 @@ class DeskConnection(WindowPart):
     It forwards the session's signals to the views, and their requests back.
     """
 
-    def __init__(self, shared: SharedParts, page: DeskPage, input_line: InputLine) -> None:
+    def __init__(self, shared: SharedParts, page: DeskPage, input_line: CommandLine) -> None:
         super().__init__(shared)
         session = shared.session
         self._page, self._input_line = page, input_line
@@ -204,7 +205,7 @@ class DeskConnection(WindowPart):
         desk.requested.connect(self.apply_input)
         session.happened.connect(self._show_questions)
         topology.acts.connection_wanted.connect(self._edit_connection)
-        session.refused.connect(shared.notice.warn)
+        session.refused.connect(shared.notice.show_warning)
         session.refused.connect(console.show_refusal)
         session.speed_changed.connect(transport.show_speed)
         session.speed_changed.connect(topology.set_speed)
@@ -242,7 +243,7 @@ class DeskConnection(WindowPart):
 
     def apply_typed_input(self, line: str) -> None:
         """Apply a typed line, and clear the notice."""
-        self._notice.clear()
+        self._notice.hide_notice()
         self._session.apply_input(line)
 
     def apply_command_line(self, line: str) -> None:
@@ -250,12 +251,12 @@ class DeskConnection(WindowPart):
         console = self._page.desk.get_view_of(Console)
         console.prepare_window(line)
         self.apply_typed_input(line)
-        console.clear_expected()
+        console.clear_expected_result()
 
     def _show_moment(self, drill: Drill) -> None:
         """Show the current or a past state of the run."""
         if self._session.looking_back:
-            self._page.desk.show_moment(drill)
+            self._page.desk.show_past(drill)
         else:
             self._page.desk.show_drill(drill)
         self._page.transport.show_drill(drill)
@@ -275,14 +276,14 @@ class ViewConnection(WindowPart):
     def __init__(self, shared: SharedParts, desk: Desk) -> None:
         super().__init__(shared)
         self._desk = desk
-        topology = desk.get_view_of(Topology)
+        topology = desk.get_view_of(TopologyView)
         self._console = desk.get_view_of(Console)
         self._console.message_ready.connect(shared.notice.show_info)
         self._console.zoom_wanted.connect(lambda: desk.zoom("console"))
-        self._console.tabs.text_closed.connect(self._offer_text_back)
-        self._console.busy_closed.connect(self._ask_to_close)
+        self._console.tabs.text_closed.connect(self._offer_reopening)
+        self._console.busy_close_wanted.connect(self._ask_to_close)
         desk.message_ready.connect(shared.notice.show_info)
-        topology.opened.connect(self._console.open_any)
+        topology.server_opened.connect(self._console.open_any)
         topology.acts.shell_wanted.connect(self._open_shell)
         self._console.result_expected.connect(self._show_console)
         desk.connect_when_created(self._connect_explorer, "explorer")
@@ -296,8 +297,8 @@ class ViewConnection(WindowPart):
         explorer.monitor_wanted.connect(self._open_monitor)
         explorer.dashboard_wanted.connect(self._open_dashboard)
 
-    def _connect_selection(self, view: Charts | Monitor) -> None:
-        topology = self._desk.get_view_of(Topology)
+    def _connect_selection(self, view: Charts | MirroringMonitor) -> None:
+        topology = self._desk.get_view_of(TopologyView)
         topology.database_chosen.connect(view.show_database)
         if topology.opened_database:
             view.show_database(topology.opened_database)
@@ -309,20 +310,20 @@ class ViewConnection(WindowPart):
             if target is not None and target.kind == "server":
                 view.show_server(target.names[0])
 
-        topology = self._desk.get_view_of(Topology)
+        topology = self._desk.get_view_of(TopologyView)
         topology.chosen.connect(show_target)
         show_target(topology.get_target())
 
     def _connect_table(self, table: TopologyTable) -> None:
-        topology = self._desk.get_view_of(Topology)
+        topology = self._desk.get_view_of(TopologyView)
         table.use_actions(topology.acts)
-        topology.chosen.connect(table.choose)
-        table.chosen.connect(topology.choose)
-        table.choose(topology.get_target())
+        topology.chosen.connect(table.select_target)
+        table.chosen.connect(topology.select_target)
+        table.select_target(topology.get_target())
 
-    def _offer_text_back(self, name: str) -> None:
+    def _offer_reopening(self, name: str) -> None:
         text = tr("{window} is closed. “New query” lists its text.").format(window=name)
-        self._notice.offer(text, tr("Reopen"), lambda: self._console.tabs.reopen(0), UNDO_S)
+        self._notice.show_offer(text, tr("Reopen"), lambda: self._console.tabs.reopen_window(0), UNDO_S)
 
     def _ask_to_close(self, query: QueryWindow) -> None:
         tabs = self._console.tabs
@@ -355,5 +356,5 @@ class ViewConnection(WindowPart):
         self._desk.get_view_of(Dashboard).show_group(server, group)
 
     def _open_monitor(self, _: str, database: str) -> None:
-        cast("Monitor", self._desk.view("monitor")).show_database(database)
+        cast("MirroringMonitor", self._desk.view("monitor")).show_database(database)
         self._desk.focus_view("monitor")

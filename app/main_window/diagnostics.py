@@ -10,8 +10,8 @@ from app.doctor import PROFILE, CheckResult, parse_check_result
 from app.files import support
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
-from app.views.diagnostics import Diagnostics, LogLine
-from app.widgets.save_file import ask_file
+from app.views.diagnostics import DiagnosticsDialog, LogLine
+from app.widgets.save_file import ask_for_file
 from app.words.language import tr
 from engine.localization import build_message
 
@@ -26,7 +26,7 @@ class InstallationCheckDialog(WindowPart):
 
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared)
-        self.page: Diagnostics | None = None
+        self.page: DiagnosticsDialog | None = None
         self.findings: list[CheckResult] = []
         self._process: QProcess | None = None
         self._partial_line = ""
@@ -39,15 +39,15 @@ class InstallationCheckDialog(WindowPart):
     def examine(self) -> None:
         """Show the dialog and start all checks, unless they are running."""
         if self.page is None:
-            self.page = Diagnostics(self._window)
-            self.page.again_wanted.connect(self.examine)
+            self.page = DiagnosticsDialog(self._window)
+            self.page.check_wanted.connect(self.examine)
             self.page.bundle_wanted.connect(self.save_bundle)
         self.page.show()
         self.page.activateWindow()
         if self._process is not None:
             return
         self.findings, self._partial_line = [], ""
-        self.page.begin()
+        self.page.begin_check()
         self._process = process = QProcess(self)
         process.setWorkingDirectory(
             str(Path(__file__).parents[2])
@@ -60,13 +60,13 @@ class InstallationCheckDialog(WindowPart):
     def save_bundle(self) -> None:
         """Ask for a file and write the support bundle to it."""
         title, kind = tr("Save a support bundle"), tr("Zip files (*.zip)")
-        file = ask_file(self._window, title, "mirrordrill-support.zip", kind)
+        file = ask_for_file(self._window, title, "mirrordrill-support.zip", kind)
         if file is None:
             return
         try:
             members = support.write_bundle(file, self.findings or self._check_profile(), self._profile)
         except support.SupportBundleError as problem:
-            self._notice.warn(str(problem))
+            self._notice.show_warning(str(problem))
             return
         text = tr(
             "Saved: {file} contains {members}. Names of people and computers are removed. Read "
@@ -102,7 +102,7 @@ class InstallationCheckDialog(WindowPart):
     def _add_finding(self, finding: CheckResult) -> None:
         self.findings.append(finding)
         if self.page is not None:
-            self.page.add(LogLine(finding.is_ok, finding.name, finding.text))
+            self.page.add_result(LogLine(finding.is_ok, finding.name, finding.text))
 
     def _end_check(self) -> None:
         if self._process is None:
@@ -113,7 +113,7 @@ class InstallationCheckDialog(WindowPart):
         for finding in self._check_profile():
             self._add_finding(finding)
         if self.page is not None:
-            self.page.end()
+            self.page.show_summary()
 
     def _on_failed(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart and self._process is not None:

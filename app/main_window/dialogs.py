@@ -17,14 +17,14 @@ from engine.drill.authoring.conditions import ConditionError
 from engine.drill.running.drill import Drill
 
 
-def ask_note(parent: QWidget, do: Callable[[str], None]) -> None:
-    """Ask for the text of a note and pass it to *do* as an input line."""
+def ask_note(parent: QWidget, apply_line: Callable[[str], None]) -> None:
+    """Ask for the text of a note and pass it to *apply_line* as an input line."""
     text = ask_text(parent, tr("Note"), tr("Note for the run:"))
     if text and text.strip():
-        do(f"note {text.strip()}")
+        apply_line(f"note {text.strip()}")
 
 
-def ask_moment(parent: QWidget, now_s: float, run_to: Callable[[float], None]) -> None:
+def ask_time(parent: QWidget, now_s: float, run_to: Callable[[float], None]) -> None:
     """Ask for a future time in seconds since the start, and pass it to *run_to*."""
     to_s, accepted = QInputDialog.getDouble(
         parent, tr("Run to"), tr("Seconds since the start:"), now_s + 60.0, now_s, now_s + 86_400.0, 2
@@ -47,11 +47,11 @@ def show_sheet(parent: QWidget, appearance: Appearance) -> ShortcutSheet:
     """Show the list of keyboard shortcuts, with a button that opens the shortcut editor."""
     sheet = ShortcutSheet(parent)
     sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    sheet.show_keys(appearance.key_scheme, appearance.keys_now)
+    sheet.show_keys(appearance.key_scheme, appearance.current_keys)
     sheet.change_wanted.connect(lambda: edit_keys(sheet, appearance))
 
     def update_sheet() -> None:
-        sheet.show_keys(appearance.key_scheme, appearance.keys_now)
+        sheet.show_keys(appearance.key_scheme, appearance.current_keys)
 
     appearance.changed.connect(update_sheet)
     # the dialog is deleted when it is closed
@@ -94,7 +94,7 @@ def _find_problem(drill: Drill, text: str) -> str:
     return ""
 
 
-def ask_until(session: HostSession, parent: QWidget) -> None:
+def ask_condition(session: HostSession, parent: QWidget) -> None:
     """Ask for a condition and run until it is met."""
     drill = session.drill
     if drill is None:

@@ -20,7 +20,7 @@ class DrillChoice(WindowPart):
         self._brief, self._navigation = brief, navigation
         self.scenario: Scenario | None = None
         self._seed = 0
-        shared.play.began.connect(self._remember_drill)
+        shared.play.run_started.connect(self._remember_drill)
         brief.started.connect(self.start)
 
     def _remember_drill(self, drill: Drill) -> None:
@@ -33,7 +33,7 @@ class DrillChoice(WindowPart):
         if scenario is not None:
             self.show(scenario)
         else:
-            self._notice.warn(tr("{name} can no longer be opened.").format(name=name))
+            self._notice.show_warning(tr("{name} can no longer be opened.").format(name=name))
 
     def ask_to_choose(self, name: str) -> None:
         """Show the brief of the scenario *name*. Ask first if a run is in progress."""
@@ -58,7 +58,7 @@ class DrillChoice(WindowPart):
 
         def show_generated(generated: GeneratedDrill | None) -> None:
             if generated is None:
-                self._notice.warn(tr("Could not generate a drill. Try again."))
+                self._notice.show_warning(tr("Could not generate a drill. Try again."))
                 return
             self._navigation.leave_run()
             self._show_brief(generated.scenario, generated.seed)
@@ -80,5 +80,5 @@ class DrillChoice(WindowPart):
     def restart(self) -> None:
         """Restart the drill with the same seed."""
         drill = self._session.live
-        if drill is not None and not self._play.watching:
+        if drill is not None and not self._play.is_watching:
             self._play.begin(drill.scenario, drill.mode.value, drill.seed)

@@ -19,27 +19,27 @@ from app.main_window.desk_page import DeskPage
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.main_window.task_runner import TaskRunner
 from app.view_models.failover_moment import moment as times
-from app.view_models.failover_moment.facts import StageFacts, Vote, capture_facts, find_redo_kb
-from app.view_models.failover_moment.moment import Moment, make_moment
-from app.view_models.failover_moment.replay import MomentReplay
+from app.view_models.failover_moment.facts import StageFacts, StageVote, capture_facts, find_redo_kb
+from app.view_models.failover_moment.moment import FailoverView, build_failover_view
+from app.view_models.failover_moment.replay import FailoverReplay
 from app.view_models.failover_moment.view import make_view
-from app.view_models.failover_moment.why_not import WhyNotView, explain_failover, find_expected
+from app.view_models.failover_moment.why_not import WhyNotView, explain_failover, find_expected_failover
 from app.views.failover_stage import FailoverStage
 from app.views.failover_stage.stage import (
     BACK,
     EXPORT,
-    FAR_SCALE,
     FORTH,
     GO,
     LEAVE,
     PRESENT,
+    PRESENTATION_SCALE_MIN,
     REPLAY,
-    draw_view,
+    render_view,
 )
 from app.widgets import theme
 from app.widgets.input_guard import get_guard
 from app.widgets.notice import NoticeBar
-from app.widgets.save_file import ask_file
+from app.widgets.save_file import ask_for_file
 from app.words import formatting
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -48,40 +48,42 @@ from engine.events import AvailabilityData, Event, FailoverData
 from engine.model import Failover, Tick
 
 if TYPE_CHECKING:
-    from app.view_models.failover_moment.replay import MomentReplay
+    from app.view_models.failover_moment.replay import FailoverReplay
     from app.view_models.failover_moment.view import StageView
     from app.views.failover_stage import FailoverStage
     from app.widgets.notice import NoticeBar
     from engine.drill.time.cooperative_tasks import Slices
 
-SIZE: Final = QSize(1280, 620)
+FILM_SIZE: Final = QSize(1280, 620)
 """Size of the film in pixels: half a slide. Our choice."""
 FRAME_S: Final = 0.1
-LAST_S: Final = 4.0
+RESULT_S: Final = 4.0
 """Seconds for which the result stays on screen before the film repeats."""
 
 
-def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar) -> None:
+def export_film(replay: FailoverReplay, stage: FailoverStage, notice: NoticeBar) -> None:
     """Ask for a file and write the film of a failover to it. The button shows the progress."""
     button = stage.buttons[EXPORT]
     kinds = "GIF (*.gif);;MP4 (*.mp4)"
-    film = ask_file(stage, tr("Export as GIF or MP4"), "failover.gif", kinds, replaced_by=(".mp4",))
+    film = ask_for_file(
+        stage, tr("Export as GIF or MP4"), "failover.gif", kinds, replacing_extensions=(".mp4",)
+    )
     if film is None:
         return
     file = str(film)
 
     def report_problem(problem: OSError) -> None:
         text = tr("{file} cannot be written: {reason}.")
-        notice.warn(text.format(file=file, reason=problem.strerror))
+        notice.show_warning(text.format(file=file, reason=problem.strerror))
 
     try:
-        atomic_write.check(film)
+        atomic_write.require_writable(film)
     except OSError as problem:
         report_problem(problem)
         return
     encoder = find_encoder() if file.endswith(".mp4") else None
     if file.endswith(".mp4") and encoder is None:
-        notice.warn(tr("MP4 needs ffmpeg, which is not installed. Install it, or export as GIF."))
+        notice.show_warning(tr("MP4 needs ffmpeg, which is not installed. Install it, or export as GIF."))
         return
     words = button.text()
     runner = TaskRunner(stage)
@@ -94,10 +96,10 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
         button.setText(words)
         button.setEnabled(True)
         if data is None:
-            notice.warn(tr("ffmpeg could not write the film. Export as GIF instead."))
+            notice.show_warning(tr("ffmpeg could not write the film. Export as GIF instead."))
             return
         try:
-            atomic_write.write(film, data)
+            atomic_write.write_atomically(film, data)
         except OSError as problem:
             report_problem(problem)
             return
@@ -109,31 +111,31 @@ def export_moment(replay: MomentReplay, stage: FailoverStage, notice: NoticeBar)
 
 
 def encode_film(
-    replay: MomentReplay, colors: theme.ThemeTokens, large_text: bool, encoder: str | None = None
+    replay: FailoverReplay, colors: theme.ThemeTokens, large_text: bool, encoder: str | None = None
 ) -> Slices[bytes | None]:
     """Encode the replay as a GIF, or as an MP4 with *encoder*. Return None on failure. Each slice is a frame."""
     samples = []
-    for number in range(replay.begun_count):
+    for number in range(replay.begun_phase_count):
         samples.append(_render_pixels(replay.build_phase_view(number), colors, large_text))
         yield 0.0
     frame_s = 1.0 / FRAMES_PER_S if encoder else FRAME_S
     count = max(1, round(replay.length_s / frame_s))
     try:
-        writer = Mp4Writer(encoder, SIZE.width(), SIZE.height()) if encoder else GifWriter(samples)
+        writer = Mp4Writer(encoder, FILM_SIZE.width(), FILM_SIZE.height()) if encoder else GifWriter(samples)
         for number in range(count):
             writer.add_frame(
                 _render_pixels(replay.build_view_at(number * frame_s), colors, large_text),
                 round(100 * frame_s),
             )
             yield number / count
-        writer.add_frame(samples[-1], round(100 * LAST_S))
+        writer.add_frame(samples[-1], round(100 * RESULT_S))
         return writer.finish()
     except (OSError, subprocess.TimeoutExpired):
         return None
 
 
 def _render_pixels(view: StageView, colors: theme.ThemeTokens, large_text: bool) -> Pixels:
-    picture = draw_view(view, SIZE, colors, large_text).convertToFormat(QImage.Format.Format_RGB888)
+    picture = render_view(view, FILM_SIZE, colors, large_text).convertToFormat(QImage.Format.Format_RGB888)
     rows = np.frombuffer(picture.constBits(), np.uint8).reshape(picture.height(), picture.bytesPerLine())
     return rows[:, : 3 * picture.width()].reshape(picture.height(), picture.width(), 3).copy()
 
@@ -154,7 +156,7 @@ WATCH_OFFER_S: Final = 20.0
 """Time for which a notice offers the failover in progress to a person who is typing. Assumed."""
 
 
-class FailoverMoment(WindowPart):
+class StageController(WindowPart):
     """Controller that shows and hides the stage. It may pause the run, but changes nothing in the run."""
 
     abandoned = Signal()
@@ -170,9 +172,9 @@ class FailoverMoment(WindowPart):
         page.add_stage(self.stage)
         self.state = ""
         """State of the stage: LIVE, STEP, REPLAYING, OVER or WHY; empty while the desk is on screen."""
-        self._moment: Moment | None = None
+        self._moment: FailoverView | None = None
         self._facts: StageFacts | None = None
-        self._replay: MomentReplay | None = None
+        self._replay: FailoverReplay | None = None
         self._number: int | None = None
         """Index of the failover on stage; None while the failover is only expected."""
         self._expected: tuple[Failover, str] | None = None
@@ -181,9 +183,9 @@ class FailoverMoment(WindowPart):
         self._held_phase: int | None = None
         """Index of the phase that a caption explains; None to follow the run."""
         self._before_kb = 0.0
-        self._base_votes: tuple[Vote, ...] = ()
+        self._base_votes: tuple[StageVote, ...] = ()
         """Votes that counted at the time of the failure."""
-        self._resume: tuple[float, bool] = (1.0, False)
+        self._previous_pace: tuple[float, bool] = (1.0, False)
         """Speed of the clock, and whether it ran, before the stage was shown."""
         self._keys: QWidget | None = None
         self._hold = QTimer(self, singleShot=True)
@@ -203,7 +205,7 @@ class FailoverMoment(WindowPart):
         session.happened.connect(self._on_events)
         session.world_changed.connect(lambda _: self._follow_run())
         session.running_changed.connect(self._show_running)
-        shared.play.began.connect(lambda _: self.close())
+        shared.play.run_started.connect(lambda _: self.close())
 
     # --- start ----------------------------------------------------------------------------------------------
 
@@ -213,14 +215,14 @@ class FailoverMoment(WindowPart):
 
     def _is_allowed(self, drill: Drill) -> bool:
         """Return whether failovers may be staged: by the setting, outside of exams, classes and watched runs."""
-        if self._play.introducing:
+        if self._play.is_introducing:
             return True
         choice = self._store.get(settings.FAILOVER_MOMENT)
         presenting = bool(self._store.get(settings.BEFORE_PRESENTING))
         if choice == settings.NEVER or (choice == settings.PRESENTING and not presenting):
             return False
-        hands_off = self._play.watching or self._play.attending or self._session.looking_back
-        return drill.terms.truth and not hands_off
+        hands_off = self._play.is_watching or self._play.is_in_class or self._session.looking_back
+        return drill.terms.shows_truth and not hands_off
 
     def _on_events(self, events: list[Event]) -> None:
         drill = self._session.live
@@ -249,7 +251,7 @@ class FailoverMoment(WindowPart):
                 (
                     expected_failover
                     for name in databases
-                    if (expected_failover := find_expected(drill, name)) is not None
+                    if (expected_failover := find_expected_failover(drill, name)) is not None
                 ),
                 None,
             )
@@ -260,7 +262,7 @@ class FailoverMoment(WindowPart):
             return
         if _is_typing():
             words = tr("A failover has begun.")
-            self._notice.offer(words, tr("Watch it"), self.watch, for_s=WATCH_OFFER_S)
+            self._notice.show_offer(words, tr("Watch it"), self.show_failover, duration_s=WATCH_OFFER_S)
             return
         self._begin_live(drill, number, expected)
 
@@ -280,12 +282,12 @@ class FailoverMoment(WindowPart):
         self._held_phase = number
         self._follow_run()
 
-    def watch(self) -> None:
+    def show_failover(self) -> None:
         """Stage the failover in progress, or replay the last one."""
         drill = self._session.live
         if drill is None or self.state:
             return
-        if not drill.terms.truth and not drill.finished:
+        if not drill.terms.shows_truth and not drill.finished:
             self._notice.show_info(tr("Not available in an exam."))
             return
         failovers = drill.world.failovers
@@ -307,14 +309,14 @@ class FailoverMoment(WindowPart):
             words = tr("{database} is down, and no automatic failover will take over.").format(
                 database=databases[0]
             )
-            self._notice.offer(words, tr("Why not?"), self.explain)
+            self._notice.show_offer(words, tr("Why not?"), self.explain)
 
     def explain(self) -> None:
         """Show the requirements of an automatic failover one after another."""
         drill, history = self._session.live, self._session.history
         if drill is None or history is None:
             return
-        if not drill.terms.truth and not drill.finished:
+        if not drill.terms.shows_truth and not drill.finished:
             self._notice.show_info(tr("Not available in an exam."))
             return
         self.leave()
@@ -357,11 +359,11 @@ class FailoverMoment(WindowPart):
 
     def _open_stage(self) -> None:
         session = self._session
-        self._resume = (session.speed, session.running)
+        self._previous_pace = (session.speed, session.running)
         self._keys = QApplication.focusWidget()
-        self._notice.clear()
+        self._notice.hide_notice()
         self.show_appearance()
-        self.stage.set_guided(self._play.introducing)
+        self.stage.set_guided(self._play.is_introducing)
         self.stage.show_running(session.running)
         self._page.show_stage(True)
         self.stage.canvas.setFocus()
@@ -370,7 +372,7 @@ class FailoverMoment(WindowPart):
     def show_appearance(self) -> None:
         """Apply the current text size, presenter mode and motion to the stage."""
         presenting = bool(self._store.get(settings.BEFORE_PRESENTING))
-        is_presenting = presenting or self._store.get(settings.FONT_SCALE) >= FAR_SCALE
+        is_presenting = presenting or self._store.get(settings.FONT_SCALE) >= PRESENTATION_SCALE_MIN
         self.stage.set_appearance(is_presenting, self._store.get(settings.REDUCED_MOTION), presenting)
 
     def close(self) -> None:
@@ -391,7 +393,7 @@ class FailoverMoment(WindowPart):
         """Return to the desk and restore the clock."""
         if not self.state:
             return
-        speed, ran = self._resume
+        speed, ran = self._previous_pace
         self.close()
         self._session.set_speed(speed)
         if ran and not self._session.running:
@@ -408,7 +410,7 @@ class FailoverMoment(WindowPart):
         if moment is None:
             return
         target = moment.find_phase(drill.tick)
-        if self._play.introducing:  # captions control how long each phase is shown
+        if self._play.is_introducing:  # captions control how long each phase is shown
             held_phase = self._held_phase
             self._shown_count = target = target if held_phase is None else held_phase % len(moment.phases)
         while self._shown_count < target:
@@ -417,7 +419,7 @@ class FailoverMoment(WindowPart):
             if self._shown_count < target and times.is_short(phase):
                 self._show_stage(drill, moment, self._shown_count)
                 self._session.pause()
-                self._hold.start(times.HOLD_MS)
+                self._hold.start(times.SHORT_PHASE_WALL_MS)
                 return
         self._show_stage(drill, moment, self._shown_count)
         if moment.is_complete or drill.tick > self._compute_deadline(moment):
@@ -425,7 +427,7 @@ class FailoverMoment(WindowPart):
         elif self._session.running:
             self._session.set_speed(times.compute_live_speed(moment.phases[self._shown_count], drill.tick))
 
-    def _update_moment(self, drill: Drill) -> Moment | None:
+    def _update_moment(self, drill: Drill) -> FailoverView | None:
         """Return the current state of the failover. Return None if an expected failover can no longer occur.
 
         When an expected failover starts, it becomes the staged failover.
@@ -440,22 +442,22 @@ class FailoverMoment(WindowPart):
                 None,
             )
         if self._number is not None:
-            self._moment = make_moment(drill, self._number)
+            self._moment = build_failover_view(drill, self._number)
         elif self._expected is not None:
             failover, technology = self._expected
             if drill.world.availability[failover.database].serving:
                 self.leave()
                 return None
-            self._moment = times.make_expected(drill, failover, technology)
+            self._moment = times.build_expected_view(drill, failover, technology)
         return self._moment
 
     @staticmethod
-    def _compute_deadline(moment: Moment) -> Tick:
+    def _compute_deadline(moment: FailoverView) -> Tick:
         """Return the tick after which the stage stops waiting."""
         ticks = [p.start_tick for p in moment.phases if p.start_tick is not None]
         return max(ticks) + round(GIVE_UP_S * TICKS_PER_S)
 
-    def _show_stage(self, drill: Drill, moment: Moment, number: int) -> None:
+    def _show_stage(self, drill: Drill, moment: FailoverView, number: int) -> None:
         if self._facts is None:
             votes = self._base_votes
             self._facts = capture_facts(drill.world, moment.failover, moment.technology).replace_voters(votes)
@@ -474,15 +476,15 @@ class FailoverMoment(WindowPart):
         """Pause the clock, so that the user can see the result."""
         self.state = OVER
         self._session.pause()
-        self._session.set_speed(self._resume[0])
+        self._session.set_speed(self._previous_pace[0])
         self.stage.show_running(False)
 
     # --- replay, phase by phase -----------------------------------------------------------------------------
 
-    def _prepare_replay(self) -> MomentReplay | None:
+    def _prepare_replay(self) -> FailoverReplay | None:
         history = self._session.history
         if self._replay is None and history is not None and self._number is not None:
-            self._replay = MomentReplay(history, self._number)
+            self._replay = FailoverReplay(history, self._number)
         return self._replay
 
     def _start_replay(self) -> None:
@@ -511,7 +513,7 @@ class FailoverMoment(WindowPart):
     def _show_phase(self, number: int) -> None:
         """Show the end of phase *number*, or its latest state if it has not ended."""
         replay = self._prepare_replay()
-        if replay is None or not 0 <= number < replay.begun_count:
+        if replay is None or not 0 <= number < replay.begun_phase_count:
             return
         self._frame.stop()
         self._hold.stop()
@@ -523,7 +525,7 @@ class FailoverMoment(WindowPart):
     # --- keys and buttons -----------------------------------------------------------------------------------
 
     def _handle_button(self, name: str) -> None:
-        if self._play.introducing:
+        if self._play.is_introducing:
             self.abandoned.emit()
             return
         if name == PRESENT:
@@ -546,12 +548,12 @@ class FailoverMoment(WindowPart):
         replay = self._prepare_replay()
         if replay is None:
             return
-        if self._shown_count + 1 < replay.begun_count:
+        if self._shown_count + 1 < replay.begun_phase_count:
             self._show_phase(self._shown_count + 1)
-        elif not replay.moment.is_complete and self._resume[1]:
-            self._go_live()
+        elif not replay.failover_view.is_complete and self._previous_pace[1]:
+            self._return_to_live()
 
-    def _go_live(self) -> None:
+    def _return_to_live(self) -> None:
         self.state, self._replay = LIVE, None
         self._session.play()
         self._follow_run()
@@ -570,8 +572,8 @@ class FailoverMoment(WindowPart):
             self._elapsed.restart()
             self._frame.start()
             self.stage.show_running(True)
-        elif self._replay is not None and not self._replay.moment.is_complete:
-            self._go_live()
+        elif self._replay is not None and not self._replay.failover_view.is_complete:
+            self._return_to_live()
         else:
             self._start_replay()
 
@@ -584,7 +586,7 @@ class FailoverMoment(WindowPart):
         replay = self._prepare_replay()
         if replay is not None:
             self._frame.stop()
-            export_moment(replay, self.stage, self._notice)
+            export_film(replay, self.stage, self._notice)
 
 
 def _is_running(failover: Failover) -> bool:

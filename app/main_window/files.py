@@ -26,7 +26,7 @@ from app.views.console import Console
 from app.views.console.outcome import list_message_lines
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.event_table import EventTable
-from app.widgets.save_file import ask_file
+from app.widgets.save_file import ask_for_file
 from app.widgets.tables import escape_tip
 from app.words import formatting
 from app.words.language import tr
@@ -65,9 +65,9 @@ class ScriptFiles(WindowPart):
             self._notice.show_info(tr("Start a drill first. The script opens on one of its servers."))
             return
         try:
-            text = sql_files.read(file)
+            text = sql_files.read_script(file)
         except ScriptFileError as problem:
-            self._notice.warn(str(problem))
+            self._notice.show_warning(str(problem))
             return
         server = console.current.server if console.current is not None else next(iter(drill.world.instances))
         window = console.open_query(server, text)
@@ -123,14 +123,14 @@ class ScriptFiles(WindowPart):
 
         Return the written file, or None.
         """
-        file = ask_file(self._window, title, suggested, kinds)
+        file = ask_for_file(self._window, title, suggested, kinds)
         if file is None:
             return None
         try:
-            atomic_write.write(file, content(file))
+            atomic_write.write_atomically(file, content(file))
         except OSError as error:
             text = tr("{file} cannot be written: {why}")
-            self._notice.warn(text.format(file=escape_invisible(str(file)), why=error.strerror))
+            self._notice.show_warning(text.format(file=escape_invisible(str(file)), why=error.strerror))
         else:
             self._notice.show_info(tr("Saved: {file}").format(file=escape_invisible(str(file))))
             return file
@@ -201,7 +201,7 @@ class FileOpener(WindowPart):
         try:
             scenario = scenario_files.find(name).load()
         except (ScenarioNotFoundError, ScenarioError) as problem:
-            self._notice.warn(escape_invisible(localize(str(problem))))
+            self._notice.show_warning(escape_invisible(localize(str(problem))))
             return
 
         def show_scenario() -> None:
@@ -212,12 +212,12 @@ class FileOpener(WindowPart):
 
     def _open_bundle(self, file: Path) -> None:
         try:
-            opened_bundle = bundle.read(file)
+            opened_bundle = bundle.read_bundle(file)
         except BundleError as refused:
             more_count = len(refused.problems) - PROBLEMS_SHOWN_MAX
             lines = [str(problem) for problem in refused.problems[:PROBLEMS_SHOWN_MAX]]
             lines += [tr("and {n} more problems").format(n=more_count)] if more_count > 0 else []
-            self._notice.warn(escape_invisible("\n".join(lines)))
+            self._notice.show_warning(escape_invisible("\n".join(lines)))
             return
         self._gate.admit_bundle(opened_bundle)
         self.opened.emit(str(file))
@@ -270,7 +270,7 @@ class RecentFiles(QObject):
 
     def list_files(self) -> list[Path]:
         """Return recent files that still exist, newest first."""
-        document = self._store.read_json(settings.RECENT)
+        document = self._store.read_json(settings.RECENT_FILES)
         names = document[:RECENT_FILES_MAX] if isinstance(document, list) else []
         return [Path(name) for name in names if isinstance(name, str) and "\0" not in name]
 
@@ -286,7 +286,7 @@ class RecentFiles(QObject):
         self._save_files([])
 
     def _save_files(self, files: list[Path]) -> None:
-        self._store.set(settings.RECENT, json.dumps([str(file) for file in files]))
+        self._store.set(settings.RECENT_FILES, json.dumps([str(file) for file in files]))
 
     def _fill(self) -> None:
         """Add one menu entry per file. If names are equal, add the folder."""

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QWidget
 
 from app import settings
 from app.main_window.desk_page import DeskPage
-from app.main_window.failover_moment import FailoverMoment
+from app.main_window.failover_moment import StageController
 from app.main_window.navigation import Navigation
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.view_models import first_run
-from app.view_models.first_run import CAPTIONS, PRINCIPAL, RunCaption, make_captions
+from app.view_models.first_run import CAPTION_COUNT, PRINCIPAL, RunCaption, make_captions
 from app.views.coach_mark import CoachMark
 from app.widgets.busy_cursor import show_busy_cursor
 from app.words.language import tr
@@ -21,13 +21,13 @@ from engine.drill.running.drill import Drill
 from engine.events import Event, FaultData, select_data
 from engine.verbs import VERBS
 
-SLOW: Final = 0.25
+FAILOVER_SPEED: Final = 0.25
 """Speed during the failover. Its four seconds take sixteen."""
-FAST: Final = 10.0
+BOOT_SPEED: Final = 10.0
 """Speed while the server starts. A minute and a half takes nine seconds."""
 
 
-class FirstRun(WindowPart):
+class Introduction(WindowPart):
     """Controller of the introduction, which plays the lab without recording it.
 
     It pauses only its own clock. No drill or page waits for it.
@@ -37,7 +37,7 @@ class FirstRun(WindowPart):
     """Signal: the lost server is back, and the user wants to start the next drill."""
 
     def __init__(
-        self, shared: SharedParts, page: DeskPage, navigation: Navigation, moment: FailoverMoment
+        self, shared: SharedParts, page: DeskPage, navigation: Navigation, moment: StageController
     ) -> None:
         super().__init__(shared)
         self._desk, self._topology, self._navigation = page.desk, page.topology, navigation
@@ -45,7 +45,7 @@ class FirstRun(WindowPart):
         moment.abandoned.connect(self._skip)
         self.mark = CoachMark(shared.window)
         self.mark.skipped.connect(self._skip)
-        self.mark.accepted.connect(self._continue)
+        self.mark.accepted.connect(self._start_next_drill)
         self._drill: Drill | None = None
         """Run of the introduction; None if it is not in progress."""
         self._shown_count = 0
@@ -56,7 +56,7 @@ class FirstRun(WindowPart):
         self._update_timer.timeout.connect(self._resume_clock)
         shared.session.happened.connect(self._process_events)
         shared.session.world_changed.connect(lambda _: self._check_time())
-        shared.play.began.connect(self._on_drill_changed)
+        shared.play.run_started.connect(self._on_drill_changed)
 
     # --- beginning and end ----------------------------------------------------------------------------------
 
@@ -77,12 +77,12 @@ class FirstRun(WindowPart):
     def show_page(self) -> None:
         """End the introduction if another page than the desk is shown."""
         if self._drill is not None and not self._navigation.on_desk:
-            self._forget()
+            self._reset()
 
     def _on_drill_changed(self, drill: Drill) -> None:
         """End the introduction if another run is on screen."""
-        self._forget()
-        if self._play.introducing:
+        self._reset()
+        if self._play.is_introducing:
             self._drill = drill
             self._desk.show_alone("topology")
             self._update_timer.start()
@@ -92,17 +92,17 @@ class FirstRun(WindowPart):
             self._session.set_speed(1.0)
             self._session.play()
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         if self._drill is not None:
             self._moment.close()
             self._desk.unzoom()
         self._drill = None
         self._update_timer.stop()
-        self.mark.withdraw()
+        self.mark.dismiss()
 
     def _skip(self) -> None:
         """Leave the introduction. Nothing of it is stored."""
-        self._forget()
+        self._reset()
         self._navigation.show_home()
 
     # --- the failover ---------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class FirstRun(WindowPart):
             return
         failed = any(event.kind == "fault" for event in drill.events)
         if drill.tick >= first_run.POWER_OFF_TICK and not failed and self._session.running:
-            self._session.set_speed(SLOW)
+            self._session.set_speed(FAILOVER_SPEED)
             self._session.apply_input(first_run.POWER_OFF)
 
     def _process_events(self, events: list[Event]) -> None:
@@ -123,10 +123,10 @@ class FirstRun(WindowPart):
             return
         if any(fault.verb == "power-on" for _, fault in select_data(events, FaultData)):
             self._watch_return()
-        elif any(map(first_run.is_protected, events)) and self._shown_count == CAPTIONS:
+        elif any(map(first_run.is_protected, events)) and self._shown_count == CAPTION_COUNT:
             self._show_end()
         elif (
-            self._shown_count < CAPTIONS
+            self._shown_count < CAPTION_COUNT
             and len(self._build_captions()) > self._shown_count
             and self.mark.isHidden()
         ):
@@ -145,24 +145,24 @@ class FirstRun(WindowPart):
         self._shown_count += 1
         self._step = self._show_next_caption
         self._moment.hold_phase(caption.phase)
-        count = tr("{number} of {count}").format(number=self._shown_count, count=CAPTIONS)
+        count = tr("{number} of {count}").format(number=self._shown_count, count=CAPTION_COUNT)
         self._point_at_part(caption.part, caption.title, caption.text, tr("Next"), tr("Skip"), count)
 
     def _show_next_caption(self) -> None:
         """Show the next caption if its event has occurred. Otherwise, let time continue."""
-        if self._shown_count == CAPTIONS:
-            self._hand_over()
+        if self._shown_count == CAPTION_COUNT:
+            self._start_user_turn()
         elif len(self._build_captions()) > self._shown_count:
             self._show_caption()
         else:
-            self.mark.withdraw()
+            self.mark.dismiss()
             self._stage.canvas.setFocus()
             self._moment.hold_phase(None)
             self._session.play()
 
     # --- the user's turn ------------------------------------------------------------------------------------
 
-    def _hand_over(self) -> None:
+    def _start_user_turn(self) -> None:
         self._moment.close()
         title = tr("Your turn: power on {server}").format(server=PRINCIPAL)
         text = tr(
@@ -176,14 +176,14 @@ class FirstRun(WindowPart):
         self._point_at_part(PRINCIPAL, title, words, action, tr("Leave"))
 
     def _watch_return(self) -> None:
-        self._session.set_speed(FAST)
+        self._session.set_speed(BOOT_SPEED)
         self._session.play()
         text = tr(
             "The server boots, SQL Server starts, and {mirror} sends the missing log. Time runs at {speed}×: about"
             " {seconds} s."
         )
-        words = text.format(mirror=first_run.MIRROR, speed=f"{FAST:g}", seconds=9)
-        self._step = self.mark.withdraw
+        words = text.format(mirror=first_run.MIRROR, speed=f"{BOOT_SPEED:g}", seconds=9)
+        self._step = self.mark.dismiss
         title = tr("{server} returns as the mirror").format(server=PRINCIPAL)
         self._point_at_part(PRINCIPAL, title, words, tr("Hide"), tr("Leave"))
 
@@ -200,10 +200,10 @@ class FirstRun(WindowPart):
         )
 
     def _finish(self) -> None:
-        self._forget()
+        self._reset()
         self.finished.emit()
 
-    def _continue(self) -> None:
+    def _start_next_drill(self) -> None:
         self._step()
 
     # --- positions ------------------------------------------------------------------------------------------

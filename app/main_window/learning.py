@@ -16,7 +16,7 @@ from engine.drill.running.drill import Drill
 from engine.inputs import Input
 
 
-class Learning(WindowPart):
+class LessonController(WindowPart):
     """Controller of the lessons of one run. Nothing is recorded or scored."""
 
     def __init__(self, shared: SharedParts, page: DeskPage, debriefing: DebriefPage) -> None:
@@ -36,7 +36,7 @@ class Learning(WindowPart):
         debriefing.lessons_wanted.connect(self.start)
         shared.session.world_changed.connect(lambda _: self._judge_answer())
         shared.session.happened.connect(lambda _: self._judge_answer())
-        shared.play.began.connect(lambda _: self._hide_bar())
+        shared.play.run_started.connect(lambda _: self._hide_bar())
 
     # --- lessons --------------------------------------------------------------------------------------------
 
@@ -76,7 +76,7 @@ class Learning(WindowPart):
     def _judge_answer(self) -> None:
         """Judge the user's action, if there is a new action."""
         live = self._session.live
-        if not self._open or live is None or not self._play.practicing or self._task.running:
+        if not self._open or live is None or not self._play.is_practicing or self._task.running:
             return
         new_inputs, self._seen_count = live.journal[self._seen_count :], len(live.journal)
         if not any(is_action(item.line_without_time) for item in new_inputs):
@@ -95,7 +95,7 @@ class Learning(WindowPart):
         card = cards.judge_answer(
             self._get_lesson(), judgment, self._has_another_lesson, model.review, model.choices
         )
-        self._open = card.tone != "ok" and judgment.idle
+        self._open = card.tone != "ok" and judgment.is_noop
         self.bar.show_card(card)
 
     # --- buttons --------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class Learning(WindowPart):
         self._debriefing.return_to_debrief()
 
     def _hide_bar(self) -> None:
-        if not self._play.practicing:
+        if not self._play.is_practicing:
             self._task.cancel()
             self._open = False
             self.bar.hide()

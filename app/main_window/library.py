@@ -34,14 +34,14 @@ class Library:
         self.summaries: dict[str, ScenarioSummary] = {}
         """Summaries of all playable scenarios by name."""
         self.problems: list[str] = []
-        self._read: dict[str, ScenarioSummary] = {}
+        self._summary_cache: dict[str, ScenarioSummary] = {}
         """Summaries that were read in this session. Without a profile, no file stores them."""
 
     def read_scenarios(self) -> None:
         """Find all scenarios again."""
         files, self.problems = scenario_files.list_all_files()
         folder = self._profile.file.parent if self._profile is not None else None
-        scenario_summaries, problems = summaries.read(files, folder, self._read)
+        scenario_summaries, problems = summaries.read_summaries(files, folder, self._summary_cache)
         self.summaries = {summary.name: summary for summary in scenario_summaries}
         self.problems += problems
         if self._profile is not None:
@@ -115,12 +115,12 @@ class Library:
         best = record.best if record is not None else None
         return DrillCard.from_summary(
             summary,
-            known=True,
+            has_results=True,
             best=best.score if best is not None else None,
             last=record.latest_run.score if record is not None else None,
             tries=len(record.runs) if record is not None else 0,
-            due=summary.name in learner_progress.due_scenarios,
-            begun=summary.name in begun_scenarios,
+            is_due=summary.name in learner_progress.due_scenarios,
+            was_begun=summary.name in begun_scenarios,
         )
 
     def find_recommended_drill(self, cards: Sequence[DrillCard]) -> NextDrill | None:
@@ -179,8 +179,8 @@ class Library:
                 score=row.score,
                 downtime_s=row.downtime_s,
                 lost_transactions=row.lost_transactions,
-                scenario=row.scenario_name,
-                retried=row.retried,
+                scenario_name=row.scenario_name,
+                was_rewound=row.retried,
             )
             for row in self._read_results()
         ]

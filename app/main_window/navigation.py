@@ -11,7 +11,7 @@ from app.views.history import RunHistoryPage
 from app.views.scenario_picker import ScenarioPicker
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.input_guard import get_guard
-from app.widgets.scroll_container import Pages
+from app.widgets.scroll_container import PageStack
 from app.words.language import tr
 
 
@@ -56,7 +56,7 @@ class Navigation(WindowPart):
     def __init__(
         self,
         shared: SharedParts,
-        pages: Pages,
+        pages: PageStack,
         start_page: StartPage,
         history: RunHistoryPage,
         desk_page: DeskPage,

@@ -8,21 +8,21 @@ from PySide6.QtWidgets import QWidget
 
 from app import settings
 from app.main_window.appearance import Appearance
-from app.main_window.desk import COMES_BACK_MS, LAYOUT_VERSION, Desk
+from app.main_window.desk import LAYOUT_VERSION, RESTORE_TIMEOUT_MS, Desk
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.settings import WindowSettings
-from app.views.topology import Topology
-from app.views.topology.notes import Note
+from app.views.topology import TopologyView
+from app.views.topology.notes import PlacedNote
 from app.widgets.busy_cursor import show_busy_cursor
 from app.widgets.docks import PRESENTER, PROFILES
-from app.widgets.scroll_container import Pages
+from app.widgets.scroll_container import PageStack
 from engine.drill.running.drill import Drill
 
 
 class TopologyLayout(WindowPart):
     """Storage of the positions to which the user has moved cards of a scenario."""
 
-    def __init__(self, shared: SharedParts, topology: Topology) -> None:
+    def __init__(self, shared: SharedParts, topology: TopologyView) -> None:
         super().__init__(shared)
         self._topology = topology
 
@@ -37,12 +37,14 @@ class TopologyLayout(WindowPart):
         places[drill.scenario.name] = {
             name: list(place) for name, place in self._topology.list_moved_positions().items()
         }
-        self._store.set(settings.PLACES, json.dumps({name: cards for name, cards in places.items() if cards}))
+        self._store.set(
+            settings.CARD_POSITIONS, json.dumps({name: cards for name, cards in places.items() if cards})
+        )
 
 
 def _read_positions(store: WindowSettings) -> dict[str, dict[str, list[float]]]:
     """Return the stored positions without invalid entries; empty if the whole setting is invalid."""
-    document = store.read_json(settings.PLACES)
+    document = store.read_json(settings.CARD_POSITIONS)
     if not isinstance(document, dict):
         return {}
     return {
@@ -56,11 +58,11 @@ def _is_position(value: object) -> bool:
     return (
         isinstance(value, list)
         and len(value) == 2
-        and all(type(part) in (int, float) and abs(part) <= settings.FAR for part in value)
+        and all(type(part) in (int, float) and abs(part) <= settings.COORDINATE_MAX for part in value)
     )
 
 
-class FullScreen(QObject):
+class FullScreenMode(QObject):
     """Full-screen mode that restores the exact panel sizes when it ends.
 
     Resizing the window moves borders by some pixels. Sizes that the user has not changed are restored
@@ -75,7 +77,7 @@ class FullScreen(QObject):
         """Layout and size of the desk before full screen; None outside of full screen."""
         self._full_screen_layout: QByteArray | None = None
         """Layout on the full screen before any change by the user; None until the layout has settled."""
-        self._rest_timer = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
+        self._rest_timer = QTimer(self, singleShot=True, interval=RESTORE_TIMEOUT_MS)
         self._rest_timer.timeout.connect(self.store_sizes)
 
     def toggle(self) -> None:
@@ -110,7 +112,7 @@ class PresenterMode(WindowPart):
     It stores the previous layout in the settings, so that the program restores it even after a crash.
     """
 
-    def __init__(self, shared: SharedParts, appearance: Appearance, topology: Topology) -> None:
+    def __init__(self, shared: SharedParts, appearance: Appearance, topology: TopologyView) -> None:
         """Create the mode. It is off."""
         super().__init__(shared)
         self._appearance, self._topology = appearance, topology
@@ -136,7 +138,7 @@ class PresenterMode(WindowPart):
         look.set_layout(PRESENTER)
         look.set_font_scale(max(TEXT_SCALE, scale))
         self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
-        self._topology.fit()
+        self._topology.fit_all()
         if self._topology.isVisible():  # if it is hidden, the stage keeps the focus
             self._topology.setFocus()
 
@@ -163,11 +165,11 @@ def _parse_scale(text: str) -> float:
 class TopologyNotes(WindowPart):
     """Notes on the topology. They are loaded at the start of a drill and stored when the user leaves it."""
 
-    def __init__(self, shared: SharedParts, topology: Topology, pages: Pages) -> None:
+    def __init__(self, shared: SharedParts, topology: TopologyView, pages: PageStack) -> None:
         super().__init__(shared)
         self._topology = topology
         self._scenario = ""
-        shared.play.began.connect(self._show_notes)
+        shared.play.run_started.connect(self._show_notes)
         shared.session.finished.connect(lambda _: self.save_notes())
         shared.session.drill_changed.connect(lambda _: self.save_notes())
         pages.currentChanged.connect(lambda _: self.save_notes())
@@ -189,7 +191,7 @@ class TopologyNotes(WindowPart):
         )
 
 
-def _read_notes(store: WindowSettings) -> dict[str, list[Note]]:
+def _read_notes(store: WindowSettings) -> dict[str, list[PlacedNote]]:
     """Return the stored notes without invalid entries."""
     document = store.read_json(settings.NOTES)
     if not isinstance(document, dict):
@@ -204,4 +206,4 @@ def _read_notes(store: WindowSettings) -> dict[str, list[Note]]:
 def _is_note(value: object) -> bool:
     if not isinstance(value, list) or len(value) != 3 or not isinstance(value[0], str):
         return False
-    return all(type(part) in (int, float) and abs(part) <= settings.FAR for part in value[1:])
+    return all(type(part) in (int, float) and abs(part) <= settings.COORDINATE_MAX for part in value[1:])

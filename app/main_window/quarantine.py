@@ -14,7 +14,7 @@ from app.main_window.navigation import Navigation
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
 from app.views.accepted_files import AcceptedFile, AcceptedFiles
-from app.views.quarantine import BundleItem, FactRow, Quarantine, list_facts
+from app.views.quarantine import BundleItem, FactRow, QuarantinePage, list_facts
 from app.views.scenario_picker import ScenarioPicker
 from app.words import formatting
 from app.words.language import tr, trn
@@ -30,7 +30,7 @@ from engine.drill.judging.shapes import Report
 from engine.drill.time.cooperative_tasks import Slices
 from engine.inputs import InputError
 
-RUN_SHOWN: Final = 200_000
+SHOWN_RUN_BYTES_MAX: Final = 200_000
 """Maximum number of bytes of a recorded run that are shown. Assumed: nobody reads more."""
 _DRILL, _RUN = "drill ", "run "
 """Prefixes of the item names of a bundle."""
@@ -46,7 +46,7 @@ class QuarantineGate(WindowPart):
         """
         super().__init__(shared)
         self._navigation, self._picker = navigation, picker
-        self._page: Quarantine | None = None
+        self._page: QuarantinePage | None = None
         self._accepted = self._read_accepted()
         self._pending_request: tuple[AcceptedText, Callable[[], None]] | None = None
         """File on the review page, and the callback for its acceptance; None if there is none."""
@@ -107,7 +107,7 @@ class QuarantineGate(WindowPart):
             self._bundle = bundle
             page.show_bundle(bundle.file, bundle.manifest.title, items)
             self._navigation.show_page(page, tr("Bundle from another source"))
-            page.take_focus()
+            page.focus_list()
 
         self._session.work(_build_items(bundle), show, on_cancel=self._navigation.show_home)
 
@@ -136,7 +136,7 @@ class QuarantineGate(WindowPart):
             new_bundle = bundle_store.import_bundle(bundle, drills, runs, offered)
         # for example, a drill with this name was created meanwhile
         except (BundleStoreError, ValueError) as problem:
-            self._notice.warn(str(problem))
+            self._notice.show_warning(str(problem))
             return
         self._remember_accepted(newly_accepted)
         self._navigation.show_home()
@@ -172,12 +172,12 @@ class QuarantineGate(WindowPart):
         self._pending_request, self._bundle = (candidate, callback), None
         page.show_file(file, facts, text)
         self._navigation.show_page(page, tr("File from another source"))
-        page.take_focus()
+        page.focus_list()
 
-    def _show_page(self) -> Quarantine:
+    def _show_page(self) -> QuarantinePage:
         self._navigation.leave_run()
         if self._page is None:
-            self._page = Quarantine()
+            self._page = QuarantinePage()
             self._page.accepted.connect(self._accept_file)
             self._page.declined.connect(self._decline_file)
         return self._page
@@ -207,7 +207,7 @@ class QuarantineGate(WindowPart):
         try:
             return profile.has_run_with_state(state_hash)
         except StorageError as problem:
-            self._notice.warn(str(problem))
+            self._notice.show_warning(str(problem))
             return False
 
     def _read_accepted(self) -> list[AcceptedText]:
@@ -232,7 +232,7 @@ class QuarantineGate(WindowPart):
             try:
                 accepted_files.save_entries(profile, accepted)
             except StorageError as problem:
-                self._notice.warn(str(problem))
+                self._notice.show_warning(str(problem))
 
     # --- removal of accepted files --------------------------------------------------------------------------
 
@@ -241,7 +241,7 @@ class QuarantineGate(WindowPart):
         listed = self.listed = AcceptedFiles(self._window)
         listed.forget_wanted.connect(self.forget_texts)
         listed.finished.connect(self._close_list)
-        self._fill()
+        self._fill_list()
         listed.open()
 
     def _close_list(self) -> None:
@@ -252,7 +252,7 @@ class QuarantineGate(WindowPart):
     def forget_texts(self, digests: list[str]) -> None:
         """Forget the texts with these SHA-256 hashes. They must be reviewed again before they open."""
         self._save_accepted(accepted_files.remove_entries(self._accepted, digests))
-        self._fill()
+        self._fill_list()
         remaining_count = len(set(digests) & _collect_local_hashes())
         if remaining_count:
             text = trn(
@@ -262,9 +262,9 @@ class QuarantineGate(WindowPart):
             )
             self._notice.show_info(text.format(n=remaining_count))
 
-    def _fill(self) -> None:
+    def _fill_list(self) -> None:
         if self.listed is not None:
-            foreign = accepted_files.list_foreign(self._accepted)
+            foreign = accepted_files.list_foreign_texts(self._accepted)
             self.listed.show_files(
                 [
                     AcceptedFile(
@@ -299,7 +299,7 @@ def _check_selection(
         yield len(offered) / count
     for number, name in enumerate(runs, start=1):
         with suppress(RunFileError):
-            report, text = run_files.parse(bundle.runs[name], name)
+            report, text = run_files.parse_run(bundle.runs[name], name)
             title = tr("Recorded run {name}").format(name=name)
             texts.append(AcceptedText(compute_sha256(_join_replay_text(report, text)), title, author))
         yield (len(offered) + number) / count
@@ -338,13 +338,13 @@ def _build_items(bundle: Bundle) -> Slices[list[BundleItem]]:
 
 
 def _build_drill_item(bundle: Bundle, offer: DrillOffer) -> BundleItem:
-    scenario, hindrance = offer.scenario, localize(offer.hindrance)
+    scenario, hindrance = offer.scenario, localize(offer.obstacle)
     if scenario is None:
         facts = [
             FactRow(tr("Problem"), escape_invisible(localize(str(problem)))) for problem in offer.problems
         ]
         return BundleItem(
-            _DRILL + offer.name, offer.name, facts, offer.text, remark=hindrance, takeable=False
+            _DRILL + offer.name, offer.name, facts, offer.text, remark=hindrance, is_importable=False
         )
     return BundleItem(
         _DRILL + offer.name,
@@ -355,12 +355,14 @@ def _build_drill_item(bundle: Bundle, offer: DrillOffer) -> BundleItem:
         minutes=str(scenario.minutes),
         author=scenario.author or "",
         remark=hindrance,
-        takeable=not hindrance,
+        is_importable=not hindrance,
     )
 
 
 def _build_run_item(bundle: Bundle, offer: RunOffer) -> BundleItem:
     title = tr("Recorded run {name}").format(name=offer.name)
-    text = bundle.runs[offer.name][:RUN_SHOWN].decode("utf-8", "replace")
-    facts = [FactRow(tr("Recorded run"), escape_invisible(offer.says)), *_build_bundle_facts(bundle)]
-    return BundleItem(_RUN + offer.name, title, facts, text, remark=offer.says, takeable=offer.usable)
+    text = bundle.runs[offer.name][:SHOWN_RUN_BYTES_MAX].decode("utf-8", "replace")
+    facts = [FactRow(tr("Recorded run"), escape_invisible(offer.description)), *_build_bundle_facts(bundle)]
+    return BundleItem(
+        _RUN + offer.name, title, facts, text, remark=offer.description, is_importable=offer.usable
+    )

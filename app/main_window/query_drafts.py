@@ -10,7 +10,7 @@ from PySide6.QtCore import QElapsedTimer, QObject, QTimer, Signal
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.storage import StorageError
 from app.views.console import Console
-from app.views.console.tabs import ClosedWindow, get_server
+from app.views.console.tabs import ClosedWindow, parse_server
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -21,7 +21,7 @@ DRAFTS_MS: Final = 400
 """Pause in typing after which drafts are stored."""
 
 
-LATEST_MS: Final = 2_000
+UNSAVED_MS_MAX: Final = 2_000
 """Maximum time without storage while the user types without a pause."""
 
 
@@ -41,7 +41,7 @@ class DebounceTimer(QTimer):
         """Restart the pause, because the text has changed."""
         if not self.isActive():
             self._changing.start()
-        if not self.isActive() or self._changing.elapsed() < LATEST_MS:
+        if not self.isActive() or self._changing.elapsed() < UNSAVED_MS_MAX:
             self.start()
 
 
@@ -59,7 +59,7 @@ class QueryDrafts(WindowPart):
         super().__init__(shared)
         self._console = console
         self._reported_problem = ""
-        self._of: object = None
+        self._tree: object = None
         """Tree of branches to which the texts in the query windows belong."""
         self._run_known = 0
         self._title = ""
@@ -73,26 +73,26 @@ class QueryDrafts(WindowPart):
         drafts = self._load_drafts()
         self._resumable = {str(run.run_id) for run in self._play.list_unfinished_runs()}
         closed_drafts = [
-            ClosedWindow(get_server(key.rpartition("/")[2]), text)
+            ClosedWindow(parse_server(key.rpartition("/")[2]), text)
             for key, text in drafts.items()
             if key.partition("/")[0] != OF_A_RUN and text.strip()
         ]
-        self._console.tabs.store_closed(closed_drafts)
+        self._console.tabs.store_closed_windows(closed_drafts)
         self._console.drafts_changed.connect(self._save_pause.restart_pause)
 
     def open_run_windows(self, drill: Drill) -> None:
         """Open the query windows of another run with their texts. Branches of the same run share their windows."""
         tree = self._play.branches
-        if tree is not None and tree is self._of:
+        if tree is not None and tree is self._tree:
             return
         self.save()
-        left_drafts = self._console.list_drafts() if self._of is not None or self._title else {}
+        left_drafts = self._console.list_drafts() if self._tree is not None or self._title else {}
         closed_drafts = [
-            ClosedWindow(get_server(name), text, self._title)
+            ClosedWindow(parse_server(name), text, self._title)
             for name, text in left_drafts.items()
             if text.strip()
         ]
-        self._of, self._title = tree, drill.scenario.title
+        self._tree, self._title = tree, drill.scenario.title
         self._run_known = 0
         run = f"{OF_A_RUN}/{self._run}/"
         stored_drafts = {
@@ -104,7 +104,7 @@ class QueryDrafts(WindowPart):
     @property
     def _run(self) -> int:
         """Return the ID of the first run in the tree to which the windows belong; 0 for an unrecorded run."""
-        if self._of is not None and self._play.branches is self._of:
+        if self._tree is not None and self._play.branches is self._tree:
             self._run_known = self._play.first_run_id or 0
         return self._run_known
 
@@ -125,11 +125,11 @@ class QueryDrafts(WindowPart):
         for number, closed_window in enumerate(self._console.tabs.closed):
             yield f"{CLOSED}/{number}/{closed_window.server}", closed_window.text
         prefix = f"{OF_A_RUN}/{self._run}/"
-        if self._of is not None:
+        if self._tree is not None:
             for name, text in self._console.list_drafts().items():
                 yield f"{prefix}{name}", text
         for key in saved_keys:
-            belongs_to_other = key.startswith(f"{OF_A_RUN}/") and not (self._of and key.startswith(prefix))
+            belongs_to_other = key.startswith(f"{OF_A_RUN}/") and not (self._tree and key.startswith(prefix))
             if belongs_to_other and key.split("/")[1] in self._resumable:
                 yield key, None
 

@@ -11,11 +11,11 @@ from app.main_window.session import HostSession
 from app.main_window.shared_parts import SharedParts, WindowPart
 from app.views.charts import Charts
 from app.views.charts.export import ChartExportError
-from app.views.look_back import LookBack
+from app.views.look_back import PastTimeBar
 from app.widgets.docks import Span, SpanChooser, TimeChooser, TimeRangeView
-from app.widgets.layouts import lay_row
+from app.widgets.layouts import build_row
 from app.widgets.notice import NoticeBar
-from app.widgets.save_file import ask_file
+from app.widgets.save_file import ask_for_file
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import describe_input
@@ -34,7 +34,7 @@ class TimeSelection(WindowPart):
         self.span: Span | None = None
         self._views: list[TimeRangeView] = []
         shared.session.drill_changed.connect(self._restore_selection)
-        shared.play.began.connect(lambda _: self.clear())
+        shared.play.run_started.connect(lambda _: self.clear())
 
     def connect_view(self, view: object) -> None:
         """Connect *view* if it implements one of the protocols of `app.widgets.docks` that show or select a time."""
@@ -43,11 +43,11 @@ class TimeSelection(WindowPart):
             view.show_between(self.span)
             view.show_time(self.time_s)
         if isinstance(view, TimeChooser):
-            view.time_selected.connect(lambda t_s: self.point_at(t_s, view))
+            view.time_selected.connect(lambda t_s: self.move_cursor(t_s, view))
         if isinstance(view, SpanChooser):
             view.span_selected.connect(lambda span: self.choose_span(span, view))
 
-    def point_at(self, t_s: float | None, source: object = None) -> None:
+    def move_cursor(self, t_s: float | None, source: object = None) -> None:
         """Move the time cursor of all views except *source*. None hides the cursor."""
         self.time_s = t_s
         for view in self._views:
@@ -65,26 +65,26 @@ class TimeSelection(WindowPart):
     def clear(self) -> None:
         """Clear the selected time and the time range."""
         self.choose_span(None)
-        self.point_at(None)
+        self.move_cursor(None)
 
     def _restore_selection(self) -> None:
         """Restore the selection after the shown time has changed."""
         if self.span is not None:
             self.choose_span(self.span)
         if self.time_s is not None:
-            self.point_at(self.time_s)
+            self.move_cursor(self.time_s)
 
 
 def save_charts(charts: Charts, notice: NoticeBar, parent: QWidget) -> None:
     """Ask for a file and save the charts as an image."""
     kinds = ";;".join((tr("Picture (*.png)"), tr("Drawing (*.svg)"), tr("Values (*.csv)")))
-    file = ask_file(parent, tr("Save the charts"), "charts.png", kinds)
+    file = ask_for_file(parent, tr("Save the charts"), "charts.png", kinds)
     if file is None:
         return
     try:
         charts.save(str(file))
     except ChartExportError as problem:
-        notice.warn(str(problem))
+        notice.show_warning(str(problem))
     else:
         notice.show_info(tr("Saved: {file}").format(file=file))
 
@@ -112,7 +112,7 @@ class LoadingBar(QWidget):
         self.stop = QToolButton()
         self.stop.setText(tr("Cancel"))
         self.stop.clicked.connect(self._session.cancel)
-        lay_row(words, self.bar, self.stop, parent=self, margins=(8, 0, 0, 0))
+        build_row(words, self.bar, self.stop, parent=self, margins=(8, 0, 0, 0))
         self._session.progress.connect(self._show_progress)
         self.hide()
 
@@ -127,7 +127,7 @@ class LoadingBar(QWidget):
 SCRUB_MS: Final = 40
 """Minimum interval between two times that are shown while the user drags the timeline."""
 
-NEAR_S: Final = 0.005
+MARK_TOLERANCE_S: Final = 0.005
 """Maximum distance, half a tick, at which a mark counts as the time on screen."""
 
 
@@ -142,7 +142,7 @@ class ReplayControls(WindowPart):
         self._timeline = page.timeline
         self._shown_position: tuple[int, int] | None = None
         """Identity of the run on the timeline, and the number of its events that the timeline shows."""
-        self.bar = LookBack()
+        self.bar = PastTimeBar()
         page.insert_bar(self.bar)
         self._wanted_s = 0.0
         self._scrub = QTimer(self, singleShot=True, interval=SCRUB_MS)
@@ -163,14 +163,14 @@ class ReplayControls(WindowPart):
         session.world_changed.connect(self._show_world)
         session.happened.connect(self._add_events)
         session.looking.connect(lambda looking: self._show_world(None))
-        self._timeline.moment_chosen.connect(self._choose_moment)
-        self._timeline.scrubbed.connect(self._drag_to_moment)
-        self.bar.now_wanted.connect(session.show_latest)
-        self.bar.go_on_wanted.connect(self.continue_from_moment)
+        self._timeline.time_clicked.connect(self._choose_time)
+        self._timeline.time_dragged.connect(self._drag_to_time)
+        self.bar.return_wanted.connect(session.show_latest)
+        self.bar.continue_wanted.connect(self.continue_from_moment)
         self.bar.step_wanted.connect(self.step)
-        self.bar.left.connect(self.left)
+        self.bar.leave_wanted.connect(self.left)
         self._play.branches_changed.connect(lambda: self._show_world(None))
-        self._play.went_back.connect(self._announce_position)
+        self._play.run_rewound.connect(self._announce_position)
         session.running_changed.connect(lambda running: self.forget_position() if running else None)
 
     # --- navigation in time ---------------------------------------------------------------------------------
@@ -178,13 +178,13 @@ class ReplayControls(WindowPart):
     def show_moment(self, t_s: float) -> None:
         """Show the run at the time *t_s*, in seconds."""
         if self._session.show_moment(to_ticks(t_s)):
-            self._notice.clear()
+            self._notice.hide_notice()
 
-    def _choose_moment(self, t_s: float) -> None:
+    def _choose_time(self, t_s: float) -> None:
         self._scrub.stop()
         self.show_moment(t_s)
 
-    def _drag_to_moment(self, t_s: float) -> None:
+    def _drag_to_time(self, t_s: float) -> None:
         self._wanted_s = t_s
         if not self._scrub.isActive():
             self._scrub.start()
@@ -200,18 +200,18 @@ class ReplayControls(WindowPart):
         at_s = drill.world.t_s if self._stepped_s is None else self._stepped_s
         times = sorted({marker.t_s for marker in self._timeline.markers} | {0.0})
         if forward:
-            next_s = next((t_s for t_s in times if t_s > at_s + NEAR_S), None)
+            next_s = next((t_s for t_s in times if t_s > at_s + MARK_TOLERANCE_S), None)
             looking = self._session.looking_back or self._stepped_s is not None
             wanted_s = next_s if next_s is not None and looking else math.inf
         else:
-            wanted_s = next((t_s for t_s in reversed(times) if t_s < at_s - NEAR_S), at_s)
+            wanted_s = next((t_s for t_s in reversed(times) if t_s < at_s - MARK_TOLERANCE_S), at_s)
         if self._catching_up.isActive():
             self._stepped_s = wanted_s
         elif wanted_s != at_s:
             self._show_moment(wanted_s)
 
     def _show_moment(self, t_s: float) -> None:
-        """Show a time of the run. During a background task, `_catch_up` executes the request later."""
+        """Show a time of the run. During a background task, `_read_stored_entries` executes the request later."""
         if math.isinf(t_s):
             self._session.show_latest()
         else:
@@ -241,7 +241,7 @@ class ReplayControls(WindowPart):
             return
         if self._play.best is not None:
             self._play.take_over(drill.tick)
-        elif not self._play.watching:
+        elif not self._play.is_watching:
             self._play.branch_at(drill.tick)
 
     def _announce_position(self, tick: int, details: str) -> None:
@@ -249,12 +249,12 @@ class ReplayControls(WindowPart):
         text = tr("Resumed at {moment}, paused. Press Run when ready.")
         text_here = text.format(moment=formatting.format_run_time(tick / TICKS_PER_S, 1))
         self._last_announcement = f"{text_here} {details}".rstrip()
-        self._notice.show_info(self._last_announcement, for_ms=0)
+        self._notice.show_info(self._last_announcement, duration_ms=0)
 
     def forget_position(self) -> None:
         """Forget the position in the steps, because the clock runs or the desk was left."""
         if self._last_announcement and self._notice.text == self._last_announcement:
-            self._notice.clear()
+            self._notice.hide_notice()
         self._last_announcement = ""
 
     # --- display --------------------------------------------------------------------------------------------
@@ -281,20 +281,20 @@ class ReplayControls(WindowPart):
         looking = self._session.looking_back and drill is not None and live is not None
         if not looking or drill is None or live is None:
             self.bar.hide()
-            self._timeline.show_cursor(None)
+            self._timeline.show_past_time(None)
             if live is not None:
                 self._timeline.show_now(live.world.t_s)
             return
         t_s = drill.world.t_s
-        self._timeline.show_cursor(t_s)
-        if self._play.watching:
+        self._timeline.show_past_time(t_s)
+        if self._play.is_watching:
             choices = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
             lines = [describe_input(item.line_without_time, choices) for item in live.journal]
             if (best := self._play.best) is not None:
-                self.bar.show_best(best.done, len(drill.journal), lines, t_s)
+                self.bar.show_best_continuation(best.shared_input_count, len(drill.journal), lines, t_s)
             else:
-                self.bar.show_step(len(drill.journal), drill.scenario.solution, lines, t_s)
+                self.bar.show_reference_step(len(drill.journal), drill.scenario.solution, lines, t_s)
         elif live.finished:
-            self.bar.show_recorded(t_s, live.tick / TICKS_PER_S, self._play.branches is not None)
+            self.bar.show_finished_run(t_s, live.tick / TICKS_PER_S, self._play.branches is not None)
         else:
-            self.bar.show_past(t_s, live.tick / TICKS_PER_S, live.terms.rewind)
+            self.bar.show_past_time(t_s, live.tick / TICKS_PER_S, live.terms.rewind)

@@ -18,12 +18,12 @@ from app.words.localization import localize as said_of
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, load_scenario, select_variant
 from engine.drill.judging.shapes import Report
-from engine.drill.par.account import Best
+from engine.drill.par.account import SegmentWithBest
 from engine.drill.par.regret import find_retry_start
 from engine.drill.running.drill import Drill, DrillMode
-from engine.drill.running.modes import TERMS
+from engine.drill.running.modes import PERMISSIONS
 from engine.drill.running.solution import find_default_end, play_solution_in_slices
-from engine.drill.time.branches import Branch, BranchError, Branches, Root
+from engine.drill.time.branches import Branch, BranchError, BranchPoint, BranchTree
 from engine.drill.time.cooperative_tasks import replay_inputs
 from engine.drill.time.history import History
 from engine.events import Event
@@ -31,7 +31,7 @@ from engine.inputs import InputError
 from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
-TRIES: Final = 20
+SEED_TRIES_MAX: Final = 20
 """Maximum number of seeds that are tried. If no seed has a usable variant, the seed of the file is used."""
 
 RETRY_SPEED_MAX: Final = 1.0
@@ -44,12 +44,12 @@ class RunController(QObject):
     If the profile is None, nothing is stored.
     """
 
-    began = Signal(object)
+    run_started = Signal(object)
     """Signal: the drill that is in the session, ready to run."""
     message_ready = Signal(str)
     """Signal: message to the user."""
     branches_changed = Signal()
-    went_back = Signal(int, str)
+    run_rewound = Signal(int, str)
     """Signal: tick at which a branch continues, and a message about it."""
     reflected = Signal(object)
     """Signal: the person's `Reflection` on the run, or None."""
@@ -65,21 +65,21 @@ class RunController(QObject):
         """Names of scenarios that were started in this session. They replace the profile if there is none."""
         self._runs: dict[str, RunId] = {}
         """Branch -> its run in the profile."""
-        self.branches: Branches | None = None
+        self.branches: BranchTree | None = None
         """Tree of the current run with all its branches."""
-        self._unrecorded = ""
+        self._unrecorded_reason = ""
         """Reason why the run that is about to open is not recorded; empty if it is recorded."""
-        self.watching = False
+        self.is_watching = False
         """True while the reference solution or the best continuation is shown, not the user's own run."""
-        self.introducing = False
+        self.is_introducing = False
         """True while the introduction is on screen, which is not recorded."""
-        self.best: Best | None = None
+        self.best: SegmentWithBest | None = None
         """Best continuation that is shown; None if none is shown."""
-        self.practicing = False
+        self.is_practicing = False
         """True while a lesson is on screen, which is not recorded."""
-        self.reflects = False
+        self.asks_for_reflection = False
         """True if the class asks for a reflection before the points are shown."""
-        self.attending = False
+        self.is_in_class = False
         """True if the run belongs to a seat of a class. The class records such a run."""
         self.is_ended_by_instructor = False
         """True if the instructor of the class has ended the run."""
@@ -100,7 +100,7 @@ class RunController(QObject):
     def _store_goals(self, events: Sequence[Event]) -> None:
         """Store the met goals of a recorded run after each change. Exams are excluded."""
         drill, run_id = self._session.live, self.run_id
-        if self._profile is None or drill is None or run_id is None or not drill.terms.truth:
+        if self._profile is None or drill is None or run_id is None or not drill.terms.shows_truth:
             return
         if any(event.kind == "goal" for event in events):
             met_count = sum(state.is_reached for state in drill.goals.values())
@@ -117,7 +117,7 @@ class RunController(QObject):
         """
         if not scenario.scored or not self._has_earlier_run(scenario.name):
             return scenario.seed
-        for _ in range(TRIES):
+        for _ in range(SEED_TRIES_MAX):
             seed = draw_seed()
             try:
                 select_variant(scenario, seed)
@@ -141,7 +141,7 @@ class RunController(QObject):
             Drill(scenario, self.choose_seed(scenario) if seed is None else seed, DrillMode(mode))
         )
         self._begun_scenarios.add(scenario.name)
-        self.branches = Branches(history)
+        self.branches = BranchTree(history)
         self._open_run(history, self._create_run(history.drill))
 
     def start_class_run(self, history: History, recorder: Recorder, reflects: bool = False) -> None:
@@ -150,10 +150,10 @@ class RunController(QObject):
         The profile receives the finished run, except for an exam, whose result the class reports. *reflects*:
         ask for a reflection before the points are shown.
         """
-        if self._profile is not None and history.drill.terms.truth:
+        if self._profile is not None and history.drill.terms.shows_truth:
             recorder = ClassRunRecorder(recorder, self._profile, history.drill)
         self.leave()
-        self.attending, self.reflects = True, reflects
+        self.is_in_class, self.asks_for_reflection = True, reflects
         self.is_ended_by_instructor = False
         self._open_run(history, recorder)
 
@@ -215,7 +215,7 @@ class RunController(QObject):
             self._open_run(history, self._create_run(history.drill))
             self._store_tree()
             self.branches_changed.emit()
-            self.went_back.emit(history.drill.tick, message)
+            self.run_rewound.emit(history.drill.tick, message)
 
         self._session.work(
             self.branches.fork_in_slices(tick, before_inputs=before_inputs),
@@ -233,7 +233,7 @@ class RunController(QObject):
         self._slow_down()
         drill = self.branches.history.drill
         if t_s <= 0.0:
-            mode = drill.mode if TERMS[drill.mode].rewind else DrillMode.PRACTICE
+            mode = drill.mode if PERMISSIONS[drill.mode].rewind else DrillMode.PRACTICE
             self.begin(drill.scenario, mode, drill.seed)
         else:
             self.branch_at(to_ticks(t_s), before_inputs=True, message=message)
@@ -248,7 +248,7 @@ class RunController(QObject):
 
         def open_branch(_: None) -> None:
             try:
-                history = tree.switch(name)
+                history = tree.switch_branch(name)
             except (BranchError, InputError) as problem:
                 self._report_problem(problem)
                 return
@@ -261,20 +261,20 @@ class RunController(QObject):
 
     def rename(self, name: str, new_name: str) -> None:
         """Rename a branch of the run."""
-        self._change(lambda tree: tree.rename(name, new_name))
+        self._change_branches(lambda tree: tree.rename(name, new_name))
         if name in self._runs and self.branches is not None and name not in self.branches.list_names():
             self._runs[" ".join(new_name.split())] = self._runs.pop(name)
         self._store_tree()
 
-    def prune(self, name: str) -> None:
+    def remove_branch(self, name: str) -> None:
         """Remove a branch and its descendants from the tree. Their runs stay in the history."""
-        self._change(lambda tree: tree.prune(name))
+        self._change_branches(lambda tree: tree.remove_branch(name))
         names = self.branches.list_names() if self.branches is not None else []
         for run in [name for name in self._runs if name not in names]:
             run_id = self._runs.pop(run)
             self._write_to_profile(partial(_give_up_branch, run_id=run_id))
 
-    def _change(self, change: Callable[[Branches], None]) -> None:
+    def _change_branches(self, change: Callable[[BranchTree], None]) -> None:
         if self.branches is None:
             return
         try:
@@ -305,8 +305,8 @@ class RunController(QObject):
 
         def start_watching(_: None) -> None:
             self.leave()  # not earlier, because a canceled start must keep the run on screen
-            self.watching = True
-            self.began.emit(history.drill)
+            self.is_watching = True
+            self.run_started.emit(history.drill)
             self._session.watch(history, at_each_input=True)
 
         text = tr("The reference solution cannot be played: {problem}.")
@@ -322,12 +322,12 @@ class RunController(QObject):
 
         def open_run(_: History) -> None:
             self.leave()
-            self.introducing = True
+            self.is_introducing = True
             self._open_run(history, NoRecorder())
 
         self._session.work(replay_inputs(history, (), tick), open_run, on_error=self._report_problem)
 
-    def watch_best(self, scenario: Scenario, seed: int, best: Best) -> None:
+    def watch_best(self, scenario: Scenario, seed: int, best: SegmentWithBest) -> None:
         """Show the best known continuation step by step, from the time at which it starts.
 
         Nothing is recorded until the user takes over.
@@ -338,8 +338,8 @@ class RunController(QObject):
 
         def start_watching(_: History) -> None:
             self.leave()
-            self.watching, self.best = True, best
-            self.began.emit(history.drill)
+            self.is_watching, self.best = True, best
+            self.run_started.emit(history.drill)
             self._session.watch(history, at_each_input=True, tick=begin)
 
         self._session.work(
@@ -348,19 +348,19 @@ class RunController(QObject):
             on_error=self._report_problem,
         )
 
-    def open_practice(self, drill: Drill, best: Best, callback: Callable[[], None]) -> None:
+    def open_practice(self, drill: Drill, best: SegmentWithBest, callback: Callable[[], None]) -> None:
         """Open the position before a mistake, in which the user tries another action. Then call *callback*."""
         history = History(Drill(drill.scenario, drill.seed, DrillMode.PRACTICE))
         self._slow_down()
 
         def open_position(_: History) -> None:
             self.leave()
-            self.practicing = True
-            self.began.emit(history.drill)
+            self.is_practicing = True
+            self.run_started.emit(history.drill)
             self._session.open(history, NoRecorder())
             callback()
 
-        own_inputs = best.plan[: best.done]
+        own_inputs = best.plan[: best.shared_input_count]
         self._session.work(
             replay_inputs(history, own_inputs, best.tick, lenient=True),
             open_position,
@@ -370,12 +370,12 @@ class RunController(QObject):
     def record_practice(self) -> None:
         """Record the practice from here on, as a separate run."""
         history = self._session.history
-        if history is None or not self.practicing:
+        if history is None or not self.is_practicing:
             return
-        self.practicing = False
-        self.branches = Branches(history)
+        self.is_practicing = False
+        self.branches = BranchTree(history)
         self._open_run(history, self._create_run(history.drill))
-        self.went_back.emit(history.drill.tick, "")
+        self.run_rewound.emit(history.drill.tick, "")
 
     def take_over(self, tick: Tick) -> None:
         """Continue the watched continuation by hand from *tick*, as a run that was rewound to this time."""
@@ -386,9 +386,9 @@ class RunController(QObject):
 
         def on_forked(history: History) -> None:
             self.leave()
-            self.branches = Branches(history)
+            self.branches = BranchTree(history)
             self._open_run(history, self._create_run(history.drill))
-            self.went_back.emit(history.drill.tick, "")
+            self.run_rewound.emit(history.drill.tick, "")
 
         self._session.work(watched.fork_in_slices(tick), on_forked, on_error=self._report_problem)
 
@@ -403,7 +403,7 @@ class RunController(QObject):
         """Show the finished run again from *tick*."""
         if self.branches is not None:
             history = self.branches.history
-            self.began.emit(history.drill)
+            self.run_started.emit(history.drill)
             self._session.watch(history, tick=tick)
 
     # --- end of a run ---------------------------------------------------------------------------------------
@@ -411,8 +411,8 @@ class RunController(QObject):
     def leave(self) -> None:
         """Close the current run. An unfinished run can be resumed later."""
         self._then = None
-        self.watching = self.attending = self.reflects = False
-        self.introducing = self.practicing = False
+        self.is_watching = self.is_in_class = self.asks_for_reflection = False
+        self.is_introducing = self.is_practicing = False
         self.best = None
         self.branches = None
         self._runs = {}
@@ -460,12 +460,12 @@ class RunController(QObject):
                 self.message_ready.emit(str(problem))
         names = {branch.run_id: branch.name for branch in stored}
         if run_id is not None and run_id in names:
-            self.branches = Branches(
+            self.branches = BranchTree(
                 history, [_build_branch(branch, names) for branch in stored], names[run_id]
             )
             self._runs = {name: branch_id for branch_id, name in names.items()}
         else:
-            self.branches = Branches(history)
+            self.branches = BranchTree(history)
             self._runs = {self.branches.current: run_id} if run_id is not None else {}
         self.branches_changed.emit()
 
@@ -478,7 +478,7 @@ class RunController(QObject):
             return self._create_recorder(self._profile, drill)
         except RecordingError as problem:
             text = tr("{problem} Recording is paused until then. The run is recorded completely afterwards.")
-            self._unrecorded = text.format(problem=problem)
+            self._unrecorded_reason = text.format(problem=problem)
             return LateRecorder(partial(self._record_late, self._profile, self.branches.history))
 
     def _create_recorder(self, profile: Profile, drill: Drill) -> ProfileRecorder:
@@ -497,10 +497,10 @@ class RunController(QObject):
         return ProfileRecorder(self._profile, run_id) if self._profile is not None else NoRecorder()
 
     def _open_run(self, history: History, run: Recorder) -> None:
-        self.watching, self.best = False, None
-        self.began.emit(history.drill)
+        self.is_watching, self.best = False, None
+        self.run_started.emit(history.drill)
         self._session.open(history, run)
-        notice, self._unrecorded = self._unrecorded, ""
+        notice, self._unrecorded_reason = self._unrecorded_reason, ""
         if notice:  # not earlier, because the start of a run clears the previous message
             self.message_ready.emit(notice)
 
@@ -522,13 +522,15 @@ def _give_up_branch(profile: Profile, run_id: RunId) -> None:
         profile.abandon(run_id)
 
 
-def _store_branch(profile: Profile, ids: tuple[RunId, RunId, RunId | None], name: str, root: Root) -> None:
+def _store_branch(
+    profile: Profile, ids: tuple[RunId, RunId, RunId | None], name: str, root: BranchPoint
+) -> None:
     """Store a branch. *ids*: IDs of its run, of the first run of its tree, and of its parent run."""
     profile.store_branch(*ids, name, root.tick, root.inputs)
 
 
 def _build_branch(stored: StoredBranch, names: Mapping[RunId, str]) -> Branch:
-    root = Root(
+    root = BranchPoint(
         names.get(stored.parent_id) if stored.parent_id is not None else None, stored.tick, stored.inputs
     )
     lines = tuple(line.text for line in stored.lines[stored.inputs :])

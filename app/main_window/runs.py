@@ -18,18 +18,18 @@ from app.words.localization import localize as said_of
 
 if TYPE_CHECKING:
     from app.views.branches import BranchPage
-    from app.views.run_comparison import RunComparison
+    from app.views.run_comparison import RunComparisonPage
 
 
-class FinishedRuns(WindowPart):
+class FinishedRunController(WindowPart):
     """Controller of the history page. The comparison page is created on first use."""
 
     def __init__(self, shared: SharedParts, history: RunHistoryPage, navigation: Navigation) -> None:
         super().__init__(shared)
         self._navigation = navigation
-        self.page: RunComparison | None = None
-        history.compared.connect(self.compare)
-        history.deleted.connect(self._ask_for_deletion)
+        self.page: RunComparisonPage | None = None
+        history.comparison_wanted.connect(self.compare)
+        history.deletion_wanted.connect(self._ask_for_deletion)
 
     def compare(self, left_run_id: int, right_run_id: int) -> None:
         """Compare two runs of the profile."""
@@ -41,13 +41,13 @@ class FinishedRuns(WindowPart):
                 json.loads(profile.read_report(RunId(run_id))) for run_id in (left_run_id, right_run_id)
             ]
         except StorageError as problem:
-            self._notice.warn(str(problem))
+            self._notice.show_warning(str(problem))
             return
         if self.page is None:
-            from app.views.run_comparison import RunComparison
+            from app.views.run_comparison import RunComparisonPage
 
-            self.page = RunComparison()
-            self.page.left.connect(self._navigation.show_history)
+            self.page = RunComparisonPage()
+            self.page.close_wanted.connect(self._navigation.show_history)
         runs = {run.run_id: run for run in self._library.list_finished_runs()}
         names = _format_name(runs[left_run_id]), _format_name(runs[right_run_id])
         if names[0] == names[1]:
@@ -55,7 +55,7 @@ class FinishedRuns(WindowPart):
         titles = dict.fromkeys(self._library.get_title(str(report["scenario"])) for report in reports)
         left_report, right_report = reports
         self._navigation.show_page(self.page, tr("Two runs side by side"))
-        self.page.show_pair(
+        self.page.show_runs(
             " / ".join(titles),
             names,
             run_comparison.format_remark(left_report, right_report),
@@ -102,7 +102,7 @@ class FinishedRuns(WindowPart):
         try:
             profile.delete_finished([RunId(run_id) for run_id in run_ids])
         except StorageError as problem:
-            self._notice.warn(str(problem))
+            self._notice.show_warning(str(problem))
         else:
             self._notice.show_info(
                 trn("{n} run was deleted.", "{n} runs were deleted.", len(run_ids)).format(n=len(run_ids))
@@ -137,7 +137,7 @@ class BranchViews(WindowPart):
             return
         drill = tree.history.drill
         if not drill.terms.rewind and not drill.finished:
-            self._notice.warn(tr("An exam cannot be rewound."))
+            self._notice.show_warning(tr("An exam cannot be rewound."))
             return
         if self.page is None:
             from app.views.branches import BranchPage  # late import, because it loads pyqtgraph
@@ -145,8 +145,8 @@ class BranchViews(WindowPart):
             self.page = BranchPage()
             self.page.switched.connect(self._switch)
             self.page.renamed.connect(self._play.rename)
-            self.page.pruned.connect(self._play.prune)
-            self.page.left.connect(self._leave)
+            self.page.pruned.connect(self._play.remove_branch)
+            self.page.leave_wanted.connect(self._leave)
         self._session.pause()
         if not self._navigation.is_shown(self.page):
             self._from_desk = self._navigation.on_desk
@@ -162,7 +162,7 @@ class BranchViews(WindowPart):
         self._session.work(
             tree.replay_stored_branches(),
             lambda _: page.show_tree(tree),
-            on_error=lambda problem: self._notice.warn(text.format(problem=said_of(str(problem)))),
+            on_error=lambda problem: self._notice.show_warning(text.format(problem=said_of(str(problem)))),
         )
 
     def _switch(self, name: str) -> None:

@@ -72,13 +72,13 @@ class ScenarioSaver(WindowPart):
         """
         if scenario_files.is_shipped_name(file.stem):
             message = tr("{name} is a shipped drill and cannot be replaced. Choose another name.")
-            self._notice.warn(message.format(name=file.stem))
+            self._notice.show_warning(message.format(name=file.stem))
             return False
         try:
-            atomic_write.write(file, text)
+            atomic_write.write_atomically(file, text)
         except OSError as error:
             message = tr("{file} cannot be written: {reason}.")
-            self._notice.warn(message.format(file=file, reason=error.strerror))
+            self._notice.show_warning(message.format(file=file, reason=error.strerror))
             return False
         self._gate.trust(text)
         return True
@@ -88,10 +88,10 @@ NAME_MAX: Final = 60
 """Maximum number of characters of a scenario's name, as in the schema."""
 
 
-def check_story_visible(drill: Drill, notice: NoticeBar) -> bool:
+def may_show_timeline(drill: Drill, notice: NoticeBar) -> bool:
     """Return whether the timeline may be shown, which excludes an unfinished exam. If not, show the reason."""
     if drill.is_truth_hidden:
-        notice.warn(tr("You can save an exam as a scenario after it ends."))
+        notice.show_warning(tr("You can save an exam as a scenario after it ends."))
         return False
     return True
 
@@ -115,7 +115,7 @@ class RunAsScenario(WindowPart):
             self._notice.show_info(tr("Open a run first; then you can save it as a scenario."))
             return
         drill = tree.history.drill
-        if not check_story_visible(drill, self._notice):
+        if not may_show_timeline(drill, self._notice):
             return
         self._session.pause()
         file = self._saver.ask_for_file(tr("Save this run as a scenario"), f"{suggest_name(drill)}.toml")
@@ -127,7 +127,7 @@ class RunAsScenario(WindowPart):
         try:
             text = run_scenario.build_scenario_text(drill, file.stem)
         except run_scenario.ScenarioRecordingError as problem:
-            self._notice.warn(localize(str(problem)))
+            self._notice.show_warning(localize(str(problem)))
             return
         if self._saver.write_file(file, text):
             message = tr("Saved: {file}. Replace the texts that begin with “{mark}”; Check lists them.")
@@ -137,7 +137,7 @@ class RunAsScenario(WindowPart):
 DRAFT_MS: Final = 400
 """Pause in typing after which the draft is stored, as for query drafts."""
 
-NEW: Final = "new-scenario"
+NEW_FILE_NAME: Final = "new-scenario"
 """Default file name of a scenario without a title."""
 
 COPIED_NAME_MAX: Final = 50
@@ -169,7 +169,7 @@ class EditorLauncher(WindowPart):
         self._save_pause.timeout.connect(self.save_draft)
         self._last_run: Drill | None = None
         """Last drill on the desk, even if the editor has replaced the desk; None if there was none."""
-        shared.play.began.connect(self._remember_run)
+        shared.play.run_started.connect(self._remember_run)
 
     @property
     def page(self) -> ScenarioEditor:
@@ -222,7 +222,7 @@ class EditorLauncher(WindowPart):
         try:
             file = scenario_files.find(name)
         except ScenarioNotFoundError as problem:
-            self._notice.warn(str(problem))
+            self._notice.show_warning(str(problem))
             return
         if file.shipped or file.origin:
             self.page.show_text(file.text, None, saved=False, name=_suggest_copy_name(file.name))
@@ -246,14 +246,14 @@ class EditorLauncher(WindowPart):
         if (
             tree is not None and tree.history.drill.is_truth_hidden
         ):  # the text of a drill contains its faults and its solution
-            self._notice.warn(tr("You can copy the text of an exam's drill after the exam ends."))
+            self._notice.show_warning(tr("You can copy the text of an exam's drill after the exam ends."))
             return
         self.show()
         if self._may_leave():
             self.page.show_text(scenario.text, None, saved=False, name=_suggest_copy_name(scenario.name))
 
     def _remember_run(self, drill: Drill) -> None:
-        if not self._play.watching:
+        if not self._play.is_watching:
             self._last_run = drill
 
     def load_last_run(self) -> None:
@@ -262,13 +262,13 @@ class EditorLauncher(WindowPart):
         if drill is None:
             self._notice.show_info(tr("Play in the lab first. Your actions there become the scenario."))
             return
-        if not check_story_visible(drill, self._notice) or not self._may_leave():
+        if not may_show_timeline(drill, self._notice) or not self._may_leave():
             return
         name = suggest_name(drill)
         try:
             text = run_scenario.build_scenario_text(drill, name)
         except run_scenario.ScenarioRecordingError as problem:
-            self._notice.warn(said_of(str(problem)))
+            self._notice.show_warning(said_of(str(problem)))
         else:
             self.page.show_text(text, None, saved=False, name=name)
 
@@ -284,16 +284,18 @@ class EditorLauncher(WindowPart):
     def save_as(self) -> None:
         """Ask for a file and save the scenario to it."""
         page = self.page
-        page.form.finish()
+        page.form.apply_pending_input()
         has_name = page.file is not None or page.draft_name
-        suggested = page.file_name if has_name else f"{_format_title(page.text.toPlainText()) or NEW}.toml"
+        suggested = (
+            page.file_name if has_name else f"{_format_title(page.text.toPlainText()) or NEW_FILE_NAME}.toml"
+        )
         file = self._saver.ask_for_file(tr("Save the scenario"), suggested, page.file)
         if file is not None:
             self.write(file)
 
     def write(self, file: Path) -> None:
         """Write the text to *file* atomically."""
-        self.page.form.finish()
+        self.page.form.apply_pending_input()
         if not self._saver.write_file(file, self.page.text.toPlainText()):
             return
         self.page.mark_saved(file)
@@ -303,7 +305,7 @@ class EditorLauncher(WindowPart):
 
     def _may_leave(self) -> bool:
         """Return whether the editor may replace its text: the text is saved, or the user discards it."""
-        if self._page is None or not self._page.changed:
+        if self._page is None or not self._page.has_unsaved_changes:
             return True
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Question)
@@ -314,7 +316,7 @@ class EditorLauncher(WindowPart):
         box.exec()
         if box.clickedButton() is save:
             self.save()
-            return not self._page.changed
+            return not self._page.has_unsaved_changes
         return box.clickedButton() is discard
 
     # --- drafts ---------------------------------------------------------------------------------------------
@@ -326,7 +328,7 @@ class EditorLauncher(WindowPart):
         if profile is None or page is None:
             return
         try:
-            if page.changed:
+            if page.has_unsaved_changes:
                 file = str(page.file) if page.file is not None else ""
                 draft = {"file": file, "name": page.draft_name, "text": page.text.toPlainText()}
                 profile.drafts.save(EDITOR_DRAFT, json.dumps(draft))
@@ -334,7 +336,7 @@ class EditorLauncher(WindowPart):
                 profile.drafts.delete(EDITOR_DRAFT)
         except StorageError as problem:
             if str(problem) != self._reported_problem:  # reported once, not at each pause in typing
-                self._notice.warn(str(problem))
+                self._notice.show_warning(str(problem))
             self._reported_problem = str(problem)
         else:
             self._reported_problem = ""
@@ -344,7 +346,7 @@ class EditorLauncher(WindowPart):
         try:
             draft_text = profile.drafts.load(EDITOR_DRAFT) if profile is not None else None
         except StorageError as problem:
-            self._notice.warn(str(problem))
+            self._notice.show_warning(str(problem))
             return False
         if draft_text is None:
             return False
@@ -368,7 +370,7 @@ class EditorLauncher(WindowPart):
         self.save_draft()
         if self._page is not None:
             self._page.draft_changed.disconnect(self._save_pause.restart_pause)
-            self._page.stop()
+            self._page.stop_work()
 
 
 def _suggest_copy_name(name: str) -> str:

@@ -55,7 +55,7 @@ class HostSession(QObject):
         host.refused.connect(self.refused.emit)
         host.speed_changed.connect(self.speed_changed.emit)
         host.running_changed.connect(self.running_changed.emit)
-        host.lagging.connect(self.lagging.emit)
+        host.lag_reported.connect(self.lagging.emit)
         host.progress.connect(self.progress.emit)
         host.finished.connect(self.finished.emit)
         host.looking.connect(self.looking.emit)
@@ -64,8 +64,13 @@ class HostSession(QObject):
         host.inbox.wake = self._posted.emit
         self._posted.connect(lambda: host.on_frame(0.0), Qt.ConnectionType.QueuedConnection)
 
-        self.open, self.watch, self.close, self.load = host.open, host.watch, host.close, host.load
-        self.show_moment, self.show_latest, self.work = host.show_moment, host.show_latest, host.run_task
+        self.open, self.watch, self.close, self.load = (
+            host.open_run,
+            host.watch_run,
+            host.close,
+            host.load_run,
+        )
+        self.show_moment, self.show_latest, self.work = host.show_time, host.show_latest, host.run_task
         self.play, self.pause, self.toggle, self.step = host.play, host.pause, host.toggle, host.step
         self.set_speed, self.apply_input, self.cancel, self.on_frame = (
             host.set_speed,
@@ -94,7 +99,7 @@ class HostSession(QObject):
     @property
     def looking_back(self) -> bool:
         """Return whether a past time is on screen."""
-        return self.host.looking_back
+        return self.host.is_looking_back
 
     def stop(self) -> None:
         """Pause the run, and cancel a running search or replay."""

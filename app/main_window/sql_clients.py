@@ -10,22 +10,22 @@ from typing import Final
 from PySide6.QtCore import QTimer
 
 from app.main_window.shared_parts import SharedParts, WindowPart
-from app.serve.listener import HOST, Listener, PortUnavailableError
+from app.serve.listener import HOST, PortListener, PortUnavailableError
 from app.serve.service import LOGIN, TOOLS, Address, format_connection_string
-from app.views.sql_clients import ClientInput, OpenConnection, SqlClients
+from app.views.sql_clients import ClientInput, OpenConnection, SqlClientsDialog
 from app.words.language import tr
 from engine.constants import DRIVER_MARK, TICKS_PER_S
 from engine.drill.time.history import History
 from engine.events import Event, SessionData, SqlData, SqlDoneData
 
-TURN_MS: Final = 10
+CHECK_INTERVAL_MS: Final = 10
 """Interval between two checks of the ports in milliseconds: one tick."""
-TURNS: Final = 8
+TURNS_PER_CHECK: Final = 8
 """Number of event-loop turns per check, from received bytes to a request and from its result to sent bytes.
 
 The number was counted.
 """
-SHOWN_EVERY: Final = 25
+CHECKS_PER_UPDATE: Final = 25
 """Number of checks between two updates of the view."""
 
 
@@ -39,13 +39,13 @@ class ClientPorts(WindowPart):
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared)
         session = shared.session
-        self.listener: Listener | None = None
-        self.window: SqlClients | None = None
+        self.listener: PortListener | None = None
+        self.window: SqlClientsDialog | None = None
         self._history: History | None = None
         self._loop = asyncio.new_event_loop()
         self._turning = False
         self._looks = 0
-        self._timer = QTimer(self, interval=TURN_MS)
+        self._timer = QTimer(self, interval=CHECK_INTERVAL_MS)
         self._timer.timeout.connect(self.process_requests)
         session.speed_changed.connect(lambda _: self._keep_real_time())
         session.progress.connect(self._refuse_to_jump)
@@ -56,25 +56,27 @@ class ClientPorts(WindowPart):
     def show(self) -> None:
         """Open the ports if they are closed, and show their addresses."""
         if self._session.live is None or self._session.live.finished:
-            self._notice.warn(tr("No drill is running. Start a drill first, then clients can connect."))
+            self._notice.show_warning(
+                tr("No drill is running. Start a drill first, then clients can connect.")
+            )
             return
         if self.listener is None and not self._open():
             return
         if self.window is None:
-            self.window = SqlClients(
+            self.window = SqlClientsDialog(
                 TOOLS, self._format_connection_string, self._list_databases, self._window
             )
-            self.window.end_wanted.connect(self.close)
+            self.window.close_ports_wanted.connect(self.close)
         self.show_now()
         self.window.show()
         self.window.activateWindow()
 
     def _open(self) -> bool:
-        listener = Listener(self._session.host)
+        listener = PortListener(self._session.host)
         try:
             self._loop.run_until_complete(listener.open(0))
         except PortUnavailableError as problem:
-            self._notice.warn(str(problem))
+            self._notice.show_warning(str(problem))
             return False
         self.listener, self._history = listener, self._session.history
         self._session.happened.connect(self._add_events)
@@ -123,7 +125,7 @@ class ClientPorts(WindowPart):
         finally:
             self._turning = False
         self._looks += 1
-        if self._looks % SHOWN_EVERY == 0:
+        if self._looks % CHECKS_PER_UPDATE == 0:
             self._keep_real_time()
             self.show_now()
 
@@ -139,7 +141,7 @@ class ClientPorts(WindowPart):
         """Cancel a search while clients are connected, because it would skip hours of their time."""
         if share >= 0.0 and not self._session.loading and self._list_connections():
             self._session.cancel()
-            self._notice.warn(tr("SQL clients are connected, so the run stays in real time."))
+            self._notice.show_warning(tr("SQL clients are connected, so the run stays in real time."))
 
     # --- display in the window
 
@@ -148,7 +150,7 @@ class ClientPorts(WindowPart):
         if self.window is None or self.listener is None:
             return
         self.window.show_servers(self.listener.ports)
-        self.window.show_connected(self._list_connections(), self._session.running)
+        self.window.show_connections(self._list_connections(), self._session.running)
 
     def _list_connections(self) -> Sequence[OpenConnection]:
         if self.listener is None:
@@ -200,5 +202,5 @@ def _read_client_input(event: Event) -> ClientInput | None:
 
 
 async def _run_event_loop_turns() -> None:
-    for _ in range(TURNS):
+    for _ in range(TURNS_PER_CHECK):
         await asyncio.sleep(0)

@@ -22,14 +22,14 @@ from app.words import language
 if TYPE_CHECKING:
     from app.storage import Profile
 
-BESIDE: Final = (
+THREAD_MODULES: Final = (
     "app.storage", "app.host", "app.view_models.picture", "app.files.support", "app.files.bundle_store",
     "app.export.source", "app.export.page", "pygments.lexers.sql",
 )  # fmt: skip
 """Database and engine modules that do not use Qt. A thread imports them."""
-ALL: Final = "app.main_window.assembly"
+ASSEMBLY_MODULE: Final = "app.main_window.assembly"
 """Module that imports all parts of the window."""
-WITH_FIRST_USE: Final = (
+LATE_MODULES: Final = (
     "app.main_window.classes",
     "app.main_window.sql_clients",
     "app.main_window.team_desk",
@@ -37,7 +37,7 @@ WITH_FIRST_USE: Final = (
     "app.main_window.window_seat",
 )
 """Modules that most starts do not need. Sockets and certificates would take a twelfth of the start."""
-LOOK_MS: Final = 15
+THREAD_CHECK_MS: Final = 15
 """Interval between two checks whether the thread has finished. Each check interrupts the thread."""
 
 
@@ -90,7 +90,7 @@ class StartSequence(QObject):
             self._timer.stop()
         elif self._timer.isActive():
             working = self._importing is not None and self._importing.is_alive()
-            self._timer.setInterval(LOOK_MS if working else 0)
+            self._timer.setInterval(THREAD_CHECK_MS if working else 0)
 
     def _run_next_step(self) -> bool:
         """Run the next step.
@@ -110,7 +110,7 @@ class StartSequence(QObject):
             self._is_running = False
 
     def _run_all_steps(self) -> Iterator[None]:
-        yield from self._import_in_thread(BESIDE)
+        yield from self._import_in_thread(THREAD_MODULES)
         for name in iterate_window_modules():
             import_module(name)
             yield
@@ -140,8 +140,8 @@ def iterate_window_modules() -> Iterator[str]:
     Modules with plots are excluded, because pyqtgraph takes 120 ms. They are imported with the first plot.
     """
     parts = [module.name for module in iter_modules([str(Path(__file__).parent)], "app.main_window.")]
-    yield from (name for name in parts if name not in (ALL, *WITH_FIRST_USE))
-    yield ALL
+    yield from (name for name in parts if name not in (ASSEMBLY_MODULE, *LATE_MODULES))
+    yield ASSEMBLY_MODULE
 
 
 BACKGROUND_MODULES: Final = (
@@ -194,9 +194,9 @@ class ModulePreloader(QObject):
             if not self._is_canceled:
                 import_module(name)
         if not self._is_canceled:
-            from engine.flow import warm_up  # imported after the start page is on screen
+            from engine.flow import load_compiled_step  # imported after the start page is on screen
 
-            warm_up()
+            load_compiled_step()
 
     def _check_threads(self) -> None:
         if any(thread.is_alive() for thread in self._threads):

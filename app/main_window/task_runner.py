@@ -10,7 +10,7 @@ from app.host.playback import BackgroundTask
 from engine.drill.time.cooperative_tasks import Slices
 from engine.inputs import InputError
 
-TURN_S: Final = 0.008
+SLICE_S: Final = 0.008
 """Wall time for the task per frame: half a frame."""
 
 
@@ -55,7 +55,7 @@ class TaskRunner(QObject):
         if task is not None:
             task.cancel()
 
-    def _run_turn(self, turn_s: float = TURN_S) -> None:
+    def _run_turn(self, turn_s: float = SLICE_S) -> None:
         task, deadline_s = self._task, time.perf_counter() + turn_s
         if task is None:
             return

@@ -14,10 +14,10 @@ from app.view_models.role_picture import limit_to_role
 from app.views.console import Console
 from app.views.events_list import EventsList
 from app.views.team import TEAM_ENDED, RolePanel
-from app.views.topology import Topology
+from app.views.topology import TopologyView
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
-from app.widgets.prose import Prose
+from app.widgets.layouts import build_row, lay_column
+from app.widgets.prose import MarkdownView
 from app.widgets.scroll_container import fit_on_screen
 from app.words import formatting
 from app.words.language import tr
@@ -48,7 +48,7 @@ class TeamDesk(QWidget):
         self._state, self._is_connected = "", True
         self.is_over = False
         """True if the drill of the team has ended."""
-        self._sent = ""
+        self._sent_line = ""
         """Last line that this window has sent."""
         self.setWindowTitle(f"{welcome.title}: {welcome.role_name}")
         self.title, self.time, self.state = QLabel(welcome.role_name), QLabel(), QLabel()
@@ -59,16 +59,16 @@ class TeamDesk(QWidget):
         self.leave.clicked.connect(self.close)
         self.panel = RolePanel(welcome)
         self.panel.requested.connect(self._send)
-        self.duties = Prose()
+        self.duties = MarkdownView()
         self.duties.setAccessibleName(tr("Briefing"))
         self._brief, self._text = welcome.brief, welcome.role_text
         self._told = ""
-        self.topology, self.console = Topology(), Console()
+        self.topology, self.console = TopologyView(), Console()
         self.events = EventsList(empty=tr("Your role has not noticed any events of the selected kinds."))
         self.topology.limit = lambda picture, world: limit_to_role(picture, world, self.replica.role)
         self.topology.acts.find_refusal = self._find_refusal
         self.topology.requested.connect(self._send)
-        self.topology.opened.connect(self.console.open_query)
+        self.topology.server_opened.connect(self.console.open_query)
         self.console.requested.connect(self._send)
         self.console.message_ready.connect(self.panel.show_answer)
         self.no_sql = QLabel(
@@ -98,7 +98,7 @@ class TeamDesk(QWidget):
             columns.addWidget(column)
         columns.setChildrenCollapsible(False)
         columns.setSizes(list(WIDTHS))
-        top = lay_row(self.title, self.time, (self.state, 1), self.leave)
+        top = build_row(self.title, self.time, (self.state, 1), self.leave)
         lay_column(top, (columns, 1), self.panel, parent=self)
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 190, self.fontMetrics().height() * 46)
 
@@ -112,7 +112,7 @@ class TeamDesk(QWidget):
         )
 
     def _send(self, line: str) -> None:
-        self._sent = line
+        self._sent_line = line
         if self.is_over:
             self.show_answer(tr(TEAM_ENDED), is_refusal=True)
         else:
@@ -187,7 +187,7 @@ class TeamDesk(QWidget):
         """Show the refusal of an input line, or a message of the instructor."""
         self.panel.show_answer(text)
         if is_refusal:
-            self.console.show_refusal(text, self._sent.partition(" ")[2].partition(" ")[0])
+            self.console.show_refusal(text, self._sent_line.partition(" ")[2].partition(" ")[0])
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:

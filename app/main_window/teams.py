@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QWidget
 
 from app.classroom.code import InvalidJoinCodeError, parse_invitation
-from app.classroom.link import OTHER_VERSION
+from app.classroom.link import VERSION_MISMATCH_TEXT
 from app.classroom.messages.team import (
     END_LINE,
     InputDone,
@@ -29,7 +29,7 @@ from app.main_window.confirmations import ConfirmationDialogs
 from app.main_window.library import Library
 from app.main_window.team_desk import TeamDesk
 from app.settings import WindowSettings
-from app.views.team import HoldTeam, TakeRole, TeamCode
+from app.views.team import StartTeamDialog, TakeRoleDialog, TeamCodeDialog
 from app.widgets.notice import NoticeBar
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioError
@@ -58,9 +58,9 @@ class TeamController(QObject):
         self._irrevocable = irrevocable
         self._library, self._notice, self._store, self._parent = library, notice, store, parent
         self._process: QProcess | None = None
-        self._code: TeamCode | None = None
+        self._code: TeamCodeDialog | None = None
         """Dialog with the join code of the team that this window hosts; None if it hosts none."""
-        self._asking: tuple[TeamMember, TakeRole] | None = None
+        self._asking: tuple[TeamMember, TakeRoleDialog] | None = None
         self._member: TeamMember | None = None
         self.seat: TeamDesk | None = None
         self._timer = QTimer(self, interval=LISTEN_MS)
@@ -73,7 +73,7 @@ class TeamController(QObject):
 
     # --- holding one
 
-    def ask_to_hold(self) -> HoldTeam | TeamCode:
+    def ask_to_hold(self) -> StartTeamDialog | TeamCodeDialog:
         """Show the dialog that starts a team. If this window already hosts a team, show its join code."""
         if self._code is not None:
             self._code.show()
@@ -83,7 +83,7 @@ class TeamController(QObject):
             for summary in self._library.summaries.values()
             if summary.name.startswith("team-")
         ]
-        dialog = HoldTeam(sorted(drills, key=lambda drill: drill[1]), self._parent)
+        dialog = StartTeamDialog(sorted(drills, key=lambda drill: drill[1]), self._parent)
         dialog.wanted.connect(self.start_team)
         self._open_dialog(dialog)
         return dialog
@@ -111,7 +111,7 @@ class TeamController(QObject):
     def _read_output(self, process: QProcess) -> None:
         text = bytes(process.readAllStandardOutput().data()).decode("utf-8", errors="replace").strip()
         if self._code is None and "@" in text.partition("\n")[0]:
-            self._code = TeamCode(text.strip(), self._parent)
+            self._code = TeamCodeDialog(text.strip(), self._parent)
             self._code.end_wanted.connect(lambda: self._irrevocable.confirm("end_team", self._end_team))
             QShortcut(QKeySequence("F1"), self._code, self.help_wanted.emit)
             self._code.show()
@@ -129,16 +129,16 @@ class TeamController(QObject):
         self._process = None
         text = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
         if text:  # the last line of a traceback describes the error
-            self._notice.warn(tr("The team has stopped: {why}").format(why=text.splitlines()[-1]))
+            self._notice.show_warning(tr("The team has stopped: {why}").format(why=text.splitlines()[-1]))
         else:
             self._notice.show_info(tr("The team has ended. Its inputs are saved."))
 
     # --- taking a role
 
-    def ask_for_role(self, code: str = "") -> TakeRole:
+    def ask_for_role(self, code: str = "") -> TakeRoleDialog:
         """Show the dialog for taking a role, with *code* or the join code of the team that this window hosts."""
         code = code or (self._code.join_code if self._code is not None else "")
-        dialog = TakeRole(signature.get_player_name(self._store), self._parent, code)
+        dialog = TakeRoleDialog(signature.get_player_name(self._store), self._parent, code)
         dialog.roles_wanted.connect(lambda code, name: self._ask_for_roles(dialog, code, name))
         dialog.wanted.connect(self.take_role)
         self._open_dialog(dialog)
@@ -146,7 +146,7 @@ class TeamController(QObject):
             self._ask_for_roles(dialog, code, dialog.name.text())
         return dialog
 
-    def _ask_for_roles(self, dialog: TakeRole, code: str, name: str) -> None:
+    def _ask_for_roles(self, dialog: TakeRoleDialog, code: str, name: str) -> None:
         """Request the list of roles from the team."""
         try:
             member = TeamMember(parse_invitation(code), name or "?", "")
@@ -157,13 +157,13 @@ class TeamController(QObject):
         member.start()
         self._timer.start()
 
-    def take_role(self, code: str, name: str, role: str, instead: bool = False) -> None:
+    def take_role(self, code: str, name: str, role: str, replaces_member: bool = False) -> None:
         """Take *role* in the team. Its window opens with the first response.
 
-        *instead*: replace a disconnected member.
+        *replaces_member*: replace a disconnected member.
         """
         self._leave_team()
-        self._member = TeamMember(parse_invitation(code), name, role, instead)
+        self._member = TeamMember(parse_invitation(code), name, role, replaces_member)
         self._member.start()
         self._timer.start()
 
@@ -198,14 +198,14 @@ class TeamController(QObject):
             case TeamDrillEnded() if self.seat is not None:
                 self.seat.show_end(message)
             case TeamRefusal():
-                self._notice.warn(message.text)
+                self._notice.show_warning(message.text)
 
     def _open_desk(self, welcome: MemberWelcome, member: TeamMember) -> None:
         """Open the window of the role."""
         try:
             self.seat = desk = TeamDesk(welcome, self._parent)
         except ScenarioError:  # hosts before 1.1 do not send the world
-            self._notice.warn(tr(OTHER_VERSION))
+            self._notice.show_warning(tr(VERSION_MISMATCH_TEXT))
             self._leave_team()
             return
         desk.line_sent.connect(member.send_input)

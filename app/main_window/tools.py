@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.main_window.drill_choice import DrillChoice
 from app.main_window.navigation import Navigation
 from app.main_window.shared_parts import SharedParts, WindowPart
-from app.views.help import PAGE_OF, Help
+from app.views.help import HELP_PAGES, HelpDialog
 from app.widgets.busy_cursor import show_busy_cursor
-from app.widgets.scroll_container import Pages
+from app.widgets.scroll_container import PageStack
 from app.words.language import tr
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ class ProgressPages(WindowPart):
             from app.views.progress import ProgressPage
 
             self.page = ProgressPage()
-            self.page.left.connect(navigation.return_from_page)
+            self.page.leave_wanted.connect(navigation.return_from_page)
             self.page.history_wanted.connect(navigation.show_history)
-            self.page.started.connect(self._choice.ask_to_choose)
+            self.page.start_wanted.connect(self._choice.ask_to_choose)
         self._library.read_scenarios()
         progress = self._library.read_progress()
         titles = {name: summary.title for name, summary in self._library.summaries.items()}
@@ -92,19 +92,19 @@ class ProgressPages(WindowPart):
 class HelpKey(QObject):
     """Controller of the help window, which is created on first use."""
 
-    def __init__(self, panels: Mapping[str, QWidget], pages: Pages, parent: QWidget) -> None:
+    def __init__(self, panels: Mapping[str, QWidget], pages: PageStack, parent: QWidget) -> None:
         """Create the controller. *panels*: name in the table of help pages -> its widget."""
         super().__init__(parent)
         self._panels, self._pages, self._parent = panels, pages, parent
-        self._help: Help | None = None
+        self._help: HelpDialog | None = None
 
     def show(self) -> None:
         """Open the help page about the focused widget."""
-        self.open_page(PAGE_OF.get(self._get_focused_panel(), "start"))
+        self.open_page(HELP_PAGES.get(self._get_focused_panel(), "start"))
 
     def open_page(self, page: str) -> None:
         """Open the help page *page*."""
-        help = self._help = self._help or Help(self._parent)
+        help = self._help = self._help or HelpDialog(self._parent)
         help.show_page(page)
         help.show()
         help.raise_()

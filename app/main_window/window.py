@@ -17,11 +17,11 @@ from app.views.scenario_picker import ScenarioPicker
 from app.widgets.input_guard import get_guard
 from app.widgets.layouts import lay_column
 from app.widgets.notice import NoticeBar
-from app.widgets.scroll_container import Pages, fit_on_screen, keep_readable, wrap_in_scroll_area
+from app.widgets.scroll_container import PageStack, fit_on_screen, set_readable_minimum, wrap_in_scroll_area
 from app.words.language import tr
 from engine.overrides import override
 
-LOOKS_MS: Final = (300, 1_000, 3_000)
+FIT_CHECK_DELAYS_MS: Final = (300, 1_000, 3_000)
 """Delays after the window appears, at which its position is checked.
 
 A window manager adds its frame before the last check. Assumed.
@@ -37,7 +37,7 @@ class ScreenFitter(QObject):
     def __init__(self, window: QMainWindow) -> None:
         super().__init__(window)
         self._window, self._looked = window, False
-        self._looks = [QTimer(self, singleShot=True, interval=after_ms) for after_ms in LOOKS_MS]
+        self._looks = [QTimer(self, singleShot=True, interval=after_ms) for after_ms in FIT_CHECK_DELAYS_MS]
         for look in self._looks:
             look.timeout.connect(self.fit_to_screen)
         window.installEventFilter(self)
@@ -84,7 +84,7 @@ TITLE: Final = "Mirrordrill"
 SIZE_MAX: Final = (1600, 960)
 """Maximum initial width and height in pixels."""
 
-LEAST_UNITS: Final = (48, 28)
+SIZE_MIN_UNITS: Final = (48, 28)
 """Minimum width and height in line heights. In a smaller window, pages consist of little more than scroll bars."""
 
 
@@ -118,9 +118,9 @@ class MainWindow(QMainWindow):
         self.menus = {title: self.menuBar().addMenu(tr(title)) for title in MENUS}
         for menu in self.menus.values():
             menu.aboutToShow.connect(self.needed)
-        self.picker, self.pages = ScenarioPicker(), Pages()
+        self.picker, self.pages = ScenarioPicker(), PageStack()
         self.pages.addWidget(self.picker)
-        self.pages.went_to.connect(self._show_title)
+        self.pages.page_shown.connect(self._show_title)
         middle = QWidget()
         self.notice = NoticeBar(middle)
         lay_column(wrap_in_scroll_area(self.pages), parent=middle, margins=0, spacing=0)
@@ -129,7 +129,7 @@ class MainWindow(QMainWindow):
         self.statusBar().hide()
         self.statusBar().messageChanged.connect(lambda _: self.show_status_bar())
         self._set_size()
-        for signal in (self.picker.chosen, self.picker.edit_wanted, self.picker.fresh_wanted):
+        for signal in (self.picker.chosen, self.picker.edit_wanted, self.picker.generated_drill_wanted):
             signal.connect(lambda name, signal_chosen=signal: self._repeat_when_ready(signal_chosen, name))
         picker = self.picker
         for wanted_signal in (
@@ -151,7 +151,7 @@ class MainWindow(QMainWindow):
         geometry = self.store.get(settings.GEOMETRY)
         if geometry.isEmpty() or not self.restoreGeometry(geometry):
             fit_on_screen(self, *SIZE_MAX)
-        keep_readable(self, *LEAST_UNITS)
+        set_readable_minimum(self, *SIZE_MIN_UNITS)
         ScreenFitter(self)
 
     def _repeat_when_ready(self, signal: SignalInstance, *argument: str) -> None:
@@ -159,12 +159,12 @@ class MainWindow(QMainWindow):
         if not self.is_ready:
             self.call_when_ready(partial(signal.emit, *argument))
 
-    def call_when_ready(self, do: Callable[[], None]) -> None:
-        """Call *do* as soon as all parts are loaded, or now if they are."""
+    def call_when_ready(self, callback: Callable[[], None]) -> None:
+        """Call *callback* as soon as all parts are loaded, or now if they are."""
         if self.is_ready:
-            do()
+            callback()
         else:
-            self._pending_calls.append(do)
+            self._pending_calls.append(callback)
             self.statusBar().showMessage(tr("Mirrordrill is still loading. Try again in a moment."))
 
     def run_waiting_requests(self) -> None:
@@ -192,7 +192,7 @@ class MainWindow(QMainWindow):
         if event.type() == QEvent.Type.ThemeChange:
             self.theme_changed.emit()
         elif event.type() == QEvent.Type.FontChange:
-            keep_readable(self, *LEAST_UNITS)
+            set_readable_minimum(self, *SIZE_MIN_UNITS)
 
     @override
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -26,7 +26,7 @@ from app.classroom.messages.replies import (
     VerdictMessage,
 )
 from app.classroom.models import INJECT
-from app.classroom.seat_orders import HELD, WATCHED, format_rewind
+from app.classroom.seat_orders import OBSERVATION_TEXTS, TAKEOVER_TEXTS, format_rewind
 from app.classroom.seat_phase import LABELS, SeatEvent, SeatPhase
 from app.classroom.verdict import FINISH
 from app.learning.reflection import Reflection
@@ -34,7 +34,7 @@ from app.main_window.run_controller import RunController
 from app.main_window.session import HostSession
 from app.views.classroom import SeatReplay
 from app.views.debrief.reflection import ReflectionForm
-from app.views.topology import Topology
+from app.views.topology import TopologyView
 from app.widgets.notice import NoticeBar
 from app.words import formatting
 from app.words.language import tr
@@ -45,14 +45,14 @@ from engine.drill.time.cooperative_tasks import Slices, replay_inputs
 from engine.drill.time.history import History
 from engine.inputs import InputError
 
-SLOW_S: Final = 8.0
+SLOW_JOIN_S: Final = 8.0
 """Wall time after which the join dialog lists possible causes of a delay.
 
 Assumed: a class on the network answers within three seconds.
 """
 LISTEN_MS: Final = 100
 """Interval between two checks of a seat for messages of its host."""
-FORM_LETTERS: Final = 70
+FORM_WIDTH: Final = 70
 """Width of the reflection form, in characters of average width."""
 
 
@@ -97,7 +97,7 @@ class WindowSeat(QObject):
         self._attendance, self._session, self._play, self._notice = attendance, session, play, notice
         self._orders = attendance.orders
         self._window = window
-        self._reflects, self._thought = False, False
+        self._reflects, self._has_reflected = False, False
         """Two flags: the class asks for a reflection; the person has written or skipped the reflection."""
         self._points = ""
         """Message with the points from the host, which is shown after the reflection."""
@@ -108,7 +108,7 @@ class WindowSeat(QObject):
         """Window with the runs that the instructor shows to all seats; None if none are shown."""
         self._is_reported = False
         """True if the person was asked to hand in the log."""
-        self._ran = False
+        self._should_resume = False
         """True if the run must continue when the instructor no longer holds it."""
         self._at_limit, self._is_ahead = False, False
         """Two flags: the run has reached its limit; it is ahead of the class clock."""
@@ -145,10 +145,10 @@ class WindowSeat(QObject):
         else:
             self._notice.show_info(tr("Your hand is raised. The instructor can see it."))
 
-    def allow_looks(self) -> None:
+    def toggle_observation_consent(self) -> None:
         """Permit the instructor to observe the seat, or withdraw the permission."""
         allowed = not self._attendance.link.consent
-        self._attendance.allow_looks(allowed)
+        self._attendance.set_observation_consent(allowed)
         if allowed:
             self._notice.show_info(
                 tr("The instructor may watch your seat now. You are notified when that happens.")
@@ -162,21 +162,23 @@ class WindowSeat(QObject):
         """Inform the person when the instructor starts or stops observing or controlling the seat."""
         orders = self._orders
         if orders.is_watched != was_watched:
-            self._notice.show_info(WATCHED[orders.is_watched]())
+            self._notice.show_info(OBSERVATION_TEXTS[orders.is_watched]())
         if orders.is_held != self._attendance.link.held:
-            self._attendance.report_held(orders.is_held)
-            self._notice.show_info(HELD[orders.is_held]())
+            self._attendance.report_takeover(orders.is_held)
+            self._notice.show_info(TAKEOVER_TEXTS[orders.is_held]())
         self._emit_state()
 
     def _describe_attempt(self) -> str:
         """Describe the current connection attempt and its duration."""
         link, waited_s = self._attendance.link, time.monotonic() - self._since
         text = (
-            tr("Connecting to {addresses}… {n} s").format(addresses=", ".join(link.trying), n=int(waited_s))
-            if link.trying
+            tr("Connecting to {addresses}… {n} s").format(
+                addresses=", ".join(link.dialed_addresses), n=int(waited_s)
+            )
+            if link.dialed_addresses
             else tr("Searching the network for the class… {n} s").format(n=int(waited_s))
         )
-        if waited_s >= SLOW_S:
+        if waited_s >= SLOW_JOIN_S:
             text += "\n" + tr(
                 "No answer yet. Is this computer in the network of the class? Is the code right?"
             )
@@ -216,8 +218,8 @@ class WindowSeat(QObject):
             number = tr("Seat {n}").format(n=seat)
             runs.append((f"{number}, {name}" if seat else name, shown_history))
         if self.replay is None:
-            self.replay = SeatReplay(Topology, self._window)
-            self.replay.left.connect(self._return_to_own_run)
+            self.replay = SeatReplay(TopologyView, self._window)
+            self.replay.leave_wanted.connect(self._return_to_own_run)
             self.replay.showMaximized()
         self.replay.pair.show_runs(runs)
         self.replay.show_time(message.tick or 0)
@@ -233,7 +235,7 @@ class WindowSeat(QObject):
 
     @property
     def _exam(self) -> bool:
-        return self._history is not None and not self._history.drill.terms.truth
+        return self._history is not None and not self._history.drill.terms.shows_truth
 
     def _process_messages(self) -> None:
         """Process all messages of the host and all instructions that are due."""
@@ -311,7 +313,7 @@ class WindowSeat(QObject):
         self.form = dialog = QDialog(QApplication.activeWindow())
         form = ReflectionForm()
         dialog.setWindowTitle(tr("Before you see your points"))
-        dialog.setMinimumWidth(dialog.fontMetrics().averageCharWidth() * FORM_LETTERS)
+        dialog.setMinimumWidth(dialog.fontMetrics().averageCharWidth() * FORM_WIDTH)
         QVBoxLayout(dialog).addWidget(form)
         form.answered.connect(self._play.reflected)
         form.answered.connect(dialog.accept)
@@ -321,11 +323,11 @@ class WindowSeat(QObject):
     def _send_reflection(self, reflection: Reflection | None) -> None:
         if reflection is not None and self._reflects:
             self._attendance.send_reflection(reflection)
-        self._thought = True
+        self._has_reflected = True
         self._announce_points()
 
     def _announce_points(self) -> None:
-        if self._points and (self._thought or not self._reflects):
+        if self._points and (self._has_reflected or not self._reflects):
             self._notice.show_info(self._points)
 
     def _begin_run(self, welcome: SeatWelcome) -> None:
@@ -336,10 +338,10 @@ class WindowSeat(QObject):
         def attend_class(history: History) -> None:
             self._play.start_class_run(history, self._attendance, self._reflects)
             self._notice.show_info(self._describe_seat(welcome))
-            self._ran = True
+            self._should_resume = True
             self._follow_instructor()
 
-        self._play_again(replay_inputs(history, inputs, tick, lenient=True), attend_class)
+        self._replay_run(replay_inputs(history, inputs, tick, lenient=True), attend_class)
 
     def _describe_seat(self, welcome: SeatWelcome) -> str:
         """Describe the seat: number, name, reason for waiting, and a different program version of the host."""
@@ -356,7 +358,9 @@ class WindowSeat(QObject):
                     host=version or tr("(older)"), own=get_program_version()
                 )
             )
-        lines += [tr("Instructor: {text}").format(text=message.text) for message in self._attendance.missed]
+        lines += [
+            tr("Instructor: {text}").format(text=message.text) for message in self._attendance.missed_messages
+        ]
         return " ".join(lines)
 
     @property
@@ -370,7 +374,7 @@ class WindowSeat(QObject):
             else tr("The instructor starts the clock for all.")
         )
 
-    def _play_again(self, slices: Slices[History], callback: Callable[[History], None]) -> None:
+    def _replay_run(self, slices: Slices[History], callback: Callable[[History], None]) -> None:
         """Replay the run to its last position, if necessary over many frames, then call *callback*."""
         self._emit_state()
 
@@ -420,7 +424,7 @@ class WindowSeat(QObject):
         """Apply the current state of the class: running, frozen or over."""
         if self._orders.is_frozen != was_frozen:
             if was_frozen:
-                self._notice.clear()
+                self._notice.hide_notice()
             elif self._attendance.is_recording:
                 self._announce_freeze()
         if self._orders.is_over:
@@ -441,10 +445,10 @@ class WindowSeat(QObject):
         if self._session.history is not self._history or self._history is None:
             return
         if self._should_pause and self._session.running:
-            self._ran = True
+            self._should_resume = True
             self._session.pause()
-        elif self._ran and not self._should_pause:
-            self._ran = False
+        elif self._should_resume and not self._should_pause:
+            self._should_resume = False
             self._session.play()
         self._attendance.report_frozen(self._orders.is_frozen or self._at_limit or self.replay is not None)
 
@@ -464,8 +468,8 @@ class WindowSeat(QObject):
             if at_limit:
                 self._notice.show_info(tr("The instructor stopped your run here."))
             else:
-                self._notice.clear()
-                self._ran = True
+                self._notice.hide_notice()
+                self._should_resume = True
         self._is_ahead = not at_limit and limit is not None and live.tick > limit
         self._follow_instructor()
 
@@ -479,10 +483,10 @@ class WindowSeat(QObject):
             self._attendance.finish_rewind(instruction.number)
             self._play.start_class_run(replayed_run, self._attendance, self._reflects)
             self._notice.show_info(format_rewind(tick, instruction.text))
-            self._ran = True
+            self._should_resume = True
             self._follow_instructor()
 
-        self._play_again(replay_inputs(history, inputs, tick, lenient=True), resume_class)
+        self._replay_run(replay_inputs(history, inputs, tick, lenient=True), resume_class)
 
     def _keep_frozen(self, running: bool) -> None:
         if running and self._should_pause and self._session.history is self._history:
@@ -499,11 +503,11 @@ class WindowSeat(QObject):
         live = self._session.live
         if live is None or not self._attendance.has_run:
             return
-        while (message := self._orders.take_due(live.tick)) is not None:
+        while (message := self._orders.take_due_instruction(live.tick)) is not None:
             if message.what == INJECT:
                 self._session.show_latest()  # the past is read-only
                 self._play.is_ended_by_instructor = message.text == FINISH and not live.finished
                 self._attendance.apply_inject(message.number, message.text, self._session.apply_input)
             else:
                 self._notice.show_info(tr("Instructor: {text}").format(text=message.text))
-                self._attendance.record_read_message(message.number)
+                self._attendance.record_message_shown(message.number)

@@ -16,25 +16,25 @@ from app.files.folders import raise_file_limit
 from app.host import Host, RequestResult
 from app.serve.session import TdsSession
 from app.serve.wire import Pipe, create_tls
-from engine.constants import PRODUCT
+from engine.constants import PRODUCT_VERSIONS
 from engine.events import Event, SessionData, select_data
 from engine.model import Role, World
 from engine.overrides import override
 from engine.tsql.query import planner
 
-PORT: Final = 1434
+BROWSER_PORT: Final = 1434
 """UDP port of the SQL Server Browser. Clients use no other port. Documented."""
 TO_ALL, TO_ONE, NAMED = 0x02, 0x03, 0x04
 """CLNT_BCAST_EX, CLNT_UCAST_EX: all instances; CLNT_UCAST_INST: the instance named in the request."""
-ANSWER: Final = 0x05
+RESPONSE_TYPE: Final = 0x05
 NAME_MAX: Final = 32
 """Maximum length of an instance name in a request, in bytes."""
 
-Known = Mapping[str, tuple[int, str]]
+InstancePorts = Mapping[str, tuple[int, str]]
 """Name of a running instance -> its port and product version (9.00.5000.00)."""
 
 
-def encode_answer(request: bytes, instances: Known) -> bytes:
+def encode_browser_response(request: bytes, instances: InstancePorts) -> bytes:
     """Encode the response to a browser request.
 
     Return no bytes if the request is invalid or names an unknown instance.
@@ -50,22 +50,22 @@ def encode_answer(request: bytes, instances: Known) -> bytes:
         f"ServerName;LOCALHOST;InstanceName;{instance};IsClustered;No;Version;{version};tcp;{port};;"
         for instance, (port, version) in instances.items()
     ).encode()
-    return bytes([ANSWER]) + struct.pack("<H", len(answer)) + answer if answer else b""
+    return bytes([RESPONSE_TYPE]) + struct.pack("<H", len(answer)) + answer if answer else b""
 
 
-class Browser(asyncio.DatagramProtocol):
+class SqlBrowser(asyncio.DatagramProtocol):
     """SQL Server Browser: a UDP service that answers on a port of this computer while it is open."""
 
-    def __init__(self, known: Callable[[], Known]) -> None:
-        self._instances = known
+    def __init__(self, list_instances: Callable[[], InstancePorts]) -> None:
+        self._instances = list_instances
         self._transport: asyncio.DatagramTransport | None = None
 
     @property
-    def answers(self) -> bool:
+    def is_open(self) -> bool:
         """Return whether the port of the browser is open."""
         return self._transport is not None
 
-    async def open(self, host: str, port: int = PORT) -> int:
+    async def open(self, host: str, port: int = BROWSER_PORT) -> int:
         """Open the port, and return its number. Raises OSError."""
         loop = asyncio.get_running_loop()
         self._transport, _ = await loop.create_datagram_endpoint(lambda: self, local_addr=(host, port))
@@ -73,7 +73,7 @@ class Browser(asyncio.DatagramProtocol):
 
     @override
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        answer = encode_answer(data, self._instances())
+        answer = encode_browser_response(data, self._instances())
         if answer and self._transport is not None:
             self._transport.sendto(answer, addr)
 
@@ -113,7 +113,7 @@ class PortState(Enum):
     """
 
 
-QUIET: Final = (PortState.SILENT, PortState.DARK)
+SILENT_STATES: Final = (PortState.SILENT, PortState.DARK)
 
 
 class PortUnavailableError(Exception):
@@ -154,14 +154,14 @@ class BlackholePort:
             port_socket.close()
 
 
-class Listener:
+class PortListener:
     """All ports of a run, with their connections."""
 
     def __init__(self, host: Host) -> None:
         self.password = secrets.token_hex(12)
         self.tls = create_tls(HOST)
         self.ports: dict[str, int] = {}
-        self.browser = Browser(self._list_known_instances)
+        self.browser = SqlBrowser(self._list_known_instances)
         self._host = host
         self._last_number = 0
         self._open: dict[str, asyncio.Server] = {}
@@ -188,13 +188,13 @@ class Listener:
         self._base = base
         await self.update_ports()
 
-    def _list_known_instances(self) -> Known:
+    def _list_known_instances(self) -> InstancePorts:
         """Return port and product version of each instance that the browser lists.
 
         The instance must run on a powered computer.
         """
         return {
-            server: (self.ports[server], PRODUCT[self.world.instances[server].version][0])
+            server: (self.ports[server], PRODUCT_VERSIONS[self.world.instances[server].version][0])
             for server in self._open
             if server in self.world.instances
             if get_port_state(self.world, server) is not PortState.DARK
@@ -337,9 +337,9 @@ class Listener:
 
         Return the instance that answers on it, or an empty text if none does.
         """
-        if self._get_port_state(name) in QUIET:
+        if self._get_port_state(name) in SILENT_STATES:
             async with self._changed:
-                await self._changed.wait_for(lambda: self._get_port_state(name) not in QUIET)
+                await self._changed.wait_for(lambda: self._get_port_state(name) not in SILENT_STATES)
         return self.world.listeners.get(name, name) or name
 
     def get_address(self, server: str) -> tuple[str, int]:
@@ -360,4 +360,4 @@ class Listener:
         ):
             return ""
         name = copy.mirroring.partner
-        return f"{HOST}\\{name}" if self.browser.answers else f"{HOST},{self.ports[name]}"
+        return f"{HOST}\\{name}" if self.browser.is_open else f"{HOST},{self.ports[name]}"

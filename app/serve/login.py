@@ -22,19 +22,19 @@ class PacketKind(IntEnum):
 
 HEADER: Final = struct.Struct(">BBHHBB")
 """Packet header: type, status, length including the header, session ID, packet number, window."""
-END: Final = 0x01
-RESETS: Final = 0x08 | 0x10
+END_OF_MESSAGE: Final = 0x01
+RESET_CONNECTION: Final = 0x08 | 0x10
 """Status bits [MS-TDS 2.2.3.1.2]. END: last packet of a message. RESETS: reset the connection before the message.
 
 0x10 excludes the transaction from the reset, but here the transaction is reset as well.
 """
 
-SIZE: Final = 4096
+PACKET_SIZE: Final = 4096
 SIZE_MIN, SIZE_MAX = 512, 32767
 """Minimum and maximum packet size that a login may request, in bytes [MS-TDS 2.2.6.4]."""
-MESSAGE_MAX: Final = 16_000_000
+MESSAGE_BYTES_MAX: Final = 16_000_000
 """Maximum size of an executed message in bytes. Assumed."""
-LOGIN_MAX: Final = 131_071
+LOGIN_BYTES_MAX: Final = 131_071
 """Maximum size of a message before login in bytes. A login is smaller than 128 KB [MS-TDS 2.2.6.4]."""
 BATCH_PACKETS: Final = 65_536
 """Number of packets of the largest batch that a real server reads [Maximum capacity specifications for SQL Server].
@@ -52,7 +52,7 @@ class TdsMessage(Struct, frozen=True):
 
     kind: PacketKind
     body: bytes
-    resets: bool = False
+    resets_connection: bool = False
     """True if the connection must be reset before the message is executed."""
     too_large: bool = False
     """True if the message exceeded the limit. Its body was then skipped."""
@@ -60,16 +60,16 @@ class TdsMessage(Struct, frozen=True):
 
 def build_packet(kind: PacketKind, body: bytes) -> bytes:
     """Build a message that consists of one packet."""
-    return HEADER.pack(kind, END, HEADER.size + len(body), 0, 0, 0) + body
+    return HEADER.pack(kind, END_OF_MESSAGE, HEADER.size + len(body), 0, 0, 0) + body
 
 
-def build_packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
+def build_packets(body: bytes, size: int = PACKET_SIZE, spid: int = 0) -> bytes:
     """Build the packets of a response, each with at most *size* bytes."""
     step = size - HEADER.size
     parts = [body[index : index + step] for index in range(0, len(body), step)] or [b""]
     output = bytearray()
     for number, part in enumerate(parts, start=1):
-        status = END if number == len(parts) else 0
+        status = END_OF_MESSAGE if number == len(parts) else 0
         output += HEADER.pack(
             PacketKind.RESPONSE, status, HEADER.size + len(part), spid & 0xFFFF, number & 0xFF, 0
         )
@@ -77,7 +77,7 @@ def build_packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
     return bytes(output)
 
 
-class Assembler:
+class MessageAssembler:
     """Assembler of messages from received bytes."""
 
     def __init__(self) -> None:
@@ -85,12 +85,12 @@ class Assembler:
         self._body = bytearray()
         self._kind: int | None = None
         self._resets = False
-        self.most = LOGIN_MAX
+        self.message_bytes_max = LOGIN_BYTES_MAX
         """Maximum size of a message in bytes."""
-        self._passed_over = 0
+        self._skipped_count = 0
         """Number of skipped bytes of a message that is too large."""
 
-    def feed(self, data: bytes) -> list[TdsMessage]:
+    def add_bytes(self, data: bytes) -> list[TdsMessage]:
         """Add received bytes. Return the messages that are complete now. Raises MalformedPacketError."""
         self._waiting += data
         messages: list[TdsMessage] = []
@@ -102,37 +102,37 @@ class Assembler:
                 raise MalformedPacketError(
                     f"invalid length of {length} bytes in a packet of type {kind:#04x}"
                 )
-            if len(self._body) + length > self.most:
-                if self.most < MESSAGE_MAX:
+            if len(self._body) + length > self.message_bytes_max:
+                if self.message_bytes_max < MESSAGE_BYTES_MAX:
                     raise MalformedPacketError(
-                        f"the message before the login has more than {self.most} bytes"
+                        f"the message before the login has more than {self.message_bytes_max} bytes"
                     )
-                self._passed_over += len(self._body)
+                self._skipped_count += len(self._body)
                 self._body.clear()
             if len(self._waiting) < length:
                 break
             if self._kind is None:
-                self._kind, self._resets = kind, bool(status & RESETS)
-            if self._passed_over:
-                self._passed_over += length
-                if self._passed_over > BATCH_PACKETS * SIZE_MAX:
+                self._kind, self._resets = kind, bool(status & RESET_CONNECTION)
+            if self._skipped_count:
+                self._skipped_count += length
+                if self._skipped_count > BATCH_PACKETS * SIZE_MAX:
                     raise MalformedPacketError("the message has no end")
             else:
                 self._body += self._waiting[HEADER.size : length]
             del self._waiting[:length]
-            if status & END:
-                too_large = bool(self._passed_over)
+            if status & END_OF_MESSAGE:
+                too_large = bool(self._skipped_count)
                 messages.append(TdsMessage(PacketKind(kind), bytes(self._body), self._resets, too_large))
                 self._body.clear()
-                self._kind, self._passed_over = None, 0
+                self._kind, self._skipped_count = None, 0
         return messages
 
 
 class PacketReader:
     """Reader of the values in one message."""
 
-    def __init__(self, data: bytes, at: int = 0) -> None:
-        self.data, self.at = data, at
+    def __init__(self, data: bytes, start: int = 0) -> None:
+        self.data, self.at = data, start
 
     @property
     def remaining_bytes(self) -> int:
@@ -177,7 +177,7 @@ class Encryption(IntEnum):
 
 TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, TDS_8 = 0x71000001, 0x72090002, 0x730B0003, 0x74000004, 0x08000000
 """TDS versions as numbers of LOGINACK [MS-TDS 2.2.7.14]."""
-NEWEST: Final = {2005: TDS_7_2, 2008: TDS_7_3}
+NEWEST_TDS: Final = {2005: TDS_7_2, 2008: TDS_7_3}
 """Product version -> its newest TDS version. Later products use 7.4 [MS-TDS Appendix A]."""
 
 NAME_MAX: Final = 128
@@ -186,7 +186,7 @@ NAME_MAX: Final = 128
 
 def negotiate_version(client_version: int, product: int) -> int:
     """Return the TDS version to use. *client_version*: version that the client requests. *product*: such as 2005."""
-    newest = NEWEST.get(product, TDS_7_4)
+    newest = NEWEST_TDS.get(product, TDS_7_4)
     client_version = TDS_7_4 if client_version == TDS_8 else client_version  # inside TLS, TDS 8.0 equals 7.4
     return max(
         (
@@ -249,7 +249,7 @@ class LoginPacket:
 
     tds: int
     """TDS version that the client requests."""
-    packet_size: int = SIZE
+    packet_size: int = PACKET_SIZE
     host: str = ""
     user: str = ""
     password: str = field(default="", repr=False)
@@ -266,7 +266,7 @@ class LoginPacket:
     """True for ApplicationIntent=ReadOnly (fReadOnlyIntent in the type flags)."""
 
 
-_LENGTHS: Final = (
+_TEXT_FIELDS: Final = (
     "host", "user", "password", "program", "server", "extension", "library", "language", "database",
 )  # fmt: skip
 """Text fields in the order of their offsets."""
@@ -280,7 +280,7 @@ def read_login(body: bytes) -> LoginPacket:
         raise MalformedPacketError(f"the login gives a length of {length} bytes, but has {len(body)}")
     windows, kind, flags = body[25:28]
     texts: dict[str, str] = {}
-    for index, name in enumerate(_LENGTHS):
+    for index, name in enumerate(_TEXT_FIELDS):
         offset, count = struct.unpack_from("<HH", body, 36 + 4 * index)
         if name == "extension" or not count:
             continue
@@ -290,7 +290,7 @@ def read_login(body: bytes) -> LoginPacket:
         if name == "password":
             raw = bytes(_unscramble(byte) for byte in raw)
         texts[name] = raw.decode("utf-16-le", "replace")
-    packet_size = min(max(size or SIZE, SIZE_MIN), SIZE_MAX)
+    packet_size = min(max(size or PACKET_SIZE, SIZE_MIN), SIZE_MAX)
     return LoginPacket(
         tds=tds,
         packet_size=packet_size,

@@ -31,29 +31,29 @@ class InvalidValueError(MalformedPacketError):
     """Error for a value that does not fit its type. The text names the type."""
 
 
-_NOT_READ: Final = {
+_UNSUPPORTED_TYPES: Final = {
     0xF0: "a type of the CLR as a parameter",
     0xF3: "a table-valued parameter",
 }  # fmt: skip
 
 
-def quote(text: str) -> str:
+def quote_literal(text: str) -> str:
     """Quote text as a T-SQL literal."""
     return "N'" + text.replace("'", "''") + "'"
 
 
-def read_typed(reader: PacketReader) -> TypedValue:
+def read_typed_value(reader: PacketReader) -> TypedValue:
     """Read TYPE_INFO and the value of a parameter. Raises MalformedPacketError."""
     token = reader.read_number("B")
-    if token in _FIXED_READ:
-        name, form = _FIXED_READ[token]
+    if token in _FIXED_READERS:
+        name, form = _FIXED_READERS[token]
         return _read_number(
             name, struct.unpack(f"<{form}", reader.read_bytes(struct.calcsize(f"<{form}")))[0]
         )
     if token == 0x1F:
         return TypedValue("int", "NULL")
     if token in (0x26, 0x68, 0x6D, 0x6E, 0x6F, 0x24):
-        return _read_short(token, reader)
+        return _read_short_value(token, reader)
     if token in (0x6A, 0x6C):
         reader.read_bytes(1)
         precision, scale = reader.read_bytes(2)
@@ -64,7 +64,7 @@ def read_typed(reader: PacketReader) -> TypedValue:
         literal = f"{ANY_DIGITS.scaleb(units, -scale):f}" if raw else "NULL"
         return TypedValue(f"decimal({precision},{scale})", literal)
     if token in (0x28, 0x29, 0x2A, 0x2B):
-        return _read_moment(token, reader)
+        return _read_date_time(token, reader)
     if token in _BY_TOKEN:
         return _read_text(_BY_TOKEN[token], reader)
     if token in (0x23, 0x63, 0x22):
@@ -79,17 +79,17 @@ def read_typed(reader: PacketReader) -> TypedValue:
     if token == 0x62:
         reader.read_bytes(4)
         return _read_variant(PacketReader(reader.read_bytes(reader.read_number("I"))))
-    raise UnreadableValueError(_NOT_READ.get(token, f"a parameter of type {token:#04x}"))
+    raise UnreadableValueError(_UNSUPPORTED_TYPES.get(token, f"a parameter of type {token:#04x}"))
 
 
-_FIXED_READ: Final = {
+_FIXED_READERS: Final = {
     0x30: ("tinyint", "B"), 0x32: ("bit", "B"), 0x34: ("smallint", "h"), 0x38: ("int", "i"), 0x7F: ("bigint", "q"),
     0x3E: ("float", "d"), 0x3B: ("real", "f"),
 }  # fmt: skip
 _BY_TOKEN: Final = {token: name for name, token in TEXT_TOKENS.items()}
 
 
-_VARIANT_AS: Final = {
+_VARIANT_PREFIXES: Final = {
     0x3D: b"\x6f\x08\x08", 0x3A: b"\x6f\x04\x04", 0x3C: b"\x6e\x08\x08", 0x7A: b"\x6e\x04\x04", 0x24: b"\x24\x10\x10",
 }  # fmt: skip
 """Base type in a sql_variant -> bytes that precede its value in the usual form."""
@@ -107,16 +107,16 @@ def _read_variant(reader: PacketReader) -> TypedValue:
     data = reader.read_bytes(reader.remaining_bytes)
     if len(data) > (VARIANT_TEXT_MAX if base in _BY_TOKEN else 255):
         raise MalformedPacketError(f"invalid size of {len(data)} bytes for a sql_variant of type {base:#04x}")
-    if base in _VARIANT_AS:
-        raw = _VARIANT_AS[base] + data
-    elif base in _FIXED_READ:
+    if base in _VARIANT_PREFIXES:
+        raw = _VARIANT_PREFIXES[base] + data
+    elif base in _FIXED_READERS:
         raw = bytes([base]) + data
     elif base in _BY_TOKEN:
         raw = bytes([base]) + properties[-2:] + properties[:-2] + struct.pack("<H", len(data)) + data
     else:
         raw = bytes([base]) + b"\x11" * (base in (0x6A, 0x6C)) + properties + bytes([len(data)]) + data
     packet_reader = PacketReader(raw)
-    inner = read_typed(packet_reader)
+    inner = read_typed_value(packet_reader)
     if packet_reader.remaining_bytes:
         raise MalformedPacketError(
             f"{packet_reader.remaining_bytes} bytes after a sql_variant of type {base:#04x}"
@@ -129,17 +129,17 @@ def _read_number(name: str, value: float) -> TypedValue:
     return TypedValue(name, literal, value)
 
 
-_SIZES: Final = {
+_PERMITTED_LENGTHS: Final = {
     0x26: (0, 1, 2, 4, 8), 0x68: (0, 1), 0x6D: (0, 4, 8), 0x6E: (0, 4, 8), 0x6F: (0, 4, 8), 0x24: (0, 16),
 }  # fmt: skip
 """Type with a one-byte length -> its permitted lengths in bytes."""
-_OLD_DAYS: Final = range(-53_690, 2_958_464)
+_DATETIME_DAYS: Final = range(-53_690, 2_958_464)
 """Valid days of a datetime since 1900: from 1753-01-01 to 9999-12-31."""
 
 
-def _read_short(token: int, reader: PacketReader) -> TypedValue:
+def _read_short_value(token: int, reader: PacketReader) -> TypedValue:
     length_max, size = reader.read_number("B"), reader.read_number("B")
-    if size not in _SIZES[token]:
+    if size not in _PERMITTED_LENGTHS[token]:
         raise MalformedPacketError(f"invalid size of {size} bytes for a value of type {token:#04x}")
     raw = reader.read_bytes(size)
     if token == 0x26:
@@ -173,13 +173,13 @@ def _read_short(token: int, reader: PacketReader) -> TypedValue:
     if not raw:
         return TypedValue(name, "NULL")
     days, time_part = struct.unpack("<HH" if size == 4 else "<iI", raw)
-    if days not in _OLD_DAYS or time_part >= (1_440 if size == 4 else 25_920_000):
+    if days not in _DATETIME_DAYS or time_part >= (1_440 if size == 4 else 25_920_000):
         raise InvalidValueError(name)
     moment = OLD_EPOCH + timedelta(days=days, seconds=time_part * 60 if size == 4 else time_part / 300)
     return TypedValue(name, f"'{moment.isoformat(' ', 'milliseconds')}'")
 
 
-def _read_moment(token: int, reader: PacketReader) -> TypedValue:
+def _read_date_time(token: int, reader: PacketReader) -> TypedValue:
     name = next(type_name for type_name, code in TIME_TOKENS.items() if code == token)
     scale = reader.read_number("B") if name != "date" else 0
     type_text = name if name == "date" else f"{name}({scale})"
@@ -240,4 +240,4 @@ def _build_text_value(name: str, length: str, raw: bytes | None) -> TypedValue:
     if "binary" in name:
         return TypedValue(type_text, f"0x{raw.hex()}", raw)
     text = raw.decode("utf-16-le", "replace") if name.startswith("n") else decode_code_page(raw)
-    return TypedValue(type_text, quote(text), text)
+    return TypedValue(type_text, quote_literal(text), text)

@@ -16,7 +16,13 @@ from msgspec.structs import replace
 
 from app.serve import types
 from app.serve.login import TDS_7_2, MalformedPacketError, PacketReader
-from app.serve.parameters import InvalidValueError, TypedValue, UnreadableValueError, quote, read_typed
+from app.serve.parameters import (
+    InvalidValueError,
+    TypedValue,
+    UnreadableValueError,
+    quote_literal,
+    read_typed_value,
+)
 from engine.drill.judging.shapes import Row
 from engine.tsql.scalars.values import Scalar
 
@@ -38,7 +44,7 @@ class FetchDirection(IntEnum):
     PREVIOUS_NO_ADJUST = 0x200
 
 
-WAYS: Final = 0x3FF
+DIRECTION_BITS: Final = 0x3FF
 """Bits of the fetch type that contain a `FetchDirection`. Other bits do not affect a read-only cursor."""
 
 
@@ -54,8 +60,8 @@ class ScrollOptions(IntFlag):
 
 READ_ONLY: Final = 1
 """Concurrency option of a read-only cursor, the only supported option."""
-ADJUSTED: Final = 2
-CLOSED: Final = 16
+FETCH_ADJUSTED: Final = 2
+CURSOR_CLOSED: Final = 16
 """Return status. ADJUSTED: the fetch had to start at the first row. CLOSED: a fast-forward cursor has closed."""
 
 
@@ -89,7 +95,7 @@ class ApiCursor(Struct):
             case FetchDirection.NEXT:
                 start += self.fetched_count
             case FetchDirection.PREVIOUS if 0 < start < count:
-                start, status = 0, ADJUSTED
+                start, status = 0, FETCH_ADJUSTED
             case FetchDirection.PREVIOUS:
                 start -= count
             case FetchDirection.PREVIOUS_NO_ADJUST:
@@ -163,34 +169,34 @@ class CursorNotFoundError(Exception):
 
 
 def open_cursor(
-    cursors: Cursors, opening: CursorOpenResponse, result: Row, tds: int, more_results: bool = False
+    cursors: Cursors, cursor_response: CursorOpenResponse, result: Row, tds: int, more_results: bool = False
 ) -> bytes:
     """Open a cursor over *result*, the result set of its query, and encode the response."""
     number = cursors.open(result)
     cursor = cursors.open_cursors[number]
     status, rows = 0, cursor.size
     columns = types.encode_cursor_columns(result, tds)
-    if opening.scroll & ScrollOptions.AUTO_FETCH:
-        cursor.fetch(FetchDirection.NEXT, 0, opening.rows or DEFAULT_FETCH_ROWS)
+    if cursor_response.scroll & ScrollOptions.AUTO_FETCH:
+        cursor.fetch(FetchDirection.NEXT, 0, cursor_response.rows or DEFAULT_FETCH_ROWS)
         columns += types.encode_cursor_rows(result, cursor.block, tds)
         rows = cursor.fetched_count
-        if opening.scroll & ScrollOptions.AUTO_CLOSE and cursor.fetched_count == cursor.size:
+        if cursor_response.scroll & ScrollOptions.AUTO_CLOSE and cursor.fetched_count == cursor.size:
             del cursors.open_cursors[number]
-            status = CLOSED
+            status = CURSOR_CLOSED
     columns += types.encode_done(
-        types.DONE_IN_PROC, types.MORE, rows if opening.scroll & ScrollOptions.AUTO_FETCH else 0, tds
+        types.DONE_IN_PROC, types.MORE, rows if cursor_response.scroll & ScrollOptions.AUTO_FETCH else 0, tds
     )
     columns += types.encode_return_status(status)
-    scroll = opening.scroll & 0x1F
+    scroll = cursor_response.scroll & 0x1F
     forward = scroll in (ScrollOptions.FORWARD_ONLY, ScrollOptions.FAST_FORWARD)
     options = {
-        "handle": opening.handle,
-        "cursor": number if status != CLOSED else 0,
+        "handle": cursor_response.handle,
+        "cursor": number if status != CURSOR_CLOSED else 0,
         "scroll": scroll if forward else ScrollOptions.STATIC,
         "concurrency": READ_ONLY,
         "rows": rows,
     }
-    for name, output in opening.outputs.items():
+    for name, output in cursor_response.outputs.items():
         columns += types.encode_return_value(output, "", "int", int(options.get(name, 0)), tds)
     return columns + types.encode_done(types.DONE_PROC, types.MORE if more_results else 0, None, tds)
 
@@ -205,7 +211,7 @@ def fetch_rows(cursors: Cursors, fetch: FetchRequest, tds: int, more_results: bo
         return types.encode_return_status(0) + types.encode_done(
             types.DONE_PROC, types.MORE if more_results else 0, None, tds
         )
-    output, method = b"", fetch.direction & WAYS
+    output, method = b"", fetch.direction & DIRECTION_BITS
     if method == FetchDirection.INFO:
         output += types.encode_return_status(0)
         for position, value in zip(fetch.outputs, (cursor.row, cursor.size), strict=False):
@@ -225,21 +231,21 @@ class SqlRequest(Struct, frozen=True):
 
     text: str
     outputs: tuple[tuple[int, str, str], ...] = ()
-    """Position, name and type of each output parameter. The last grid contains their values, see `OUTPUT`."""
-    returns: bool = False
+    """Position, name and type of each output parameter. The last grid contains their values, see `OUTPUT_PREFIX`."""
+    has_return_status: bool = False
     """True if the last grid begins with the return status of the procedure."""
     call: bool = False
     handle: int | None = None
     """Handle of the statement that this request prepares; None if it prepares none."""
-    resets: bool = False
+    resets_connection: bool = False
     """True for sp_reset_connection, which executes no T-SQL."""
-    opening: CursorOpenResponse | None = None
+    cursor_response: CursorOpenResponse | None = None
     """Response to the opening of a cursor, whose rows are the first result set; None for other requests."""
     fetch: FetchRequest | None = None
     """Fetch or close of a cursor, which executes no T-SQL; None for other requests."""
 
 
-OUTPUT: Final = "@tds"
+OUTPUT_PREFIX: Final = "@tds"
 """Prefix of the T-SQL variables for output values, and of the columns that return these values."""
 
 _PROCEDURES: Final = {
@@ -330,7 +336,7 @@ class RpcParameter(Struct, frozen=True):
 class PreparedStatement(NamedTuple):
     """Prepared statement with its parameter declarations, or the name of a prepared procedure."""
 
-    declared: str
+    declarations: str
     text: str
     procedure: bool = False
 
@@ -362,7 +368,7 @@ class PreparedStatements:
         self._statements.clear()
 
 
-_BETWEEN: Final = (0x80, 0xFF)
+_CALL_SEPARATORS: Final = (0x80, 0xFF)
 """Separators between two calls in a message, before and since TDS 7.2 [MS-TDS 2.2.6.6].
 
 No name has such a length.
@@ -395,11 +401,11 @@ def _read_call(reader: PacketReader, prepared: PreparedStatements) -> SqlRequest
         name = reader.read_text(length)
     reader.read_bytes(2)
     parameters: list[RpcParameter] = []
-    while reader.remaining_bytes and reader.data[reader.at] not in _BETWEEN:
+    while reader.remaining_bytes and reader.data[reader.at] not in _CALL_SEPARATORS:
         called = reader.read_short_text()
         status = reader.read_number("B")
         try:
-            typed_value = read_typed(reader)
+            typed_value = read_typed_value(reader)
         except UnreadableValueError as problem:
             raise UnsupportedRequestError(str(problem)) from None
         except InvalidValueError as problem:
@@ -436,12 +442,12 @@ def _build_request(name: str, parameters: list[RpcParameter], prepared: Prepared
                     return _build_unknown_handle_error(parameters[0])
                 if prepared_text.procedure:
                     return _build_call(prepared_text.text, parameters, 1)
-                return _build_execute(prepared_text.text, prepared_text.declared, parameters, 1)
+                return _build_execute(prepared_text.text, prepared_text.declarations, parameters, 1)
             case "sp_unprepare":
                 prepared.forget(parameters[0].typed_value.value)
                 return SqlRequest("", call=True)
             case "sp_reset_connection":
-                return SqlRequest("", call=True, resets=True)
+                return SqlRequest("", call=True, resets_connection=True)
             case "sp_cursoropen" | "sp_cursorprepare" | "sp_cursorexecute" | "sp_cursorprepexec":
                 return _build_cursor_request(plain_name, parameters, prepared)
             case "sp_cursorfetch":
@@ -467,7 +473,7 @@ def _build_unknown_handle_error(handle: RpcParameter) -> SqlRequest:
     return SqlRequest(text, call=True)
 
 
-_OF_CURSOR: Final = {
+_CURSOR_PARAMETERS: Final = {
     "sp_cursoropen": ("cursor", "text", "scroll", "concurrency", "rows", "declared"),
     "sp_cursorprepare": ("handle", "declared", "text", "options", "scroll", "concurrency"),
     "sp_cursorexecute": ("handle", "cursor", "scroll", "concurrency", "rows"),
@@ -482,11 +488,11 @@ _OF_CURSOR: Final = {
 def _build_cursor_request(
     procedure: str, parameters: list[RpcParameter], prepared: PreparedStatements
 ) -> SqlRequest:
-    """Build the request for one of the procedures in `_OF_CURSOR`.
+    """Build the request for one of the procedures in `_CURSOR_PARAMETERS`.
 
     Raises IndexError if required parameters are missing.
     """
-    names = _OF_CURSOR[procedure]
+    names = _CURSOR_PARAMETERS[procedure]
     index_by_name = {name: number for number, name in enumerate(names) if number < len(parameters)}
     declared = _format_text(parameters[index_by_name["declared"]]) if "declared" in index_by_name else ""
     text = _format_text(parameters[names.index("text")]) if "text" in names else ""
@@ -508,7 +514,7 @@ def _build_cursor_request(
         max(0, _compute_number(parameters, index_by_name.get("rows", -1))),
         handle,
     )
-    return replace(request, text=request.text if declared else text, opening=opening)
+    return replace(request, text=request.text if declared else text, cursor_response=opening)
 
 
 def _build_fetch(parameters: list[RpcParameter]) -> FetchRequest:
@@ -539,9 +545,9 @@ def _build_execute(
 ) -> SqlRequest:
     """Build a request that executes *text*. The parameters of the statement start at index *first_index*."""
     if not declared:
-        return SqlRequest(f"EXEC sp_executesql {quote(text)}", call=True, handle=handle)
+        return SqlRequest(f"EXEC sp_executesql {quote_literal(text)}", call=True, handle=handle)
     before, arguments, outputs = _list_arguments(parameters, first_index)
-    call = ", ".join((f"EXEC sp_executesql {quote(text)}", quote(declared), *arguments))
+    call = ", ".join((f"EXEC sp_executesql {quote_literal(text)}", quote_literal(declared), *arguments))
     return SqlRequest(before + call + _build_output_select(outputs), tuple(outputs), call=True, handle=handle)
 
 
@@ -550,9 +556,9 @@ def _build_call(
 ) -> SqlRequest:
     """Build a request that calls the procedure *name*. Its parameters start at index *first_index*."""
     before, arguments, outputs = _list_arguments(parameters, first_index)
-    call = f"DECLARE {OUTPUT}r int; {before}EXEC {OUTPUT}r = {name} {', '.join(arguments)}".rstrip()
-    text = call + _build_output_select(outputs, f"{OUTPUT}r AS [{OUTPUT}r]")
-    return SqlRequest(text, tuple(outputs), returns=True, call=True, handle=handle)
+    call = f"DECLARE {OUTPUT_PREFIX}r int; {before}EXEC {OUTPUT_PREFIX}r = {name} {', '.join(arguments)}".rstrip()
+    text = call + _build_output_select(outputs, f"{OUTPUT_PREFIX}r AS [{OUTPUT_PREFIX}r]")
+    return SqlRequest(text, tuple(outputs), has_return_status=True, call=True, handle=handle)
 
 
 def _list_arguments(
@@ -569,7 +575,7 @@ def _list_arguments(
         if parameter.output and parameter.is_default:
             raise UnsupportedRequestError("an output parameter with the default of the procedure")
         if parameter.output or value.startswith("CAST("):
-            variable = f"{OUTPUT}{index}"
+            variable = f"{OUTPUT_PREFIX}{index}"
             before += f"DECLARE {variable} {parameter.typed_value.type}; SET {variable} = {value}; "
             value = variable
         if parameter.output:
@@ -581,6 +587,6 @@ def _list_arguments(
 
 def _build_output_select(outputs: list[tuple[int, str, str]], return_column: str = "") -> str:
     columns = [return_column] * bool(return_column) + [
-        f"{OUTPUT}{index} AS [{OUTPUT}{index}]" for index, _, _ in outputs
+        f"{OUTPUT_PREFIX}{index} AS [{OUTPUT_PREFIX}{index}]" for index, _, _ in outputs
     ]
     return f"; SELECT {', '.join(columns)}" if columns else ""

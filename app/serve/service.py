@@ -15,7 +15,7 @@ from typing import Final, TextIO
 from msgspec import Struct
 
 from app.host import Host, Recorder, RequestResult
-from app.serve.listener import HOST, PORT, Listener, PortUnavailableError
+from app.serve.listener import BROWSER_PORT, HOST, PortListener, PortUnavailableError
 from engine.drill.judging.report import to_json_types
 from engine.drill.running.drill import Drill
 from engine.events import Event, SqlDoneData
@@ -23,7 +23,7 @@ from engine.events import Event, SqlDoneData
 FRAME_S: Final = 0.01
 """Wall time between two frames while there are no requests: one tick."""
 LOGIN: Final = "sa"
-GARBAGE: Final = 10_000
+GC_THRESHOLD: Final = 10_000
 """Number of new objects between two garbage collections. Batches leave few objects and hardly any cycles.
 
 Assumed.
@@ -36,14 +36,14 @@ async def serve_run(
     port_base: int,
     lines: TextIO,
     show: Callable[[str], object],
-    hand_out: Callable[[str], object],
+    show_certificate: Callable[[str], object],
     recorder: Recorder,
     browser: bool = False,
-    broken: Callable[[], object] = lambda: False,
+    is_broken: Callable[[], object] = lambda: False,
 ) -> None:
-    """Play *drill* at *speed* until it is over, *lines* end, or *broken* returns that it cannot be recorded.
+    """Play *drill* at *speed* until it is over, *lines* end, or *is_broken* returns that it cannot be recorded.
 
-    *show* receives a line of JSON with the addresses, and then a line for each event. *hand_out* receives the
+    *show* receives a line of JSON with the addresses, and then a line for each event. *show_certificate* receives the
     certificate in PEM before that. *browser*: clients may query instances by name. Raises
     PortUnavailableError.
     """
@@ -66,9 +66,9 @@ async def serve_run(
 
     host.inbox.wake = wake
     host.happened.connect(lambda events: unwritten_lines.extend(map(_format_event_line, events)))
-    host.open(drill, recorder)
+    host.open_run(drill, recorder)
     host.set_speed(speed)
-    listener = Listener(host)
+    listener = PortListener(host)
     await listener.open(port_base)
     if browser:
         try:
@@ -76,18 +76,18 @@ async def serve_run(
         except OSError as problem:
             await listener.close()
             raise PortUnavailableError(
-                f"port {PORT} (UDP) on {HOST} cannot be opened: {problem.strerror}"
+                f"port {BROWSER_PORT} (UDP) on {HOST} cannot be opened: {problem.strerror}"
             ) from problem
-    hand_out(listener.tls.certificate)
+    show_certificate(listener.tls.certificate)
     gc.freeze()  # excludes existing objects, whose scan would delay all responses by 0.2 s
-    gc.set_threshold(GARBAGE)
+    gc.set_threshold(GC_THRESHOLD)
     show(json.dumps(list_addresses(listener)))
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(end_event.set))
-    threading.Thread(target=_read, args=(host, lines, show, loop, end_event), daemon=True).start()
+    threading.Thread(target=_post_lines, args=(host, lines, show, loop, end_event), daemon=True).start()
     host.play()
     last = time.perf_counter()
-    while not (drill.finished or end_event.is_set() or broken()):
+    while not (drill.finished or end_event.is_set() or is_broken()):
         await asyncio.sleep(FRAME_S)
         now_s = time.perf_counter()
         run_frame((now_s - last) * 1000.0)
@@ -101,7 +101,7 @@ async def serve_run(
     host.close()
 
 
-def list_addresses(listener: Listener) -> dict[str, object]:
+def list_addresses(listener: PortListener) -> dict[str, object]:
     """Return the addresses of all instances and of all availability group listeners, by name."""
     login = {"host": HOST, "login": LOGIN, "password": listener.password}
     addresses_by_name = {name: {**login, "port": port} for name, port in listener.ports.items()}
@@ -112,7 +112,7 @@ def list_addresses(listener: Listener) -> dict[str, object]:
     }
 
 
-def _read(
+def _post_lines(
     host: Host,
     lines: TextIO,
     show: Callable[[str], object],
@@ -122,8 +122,8 @@ def _read(
     """Post each of *lines* to the run. After the last line, set *stop_event*, which ends the run."""
 
     def print_result(line: str, future: Future[RequestResult]) -> None:
-        if future.result().refused:
-            show(json.dumps({"kind": "refused", "line": line, "text": future.result().refused}))
+        if future.result().refusal:
+            show(json.dumps({"kind": "refused", "line": line, "text": future.result().refusal}))
 
     for line in map(str.strip, lines):
         if line:

@@ -12,17 +12,17 @@ from app.host import RequestResult
 from app.serve import login as logins
 from app.serve import types
 from app.serve.login import (
-    MESSAGE_MAX,
-    SIZE,
-    Assembler,
+    MESSAGE_BYTES_MAX,
+    PACKET_SIZE,
     Encryption,
     LoginPacket,
     MalformedPacketError,
+    MessageAssembler,
     PacketKind,
     TdsMessage,
 )
 from app.serve.requests import (
-    OUTPUT,
+    OUTPUT_PREFIX,
     CursorNotFoundError,
     Cursors,
     InvalidParameterError,
@@ -35,8 +35,8 @@ from app.serve.requests import (
     read_calls,
     read_transaction,
 )
-from app.serve.wire import CLIENT_HELLO, Pipe, Tls, Wire
-from engine.constants import PRODUCT
+from app.serve.wire import CLIENT_HELLO, Pipe, TdsWire, Tls
+from engine.constants import PRODUCT_VERSIONS
 from engine.drill.judging.shapes import Row
 from engine.events import SessionData, SqlDoneData
 from engine.messages import fill_message, find_wording
@@ -50,7 +50,7 @@ OutputRow = Row
 NOT_SIMULATED: Final = "Not simulated: "
 
 
-def encode_answer(
+def encode_response(
     request: SqlRequest,
     messages: Sequence[OutputRow],
     results: Sequence[OutputRow],
@@ -67,12 +67,14 @@ def encode_answer(
     """
     inner = types.DONE_IN_PROC if request.call else types.DONE
     return_value: OutputRow | None = None
-    if (request.outputs or request.returns) and results and results[-1]["columns"][0].startswith(OUTPUT):
+    if (
+        (request.outputs or request.has_return_status)
+        and results
+        and results[-1]["columns"][0].startswith(OUTPUT_PREFIX)
+    ):
         return_value = results[-1]
-        messages = [
-            *messages[: return_value["after_messages"]],
-            *messages[return_value["after_messages"] + 1 :],
-        ]
+        position = return_value["after_messages"]
+        messages = [*messages[:position], *messages[position + 1 :]]
         results = results[:-1]
     output, failed = bytearray(), False
     end: StatementEnd | None = None
@@ -93,20 +95,20 @@ def encode_answer(
                 flush_end()
                 output += b"" if part["status"] is None else types.encode_return_status(part["status"])
                 end = StatementEnd(
-                    types.ERROR if failed else 0, part["rows"], calls=part["status"] is not None
+                    types.ERROR if failed else 0, part["rows"], is_call=part["status"] is not None
                 )
                 failed = False
         elif "columns" in part:
             flush_end()
             output += types.encode_grid(part, tds)
-            end = StatementEnd(shows=True, fails=bool(part.get("failed")))
+            end = StatementEnd(precedes_result=True, has_failed=bool(part.get("failed")))
         elif part.get("rows") is not None:
-            if end is None or not end.shows:
+            if end is None or not end.precedes_result:
                 flush_end()
-            end = StatementEnd(types.ERROR if failed else 0, part["rows"], changes=end is None)
+            end = StatementEnd(types.ERROR if failed else 0, part["rows"], is_change=end is None)
             failed = False
         # the error belongs to the rows before it
-        elif end is not None and end.fails and part["severity"] > 10:
+        elif end is not None and end.has_failed and part["severity"] > 10:
             output += types.encode_message(part, server, tds)
             end = StatementEnd(types.ERROR)
         elif not _is_client_message(part):
@@ -119,10 +121,8 @@ def encode_answer(
     if request.call:
         output += _encode_return_values(request, return_value, tds)
     last_end = end or StatementEnd(types.ERROR if failed else 0)
-    return bytes(
-        output
-        + last_end.encode(types.DONE_PROC if request.call else inner, types.MORE if more_results else 0, tds)
-    )
+    kind = types.DONE_PROC if request.call else inner
+    return bytes(output + last_end.encode(kind, types.MORE if more_results else 0, tds))
 
 
 _USE: Final = re.compile(r"\s*USE\s+\[?([^\]\s;]+)", re.IGNORECASE)
@@ -134,24 +134,24 @@ class StatementEnd(NamedTuple):
 
     status: int = 0
     rows: int | None = None
-    changes: bool = False
+    is_change: bool = False
     """True for an INSERT, UPDATE or DELETE."""
-    shows: bool = False
+    precedes_result: bool = False
     """True if a result set follows whose row count is not known yet."""
-    fails: bool = False
+    has_failed: bool = False
     """True if an error ended the result set after its rows."""
-    calls: bool = False
+    is_call: bool = False
     """True for the call of a procedure in a batch."""
 
     def encode(self, kind: int, more_flag: int, tds: int) -> bytes:
         """Encode the end as a DONE token. FreeTDS reads only the row count of the last statement of a batch."""
-        kind = types.DONE_PROC if self.calls else kind
-        return types.encode_done(kind, self.status | more_flag, self.rows, tds, changes=self.changes)
+        kind = types.DONE_PROC if self.is_call else kind
+        return types.encode_done(kind, self.status | more_flag, self.rows, tds, changes=self.is_change)
 
 
 def _encode_return_values(request: SqlRequest, result: OutputRow | None, tds: int) -> bytes:
     values = list(result["rows"][0]) if result is not None else []
-    status = values.pop(0) if request.returns and values else 0
+    status = values.pop(0) if request.has_return_status and values else 0
     output = types.encode_return_status(status or 0)
     if request.handle is not None:
         output += types.encode_return_value(0, "", "int", request.handle, tds)
@@ -203,9 +203,9 @@ HANDSHAKE_S: Final = 15.0
 """Maximum wall time from the first byte to the end of the login: the timeout of most clients. Assumed."""
 FIRST_BYTE_S: Final = 5.0
 """Maximum wall time until the first byte of a client. Assumed."""
-TOO_LARGE: Final = 701
+TOO_LARGE_ERROR: Final = 701
 """Number of the error that a server returns if it has too little memory for a batch."""
-NO_CURSOR: Final = "sp_cursorfetch: The cursor identifier value provided ({:x}) is not valid."
+NO_CURSOR_TEXT: Final = "sp_cursorfetch: The cursor identifier value provided ({:x}) is not valid."
 """Text of message 16909, as discussions of drivers quote it."""
 
 
@@ -223,10 +223,7 @@ class ServerContext(Protocol):
         """Send *line* to the run. If the input completes immediately, the future is already complete."""
 
     async def wait_until_answering(self, name: str) -> str:
-        """Wait while the port *name* is silent.
-
-        Return the instance that answers on it, or an empty text if none does.
-        """
+        """Wait while the port *name* is silent. Return the instance that answers on it, or an empty text."""
 
     def get_address(self, server: str) -> tuple[str, int]:
         """Return host and port of an instance."""
@@ -251,20 +248,20 @@ class TdsSession:
         self.context, self.name, self.number = context, name, number
         self.server = ""
         """Instance that answers; empty until it is known."""
-        self.ended = ""
+        self.end_reason = ""
         """Reason why the instance has ended the session, from the event; empty if it has not."""
         self.users_max: Callable[[], int | None] = lambda: None
         """Function that returns the maximum number of logged-in connections if it is reached, otherwise None."""
         self.logged_in = False
         self._dropping = False
-        self._wire = Wire(pipe)
-        self._assembler = Assembler()
+        self._wire = TdsWire(pipe)
+        self._assembler = MessageAssembler()
         self._messages: list[TdsMessage] = []
-        self._reading: asyncio.Task[TdsMessage] | None = None
+        self._next_message: asyncio.Task[TdsMessage] | None = None
         """Task that reads the next message during a batch: a cancellation, or the end of the connection."""
         self._prepared = PreparedStatements()
         self._cursors = Cursors()
-        self._tds, self._size, self._spid = logins.TDS_7_4, SIZE, 0
+        self._tds, self._size, self._spid = logins.TDS_7_4, PACKET_SIZE, 0
         self._database, self._transaction = "master", 0
         self._language = "us_english"
 
@@ -280,42 +277,42 @@ class TdsSession:
         try:
             async with asyncio.timeout(HANDSHAKE_S):
                 self.logged_in = await self._log_in()
-            self._assembler.most = MESSAGE_MAX
+            self._assembler.message_bytes_max = MESSAGE_BYTES_MAX
             while self.logged_in:
                 await self._serve_message(await self._await_message())
                 await asyncio.sleep(0)  # a client with many requests must not block other clients
         except (ConnectionClosedError, ConnectionError, MalformedPacketError, TimeoutError):
             pass
         finally:
-            if self._reading is not None and not self._reading.cancel():
+            if self._next_message is not None and not self._next_message.cancel():
                 # marks the exception as retrieved, because it was reported elsewhere
-                self._reading.exception()
+                self._next_message.exception()
             if self.server and self.window in self.context.world.sessions:
                 await self.context.send_input(f"disconnect {self.window}")
             self._wire.close()
 
     def end(self, reason: str) -> None:
         """End the session for *reason*, because the instance has ended it. The wait for a packet then ends."""
-        self.ended = reason
+        self.end_reason = reason
         self._wire.end()
 
     def reset(self) -> None:
         """Reset the connection, so that the client's system reports the loss."""
         self._wire.reset()
 
-    def drop_packets(self, dropped: bool) -> None:
+    def drop_packets(self, enabled: bool) -> None:
         """Start or stop dropping packets from the client, so that they are not acknowledged."""
-        if dropped != self._dropping:
-            self._dropping = dropped
-            self._wire.drop_packets(dropped)
+        if enabled != self._dropping:
+            self._dropping = enabled
+            self._wire.drop_packets(enabled)
 
     async def _await_message(self) -> TdsMessage:
         """Return the next message. Raises ConnectionClosedError if either side closes the connection."""
-        reading, self._reading = self._reading, None
+        reading, self._next_message = self._next_message, None
         try:
             return await (reading or self._read_message())
         except ConnectionClosedError:
-            if self.ended:
+            if self.end_reason:
                 await self._end_lost_session()
             raise
 
@@ -324,7 +321,7 @@ class TdsSession:
             data = await self._wire.read()
             if not data:
                 raise ConnectionClosedError
-            self._messages += self._assembler.feed(data)
+            self._messages += self._assembler.add_bytes(data)
         return self._messages.pop(0)
 
     async def _end_lost_session(self) -> None:
@@ -343,18 +340,18 @@ class TdsSession:
         async with asyncio.timeout(FIRST_BYTE_S):
             data = await self._wire.read()
         if data[:1] == bytes([CLIENT_HELLO]):
-            await self._wire.begin_tls(self.context.tls.strict, in_prelogin=False, initial_bytes=data)
+            await self._wire.begin_tls(self.context.tls.strict_context, in_prelogin=False, initial_bytes=data)
         else:
-            self._messages += self._assembler.feed(data)
+            self._messages += self._assembler.add_bytes(data)
         message = await self._await_message()
         self.server = await self.context.wait_until_answering(self.name)
-        build = PRODUCT[self.context.world.instances[self.server].version][0]
+        build = PRODUCT_VERSIONS[self.context.world.instances[self.server].version][0]
         encryption, mars = Encryption.NONE, False
         if message.kind is PacketKind.PRELOGIN:
             prelogin, mars = logins.read_prelogin(message.body)
             encryption = logins.negotiate_encryption(prelogin)
             await self._send(logins.build_prelogin_answer(encryption, build, mars))
-            if encryption is not Encryption.NONE and not self._wire.hidden:
+            if encryption is not Encryption.NONE and not self._wire.is_encrypted:
                 await self._wire.begin_tls(self.context.tls.prelogin_context, in_prelogin=True)
             else:
                 encryption = Encryption.NONE
@@ -369,9 +366,8 @@ class TdsSession:
             severity, text = fill_message(18452, version=self.context.world.instances[self.server].version)
             await self._send(self._encode_failure(18452, text, severity))
             return False
-        if (
-            mars or login.new_password
-        ):  # refused after the login request, because drivers do not report earlier reasons
+        # Refused after the login request, because drivers do not report earlier reasons.
+        if mars or login.new_password:
             feature = "MARS (several results at once)" if mars else "a password change at login"
             await self._send(self._encode_failure(50000, f"Not simulated: {feature}."))
             return False
@@ -417,8 +413,8 @@ class TdsSession:
             "intent": "ReadOnly" if login.read_only else "",
             "listener": self.name if self.name != self.server else "",
             "language": login.language,
-            "encrypted": "yes" if self._wire.hidden else "",
-            "packet_bytes": str(login.packet_size) if login.packet_size != SIZE else "",
+            "encrypted": "yes" if self._wire.is_encrypted else "",
+            "packet_bytes": str(login.packet_size) if login.packet_size != PACKET_SIZE else "",
         }
         return json.dumps({name: value for name, value in fields.items() if value or name == "login"})
 
@@ -428,12 +424,12 @@ class TdsSession:
         partner = self.context.get_partner_address(self.server, session.database)
         output = types.encode_environment(types.DATABASE, session.database, "master")
         output += self._encode_info(5701, f"Changed database context to '{session.database}'.")
-        output += types.get_collation()
+        output += types.encode_collation()
         self._language = get_language(session)
         output += types.encode_environment(types.LANGUAGE, self._language)
         output += self._encode_info(5703, f"Changed language setting to {self._language}.")
         output += self._acknowledge_login(login, build)
-        output += types.encode_environment(types.PACKET_SIZE, str(login.packet_size), str(SIZE))
+        output += types.encode_environment(types.PACKET_SIZE, str(login.packet_size), str(PACKET_SIZE))
         output += types.encode_environment(types.PARTNER, partner) if partner else b""
         await self._send(output + types.encode_done(tds=self._tds))
         self._size = login.packet_size
@@ -460,18 +456,17 @@ class TdsSession:
         if message.kind is PacketKind.ATTENTION:  # a cancellation after the end of its batch
             await self._send(types.encode_done(status=types.ATTENTION, tds=self._tds))
             return
-        await self.context.wait_until_answering(
-            self.server
-        )  # requests wait while the server hangs or the clock is stopped
+        # Requests wait while the server hangs or the clock is stopped.
+        await self.context.wait_until_answering(self.server)
         if message.too_large:
             version = self.context.world.instances[self.server].version
-            severity, text = fill_message(TOO_LARGE, "default", version=version)
-            await self._send(self._encode_failure(TOO_LARGE, text, severity))
+            severity, text = fill_message(TOO_LARGE_ERROR, "default", version=version)
+            await self._send(self._encode_failure(TOO_LARGE_ERROR, text, severity))
             return
         output = b""
-        if message.resets:
+        if message.resets_connection:
             await self._reset_session()
-            output = types.encode_environment(types.RESET_DONE, b"", b"")
+            output = types.encode_environment(types.RESET_ACKNOWLEDGED, b"", b"")
         try:
             requests = self._parse_requests(message)
         except UnsupportedRequestError as problem:
@@ -490,10 +485,10 @@ class TdsSession:
                 await self._send(types.encode_done(status=types.ATTENTION, tds=self._tds))
                 return
             output += answer
-            if self.ended:
+            if self.end_reason:
                 break
         await self._send(output)
-        if self.ended:
+        if self.end_reason:
             raise ConnectionClosedError
 
     def _parse_requests(self, message: TdsMessage) -> list[SqlRequest]:
@@ -521,31 +516,33 @@ class TdsSession:
 
         *more_results*: responses to further requests follow.
         """
-        if request.resets:
+        if request.resets_connection:
             await self._reset_session()
         if request.fetch is not None:
             try:
                 return fetch_rows(self._cursors, request.fetch, self._tds, more_results)
             except CursorNotFoundError:
-                return self._encode_failure(16909, NO_CURSOR.format(request.fetch.cursor))
+                return self._encode_failure(16909, NO_CURSOR_TEXT.format(request.fetch.cursor))
         if not request.text.strip():
-            return self._encode_changes("") + encode_answer(
+            return self._encode_changes("") + encode_response(
                 request, (), (), self.server, self._tds, more_results=more_results
             )
         running = self.context.send_input(f"batch {self.window} {json.dumps(request.text)}")
         was_canceled = not running.done() and await self._wait_for_batch(running)
         sql_done = (await running).end_data
-        if self.ended == "lost" or not isinstance(sql_done, SqlDoneData):
+        if self.end_reason == "lost" or not isinstance(sql_done, SqlDoneData):
             await self._end_lost_session()
             raise ConnectionClosedError
         if was_canceled:
             return None
         messages, results = sql_done.messages, sql_done.results
         failed = any(message["severity"] > 10 for message in messages)
-        changes = b"" if self.ended else self._encode_changes(request.text, failed)
-        if request.opening is not None and results:
-            return changes + open_cursor(self._cursors, request.opening, results[0], self._tds, more_results)
-        return encode_answer(
+        changes = b"" if self.end_reason else self._encode_changes(request.text, failed)
+        if request.cursor_response is not None and results:
+            return changes + open_cursor(
+                self._cursors, request.cursor_response, results[0], self._tds, more_results
+            )
+        return encode_response(
             request, messages, results, self.server, self._tds, changes, more_results, sql_done.ends or ()
         )
 
@@ -554,10 +551,13 @@ class TdsSession:
 
         Raises ConnectionClosedError if the client has disconnected.
         """
-        self._reading = self._reading or asyncio.ensure_future(self._read_message())
-        awaitables: set[asyncio.Future[RequestResult] | asyncio.Future[TdsMessage]] = {running, self._reading}
+        self._next_message = self._next_message or asyncio.ensure_future(self._read_message())
+        awaitables: set[asyncio.Future[RequestResult] | asyncio.Future[TdsMessage]] = {
+            running,
+            self._next_message,
+        }
         await asyncio.wait(awaitables, return_when=asyncio.FIRST_COMPLETED)
-        if running.done() or self.ended:
+        if running.done() or self.end_reason:
             return False
         message = await self._await_message()
         if message.kind is not PacketKind.ATTENTION:

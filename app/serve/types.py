@@ -16,12 +16,12 @@ from msgspec.structs import replace
 
 from app.serve.login import TDS_7_2, TDS_7_3
 from engine.drill.judging.shapes import Row
-from engine.tsql.scalars.types import ANY_DIGITS, MAX, SqlType, encode_code_page, read_type
+from engine.tsql.scalars.types import ANY_DIGITS, MAX_LENGTH, SqlType, encode_code_page, parse_sql_type
 from engine.tsql.scalars.values import Scalar
 
 COLLATION: Final = bytes.fromhex("0904d00034")
 """SQL_Latin1_General_CP1_CI_AS: language 0x0409, ignoring case, kana and width; sort order 52 [MS-TDS 2.2.5.1.2]."""
-_WHOLE: Final = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
+_INTEGER_SIZES: Final = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 TEXT_TOKENS: Final = {
     "char": 0xAF,
     "varchar": 0xA7,
@@ -30,10 +30,10 @@ TEXT_TOKENS: Final = {
     "binary": 0xAD,
     "varbinary": 0xA5,
 }
-_OLD: Final = {"varchar": 0x23, "nvarchar": 0x63, "varbinary": 0x22}
+_POINTER_TOKENS: Final = {"varchar": 0x23, "nvarchar": 0x63, "varbinary": 0x22}
 _POINTER: Final = b"\x10" + bytes(16) + bytes(8)
 """Text pointer and timestamp. No client uses their values."""
-_AS: Final = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary"}
+_LARGE_VALUE_TYPES: Final = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary"}
 """Type of a large value -> type with max that represents it without a text pointer."""
 _VARIANT_MAX: Final = 8009
 """Maximum size of a sql_variant with its properties, in bytes."""
@@ -65,12 +65,16 @@ class WireColumn(Struct, frozen=True):
     def info(self) -> bytes:
         """Encoded TYPE_INFO [MS-TDS 2.2.5.6]."""
         kind, name = self.kind, self.kind.name
-        if name in _WHOLE:
-            return bytes([0x26, _WHOLE[name]])
+        if name in _INTEGER_SIZES:
+            return bytes([0x26, _INTEGER_SIZES[name]])
         if self.by_pointer:
-            return bytes([_OLD[name]]) + b"\xff\xff\xff\x7f" + (b"" if "binary" in name else COLLATION)
-        if name in _UNBOUNDED:
-            return _UNBOUNDED[name]
+            return (
+                bytes([_POINTER_TOKENS[name]])
+                + b"\xff\xff\xff\x7f"
+                + (b"" if "binary" in name else COLLATION)
+            )
+        if name in _UNBOUNDED_TYPES:
+            return _UNBOUNDED_TYPES[name]
         if name in TEXT_TOKENS:
             wide = 2 if name in ("nchar", "nvarchar") else 1
             size = 0xFFFF if self.long else min(kind.length * wide, _BYTES_MAX)
@@ -79,7 +83,7 @@ class WireColumn(Struct, frozen=True):
             return bytes([TIME_TOKENS[name]]) + (b"" if name == "date" else bytes([kind.scale]))
         if name == "numeric":
             return bytes([0x6C, 17, kind.precision, kind.scale])
-        return _FIXED[name]
+        return _FIXED_TYPES[name]
 
     def encode_value(self, value: Scalar) -> bytes:
         """Encode a value without type information. Raises ValueError if the value does not fit the type."""
@@ -90,9 +94,9 @@ class WireColumn(Struct, frozen=True):
             return _encode_variant(self.kind.base, value)
         if value is None:
             return b"\0"
-        if name in _WHOLE:
-            return struct.pack("B", _WHOLE[name]) + int(value).to_bytes(
-                _WHOLE[name], "little", signed=name != "tinyint"
+        if name in _INTEGER_SIZES:
+            return struct.pack("B", _INTEGER_SIZES[name]) + int(value).to_bytes(
+                _INTEGER_SIZES[name], "little", signed=name != "tinyint"
             )
         raw = _encode_value(self.kind, value)
         return bytes([len(raw)]) + raw
@@ -115,13 +119,13 @@ class WireColumn(Struct, frozen=True):
         return struct.pack("<H", len(raw[:_BYTES_MAX])) + raw[:_BYTES_MAX]
 
 
-_FIXED: Final = {
+_FIXED_TYPES: Final = {
     "bit": b"\x68\x01", "float": b"\x6d\x08", "real": b"\x6d\x04", "money": b"\x6e\x08", "smallmoney": b"\x6e\x04",
     "datetime": b"\x6f\x08", "smalldatetime": b"\x6f\x04", "uniqueidentifier": b"\x24\x10",
 }  # fmt: skip
 
 
-_UNBOUNDED: Final = {"sql_variant": b"\x62" + struct.pack("<I", _VARIANT_MAX), "xml": b"\xf1\0"}
+_UNBOUNDED_TYPES: Final = {"sql_variant": b"\x62" + struct.pack("<I", _VARIANT_MAX), "xml": b"\xf1\0"}
 """Type without a length -> its TYPE_INFO. XML has no schema here."""
 
 
@@ -163,7 +167,7 @@ def _encode_value(kind: SqlType, value: int | float | str | bytes) -> bytes:
         return (b"\1" if units >= 0 else b"\0") + abs(units).to_bytes(16, "little")
     if name == "uniqueidentifier":
         return UUID(str(value)).bytes_le
-    return _encode_moment(kind, str(value))
+    return _encode_date_time(kind, str(value))
 
 
 def _convert_to_units(value: object, scale: int) -> int:
@@ -174,7 +178,7 @@ def _convert_to_units(value: object, scale: int) -> int:
         raise ValueError(f"{value!r} is not a number") from None
 
 
-def _encode_moment(kind: SqlType, text: str) -> bytes:
+def _encode_date_time(kind: SqlType, text: str) -> bytes:
     """Encode a date or time [MS-TDS 2.2.5.5.1.7 to 2.2.5.5.1.11]. Old types count from 1900, new types from year 1."""
     name = kind.name
     if name in ("datetime", "smalldatetime"):
@@ -208,11 +212,11 @@ def build_column(type_name: str, values: Sequence[Scalar], tds: int, parameter: 
     For an unknown type, *values* determine the type. *parameter*: True for an output value, which has at most
     8,000 bytes before TDS 7.2.
     """
-    kind = _guess_type(values) if type_name in ("", "null") else read_type(type_name)
+    kind = _guess_type(values) if type_name in ("", "null") else parse_sql_type(type_name)
     kind = _get_wire_type(kind, tds)
     if kind.base is not None:
         kind = replace(kind, base=_get_wire_type(kind.base, tds))
-    long = (kind.length == MAX and kind.name in TEXT_TOKENS) or kind.name == "xml"
+    long = (kind.length == MAX_LENGTH and kind.name in TEXT_TOKENS) or kind.name == "xml"
     by_pointer = long and tds < TDS_7_2 and not parameter
     if long and tds < TDS_7_2:
         kind, long = SqlType(kind.name, _BYTES_MAX), False
@@ -238,8 +242,8 @@ def _get_wire_type(kind: SqlType, tds: int) -> SqlType:
     if kind.name in TIME_TOKENS and tds < TDS_7_3:
         return SqlType("nvarchar", _TIME_TEXT[kind.name])
     if kind.name == "xml" and tds < TDS_7_2:
-        return SqlType("nvarchar", MAX)
-    return SqlType(_AS[kind.name], MAX) if kind.name in _AS else kind
+        return SqlType("nvarchar", MAX_LENGTH)
+    return SqlType(_LARGE_VALUE_TYPES[kind.name], MAX_LENGTH) if kind.name in _LARGE_VALUE_TYPES else kind
 
 
 def _guess_type(values: Sequence[Scalar]) -> SqlType:
@@ -249,7 +253,9 @@ def _guess_type(values: Sequence[Scalar]) -> SqlType:
         return SqlType("int" if all(-(2**31) <= value < 2**31 for value in integers) else "bigint")
     if present_values and all(isinstance(value, (int, float)) for value in present_values):
         return SqlType("float")
-    return SqlType("nvarchar", MAX if any(len(str(value)) > 4000 for value in present_values) else 4000)
+    return SqlType(
+        "nvarchar", MAX_LENGTH if any(len(str(value)) > 4000 for value in present_values) else 4000
+    )
 
 
 DONE, DONE_PROC, DONE_IN_PROC = 0xFD, 0xFE, 0xFF
@@ -262,11 +268,11 @@ SELECT, INSERT = 0xC1, 0xC3
 DATABASE, LANGUAGE, PACKET_SIZE, SQL_COLLATION = 1, 2, 4, 7
 BEGIN, COMMIT, ROLLBACK = 8, 9, 10
 PARTNER: Final = 13
-RESET_DONE: Final = 18
+RESET_ACKNOWLEDGED: Final = 18
 ROUTING: Final = 20
 """Types of ENVCHANGE [MS-TDS 2.2.7.9]."""
 
-NULLABLE: Final = 0x0009
+NULLABLE_FLAGS: Final = 0x0009
 """Column flags: nullable, updatability unknown."""
 TEXT_MAX: Final = 8000
 """Maximum number of characters of a message, because a token has at most 65,535 bytes."""
@@ -278,7 +284,7 @@ def encode_short_text(text: str) -> bytes:
     return bytes([len(raw) // 2]) + raw
 
 
-def _write_long(text: str) -> bytes:
+def _encode_long_text(text: str) -> bytes:
     raw = text[:TEXT_MAX].encode("utf-16-le", "surrogatepass")
     return struct.pack("<H", len(raw) // 2) + raw
 
@@ -306,7 +312,7 @@ def encode_message(message_row: Row, server: str, tds: int) -> bytes:
         message_row["severity"] % 10 if not error else message_row["severity"],
     )
     procedure = message_row.get("procedure", "")
-    body += _write_long(message_row["text"]) + encode_short_text(server) + encode_short_text(procedure)
+    body += _encode_long_text(message_row["text"]) + encode_short_text(server) + encode_short_text(procedure)
     line = message_row["line"] or (0 if procedure else 1)  # 0 means that the procedure call failed
     body += struct.pack("<I" if tds >= TDS_7_2 else "<H", min(line, 65_535))
     return struct.pack("<BH", 0xAA if error else 0xAB, len(body)) + body
@@ -338,7 +344,7 @@ def encode_login_ack(tds: int, build: tuple[int, int, int]) -> bytes:
     return struct.pack("<BH", 0xAD, len(body)) + body
 
 
-def get_collation() -> bytes:
+def encode_collation() -> bytes:
     """Return the encoded default collation [MS-TDS 2.2.5.1.2]."""
     return encode_environment(SQL_COLLATION, COLLATION, b"")
 
@@ -358,14 +364,16 @@ def encode_grid(result: Row, tds: int) -> bytes:
     return _encode_metadata(result["columns"], columns, tds) + _encode_rows(columns, result["rows"], tds)
 
 
-def _encode_metadata(names: Sequence[str], columns: Sequence[WireColumn], tds: int, hidden: int = 0) -> bytes:
-    """Encode COLMETADATA. The last *hidden* columns are only for the driver."""
+def _encode_metadata(
+    names: Sequence[str], columns: Sequence[WireColumn], tds: int, hidden_count: int = 0
+) -> bytes:
+    """Encode COLMETADATA. The last *hidden_count* columns are only for the driver."""
     output = bytearray(struct.pack("<BH", 0x81, len(columns)))
     for index, (name, wire_column) in enumerate(zip(names, columns, strict=True)):
-        flags = HIDDEN if index >= len(columns) - hidden else NULLABLE
+        flags = HIDDEN_COLUMN if index >= len(columns) - hidden_count else NULLABLE_FLAGS
         output += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, flags) + wire_column.info
         output += b"\0\0" if wire_column.by_pointer else b""  # empty table name
-        output += encode_short_text("" if name == NAMELESS else name)
+        output += encode_short_text("" if name == NO_COLUMN_NAME else name)
     return bytes(output)
 
 
@@ -389,8 +397,8 @@ def _encode_rows(columns: Sequence[WireColumn], rows: Sequence[Sequence[Scalar]]
 
 
 ROW_STATUS: Final = "ROWSTAT"
-FETCHED: Final = 1
-HIDDEN: Final = 0x2000
+ROW_FETCHED: Final = 1
+HIDDEN_COLUMN: Final = 0x2000
 _EXPRESSION, _OF_DRIVER = 0x04, 0x10
 
 
@@ -402,7 +410,7 @@ def encode_cursor_columns(result: Row, tds: int) -> bytes:
     """
     names = [*result["columns"], ROW_STATUS]
     metadata = _encode_metadata(
-        names, [*build_columns(result, tds), _build_status_column(tds)], tds, hidden=1
+        names, [*build_columns(result, tds), _build_status_column(tds)], tds, hidden_count=1
     )
     columns = b"".join(
         bytes([index & 0xFF, 0, _EXPRESSION | (_OF_DRIVER if index == len(names) else 0)])
@@ -414,14 +422,14 @@ def encode_cursor_columns(result: Row, tds: int) -> bytes:
 def encode_cursor_rows(result: Row, rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
     """Encode rows of a cursor with the hidden status column."""
     columns = [*build_columns(result, tds), _build_status_column(tds)]
-    return _encode_rows(columns, [[*row, FETCHED] for row in rows], tds)
+    return _encode_rows(columns, [[*row, ROW_FETCHED] for row in rows], tds)
 
 
 def _build_status_column(tds: int) -> WireColumn:
-    return build_column("int", [FETCHED], tds)
+    return build_column("int", [ROW_FETCHED], tds)
 
 
-NAMELESS: Final = "(No column name)"
+NO_COLUMN_NAME: Final = "(No column name)"
 """Text that a query window shows for a column without a name."""
 NBCROW_SINCE: Final = 0x730B0003
 

@@ -18,7 +18,7 @@ from app.files import own_certificate
 from app.serve.login import MalformedPacketError, PacketKind, build_packet, build_packets
 from engine.overrides import override
 
-READ: Final = 65_536
+READ_BYTES: Final = 65_536
 STRICT_PROTOCOL: Final = "tds/8.0"
 """Protocol name (ALPN) in the TLS handshake of a TDS 8.0 client."""
 CLIENT_HELLO: Final = 0x16
@@ -35,7 +35,7 @@ class Tls(Struct, frozen=True):
 
     Its maximum is TLS 1.2, the newest that drivers support there (measured).
     """
-    strict: ssl.SSLContext
+    strict_context: ssl.SSLContext
     """Context for TDS 8.0, in which the connection starts with TLS."""
 
 
@@ -49,7 +49,7 @@ def create_tls(address: str) -> Tls:
     return Tls(certificate, context, strict)
 
 
-class Wire:
+class TdsWire:
     """Connection that sends packets and receives bytes. It hides whether TLS is used."""
 
     def __init__(self, pipe: Pipe) -> None:
@@ -63,7 +63,7 @@ class Wire:
             return await self._pipe.read()
         while True:
             try:
-                return self._tls.read(READ)
+                return self._tls.read(READ_BYTES)
             except ssl.SSLWantReadError:
                 data = await self._pipe.read()
                 if not data:
@@ -117,7 +117,7 @@ class Wire:
         self._tls = None
 
     @property
-    def hidden(self) -> bool:
+    def is_encrypted(self) -> bool:
         """Return whether the connection is encrypted."""
         return self._tls is not None
 
@@ -129,9 +129,9 @@ class Wire:
         """Close the connection."""
         self._pipe.close()
 
-    def drop_packets(self, dropped: bool) -> None:
+    def drop_packets(self, enabled: bool) -> None:
         """Start or stop dropping packets, as if the cable between client and server were unplugged."""
-        self._pipe.drop_packets(dropped)
+        self._pipe.drop_packets(enabled)
 
     def reset(self) -> None:
         """Reset the connection, so that the client's system reports the loss."""
@@ -160,22 +160,22 @@ UNREAD_BYTES_MAX: Final = 262_144
 SO_ATTACH_FILTER: Final = 26
 SO_DETACH_FILTER: Final = 27
 """Socket options that attach and detach a filter [Linux, include/uapi/asm-generic/socket.h]."""
-PASS_NOTHING: Final = struct.pack("@HBBI", 0x06, 0, 0, 0)
+DROP_FILTER: Final = struct.pack("@HBBI", 0x06, 0, 0, 0)
 """Socket filter with one instruction: BPF_RET | BPF_K, 0 bytes [Linux, include/uapi/linux/filter.h]."""
 
 
 class Pipe(asyncio.Protocol):
     """Connection whose received bytes one task at a time reads."""
 
-    def __init__(self, accepted: Callable[[Pipe], object]) -> None:
-        """Create a pipe. *accepted* is called when the connection is established."""
-        self._accepted = accepted
+    def __init__(self, on_connected: Callable[[Pipe], object]) -> None:
+        """Create a pipe. *on_connected* is called when the connection is established."""
+        self._accepted = on_connected
         self._transport: asyncio.Transport | None = None
         self._received = bytearray()
         self._is_closed = False
         """True if no more data will arrive."""
         self._reading: asyncio.Future[None] | None = None
-        self._room: asyncio.Future[None] | None = None
+        self._write_resumed: asyncio.Future[None] | None = None
         """Future that completes when the client accepts more data; None while the client accepts data."""
 
     # --- as asyncio calls it
@@ -204,11 +204,11 @@ class Pipe(asyncio.Protocol):
 
     @override
     def pause_writing(self) -> None:
-        self._room = asyncio.get_running_loop().create_future()
+        self._write_resumed = asyncio.get_running_loop().create_future()
 
     @override
     def resume_writing(self) -> None:
-        room, self._room = self._room, None
+        room, self._write_resumed = self._write_resumed, None
         if room is not None and not room.done():
             room.set_result(None)
 
@@ -241,8 +241,8 @@ class Pipe(asyncio.Protocol):
         if self.transport.is_closing():
             raise ConnectionResetError
         self.transport.write(data)
-        if self._room is not None:
-            await self._room
+        if self._write_resumed is not None:
+            await self._write_resumed
 
     def end(self) -> None:
         """End the received stream, so that the reader stops waiting."""
@@ -253,7 +253,7 @@ class Pipe(asyncio.Protocol):
         """Close the connection."""
         self.transport.close()
 
-    def drop_packets(self, dropped: bool) -> None:
+    def drop_packets(self, enabled: bool) -> None:
         """Start or stop dropping incoming packets of this connection, which are then not acknowledged.
 
         This works on Linux only, with a socket filter that passes no byte (man 7 socket, SO_ATTACH_FILTER).
@@ -263,8 +263,8 @@ class Pipe(asyncio.Protocol):
         if sys.platform != "linux" or wire is None or self.transport.is_closing():
             return
         with suppress(OSError):  # the client has just disconnected
-            if dropped:
-                program = ctypes.create_string_buffer(PASS_NOTHING)
+            if enabled:
+                program = ctypes.create_string_buffer(DROP_FILTER)
                 address = ctypes.addressof(program)
                 wire.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("@HP", 1, address))
             else:

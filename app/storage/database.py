@@ -19,7 +19,7 @@ from app.storage.problems import (
     build_problem,
     refuse_special_files,
 )
-from app.storage.tables import LONG, NULLABLE, RUNNING, TABLES
+from app.storage.tables import LONG_TABLES, NULLABLE_COLUMNS, RUNNING, TABLES
 from app.words.language import tr
 
 NETWORK_SYSTEMS: Final = frozenset(
@@ -76,7 +76,7 @@ def _get_windows_drive(folder: Path) -> str | None:
     return "network drive" if drive_type == DRIVE_REMOTE else None
 
 
-_NO_DATE: Final = (
+_INVALID_DATE_CONDITION: Final = (
     "(strftime('%s', {0}) IS NULL"
     " OR strftime('%Y-%m-%d %H:%M:%S', substr({0}, 1, 19), '+0 days') IS NOT substr({0}, 1, 19))"
 )
@@ -85,17 +85,17 @@ differs from the stored text.
 
 The fraction of the second is excluded, because SQLite rounds 59.9996 s up to the next minute.
 """
-_WHOLE: Final = "typeof({0}) <> 'integer'"
+_WRONG_INTEGER_CONDITION: Final = "typeof({0}) <> 'integer'"
 """SQL condition that is true for a value that is not an integer."""
-_WRONG: Final = {
-    int: _WHOLE,
-    bool: _WHOLE,
+_WRONG_TYPE_CONDITIONS: Final = {
+    int: _WRONG_INTEGER_CONDITION,
+    bool: _WRONG_INTEGER_CONDITION,
     float: "typeof({0}) NOT IN ('real', 'integer')",
     str: "typeof({0}) <> 'text'",
-    datetime: _NO_DATE,
+    datetime: _INVALID_DATE_CONDITION,
 }
 """Type of a column -> SQL condition that is true for a value of another type."""
-_IN_PLAY: Final = f"run_id IN (SELECT id FROM run WHERE status = '{RUNNING}')"
+_UNFINISHED_RUN_CONDITION: Final = f"run_id IN (SELECT id FROM run WHERE status = '{RUNNING}')"
 """SQL condition that selects the rows of unfinished runs. In long tables, only these rows are checked at the
 start.
 
@@ -122,7 +122,11 @@ def find_schema_faults(connection: sqlite3.Connection) -> Iterator[str]:
         return
     for table, columns in TABLES.items():
         fault_condition = " OR ".join(_build_type_check(table, name, kind) for name, kind in columns.items())
-        rows = f"({fault_condition}) AND {_IN_PLAY}" if table in LONG else fault_condition
+        rows = (
+            f"({fault_condition}) AND {_UNFINISHED_RUN_CONDITION}"
+            if table in LONG_TABLES
+            else fault_condition
+        )
         if connection.execute(f"SELECT 1 FROM {table} WHERE {rows} LIMIT 1").fetchone():
             yield f"a row of its table {table} holds what cannot be"
 
@@ -132,10 +136,10 @@ def _list_columns(connection: sqlite3.Connection, table: str) -> set[str]:
 
 
 def _build_type_check(table: str, name: str, kind: type) -> str:
-    fault_condition = _WRONG[kind].format(f'"{name}"')
+    fault_condition = _WRONG_TYPE_CONDITIONS[kind].format(f'"{name}"')
     return (
         f'({fault_condition} AND "{name}" IS NOT NULL)'
-        if (table, name) in NULLABLE
+        if (table, name) in NULLABLE_COLUMNS
         else f"({fault_condition})"
     )
 
@@ -202,11 +206,11 @@ def open_database(folder: Path) -> ProfileDatabase:
         raise StorageError(ProblemKind.CANNOT_OPEN, sentence) from error
     refuse_special_files(file, *(file.with_name(file.name + end) for end in SIDE_FILE_SUFFIXES))
     if not file.exists():
-        problems.remove(folder)
+        problems.remove_mark(folder)
     with _translate_errors(file):
-        connection = _connect(file)
+        connection = _connect_exclusively(file)
         try:
-            _migrate(connection, file)
+            _migrate_schema(connection, file)
             _raise_for_fault(next(find_schema_faults(connection), None), file)
         except BaseException:
             connection.close()
@@ -254,7 +258,7 @@ def _translate_errors(file: Path) -> Iterator[None]:
         _raise_for_fault("malformed database schema", file)
 
 
-def _connect(file: Path) -> sqlite3.Connection:
+def _connect_exclusively(file: Path) -> sqlite3.Connection:
     ended_badly = file.with_name(
         file.name + "-wal"
     ).exists()  # SQLite removes this file when the last connection closes
@@ -267,7 +271,7 @@ def _connect(file: Path) -> sqlite3.Connection:
         # without shared memory, which network drives lack. This statement must be the first, because a
         # foreign file must not be changed.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        _refuse_a_stranger(connection, file)
+        _refuse_foreign_file(connection, file)
         keep_private(file)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN IMMEDIATE")  # takes the lock now, not at the first write
@@ -284,7 +288,7 @@ def _connect(file: Path) -> sqlite3.Connection:
     return connection
 
 
-def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
+def _refuse_foreign_file(connection: sqlite3.Connection, file: Path) -> None:
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if (
@@ -355,7 +359,7 @@ def _read_revision(connection: sqlite3.Connection) -> str | None:
     return row[0] if row is not None else None
 
 
-def _migrate(connection: sqlite3.Connection, file: Path) -> None:
+def _migrate_schema(connection: sqlite3.Connection, file: Path) -> None:
     migrations, revision = sorted(MIGRATIONS.glob("[0-9]*.sql")), _read_revision(connection)
     revisions = [parse_revision(migration) for migration in migrations]
     newest = revisions[-1]

@@ -44,7 +44,7 @@ def export_profile(file: Path, target: Path) -> int:
         raise problem from error
     try:
         text = json.dumps({"format": FORMAT, "tables": tables}, indent=1, default=bytes.hex)
-        atomic_write.write(target, text + "\n")
+        atomic_write.write_atomically(target, text + "\n")
     except OSError as error:
         raise StorageError(
             ProblemKind.CANNOT_OPEN,

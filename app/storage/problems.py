@@ -61,7 +61,7 @@ _BY_SQLITE_CODE: Final = {
 """Result code of SQLite -> kind and text. SQLITE_IOERR_LOCK occurs for an exclusive lock on a read-only file."""
 
 
-_OTHER_TABLES = re.compile(r"no such (table|column)|already exists|duplicate column|has no column")
+_SCHEMA_MISMATCH = re.compile(r"no such (table|column)|already exists|duplicate column|has no column")
 """SQLite's messages for tables that do not match the file's version. Tests exclude that the program's SQL is
 the cause.
 """
@@ -74,7 +74,7 @@ def build_problem(error: BaseException | None, file: Path) -> StorageError | Non
     code = getattr(error, "sqlite_errorcode", None)  # Python's driver raises errors without a code
     if code is None:
         return None
-    if code == sqlite3.SQLITE_ERROR and _OTHER_TABLES.search(str(error)):
+    if code == sqlite3.SQLITE_ERROR and _SCHEMA_MISMATCH.search(str(error)):
         code = sqlite3.SQLITE_CORRUPT  # another program has changed the profile
     problem = _BY_SQLITE_CODE.get(code) or _BY_SQLITE_CODE.get(
         code & 0xFF
@@ -85,15 +85,15 @@ def build_problem(error: BaseException | None, file: Path) -> StorageError | Non
     return StorageError(kind, tr(sentence).format(file=file, detail=error))
 
 
-NAME: Final = "journal.mark"
+MARK_FILE_NAME: Final = "journal.mark"
 """Name of the mark's file."""
-_FORM: Final = re.compile(rb"run (\d{1,18}) lines (\d{1,18})\s*\Z")
+_MARK_PATTERN: Final = re.compile(rb"run (\d{1,18}) lines (\d{1,18})\s*\Z")
 """Pattern of the mark's text."""
-_SIZE: Final = 64
+_MARK_SIZE: Final = 64
 """Size of the mark in bytes. The size is constant, so that the mark can be overwritten even on a full disk."""
 
 
-class Mark(Struct, frozen=True):
+class JournalMark(Struct, frozen=True):
     """Newest run and the number of its stored lines.
 
     A file outside the database keeps it, to detect lost lines.
@@ -104,16 +104,16 @@ class Mark(Struct, frozen=True):
     """Number of stored journal lines."""
 
 
-def write(folder: Path, run_id: int, lines: int) -> None:
+def write_mark(folder: Path, run_id: int, lines: int) -> None:
     """Store the number of lines of the run.
 
     Errors are ignored, because the lines are already in the database.
     """
-    if is_special_file(folder / NAME):
+    if is_special_file(folder / MARK_FILE_NAME):
         return
-    text = f"run {run_id} lines {lines}".ljust(_SIZE - 1) + "\n"
+    text = f"run {run_id} lines {lines}".ljust(_MARK_SIZE - 1) + "\n"
     with contextlib.suppress(OSError):
-        file = os.open(folder / NAME, os.O_WRONLY | os.O_CREAT, 0o600)
+        file = os.open(folder / MARK_FILE_NAME, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
             os.write(file, text.encode())
             os.fsync(file)
@@ -121,19 +121,19 @@ def write(folder: Path, run_id: int, lines: int) -> None:
             os.close(file)
 
 
-def read(folder: Path) -> Mark | None:
+def read_mark(folder: Path) -> JournalMark | None:
     """Return the mark; None if it is missing or invalid."""
-    if is_special_file(folder / NAME):
+    if is_special_file(folder / MARK_FILE_NAME):
         return None
     try:
-        with (folder / NAME).open("rb") as file:
-            mark_match = _FORM.match(file.read(_SIZE))
+        with (folder / MARK_FILE_NAME).open("rb") as file:
+            mark_match = _MARK_PATTERN.match(file.read(_MARK_SIZE))
     except OSError:
         return None
-    return Mark(int(mark_match[1]), int(mark_match[2])) if mark_match else None
+    return JournalMark(int(mark_match[1]), int(mark_match[2])) if mark_match else None
 
 
-def remove(folder: Path) -> None:
+def remove_mark(folder: Path) -> None:
     """Remove the mark, because a new database does not contain the runs of an old one."""
     with contextlib.suppress(OSError):
-        (folder / NAME).unlink()
+        (folder / MARK_FILE_NAME).unlink()

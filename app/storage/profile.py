@@ -42,7 +42,7 @@ class Profile:
     def __init__(self, database: ProfileDatabase) -> None:
         self._database = database
         self.file = database.file
-        self._stored_mark = problems.read(self.file.parent)
+        self._stored_mark = problems.read_mark(self.file.parent)
         """Length of the current run's journal when the program last ended."""
         self.settings = ProfileSettings(database)
         self.drafts = DraftStore(database)
@@ -58,7 +58,7 @@ class Profile:
         journal: Sequence[JournalLine] = (),
         tick: int = 0,
     ) -> RunId:
-        """Record a new run. The run stays unfinished until `finish` or `abandon`.
+        """Record a new run. The run stays unfinished until `apply_pending_input` or `abandon`.
 
         If the run is already in progress, pass its *journal* and current *tick*; all is stored in one
         transaction. Raises ValueError unless 0 <= *seed* < 2**63.
@@ -74,10 +74,10 @@ class Profile:
                 mode=mode,
             )
             for line in journal:
-                runs.append_lines(db, run_id, line.tick, line.text)
+                runs.append_line(db, run_id, line.tick, line.text)
             runs.store_position(db, run_id, tick)
         if journal:
-            problems.write(self.file.parent, run_id, len(journal))
+            problems.write_mark(self.file.parent, run_id, len(journal))
         return run_id
 
     def append(self, run_id: RunId, tick: int, line: str) -> None:
@@ -86,8 +86,8 @@ class Profile:
         After this call returns, the line survives a power failure, so show its effect only then.
         """
         with self._database.run_transaction() as db:
-            lines = runs.append_lines(db, run_id, tick, line)
-        problems.write(self.file.parent, run_id, lines)
+            lines = runs.append_line(db, run_id, tick, line)
+        problems.write_mark(self.file.parent, run_id, lines)
 
     def store_hash(self, run_id: RunId, tick: int, state_hash: str) -> None:
         """Store the hash of the world at *tick*. A resumed run must have the same hash at this tick."""
@@ -124,11 +124,11 @@ class Profile:
         with self._database.run_transaction() as db:
             for run_id in doomed:
                 runs.delete_finished(db, run_id)
-            mark = problems.read(self.file.parent)
+            mark = problems.read_mark(self.file.parent)
             if (
                 mark is not None and mark.run_id in doomed
             ):  # inside the transaction: a mark without its run would be reported as a lost run at the next start
-                problems.remove(self.file.parent)
+                problems.remove_mark(self.file.parent)
         if self._stored_mark is not None and self._stored_mark.run_id in doomed:
             self._stored_mark = None
 

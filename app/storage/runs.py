@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from app.learning.reflection import Reflection
-from app.storage.problems import Mark
+from app.storage.problems import JournalMark
 from app.storage.tables import ABANDONED, FINISHED, RUNNING, format_utc_now, parse_time
 from app.words.language import tr
 
@@ -77,7 +77,7 @@ def create_run(
     return RunId(cursor.fetchone()["id"])
 
 
-def append_lines(db: sqlite3.Connection, run_id: RunId, tick: int, text: str) -> int:
+def append_line(db: sqlite3.Connection, run_id: RunId, tick: int, text: str) -> int:
     """Append the line *text* to the journal and return the new number of lines of the run."""
     store_position(db, run_id, tick)
     run = db.execute("SELECT line_count, line_chain FROM run WHERE id = ?", (run_id,)).fetchone()
@@ -131,13 +131,13 @@ def read_status(db: sqlite3.Connection, run_id: RunId) -> str:
     return str(row["status"])
 
 
-def list_unfinished_runs(db: sqlite3.Connection, mark: Mark | None = None) -> list[UnfinishedRun]:
-    """Return the unfinished runs, newest first. A run with fewer lines than its *mark* has a `problem`."""
+def list_unfinished_runs(db: sqlite3.Connection, mark: JournalMark | None = None) -> list[UnfinishedRun]:
+    """Return the unfinished runs, newest first. A run with fewer lines than its *mark* has a `failure_reason`."""
     runs = db.execute("SELECT * FROM run WHERE status = ? ORDER BY id DESC", (RUNNING,)).fetchall()
     return [_read_run(db, run, mark) for run in runs]
 
 
-def find_lost_runs(db: sqlite3.Connection, mark: Mark) -> list[str]:
+def find_lost_runs(db: sqlite3.Connection, mark: JournalMark) -> list[str]:
     """Return a sentence if the run of *mark* is missing from the database; otherwise an empty list."""
     if db.execute("SELECT 1 FROM run WHERE id = ?", (mark.run_id,)).fetchone():
         return []
@@ -187,7 +187,7 @@ def list_damaged_runs(db: sqlite3.Connection) -> list[str]:
     return [problem for problem in problems if problem]
 
 
-def _read_run(db: sqlite3.Connection, run: sqlite3.Row, mark: Mark | None) -> UnfinishedRun:
+def _read_run(db: sqlite3.Connection, run: sqlite3.Row, mark: JournalMark | None) -> UnfinishedRun:
     run_id = RunId(run["id"])
     lines = read_journal(db, run_id)
     hashes = db.execute("SELECT tick, state_hash FROM checkpoint WHERE run_id = ? ORDER BY tick", (run_id,))
@@ -263,7 +263,7 @@ def _detach_from_tree(db: sqlite3.Connection, run_id: RunId) -> None:
     ).fetchall()
     children = [branch for branch in child_branches if branch["parent_id"] == run_id]
     if all(branch["run_id"] < run_id for branch in child_branches):
-        _abandon(db, [branch["run_id"] for branch in child_branches])
+        _abandon_superseded_runs(db, [branch["run_id"] for branch in child_branches])
     heir, tick, inputs = own_branch["parent_id"], own_branch["tick"], own_branch["inputs"]
     if heir is None and children:
         first, *children = children
@@ -278,7 +278,7 @@ def _detach_from_tree(db: sqlite3.Connection, run_id: RunId) -> None:
     db.execute("DELETE FROM branch WHERE run_id = ?", (run_id,))
 
 
-def _abandon(db: sqlite3.Connection, run_ids: list[int]) -> None:
+def _abandon_superseded_runs(db: sqlite3.Connection, run_ids: list[int]) -> None:
     """Mark runs that the deleted run had superseded as abandoned, so that the next start does not offer them."""
     for run_id in run_ids:
         db.execute("UPDATE run SET status = ? WHERE id = ? AND status = ?", (ABANDONED, run_id, RUNNING))

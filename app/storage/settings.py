@@ -26,13 +26,15 @@ class ProfileSettings(Struct, frozen=True):
         """Return the stored value; the default if the value is missing, unreadable or of another type."""
         with self._database.run_transaction() as db:
             row = db.execute("SELECT value_json FROM setting WHERE key = ?", (key.name,)).fetchone()
-        value = _read(row["value_json"]) if row else key.default
+        value = _parse_value(row["value_json"]) if row else key.default
         return value if type(value) is type(key.default) else key.default
 
     def read_all(self) -> dict[str, object]:
         """Return all stored values by name, for the support bundle. An unreadable value is None."""
         with self._database.run_transaction() as db:
-            return {row["key"]: _read(row["value_json"]) for row in db.execute("SELECT * FROM setting")}
+            return {
+                row["key"]: _parse_value(row["value_json"]) for row in db.execute("SELECT * FROM setting")
+            }
 
     def set(self, key: SettingKey[Value], value: Value) -> None:
         """Store the value of a setting."""
@@ -42,7 +44,7 @@ class ProfileSettings(Struct, frozen=True):
             db.execute("REPLACE INTO setting (key, value_json) VALUES (?, ?)", (key.name, json.dumps(value)))
 
 
-def _read(value_json: str) -> object:
+def _parse_value(value_json: str) -> object:
     """Return the value of a JSON text; None if the text is not valid JSON or is nested too deeply."""
     try:
         return json.loads(value_json)

@@ -62,9 +62,11 @@ TABLES: Final[Mapping[str, Mapping[str, type]]] = {
     "setting": {"key": str, "value_json": str},
 }
 """Table -> columns in order, with the Python type of their values."""
-NULLABLE: Final = frozenset({("branch", "parent_id"), ("result", "score"), ("reflection", "expected_score")})
+NULLABLE_COLUMNS: Final = frozenset(
+    {("branch", "parent_id"), ("result", "score"), ("reflection", "expected_score")}
+)
 """(table, column) of the columns that allow NULL."""
-LONG: Final = frozenset({"line", "checkpoint"})
+LONG_TABLES: Final = frozenset({"line", "checkpoint"})
 """Tables with many rows per run."""
 
 

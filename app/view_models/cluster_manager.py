@@ -10,7 +10,11 @@ from app.words.language import mark, tr, trn
 from engine.cluster import config
 from engine.model import ClusterRole, Node, Resource, ResourceState, World
 
-TONES: Final = {ResourceState.ONLINE: "ok", ResourceState.FAILED: "bad", ResourceState.OFFLINE: "bad"}
+RESOURCE_TONES: Final = {
+    ResourceState.ONLINE: "ok",
+    ResourceState.FAILED: "bad",
+    ResourceState.OFFLINE: "bad",
+}
 """State of a role, resource or witness -> tone. Other states have the tone "warn"."""
 
 
@@ -32,7 +36,7 @@ class ClusterRow(Struct, frozen=True):
     """Preferred or possible owners; for a resource, also its kind."""
 
 
-class Action(Struct, frozen=True):
+class ClusterAction(Struct, frozen=True):
     """Menu action of Failover Cluster Manager."""
 
     label: str
@@ -100,19 +104,19 @@ def _list_rows(world: World, node: Node) -> Iterator[ClusterRow]:
         reached = world.clusters[node.cluster].witness_there
         witness_state = ResourceState.ONLINE if reached else ResourceState.FAILED
         vote = tr("current vote {counted}").format(counted=int(known_config.witness_counts))
-        tone = TONES[witness_state]
+        tone = RESOURCE_TONES[witness_state]
         yield ClusterRow(
             "witness", known_config.witness.name, witness_state.value, tone, known_config.witness.kind, vote
         )
     for role in known_config.roles:
         preferred = tr("preferred owners {nodes}").format(
-            nodes=", ".join(role.preferred) or formatting.NOTHING
+            nodes=", ".join(role.preferred) or formatting.NO_VALUE
         )
         yield ClusterRow(
             "role",
             role.name,
             role_state := config.read_role_state(world, role),
-            TONES.get(ResourceState.FAILED if role_state == "Failed" else role.state, "warn"),
+            RESOURCE_TONES.get(ResourceState.FAILED if role_state == "Failed" else role.state, "warn"),
             config.read_owner(world, node.name, role),
             preferred,
         )
@@ -122,26 +126,26 @@ def _list_rows(world: World, node: Node) -> Iterator[ClusterRow]:
 
 def _build_resource_row(world: World, node: str, role: ClusterRole, resource: Resource) -> ClusterRow:
     state = config.read_resource_state(world, role, resource)
-    possible = tr("possible owners {nodes}").format(nodes=", ".join(resource.owners) or formatting.NOTHING)
+    possible = tr("possible owners {nodes}").format(nodes=", ".join(resource.owners) or formatting.NO_VALUE)
     return ClusterRow(
         "resource",
         resource.name,
         state.value,
-        TONES.get(state, "warn"),
+        RESOURCE_TONES.get(state, "warn"),
         config.read_owner(world, node, role),
         f"{resource.kind} · {possible}",
     )
 
 
-EVICTED: Final = mark("Evict {name} from the cluster? Its replicas stay configured.")
+EVICT_WARNING: Final = mark("Evict {name} from the cluster? Its replicas stay configured.")
 """Text of the confirmation before a node is evicted."""
-FORCED: Final = mark(
+FORCE_QUORUM_WARNING: Final = mark(
     "Force quorum on {name}? The node forms the cluster without the others, which may have newer data."
 )
 """Text of the confirmation before quorum is forced."""
 
 
-def list_actions(world: World, name: str, row: ClusterRow) -> list[Action]:
+def list_actions(world: World, name: str, row: ClusterRow) -> list[ClusterAction]:
     """Return the actions that the manager on node *name* offers for *row*, including harmful actions."""
     node = world.nodes.get(name)
     if node is None:
@@ -152,29 +156,33 @@ def list_actions(world: World, name: str, row: ClusterRow) -> list[Action]:
         moves = [other_node for other_node, _ in node.config.weights if other_node != row.owner]
         return [
             *(
-                Action(tr("Move to {node}").format(node=other_move), f"move-role {row.name} {other_move}")
+                ClusterAction(
+                    tr("Move to {node}").format(node=other_move), f"move-role {row.name} {other_move}"
+                )
                 for other_move in moves
             ),
-            Action(tr("Take offline"), f"stop-role {row.name}"),
-            Action(tr("Bring online"), f"start-role {row.name}"),
+            ClusterAction(tr("Take offline"), f"stop-role {row.name}"),
+            ClusterAction(tr("Bring online"), f"start-role {row.name}"),
         ]
     if row.kind == "resource":
         return list(_list_resource_actions(node, row.name))
     return []
 
 
-def _list_node_actions(node: Node, name: str, is_member: bool) -> Iterator[Action]:
-    yield Action(tr("Stop the cluster service"), f"stop-cluster {name}")
-    yield Action(tr("Start the cluster service"), f"start-cluster {name}")
-    yield Action(tr("Force quorum"), f"force-quorum {name}", tr(FORCED).format(name=name))
+def _list_node_actions(node: Node, name: str, is_member: bool) -> Iterator[ClusterAction]:
+    yield ClusterAction(tr("Stop the cluster service"), f"stop-cluster {name}")
+    yield ClusterAction(tr("Start the cluster service"), f"start-cluster {name}")
+    yield ClusterAction(
+        tr("Force quorum"), f"force-quorum {name}", tr(FORCE_QUORUM_WARNING).format(name=name)
+    )
     if is_member:
         weight = 1 - node.config.get_weight(name)
         words = tr("Assign a vote") if weight else tr("Remove the vote")
-        yield Action(words, f"set-weight {name} {weight}")
-        yield Action(tr("Evict"), f"evict {name}", tr(EVICTED).format(name=name))
+        yield ClusterAction(words, f"set-weight {name} {weight}")
+        yield ClusterAction(tr("Evict"), f"evict {name}", tr(EVICT_WARNING).format(name=name))
 
 
-def _list_resource_actions(node: Node, name: str) -> Iterator[Action]:
+def _list_resource_actions(node: Node, name: str) -> Iterator[ClusterAction]:
     resource = next(
         (candidate for role in node.config.roles for candidate in role.resources if candidate.name == name),
         None,
@@ -185,5 +193,5 @@ def _list_resource_actions(node: Node, name: str) -> Iterator[Action]:
         if resource is not None and other_node not in resource.owners:
             owners, words = [*resource.owners, other_node], tr("Add {node} to the possible owners")
         if owners:
-            yield Action(words.format(node=other_node), f"set-owners {name} {','.join(owners)}")
-    yield Action(tr("Simulate a failure"), f"fail-resource {name}")
+            yield ClusterAction(words.format(node=other_node), f"set-owners {name} {','.join(owners)}")
+    yield ClusterAction(tr("Simulate a failure"), f"fail-resource {name}")

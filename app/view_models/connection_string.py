@@ -9,8 +9,8 @@ from app.words.localization import localize
 from engine.events import ClientData, Event, select_data
 from engine.model import Client
 
-CATALOG: Final = "Initial Catalog"
-REMOVED: Final[Mapping[str, str]] = {
+CATALOG_KEYWORD: Final = "Initial Catalog"
+DEFAULTS: Final[Mapping[str, str]] = {
     "failover partner": "",
     "connect timeout": "15",
     "command timeout": "30",
@@ -29,7 +29,7 @@ def describe_connection(client: Client) -> str:
     if client.failover_partner:
         parts["Failover Partner"] = client.failover_partner
     if client.databases:
-        parts[CATALOG] = client.databases[0]
+        parts[CATALOG_KEYWORD] = client.databases[0]
     if client.multi_subnet:
         parts["MultiSubnetFailover"] = "yes"
     if client.read_only:
@@ -43,18 +43,21 @@ def describe_connection(client: Client) -> str:
 
 def find_change(client: Client, text: str) -> str:
     """Return the input that gives *client* the connection string *text*; empty if nothing changes."""
-    before, new_settings = _parse(describe_connection(client)), _parse(" ".join(text.split("\n")))
+    before, new_settings = (
+        _parse_settings(describe_connection(client)),
+        _parse_settings(" ".join(text.split("\n"))),
+    )
     changed_settings = {
         key: setting for key, setting in new_settings.items() if before.get(key, ("", ""))[1] != setting[1]
     }
     for key, (name, value) in before.items():
-        if key not in new_settings and value != REMOVED.get(key, value):
-            changed_settings[key] = (name, REMOVED[key])
+        if key not in new_settings and value != DEFAULTS.get(key, value):
+            changed_settings[key] = (name, DEFAULTS[key])
     words = ";".join(f"{name}={value}" for name, value in changed_settings.values())
     return f"configure-app {client.name} {words}" if words else ""
 
 
-def _parse(text: str) -> dict[str, tuple[str, str]]:
+def _parse_settings(text: str) -> dict[str, tuple[str, str]]:
     """Return lowercase keyword -> (keyword as written, value)."""
     settings = {}
     for part in filter(str.strip, text.split(";")):

@@ -17,13 +17,13 @@ from engine.localization import build_message, join_messages
 from engine.verbs import VERBS
 from engine.verbs.lines import describe_line
 
-OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", "note"})
+TRAINEE_KINDS: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", "note"})
 """Kinds of markers that show only actions of the trainee."""
 
 NO_RETURN: Final = "no-return"
 """Kind of the marker "point of no return". The regret analysis provides this marker; no event does."""
 
-MERGED: Final = frozenset({"transition", "detection"})
+MERGED_KINDS: Final = frozenset({"transition", "detection"})
 """Kinds of markers that are merged if they occur at almost the same time."""
 MERGED_LINES_MAX: Final = 8
 """Maximum number of text lines of one marker, because a hundred databases can change at once."""
@@ -101,7 +101,7 @@ class RunTimeline:
         self._service = [(0.0, SERVING)]
         self._protection = [(0.0, self._get_protection_state())]
 
-    def add(self, events: Iterable[Row]) -> None:
+    def add_events(self, events: Iterable[Row]) -> None:
         """Apply *events* in order."""
         for event in events:
             self._apply_event(event)
@@ -125,7 +125,7 @@ class RunTimeline:
             or not has_room
             or marker.t_s - last_marker.t_s > moment_s
         ):
-            if marker.kind in MERGED:
+            if marker.kind in MERGED_KINDS:
                 self._latest[marker.kind] = len(self.markers)
             self.markers.append(marker)
         elif last_marker.text.count("\n") < MERGED_LINES_MAX:
@@ -233,7 +233,7 @@ def list_asynchronous_databases(scenario: Scenario) -> tuple[str, ...]:
 
 
 def find_protection(scenario: Scenario | None) -> str:
-    """Return the technology that protects a drill's databases, a key of `UNPROTECTED`.
+    """Return the technology that protects a drill's databases, a key of `UNPROTECTED_TEXT`.
 
     The result is empty without protection.
     """
@@ -257,7 +257,7 @@ def find_protection(scenario: Scenario | None) -> str:
     return "mixed" if len(kinds) > 1 or changes else kinds[0]
 
 
-UNSHARED: Final = ("", "fci")
+SINGLE_COPY_PROTECTIONS: Final = ("", "fci")
 """Values of `find_protection` without a second copy of the data. Such a drill has no protection lane."""
 
 
@@ -271,7 +271,7 @@ def start_timeline(
         set(names).intersection(find_synchronized_databases(scenario)),
         set(names).intersection(list_asynchronous_databases(scenario)),
         clients,
-        find_protection(scenario) not in UNSHARED,
+        find_protection(scenario) not in SINGLE_COPY_PROTECTIONS,
     )
 
 
@@ -283,7 +283,7 @@ def build_timeline(
 ) -> RunTimeline:
     """Return the timeline of a complete run."""
     course = RunTimeline(databases, mirrored, clients=clients)
-    course.add(events)
+    course.add_events(events)
     return course
 
 
@@ -309,7 +309,7 @@ def _list_spans(changes: list[tuple[float, str]], until_s: float) -> list[Timeli
 
 # --- markers ------------------------------------------------------------------------------------------------
 
-_SEVERITY_OF_ERRORS: Final = 11
+_ERROR_SEVERITY_MIN: Final = 11
 """Lowest severity of an error message. Documented by Microsoft."""
 
 
@@ -357,7 +357,7 @@ def _classify_event(event: Row) -> Iterator[tuple[str, str]]:
 
 
 def _has_failed(event: Row) -> bool:
-    return any(_get_severity(message) >= _SEVERITY_OF_ERRORS for message in event.get("messages") or ())
+    return any(_get_severity(message) >= _ERROR_SEVERITY_MIN for message in event.get("messages") or ())
 
 
 def _get_severity(message: object) -> int:

@@ -30,7 +30,7 @@ from engine.model import (
 if TYPE_CHECKING:
     from engine.tsql.scalars.values import Scalar
 
-STATES: Final = {
+STATE_LABELS: Final = {
     SyncState.NOT_SYNCHRONIZING: "Not synchronizing",
     SyncState.SYNCHRONIZING: "Synchronizing",
     SyncState.SYNCHRONIZED: "Synchronized",
@@ -39,7 +39,7 @@ STATES: Final = {
 }
 """Synchronization state -> spelling in Management Studio."""
 HEALTHY, WARNING, CRITICAL = mark("Healthy"), mark("Warning"), mark("Critical")
-TONES: Final = {HEALTHY: "ok", WARNING: "warn", CRITICAL: "bad"}
+SEVERITY_TONES: Final = {HEALTHY: "ok", WARNING: "warn", CRITICAL: "bad"}
 """Severity of an issue -> tone."""
 
 
@@ -194,11 +194,11 @@ def list_servers(world: World) -> list[str]:
     return [name for name in world.instances if name in hosts]
 
 
-Known = tuple[AvailabilityGroup, ReplicaState]
+KnownGroup = tuple[AvailabilityGroup, ReplicaState]
 """(availability group, state of its replica) in the knowledge of a server."""
 
 
-def find_groups(world: World, server: str) -> dict[str, Known]:
+def find_groups(world: World, server: str) -> dict[str, KnownGroup]:
     """Return group name -> (group, replica state) for *server*; empty while the server does not respond."""
     if server not in world.instances or not tsql.is_reachable(world, server) or world.instances[server].hung:
         return {}
@@ -226,11 +226,11 @@ def build_dashboard(world: World, group: AvailabilityGroup, state: ReplicaState)
     return GroupDashboard(
         server=server,
         group=group.name,
-        primary=state.primary or formatting.NOTHING,
+        primary=state.primary or formatting.NO_VALUE,
         failover=_format_mode(own_replica),
-        cluster=node.cluster if node is not None else formatting.NOTHING,
+        cluster=node.cluster if node is not None else formatting.NO_VALUE,
         quorum=_format_quorum(quorum, node is not None and node.config.forced),
-        listener=f"{listener.name}:{listener.port}" if listener is not None else formatting.NOTHING,
+        listener=f"{listener.name}:{listener.port}" if listener is not None else formatting.NO_VALUE,
         issues=tuple(issues),
         replicas=tuple(_build_replica_row(world, group, state, replica) for replica in visible_replicas),
         databases=tuple(_list_databases(world, group, state)),
@@ -245,7 +245,7 @@ def _format_quorum(normal: bool, forced: bool) -> str:
 
 def _format_mode(replica: Replica | None) -> str:
     if replica is None:
-        return formatting.NOTHING
+        return formatting.NO_VALUE
     return tr("Automatic") if replica.failover is FailoverMode.AUTOMATIC else tr("Manual")
 
 
@@ -291,7 +291,7 @@ def _build_replica_row(
     if _is_visible(state, replica):
         role = (state.role if is_own else ReplicaRole.SECONDARY).name.capitalize()
         states = [sync_state for _, sync_state in _list_states(world, group, state, replica)]
-        sync = STATES[min(states)] if states else formatting.NOTHING
+        sync = STATE_LABELS[min(states)] if states else formatting.NO_VALUE
         issues += [NO_ROLE] if is_own and state.role is ReplicaRole.RESOLVING else []
         issues += [] if _is_connected(world, state, replica) else [DISCONNECTED]
         issues += [] if replica.joined else [NOT_JOINED]
@@ -333,7 +333,7 @@ def _list_databases(world: World, group: AvailabilityGroup, state: ReplicaState)
             yield DatabaseRow(
                 database,
                 replica.server,
-                STATES[sync_state],
+                STATE_LABELS[sync_state],
                 tr("No data loss") if safe else tr("Data loss"),
                 paused or tr("No"),
                 tuple(issues),

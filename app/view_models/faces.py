@@ -75,7 +75,7 @@ class CopyFace(Struct, frozen=True):
     queue: QueueFace | None
 
     @property
-    def spoken(self) -> str:
+    def accessible_text(self) -> str:
         """Return the text for screen readers."""
         parts = [self.database, self.role.label]
         parts += [self.state.label] if self.state else []
@@ -85,7 +85,7 @@ class CopyFace(Struct, frozen=True):
         return ", ".join(parts)
 
 
-KINDS: Final = {
+SERVER_KIND_LABELS: Final = {
     "partner": mark("partner"),
     "witness": mark("witness"),
     "replica": mark("replica"),
@@ -110,11 +110,11 @@ class ServerFace(Struct, frozen=True):
     copies: tuple[CopyFace, ...]
     grid: tuple[tuple[str, StatusSign], ...]
     """(database, state) of each copy; empty if the copies are few enough to be shown in full."""
-    duties: tuple[StatusSign, ...]
+    witness_signs: tuple[StatusSign, ...]
     """For a witness, the state of the partners in its knowledge; for a node without an instance, its
     resources.
     """
-    troubles: tuple[str, ...]
+    faults: tuple[str, ...]
     """Faults of the computer: unplugged cables, slow disks, closed ports."""
     host_node: str = ""
     """Node that hosts a failover cluster instance; empty for a standalone instance."""
@@ -122,12 +122,12 @@ class ServerFace(Struct, frozen=True):
     """Availability group listeners whose cluster role is on this server."""
 
     @property
-    def spoken(self) -> str:
+    def accessible_text(self) -> str:
         """Return the text for screen readers."""
-        kind = f"{self.name}: {tr(KINDS[self.kind])}, {self.status.label}"
-        parts = [kind, *([self.host_node] if self.host_node else []), *self.troubles]
-        parts += [sign.label for sign in (*self.listeners, *self.duties)]
-        parts += [copy.spoken for copy in self.copies]
+        kind = f"{self.name}: {tr(SERVER_KIND_LABELS[self.kind])}, {self.status.label}"
+        parts = [kind, *([self.host_node] if self.host_node else []), *self.faults]
+        parts += [sign.label for sign in (*self.listeners, *self.witness_signs)]
+        parts += [copy.accessible_text for copy in self.copies]
         counts = Counter(sign.label for _, sign in self.grid)
         parts += [
             trn("{n} database {state}", "{n} databases {state}", count).format(n=count, state=word)
@@ -147,7 +147,7 @@ class ClientFace(Struct, frozen=True):
     """Transaction rate as a compact card shows it."""
 
     @property
-    def spoken(self) -> str:
+    def accessible_text(self) -> str:
         """Return the text for screen readers."""
         return f"{self.name}: " + ", ".join((tr("application"), self.status.label, self.rate))
 
@@ -179,7 +179,7 @@ class LinkFace(Struct, frozen=True):
         return f"{self.a} – {self.b}"
 
     @property
-    def spoken(self) -> str:
+    def accessible_text(self) -> str:
         """Return the text for screen readers."""
         text = tr("link {a} to {b}: {state}").format(a=self.a, b=self.b, state=self.status.label)
         return ", ".join((text, *self.notes, self.measured))
@@ -195,7 +195,7 @@ class Picture(Struct, frozen=True):
     @property
     def spoken(self) -> str:
         """Return the text for screen readers."""
-        texts = [face.spoken for face in self.servers]
-        texts += [face.spoken for face in self.clients]
-        texts += [face.spoken for face in self.links]
+        texts = [face.accessible_text for face in self.servers]
+        texts += [face.accessible_text for face in self.clients]
+        texts += [face.accessible_text for face in self.links]
         return ". ".join(texts) + "."

@@ -24,7 +24,7 @@ POWER_OFF_TICK: Final[Tick] = to_ticks(6.0)
 """Time at which the principal is powered off."""
 POWER_OFF: Final = f"power-off {PRINCIPAL}"
 POWER_ON: Final = f"power-on {PRINCIPAL}"
-CAPTIONS: Final = 5
+CAPTION_COUNT: Final = 5
 """Number of captions in a complete first run."""
 
 
@@ -39,26 +39,26 @@ class RunCaption(Struct, frozen=True):
     text: str
 
 
-NOTICED: Final = mark(
+DETECTION_TEXT: Final = mark(
     "{mirror} and {witness} detected after {seconds} s that {principal} does not respond. "
     "Clients cannot work."
 )
 """Caption about the detection of the failure."""
-REDONE: Final = mark(
+REDO_TEXT: Final = mark(
     "{mirror} first redoes the received log. Its redo queue was short: this took {seconds} s."
 )
 """Caption about redo on the mirror."""
-VOTED: Final = mark(
+QUORUM_TEXT: Final = mark(
     "{witness} confirms that {principal} is lost: 2 of 3 votes are a quorum. {mirror} becomes "
     "the principal {seconds} s after the failure."
 )
 """Caption about the agreement of mirror and witness."""
-RETURNED: Final = mark(
+RECONNECTION_TEXT: Final = mark(
     "{database} was online on {mirror} after {online} s, and {client} reconnected after {seconds} s. Committed"
     " transactions lost: {lost}."
 )
 """Caption about the reconnection of the client."""
-MEASURED: Final = mark(
+COMPARISON_TEXT: Final = mark(
     "The failover took {seconds} s from detection to online. Microsoft measured {published} s "
     "(Best Practices, Table 6)."
 )
@@ -98,17 +98,21 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
                 phases.TO,
                 0,
                 tr("Who detected the failure?"),
-                NOTICED,
+                DETECTION_TEXT,
                 seconds=_format_seconds(event.t_s - failed_s),
             )
             detected_s = event.t_s
         elif isinstance(change, FailoverData) and change.step == "redo done":
             yield build_caption(
-                phases.TO, 1, tr("What was redone?"), REDONE, seconds=_format_seconds(event.t_s - detected_s)
+                phases.TO,
+                1,
+                tr("What was redone?"),
+                REDO_TEXT,
+                seconds=_format_seconds(event.t_s - detected_s),
             )
         elif isinstance(change, FailoverData) and change.step == "decided":
             yield build_caption(
-                phases.VOTES, 2, tr("Who voted?"), VOTED, seconds=_format_seconds(event.t_s - failed_s)
+                phases.VOTES, 2, tr("Who voted?"), QUORUM_TEXT, seconds=_format_seconds(event.t_s - failed_s)
             )
         elif isinstance(change, FailoverData) and change.step == "online":
             online_s = event.t_s - failed_s
@@ -117,13 +121,18 @@ def _iterate_captions(events: Sequence[Event], report: Report | None) -> Iterato
             figures = {"online": _format_seconds(online_s), "lost": str(failover["lost_transactions"])}
             seconds = _format_seconds(event.t_s - failed_s)
             yield build_caption(
-                phases.CLIENT, -1, tr("When did the clients return?"), RETURNED, seconds=seconds, **figures
+                phases.CLIENT,
+                -1,
+                tr("When did the clients return?"),
+                RECONNECTION_TEXT,
+                seconds=seconds,
+                **figures,
             )
             yield build_caption(
                 phases.PANEL,
                 -1,
                 tr("How long should it take?"),
-                MEASURED,
+                COMPARISON_TEXT,
                 seconds=_format_seconds(failover["failover_s"]),
                 published=formatting.format_plain_number(failover["published_s"]),
             )

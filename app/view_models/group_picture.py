@@ -27,7 +27,7 @@ _RESOURCE_TONE: Final = {
     ResourceState.FAILED: "bad",
     ResourceState.OFFLINE: "bad",
 }
-_LISTENING: Final = {
+_LISTENER_SIGNS: Final = {
     ResourceState.ONLINE: (mark("{name} online"), "ok"),
     ResourceState.FAILED: (mark("{name} offline"), "bad"),
     ResourceState.OFFLINE: (mark("{name} offline"), "bad"),
@@ -42,7 +42,7 @@ _POWER: Final = {
 }
 
 
-def can_be_mirrored(world: World) -> bool:
+def uses_mirroring(world: World) -> bool:
     """Return whether the world uses mirroring.
 
     This is true without a cluster, or if there is a mirroring session in addition to the cluster.
@@ -62,7 +62,7 @@ def get_state_sign(copy: DatabaseCopy) -> StatusSign | None:
     return _SUSPENDED if copy.availability.suspended is not None else _STATE[copy.availability.state]
 
 
-def list_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
+def list_secondary_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
     """Yield the signs of a secondary copy: whether it is failover ready, and whether it is readable."""
     guid = copy.availability.guid
     if guid is None or copy.availability.role is not ReplicaRole.SECONDARY:
@@ -78,7 +78,7 @@ def list_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
         yield StatusSign(mark("readable"), "idle", "dot")
 
 
-def get_kind(world: World, server: Instance) -> str:
+def get_server_kind(world: World, server: Instance) -> str:
     """Return "instance" for a failover cluster instance, "replica" for a server with a replica, otherwise ""."""
     if server.clustered:
         return "instance"
@@ -108,7 +108,7 @@ def list_listener_signs(world: World, server: Instance) -> Iterator[StatusSign]:
         if group is None or group.listener is None or server.clustered:
             continue
         away_state = (mark("{name} failing over"), "warn")
-        word, tone = _LISTENING.get(cluster_role.state, away_state)
+        word, tone = _LISTENER_SIGNS.get(cluster_role.state, away_state)
         if tone == "ok" and (world.listeners.get(group.listener.name) != server.name or not server.answering):
             word, tone = away_state
         name = f"{group.listener.name}:{group.listener.port}"
@@ -117,7 +117,7 @@ def list_listener_signs(world: World, server: Instance) -> Iterator[StatusSign]:
         )
 
 
-def list_notes(world: World, server: Instance) -> Iterator[str]:
+def list_host_node_notes(world: World, server: Instance) -> Iterator[str]:
     """Yield unusual facts about the cluster node on which an instance runs."""
     if not server.clustered and server.computer in world.nodes:
         yield from _list_node_notes(world, server.computer)
@@ -143,7 +143,7 @@ def list_computer_faces(world: World) -> Iterator[ServerFace]:
     computers = [computer for computer in world.computers.values() if computer.name not in with_instance]
     for index, computer in enumerate(computers, len(world.instances)):
         node = world.nodes.get(computer.name)
-        witness = node is None and any(_is_share(world, computer.name))
+        witness = node is None and any(_list_share_states(world, computer.name))
         yield ServerFace(
             name=computer.name,
             kind="node" if node is not None else "share" if witness else "computer",
@@ -152,8 +152,8 @@ def list_computer_faces(world: World) -> Iterator[ServerFace]:
             version=0,
             copies=(),
             grid=(),
-            duties=tuple(_list_owned_roles(world, computer)),
-            troubles=tuple(_list_faults(world, computer)),
+            witness_signs=tuple(_list_owned_roles(world, computer)),
+            faults=tuple(_list_faults(world, computer)),
         )
 
 
@@ -164,7 +164,7 @@ def _list_faults(world: World, computer: Computer) -> Iterator[str]:
         yield from _list_node_notes(world, computer.name)
 
 
-def _is_share(world: World, computer: str) -> Iterator[bool]:
+def _list_share_states(world: World, computer: str) -> Iterator[bool]:
     for node in world.nodes.values():
         witness = node.config.witness
         yield witness is not None and witness.name == computer

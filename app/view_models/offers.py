@@ -56,41 +56,43 @@ listed.
 Assumed: more entries would not be readable.
 """
 
-_ORDER: Final = ("repair", "chore", "fault", "load")
+_GROUP_ORDER: Final = ("repair", "chore", "fault", "load")
 """Groups of verbs in the order of a menu."""
 
 
-EDITED: Final = frozenset({"point-app"})
+EDITED_VERBS: Final = frozenset({"point-app"})
 """Verbs that menus omit, because the user edits the connection string instead, as in an application's
 configuration.
 """
 
 
 def list_offers(
-    world: World, target: ActionTarget, truth: bool = True, open_database: str = ""
+    world: World, target: ActionTarget, reveals_state: bool = True, open_database: str = ""
 ) -> list[ActionOffer]:
     """Return all possible actions on *target*, repairs first.
 
     If there are many databases, only *open_database* is offered.
 
-    Each action is tested on a copy of the world. If *truth* is False, as in an exam, every action for this
+    Each action is tested on a copy of the world. If *reveals_state* is False, as in an exam, every action for this
     kind of target is listed, so that the menu does not reveal what is broken.
     """
     offers: list[ActionOffer] = []
     repair_offers: list[ActionOffer] = []
     for verb in VERBS.values():
-        offered = verb.group in _ORDER and verb.name not in EDITED
-        for args in _list_arguments(world, verb, target, truth, open_database) if offered else ():
-            if not truth or verb.sensible(world, args):
+        offered = verb.group in _GROUP_ORDER and verb.name not in EDITED_VERBS
+        for args in _list_arguments(world, verb, target, reveals_state, open_database) if offered else ():
+            if not reveals_state or verb.sensible(world, args):
                 offers += _list_offers(world, verb, args)
-            if verb.back_label is not None and (not truth or not verb.sensible(world, args)):
+            if verb.back_label is not None and (not reveals_state or not verb.sensible(world, args)):
                 name, _, options = verb.reverse.partition(" ")
                 line, label = " ".join((name, *args, options)), verb.back_label(args)
                 repair_offers.append(ActionOffer(line, tr(label), "repair", "mend", english=label))
     offers += repair_offers
-    if truth:
+    if reveals_state:
         offers = [offer for offer in offers if _is_effective(world, offer.line)]
-    return sorted(offers, key=lambda offer: (_ORDER.index(offer.group), bool(offer.section), offer.section))
+    return sorted(
+        offers, key=lambda offer: (_GROUP_ORDER.index(offer.group), bool(offer.section), offer.section)
+    )
 
 
 def _list_offers(world: World, verb: Verb, args: Args) -> Iterator[ActionOffer]:
@@ -131,8 +133,8 @@ def _list_arguments(
             yield target.names
             if verb.directed:
                 yield target.names[::-1]
-    elif target.names[0] in world.nodes and verb.kinds[:1] and verb.kinds[0] in OF_NODE:
-        for name in OF_NODE[verb.kinds[0]](world, target.names[0]):
+    elif target.names[0] in world.nodes and verb.kinds[:1] and verb.kinds[0] in NODE_ARGUMENTS:
+        for name in NODE_ARGUMENTS[verb.kinds[0]](world, target.names[0]):
             if verb.kinds in ((verb.kinds[0],), (verb.kinds[0], "node")):
                 yield (name, target.names[0])[: len(verb.kinds)]
     elif _is_target_accepted(world, verb, target):
@@ -144,7 +146,7 @@ def _list_arguments(
             yield (target.names[0], *values)
 
 
-OF_NODE: Final[dict[str, Callable[[World, str], Iterable[str]]]] = {
+NODE_ARGUMENTS: Final[dict[str, Callable[[World, str], Iterable[str]]]] = {
     "cluster": lambda world, node: (world.nodes[node].cluster,),
     "role": lambda world, node: dict.fromkeys(role.name for _, role in roles.iterate_roles(world)),
     "resource": lambda world, node: (

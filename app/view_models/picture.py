@@ -56,7 +56,7 @@ class HasWorld(Protocol):
         """Return the current world."""
 
 
-class HasTerms(HasWorld, Protocol):
+class HasPermissions(HasWorld, Protocol):
     """Interface of objects with a world and the permissions of a mode, such as a drill."""
 
     @property
@@ -87,7 +87,7 @@ def build_client_faces(world: World) -> Iterator[ClientFace]:
 
 def list_all_copies(world: World, truth: bool = True) -> list[CopyFace]:
     """Return the faces of all copies, including those in grids. If *truth* is False, their states are hidden."""
-    faces = [_copy_face(world, copy) for copy in world.copies.values()]
+    faces = [_build_copy_face(world, copy) for copy in world.copies.values()]
     return faces if truth else [_hide_copy_state(face) for face in faces]
 
 
@@ -100,22 +100,22 @@ def hide_unknown(picture: Picture) -> Picture:
         servers=tuple(
             replace(
                 face,
-                status=face.status if face.status in WITHOUT_POWER else _ON,
+                status=face.status if face.status in POWERLESS_SIGNS else _ON,
                 copies=tuple(_hide_copy_state(copy) for copy in face.copies),
-                grid=tuple((database, _UNASKED) for database, _ in face.grid),
-                duties=(),
-                troubles=(),
+                grid=tuple((database, _NOT_QUERIED) for database, _ in face.grid),
+                witness_signs=(),
+                faults=(),
                 listeners=(),
             )
             for face in picture.servers
         ),
         clients=tuple(
-            replace(face, status=_CONTENT if face.status.tone == "ok" else _COMPLAINING, rate="", short_rate="")
+            replace(face, status=_USERS_WORK if face.status.tone == "ok" else _USERS_COMPLAIN, rate="", short_rate="")
             for face in picture.clients
         ),
         links=tuple(
             replace(
-                face, status=_UNASKED, notes=(), measured=tr("query the servers"), active=False,
+                face, status=_NOT_QUERIED, notes=(), measured=tr("query the servers"), active=False,
                 log_kb_per_s=0.0, acknowledged=False, pinged=False,
             )
             for face in picture.links
@@ -124,7 +124,7 @@ def hide_unknown(picture: Picture) -> Picture:
 
 
 def _hide_copy_state(copy: CopyFace) -> CopyFace:
-    return CopyFace(copy.server, copy.database, _ASK, None, _UNASKED, None, (), None)
+    return CopyFace(copy.server, copy.database, _QUERY_SIGN, None, _NOT_QUERIED, None, (), None)
 
 
 # --- servers ------------------------------------------------------------------------------------------------
@@ -139,14 +139,14 @@ _SERVICE: Final = {
 OFF: Final = StatusSign(mark("power off"), "bad", "cross")
 NODE_DOWN: Final = StatusSign(mark("node is down"), "bad", "cross")
 """Status of a failover cluster instance whose node is powered off."""
-WITHOUT_POWER: Final = (OFF, NODE_DOWN)
+POWERLESS_SIGNS: Final = (OFF, NODE_DOWN)
 """Signs of servers without power."""
 HUNG: Final = StatusSign(mark("does not respond"), "bad", "hourglass")
 _ON: Final = StatusSign(mark("power on"), "idle", "dot")
-_ASK: Final = StatusSign(mark("query the server"), "idle", "single")
-_UNASKED: Final = StatusSign(mark("not queried"), "idle", "ring")
-_CONTENT: Final = StatusSign(mark("users can work"), "ok", "dot")
-_COMPLAINING: Final = StatusSign(mark("users complain"), "bad", "warning")
+_QUERY_SIGN: Final = StatusSign(mark("query the server"), "idle", "single")
+_NOT_QUERIED: Final = StatusSign(mark("not queried"), "idle", "ring")
+_USERS_WORK: Final = StatusSign(mark("users can work"), "ok", "dot")
+_USERS_COMPLAIN: Final = StatusSign(mark("users complain"), "bad", "warning")
 BOOTING: Final = StatusSign(mark("booting"), "warn", "hourglass")
 
 
@@ -179,16 +179,19 @@ def _build_server_face(world: World, server: Instance, index: int, open_database
     shows_all = len(copies) <= COPIES_IN_FULL
     return ServerFace(
         name=server.name,
-        kind=group_picture.get_kind(world, server) or ("witness" if not copies else "partner"),
+        kind=group_picture.get_server_kind(world, server) or ("witness" if not copies else "partner"),
         color=index,
         status=get_status_sign(world, server),
         version=server.version,
         copies=tuple(
-            _copy_face(world, copy) for copy in copies if shows_all or copy.database == open_database
+            _build_copy_face(world, copy) for copy in copies if shows_all or copy.database == open_database
         ),
         grid=() if shows_all else tuple((copy.database, _get_cell_sign(world, copy)) for copy in copies),
-        duties=tuple(duties),
-        troubles=(*group_picture.list_notes(world, server), *_list_faults(world.computers[server.computer])),
+        witness_signs=tuple(duties),
+        faults=(
+            *group_picture.list_host_node_notes(world, server),
+            *_list_faults(world.computers[server.computer]),
+        ),
         host_node=group_picture.format_node(world, server),
         listeners=tuple(group_picture.list_listener_signs(world, server)),
     )
@@ -248,9 +251,9 @@ _DB_STATE: Final = {
 _NO_INSTANCE: Final = StatusSign(mark("instance is down"), "idle", "bar")
 
 
-def _copy_face(world: World, copy: DatabaseCopy) -> CopyFace:
+def _build_copy_face(world: World, copy: DatabaseCopy) -> CopyFace:
     role = group_picture.get_role_sign(copy) or _ROLE[copy.mirroring.role]
-    if role is _ROLE[None] and not group_picture.can_be_mirrored(world):
+    if role is _ROLE[None] and not group_picture.uses_mirroring(world):
         role = replace(role, text="")  # no running instance reports the role
     running = world.instances[copy.server].running
     if not running:
@@ -271,7 +274,7 @@ def _copy_face(world: World, copy: DatabaseCopy) -> CopyFace:
         safety=copy.mirroring.safety.name
         if copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
         else None,
-        signs=tuple(_copy_signs(world, copy)),
+        signs=tuple(_list_copy_signs(world, copy)),
         queue=_build_queue_face(world, copy),
     )
 
@@ -292,13 +295,13 @@ def _get_cell_sign(world: World, copy: DatabaseCopy) -> StatusSign:
     return _get_state_sign(copy) or _DB_STATE[copy.db_state]
 
 
-def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
+def _list_copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
     is_unjoined = (
         copy.group is None and copy.db_state is DbState.RESTORING
     )  # a copy that was restored but not joined to a session or group
     if copy.stream is None and copy.mirroring.role is not Role.MIRROR and not is_unjoined:
         yield _build_service_sign(world, copy)
-    yield from group_picture.list_signs(world, copy)
+    yield from group_picture.list_secondary_signs(world, copy)
     if copy.mirroring.guid is not None and copy.mirroring.witness is not None:
         agreed = quorum.has_quorum(world, copy)
         yield StatusSign(
@@ -352,7 +355,7 @@ def _build_client_face(world: World, client: Client) -> ClientFace:
             if looking
             else StatusSign(mark("stopped"), "idle", "bar")
         )
-        return _show_rate(client, status, 0.0)
+        return _add_rate(client, status, 0.0)
     copies = [world.copies.get((client.connected_to, database)) for database in client.databases]
     sources = [copy.source for copy in copies if copy is not None and copy.source is not None]
     rate = (
@@ -366,10 +369,10 @@ def _build_client_face(world: World, client: Client) -> ClientFace:
         if is_disconnected
         else StatusSign(tr("on {server}").format(server=client.connected_to), "ok", "dot")
     )
-    return _show_rate(client, status, 0.0 if is_disconnected else rate)
+    return _add_rate(client, status, 0.0 if is_disconnected else rate)
 
 
-def _show_rate(client: Client, status: StatusSign, rate: float) -> ClientFace:
+def _add_rate(client: Client, status: StatusSign, rate: float) -> ClientFace:
     number = formatting.format_number(rate)
     text, short = tr("{rate} transactions/s"), tr("{rate}/s")
     return ClientFace(client.name, status, text.format(rate=number), short.format(rate=number))
@@ -448,7 +451,7 @@ def _list_changed_pairs(world: World) -> Iterator[tuple[str, str, str]]:
             yield a, b, "client" if a in world.clients or b in world.clients else "witness"
 
 
-LOGGED: Final = ("mirroring", "replica")
+LOG_LINK_KINDS: Final = ("mirroring", "replica")
 """Kinds of links that carry log."""
 
 
@@ -459,7 +462,7 @@ def _build_link_face(world: World, a: str, b: str, kind: str, believed: list[boo
     """
     status = _get_link_status(world, a, b)
     passing = status.tone != "bad"
-    log_kb_per_s = _get_log_stream(world, a, b) if kind in LOGGED and passing else 0.0
+    log_kb_per_s = _get_log_stream(world, a, b) if kind in LOG_LINK_KINDS and passing else 0.0
     if kind == "client":
         active = world.clients[a].connected_to == b if a in world.clients else False
     else:
@@ -522,7 +525,7 @@ def _list_link_notes(
     if kind == "replica" and active:
         yield tr("synchronous") if group_picture.is_synchronous(world, a, b) else tr("asynchronous")
     measured = _format_link_properties(network.get_link(world, a, b))
-    if kind in LOGGED and active:
+    if kind in LOG_LINK_KINDS and active:
         yield f"{measured} · " + tr("log {rate}").format(rate=formatting.format_kb_per_s(round(log_kb_per_s)))
     elif active and any(_list_degraded_flags(world, a, b)):
         yield measured

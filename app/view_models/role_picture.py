@@ -6,13 +6,13 @@ from msgspec.structs import replace
 
 from app.view_models import group_picture
 from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace, StatusSign
-from app.view_models.picture import HUNG, WITHOUT_POWER
+from app.view_models.picture import HUNG, POWERLESS_SIGNS
 from app.words.language import mark, tr
 from engine.drill.authoring.schema import StoryRole
 from engine.drill.team.view import is_responding
 from engine.model import World
 
-UNSEEN: Final = StatusSign(mark("not visible"), "idle", "ring")
+NOT_VISIBLE: Final = StatusSign(mark("not visible"), "idle", "ring")
 _UNSEEN_LINK: Final = StatusSign("–", "idle", "ring")
 _ON: Final = StatusSign(mark("power on"), "ok", "dot")
 
@@ -30,12 +30,12 @@ def _limit_server(face: ServerFace, world: World, role: StoryRole) -> ServerFace
     is_own = face.name in role.servers
     power, queries = is_own and "power" in role.sees, is_own and "databases" in role.sees
     answering = queries and is_responding(world, face.name)
-    if power and face.status in WITHOUT_POWER:
+    if power and face.status in POWERLESS_SIGNS:
         status = face.status
     elif queries:
         status = face.status if answering else HUNG
     else:
-        status = _ON if power else UNSEEN
+        status = _ON if power else NOT_VISIBLE
     unplugged = power and face.name in world.instances and not world.get_computer(face.name).nic_up
     instance = world.instances.get(face.name)
     copies = (
@@ -46,9 +46,13 @@ def _limit_server(face: ServerFace, world: World, role: StoryRole) -> ServerFace
         status=status,
         copies=copies if answering else (),
         grid=face.grid if answering else (),
-        duties=face.duties if answering else (),
-        troubles=(
-            *(group_picture.list_notes(world, instance) if answering and instance is not None else ()),
+        witness_signs=face.witness_signs if answering else (),
+        faults=(
+            *(
+                group_picture.list_host_node_notes(world, instance)
+                if answering and instance is not None
+                else ()
+            ),
             *((tr("network cables unplugged"),) if unplugged else ()),
         ),
         listeners=face.listeners if answering else (),
@@ -57,7 +61,7 @@ def _limit_server(face: ServerFace, world: World, role: StoryRole) -> ServerFace
 
 
 def _limit_client(face: ClientFace, role: StoryRole) -> ClientFace:
-    return face if "clients" in role.sees else replace(face, status=UNSEEN, rate="", short_rate="")
+    return face if "clients" in role.sees else replace(face, status=NOT_VISIBLE, rate="", short_rate="")
 
 
 def _limit_link(face: LinkFace, world: World, role: StoryRole) -> LinkFace:

@@ -46,11 +46,11 @@ class ComparedAction(Struct, frozen=True):
 
 class _Figure(Struct, frozen=True):
     name: str
-    read: Callable[[Report], float | None]
+    read_value: Callable[[Report], float | None]
     """Function that reads the figure from a report."""
-    write: Callable[[float], str]
+    format_value: Callable[[float], str]
     """Function that formats a value of the figure."""
-    more_is_better: bool | None = False
+    is_more_better: bool | None = False
     """True if a higher value is better; None if neither is better."""
 
 
@@ -72,19 +72,19 @@ FIGURES: Final = (
         mark("points"),
         lambda report: report["score"]["total"] if report["score"]["scored"] else None,
         formatting.format_plain_number,
-        more_is_better=True,
+        is_more_better=True,
     ),
     _Figure(
         mark("goals met"),
         lambda report: sum(bool(goal["met"]) for goal in report["goals"]) if report["goals"] else None,
         _format_count,
-        more_is_better=True,
+        is_more_better=True,
     ),
     _Figure(mark("downtime"), _create_sum_reader("downtime_s"), formatting.format_seconds),
     _Figure(mark("unprotected"), _create_sum_reader("exposed_s"), formatting.format_seconds),
     _Figure(mark("committed transactions lost"), _create_sum_reader("lost_transactions"), _format_count),
     _Figure(mark("log lost"), _create_sum_reader("lost_kb"), formatting.format_kb),
-    _Figure(mark("failovers"), lambda report: len(report["failovers"]), _format_count, more_is_better=None),
+    _Figure(mark("failovers"), lambda report: len(report["failovers"]), _format_count, is_more_better=None),
     _Figure(mark("longest failover"), _find_longest_failover_s, formatting.format_seconds),
     _Figure(
         mark("hints"),
@@ -93,13 +93,13 @@ FIGURES: Final = (
     ),
     _Figure(mark("rewound"), lambda report: len(report["rewinds"]), _format_count),
     _Figure(
-        mark("commands and actions"), lambda report: len(report["inputs"]), _format_count, more_is_better=None
+        mark("commands and actions"), lambda report: len(report["inputs"]), _format_count, is_more_better=None
     ),
     _Figure(
         mark("length of the run"),
         lambda report: float(report["ended_at_s"]),
         formatting.format_seconds,
-        more_is_better=None,
+        is_more_better=None,
     ),
 )
 """Figures that are compared for any two runs. `tr` translates the names."""
@@ -124,13 +124,15 @@ def list_figures(left_report: Report, right_report: Report) -> list[ComparisonRo
 
 
 def _compare_figure(figure: _Figure, left_report: Report, right_report: Report) -> Iterator[ComparisonRow]:
-    left_value, right_value = figure.read(left_report), figure.read(right_report)
+    left_value, right_value = figure.read_value(left_report), figure.read_value(right_report)
     if left_value is not None or right_value is not None:
         left_text, right_text = (
-            formatting.NOTHING if value is None else figure.write(value)
+            formatting.NO_VALUE if value is None else figure.format_value(value)
             for value in (left_value, right_value)
         )
-        difference, verdict = _format_difference(left_value, right_value, figure.write, figure.more_is_better)
+        difference, verdict = _format_difference(
+            left_value, right_value, figure.format_value, figure.is_more_better
+        )
         yield ComparisonRow(tr(figure.name), left_text, right_text, difference, verdict)
 
 
@@ -162,7 +164,7 @@ def list_score_items(left_report: Report, right_report: Report) -> list[Comparis
 
 def _format_item(item: ItemJson | None) -> str:
     if item is None:
-        return formatting.NOTHING
+        return formatting.NO_VALUE
     points_max = float(item["max"])
     earned_text = formatting.format_plain_number(float(item["points"]))
     return (

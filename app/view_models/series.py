@@ -7,9 +7,9 @@ import numpy as np
 from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
-from engine.flow import COUNTERS, NOWHERE, Array, Samples, StreamNumbers
+from engine.flow import COUNTERS, NO_STREAM_NUMBERS, Array, Samples, StreamNumbers
 
-_NICE = (1.0, 2.0, 5.0)
+_BIN_FACTORS = (1.0, 2.0, 5.0)
 """Factors of bin widths.
 
 A bin width is one of the factors times a power of ten, so that bins do not move while the window moves.
@@ -18,20 +18,20 @@ TIME_STEPS_S: Final = (
     1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400,
 )  # fmt: skip
 """Possible distances between two labels of a time axis."""
-PIXELS_PER_TIME: Final = 70
+TIME_LABEL_WIDTH_MIN: Final = 70
 """Minimum distance between two time labels in pixels."""
 
 
 ALL_DATABASES = "*"
 """Name that stands for all databases. It is not a valid database name without brackets."""
-HIGHEST = frozenset({"commit_delay_ms", "response_s", "principal_cpu_percent", "mirror_cpu_percent"})
+MAXIMUM_COUNTERS = frozenset({"commit_delay_ms", "response_s", "principal_cpu_percent", "mirror_cpu_percent"})
 """Counters whose value for many databases is the maximum. The values of all other counters are added up."""
-QUEUES = [COUNTERS.index("send_queue_kb"), COUNTERS.index("redo_queue_kb")]
+QUEUE_COLUMNS = [COUNTERS.index("send_queue_kb"), COUNTERS.index("redo_queue_kb")]
 """Indexes of the queue counters in an entry."""
 Streams = Mapping[int, Sequence[int]]
 """Number of a log -> numbers of its streams."""
 NO_STREAMS: Final[Streams] = {}
-ADDED = np.array([name not in HIGHEST for name in COUNTERS])
+IS_SUMMED = np.array([name not in MAXIMUM_COUNTERS for name in COUNTERS])
 """Boolean per counter: True if the values of several databases are added up."""
 
 
@@ -44,7 +44,7 @@ class SeriesSummary(Struct, frozen=True):
     high: float
 
 
-class Columns:
+class CounterColumns:
     """Uncompressed copy of the samples of a run: one log per entry, with the values of all counters.
 
     After a switch to another run or snapshot, entries that both have in common are not read again.
@@ -80,18 +80,20 @@ class Columns:
         self.count = min(self.count, count)
         return self.count
 
-    def add(self, number_pairs: Sequence[StreamNumbers], streams: Streams = NO_STREAMS) -> None:
+    def add_entries(self, number_pairs: Sequence[StreamNumbers], streams: Streams = NO_STREAMS) -> None:
         """Append entries for the (log, stream) pairs in *number_pairs*.
 
         If a log has several streams, the longest queue counts.
         """
         assert self.samples is not None, "agree comes first"
         first, count = self.count, self.count + len(number_pairs)
-        self._make_room(count)
-        self._sources[first:count], self._values[first:count] = self._read(first, number_pairs, streams)
+        self._reserve(count)
+        self._sources[first:count], self._values[first:count] = self._read_entries(
+            first, number_pairs, streams
+        )
         self.count = count
 
-    def _read(
+    def _read_entries(
         self, start_index: int, number_pairs: Sequence[StreamNumbers], streams: Streams
     ) -> tuple[Array, Array]:
         """Return the log numbers and the values of the entries from *start_index* on."""
@@ -105,10 +107,12 @@ class Columns:
                 other_entries = self.samples.read_entries(
                     start_index, sources, np.where(is_source, stream, numbers)
                 )
-                values[:, QUEUES] = np.maximum(values[:, QUEUES], other_entries[:, QUEUES])
+                values[:, QUEUE_COLUMNS] = np.maximum(
+                    values[:, QUEUE_COLUMNS], other_entries[:, QUEUE_COLUMNS]
+                )
         return sources, values
 
-    def add_together(
+    def add_combined_entries(
         self, places_by_database: Sequence[Sequence[StreamNumbers]], streams: Streams = NO_STREAMS
     ) -> None:
         """Append entries of many databases, combined as sums or maxima.
@@ -118,18 +122,18 @@ class Columns:
         assert self.samples is not None, "agree comes first"
         entries = len(places_by_database[0]) if places_by_database else 0
         first, count = self.count, self.count + entries
-        self._make_room(count)
+        self._reserve(count)
         values, has_value = self._values[first:count], np.zeros(entries, dtype=bool)
         values[:] = 0.0
         for number_pairs in places_by_database:
-            sources, added_values = self._read(first, number_pairs, streams)
-            values[:, ADDED] += added_values[:, ADDED]
-            values[:, ~ADDED] = np.maximum(values[:, ~ADDED], added_values[:, ~ADDED])
+            sources, added_values = self._read_entries(first, number_pairs, streams)
+            values[:, IS_SUMMED] += added_values[:, IS_SUMMED]
+            values[:, ~IS_SUMMED] = np.maximum(values[:, ~IS_SUMMED], added_values[:, ~IS_SUMMED])
             has_value |= sources >= 0
         self._sources[first:count] = np.where(has_value, 0, -1)
         self.count = count
 
-    def _make_room(self, count: int) -> None:
+    def _reserve(self, count: int) -> None:
         if count > len(self._sources):
             self._sources = np.resize(self._sources, 2 * count)
             self._values = np.resize(self._values, (2 * count, len(COUNTERS)))
@@ -144,7 +148,7 @@ def _stack_numbers(number_pairs: Sequence[StreamNumbers]) -> Array:
 def _list_stream_numbers(
     logs: Sequence[Mapping[str, StreamNumbers | None]], database: str
 ) -> list[StreamNumbers]:
-    return [number_pairs.get(database) or NOWHERE for number_pairs in logs]
+    return [number_pairs.get(database) or NO_STREAM_NUMBERS for number_pairs in logs]
 
 
 class CounterHistory:
@@ -155,7 +159,7 @@ class CounterHistory:
 
     def __init__(self) -> None:
         self._database: str | None = None
-        self._columns = Columns()
+        self._columns = CounterColumns()
 
     def add_samples(
         self,
@@ -171,15 +175,17 @@ class CounterHistory:
         differ are read again.
         """
         if database != self._database:
-            self._database, self._columns = database, Columns()
+            self._database, self._columns = database, CounterColumns()
         count, before = min(samples.count, len(logs)), self._columns.count
         agreed_count = self._columns.count_known_samples(samples, count)
         new_logs = logs[agreed_count:count]
         if database == ALL_DATABASES:
             names = dict.fromkeys(name for number_pairs in new_logs for name in number_pairs)
-            self._columns.add_together([_list_stream_numbers(new_logs, name) for name in names], streams)
+            self._columns.add_combined_entries(
+                [_list_stream_numbers(new_logs, name) for name in names], streams
+            )
         else:
-            self._columns.add(_list_stream_numbers(new_logs, database), streams)
+            self._columns.add_entries(_list_stream_numbers(new_logs, database), streams)
         return agreed_count != before or count != before
 
     @property
@@ -259,12 +265,12 @@ def choose_bin_width(minimum: float) -> float:
     if minimum <= 0.0:
         return 0.0
     power = 10.0 ** np.floor(np.log10(minimum))
-    return next(float(step * power) for step in (*_NICE, 10.0) if step * power >= minimum * (1 - 1e-9))
+    return next(float(step * power) for step in (*_BIN_FACTORS, 10.0) if step * power >= minimum * (1 - 1e-9))
 
 
 def choose_time_step_s(span_s: float, pixels: float) -> float:
     """Return the seconds between two labels of a time axis that is *pixels* wide and shows *span_s*."""
-    step_min = span_s * PIXELS_PER_TIME / max(pixels, 1.0)
+    step_min = span_s * TIME_LABEL_WIDTH_MIN / max(pixels, 1.0)
     return next(
         (step for step in TIME_STEPS_S if step >= step_min),
         TIME_STEPS_S[-1] * choose_bin_width(step_min / 86_400),
@@ -289,11 +295,11 @@ def find_peaks(x: Array, y: Array, width: float) -> tuple[Array, Array]:
     return thin_x, thin_y
 
 
-PACE_S: Final = 10.0
+SLOPE_RANGE_S: Final = 10.0
 """Time range from which the rate of change is measured. Assumed: long enough to smooth bursts, short enough
 to follow changes.
 """
-SAMPLES_MIN: Final = 3
+SLOPE_SAMPLES_MIN: Final = 3
 """Minimum number of samples to compute a rate."""
 ESTIMATE_RATE_MIN_KB_PER_S: Final = 1.0
 """Lowest rate at which a time is estimated. Below this rate, the estimate would be days. Assumed."""
@@ -304,7 +310,7 @@ def compute_slope_kb_per_s(t_s: Array, kb: Array) -> float | None:
 
     The result is None if samples are too few or have gaps.
     """
-    if len(t_s) < SAMPLES_MIN or np.isnan(kb).any():
+    if len(t_s) < SLOPE_SAMPLES_MIN or np.isnan(kb).any():
         return None
     centered = t_s - t_s.mean()
     return float((centered * (kb - kb.mean())).sum() / (centered * centered).sum())

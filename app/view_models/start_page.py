@@ -54,9 +54,9 @@ class CardResults(TypedDict, total=False):
     best: float | None
     last: float | None
     tries: int
-    due: bool
-    begun: bool
-    known: bool
+    is_due: bool
+    was_begun: bool
+    has_results: bool
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ class DrillCard(ScenarioSummary):
     """Score of the last finished run; None if there is none."""
     tries: int = 0
     """Number of finished runs."""
-    due: bool = False
+    is_due: bool = False
     """True if a skill of the drill is due now."""
-    begun: bool = False
+    was_begun: bool = False
     """True if a run was started, finished or not."""
-    known: bool = False
+    has_results: bool = False
     """True if the learner's results have been loaded."""
 
     @classmethod
@@ -123,14 +123,14 @@ class DrillCard(ScenarioSummary):
         """Return the learner's progress in the drill as a short label."""
         if not self.scored:
             return ResultLabel(tr("Free play"), "muted")
-        if not self.known:
+        if not self.has_results:
             return ResultLabel("", "muted")
         if self.last is None:
-            return ResultLabel(tr("Started") if self.begun else tr("Not started"), "muted")
+            return ResultLabel(tr("Started") if self.was_begun else tr("Not started"), "muted")
         if self.passed:
             points = formatting.format_plain_number(self.best or 0.0)
-            text = tr("✓ Passed, {points} · due") if self.due else tr("✓ Passed, {points}")
-            return ResultLabel(text.format(points=points), "warn" if self.due else "ok")
+            text = tr("✓ Passed, {points} · due") if self.is_due else tr("✓ Passed, {points}")
+            return ResultLabel(text.format(points=points), "warn" if self.is_due else "ok")
         best = self.best if self.best is not None else self.last
         return ResultLabel(
             tr("{points} of 100, retry").format(points=formatting.format_plain_number(best)), "warn"
@@ -172,7 +172,7 @@ ORDERS: Final[tuple[tuple[str, Callable[[DrillCard], tuple[object, ...]]], ...]]
 FIRST_DRILL: Final = "automatic-failover"
 """Drill that is recommended until the first run is finished."""
 
-STEM_MIN: Final = 4
+STEM_LETTERS_MIN: Final = 4
 """Minimum letters that remain of a word after its ending is removed."""
 
 DURATIONS: Final = (
@@ -214,7 +214,7 @@ def stem_word(term: str) -> str:
     """Return an English word without its ending, so that "stopped" finds "stop" and "commits" finds "commit"."""
     for ending in ("ing", "ed", "es", "s"):
         start = term.removesuffix(ending)
-        if term.isascii() and term.isalpha() and start != term and len(start) >= STEM_MIN:
+        if term.isascii() and term.isalpha() and start != term and len(start) >= STEM_LETTERS_MIN:
             return start[:-1] if ending in ("ing", "ed") and start[-1] == start[-2] else start
     return term
 
@@ -223,7 +223,7 @@ FILL_WORDS: Final = frozenset(
     ("a", "an", "and", "are", "at", "by", "for", "in", "is", "my", "of", "on", "the", "to")
 )
 """Words that a search ignores."""
-SHORT_WORD: Final = 3
+SHORT_WORD_LETTERS_MAX: Final = 3
 """Maximum letters of a search word that matches only whole words. Longer search words also match the
 beginning of words.
 """
@@ -254,10 +254,10 @@ class SearchWord:
     def __init__(self, term: str) -> None:
         beginning = stem_word(term)
         others = [group for group in SYNONYMS if any(term.startswith(start) for start in group)]
-        self._exact = _compile([beginning])
-        self._similar = _compile([beginning, *chain.from_iterable(others)])
+        self._exact = _compile_pattern([beginning])
+        self._similar = _compile_pattern([beginning, *chain.from_iterable(others)])
 
-    def rank(self, card: DrillCard) -> int:
+    def rank_card(self, card: DrillCard) -> int:
         """Return how well *card* matches: by title, by summary or by other texts; 0 means no match."""
         texts = (card.title.lower(), card.summary.lower(), card.search_text)
         for text_rank, text in enumerate(texts):
@@ -268,8 +268,8 @@ class SearchWord:
         return 0
 
 
-def _compile(beginnings: Iterable[str]) -> re.Pattern[str]:
-    words = (re.escape(word) + r"(?![^\W_])" * (len(word) <= SHORT_WORD) for word in beginnings)
+def _compile_pattern(beginnings: Iterable[str]) -> re.Pattern[str]:
+    words = (re.escape(word) + r"(?![^\W_])" * (len(word) <= SHORT_WORD_LETTERS_MAX) for word in beginnings)
     return re.compile(rf"(?<![^\W_])(?:{'|'.join(words)})")
 
 
@@ -291,7 +291,7 @@ def filter_cards(cards: Sequence[DrillCard], filters: Filters) -> list[DrillCard
     words = _read_search(filters.search)
     if not words:
         return matching
-    ranks = {card.name: [word.rank(card) for word in words] for card in matching}
+    ranks = {card.name: [word.rank_card(card) for word in words] for card in matching}
     counts = {name: len(words) - points.count(0) for name, points in ranks.items()}
     count_max = max(counts.values(), default=0)
     if 2 * count_max <= len(words) and count_max < len(words):
@@ -302,7 +302,7 @@ def filter_cards(cards: Sequence[DrillCard], filters: Filters) -> list[DrillCard
 
 def has_all_words(card: DrillCard, search: str) -> bool:
     """Return whether *card* contains every word of the search."""
-    return all(word.rank(card) for word in _read_search(search))
+    return all(word.rank_card(card) for word in _read_search(search))
 
 
 def list_versions(cards: Sequence[DrillCard]) -> list[str]:

@@ -12,13 +12,13 @@ from app.words.language import mark, tr
 from app.words.localization import describe_input, shorten_line
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Report
-from engine.drill.par.account import LABELS, WAITING, LastChance, RegretAnalysis, RunSegment
+from engine.drill.par.account import SEGMENT_LABELS, WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.inputs import Input
 from engine.model import Tick, to_ticks
 
-LOSSES: Final = {name: points for points, name in LABELS}
+LOSS_BY_LABEL: Final = {name: points for points, name in SEGMENT_LABELS}
 """Label of a loss -> minimum lost points."""
-NOTED: Final = LOSSES["good"]
+SHOWN_LOSS_MIN: Final = LOSS_BY_LABEL["good"]
 """Minimum loss of an action or wait that is marked as a loss, in points."""
 
 TONES: Final = {
@@ -34,7 +34,7 @@ TONES: Final = {
 LINE_LENGTH_MAX: Final = 220
 """Maximum characters of an action that are shown."""
 
-INFO_MAX: Final = 10
+INFO_SEVERITY_MAX: Final = 10
 """Highest severity of a message that is not an error."""
 
 LEVELS: Final = (0, 25, 50, 75, 100)
@@ -51,7 +51,7 @@ def format_points(points: float) -> str:
 
 def list_legend_entries() -> tuple[tuple[str, str], ...]:
     """Return (tone, text) for each color of the curve. The tone is empty where no points are lost."""
-    labels = {name: formatting.format_plain_number(points) for points, name in LABELS}
+    labels = {name: formatting.format_plain_number(points) for points, name in SEGMENT_LABELS}
     return (
         ("", tr("no loss")),
         ("ok", tr("best, minor loss: fewer than {inaccuracy} points lost").format(**labels)),
@@ -66,9 +66,14 @@ def merge_waits(moves: Sequence[RunSegment]) -> list[RunSegment]:
     for move in moves:
         before = segments[-1] if segments else None
         waits = before is not None and before.line == move.line == WAITING
-        if before is not None and waits and before.regret > 0.0 and 0.0 < move.regret < LOSSES["inaccuracy"]:
+        if (
+            before is not None
+            and waits
+            and before.regret > 0.0
+            and 0.0 < move.regret < LOSS_BY_LABEL["inaccuracy"]
+        ):
             loss = before.before - move.after
-            label = next((name for points, name in LABELS if loss >= points), "best")
+            label = next((name for points, name in SEGMENT_LABELS if loss >= points), "best")
             first_segment = before if before.plan else move
             segments[-1] = replace(
                 first_segment, until=move.until, before=before.before, after=move.after, label=label
@@ -78,16 +83,18 @@ def merge_waits(moves: Sequence[RunSegment]) -> list[RunSegment]:
     return segments
 
 
-def find_stops(account: RegretAnalysis) -> list[RunSegment]:
+def find_marked_segments(account: RegretAnalysis) -> list[RunSegment]:
     """Return the segments that the curve marks: every action, and each wait that lost points."""
-    return [move for move in merge_waits(account.moves) if move.line != WAITING or move.regret >= NOTED]
+    return [
+        move for move in merge_waits(account.moves) if move.line != WAITING or move.regret >= SHOWN_LOSS_MIN
+    ]
 
 
 def list_slopes(account: RegretAnalysis) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
     """Yield (tone, points) for each falling part of the curve."""
     waits = [move for move in account.moves if move.line == WAITING]
-    for stop in find_stops(account):
-        if stop.regret >= NOTED:
+    for stop in find_marked_segments(account):
+        if stop.regret >= SHOWN_LOSS_MIN:
             segments = [move for move in waits if stop.tick <= move.tick < stop.until] or [stop]
             ends = [((move.tick, move.before), (move.until, move.after)) for move in segments]
             yield TONES[stop.label][1], list(chain(*ends))
@@ -124,12 +131,14 @@ def format_uncertainty() -> str:
 
 def format_certainty(account: RegretAnalysis) -> str:
     """Return a sentence that says whether more points could have been possible than the curve shows."""
-    doubt = account.doubt
+    doubt = account.largest_gap
     if doubt is None:
         return tr("Proven: no higher score than shown was possible at any time.")
     text = tr("At {moment} the best known score is {known} points; up to {most} may be possible.")
     points_text = text.format(
-        moment=format_moment(doubt.tick), known=format_points(doubt.known), most=format_points(doubt.most)
+        moment=format_moment(doubt.tick),
+        known=format_points(doubt.value),
+        most=format_points(doubt.upper_bound),
     )
     return f"{format_uncertainty()} {points_text}"
 
@@ -152,7 +161,7 @@ def format_accuracy(account: RegretAnalysis) -> str:
 def format_cost(move: RunSegment) -> str:
     """Return the label of the segment and the points that it lost."""
     called = tr(TONES[move.label][0])
-    return f"{called}, −{format_points(move.regret)}" if move.regret >= NOTED else called
+    return f"{called}, −{format_points(move.regret)}" if move.regret >= SHOWN_LOSS_MIN else called
 
 
 def format_move(
@@ -184,7 +193,7 @@ def list_refused(report: Report) -> frozenset[tuple[Tick, str]]:
         (to_ticks(row["t_s"]), Input(0, "sql", (row["window"], row["batch"])).line_without_time)
         for row in report.get("sql") or ()
         if not row.get("results")
-        and any(message["severity"] > INFO_MAX for message in row.get("messages") or ())
+        and any(message["severity"] > INFO_SEVERITY_MAX for message in row.get("messages") or ())
     )
 
 
@@ -218,7 +227,7 @@ def format_missed_goals(chance: LastChance) -> str:
         else tr("“{goal}” by {moment}").format(
             goal=goal, moment=formatting.format_run_time(last_tick / TICKS_PER_S)
         )
-        for goal, last_tick in chance.missed
+        for goal, last_tick in chance.missed_goals
     )
     if chance.line == WAITING:
         return tr("One second later, these steps no longer meet {goals}.").format(goals=goals)

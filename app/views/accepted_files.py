@@ -20,7 +20,7 @@ class AcceptedFile(Struct, frozen=True):
     sha256: str
     title: str
     author: str
-    on: str
+    accepted_on: str
     """Date of acceptance, such as 2026-11-21."""
 
 
@@ -41,7 +41,9 @@ COLUMNS: Final = (
         tip=_make_safe_reader(lambda one: one.author),
         sample="Name of an author",
     ),
-    TableColumn(title=mark("Accepted on"), text=_make_safe_reader(lambda one: one.on), sample="2026-11-21"),
+    TableColumn(
+        title=mark("Accepted on"), text=_make_safe_reader(lambda one: one.accepted_on), sample="2026-11-21"
+    ),
     TableColumn(
         title="SHA-256",
         is_name=True,
@@ -93,7 +95,7 @@ class AcceptedFiles(QDialog):
 
     def show_files(self, files: Sequence[AcceptedFile]) -> None:
         """Show *files* and select the first one."""
-        self.list.table.replace(files)
+        self.list.table.replace_rows(files)
         if files:
             self.list.selectRow(0)
         self._show_buttons()

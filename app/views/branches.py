@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 from app.widgets import theme
 from app.widgets.ask_text import ask_text
 from app.widgets.axes import TimeAxis, ValueAxis, compute_value_range
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.reader import follow_selection, set_box_name
 from app.words import formatting
 from app.words.formatting import KB, PER_S
@@ -39,7 +39,7 @@ from engine.drill.judging import difference
 from engine.drill.judging.difference import CounterCurve, FirstDifference, OutcomeRow
 from engine.drill.judging.report import build_availability_json
 from engine.drill.running.drill import Drill
-from engine.drill.time.branches import Branches
+from engine.drill.time.branches import BranchTree
 from engine.events import Event
 from engine.flow import Array
 from engine.overrides import override
@@ -50,7 +50,7 @@ class BranchRow(Struct, frozen=True):
 
     name: str
     parent: str | None
-    current: bool
+    is_current: bool
     from_text: str
     """Time at which the branch left its parent."""
     time_text: str
@@ -60,28 +60,28 @@ class BranchRow(Struct, frozen=True):
     points: str
 
 
-def list_branch_rows(tree: Branches) -> list[BranchRow]:
+def list_branch_rows(tree: BranchTree) -> list[BranchRow]:
     """Return a row for every branch. A parent precedes its children."""
     return [_build_row(tree, name, tree.get_history(name).drill) for name in tree.list_names()]
 
 
-def _build_row(tree: Branches, name: str, drill: Drill) -> BranchRow:
+def _build_row(tree: BranchTree, name: str, drill: Drill) -> BranchRow:
     root, sums, score = tree.get_root(name), build_availability_json(drill.world), drill.compute_score()
     time = formatting.format_run_time(drill.world.t_s)
-    is_shown = score.scored and (drill.finished or drill.terms.progress)
+    is_shown = score.scored and (drill.finished or drill.terms.reports_progress)
     return BranchRow(
         name=name,
         parent=root.parent,
-        current=name == tree.current,
+        is_current=name == tree.current,
         from_text=formatting.format_run_time(root.tick / TICKS_PER_S, 1) if root.parent is not None else "",
         time_text=tr("{moment}, ended").format(moment=time) if drill.finished else time,
         downtime=formatting.format_seconds(sums["downtime_s"], 1),
         lost_time=formatting.format_number(sums["lost_transactions"]),
-        points=formatting.format_plain_number(score.total) if is_shown else formatting.NOTHING,
+        points=formatting.format_plain_number(score.total) if is_shown else formatting.NO_VALUE,
     )
 
 
-OUTCOMES = {
+OUTCOME_LABELS = {
     "downtime_s": mark("downtime"),
     "exposed_s": mark("unprotected"),
     "lost_transactions": mark("committed transactions lost"),
@@ -95,7 +95,7 @@ OUTCOMES = {
 
 def format_outcome_cells(row: OutcomeRow) -> tuple[str, str, str, str]:
     """Return name, left value, right value, and the difference (right minus left)."""
-    name = tr(OUTCOMES.get(row.name, row.name))
+    name = tr(OUTCOME_LABELS.get(row.name, row.name))
     sign = "+" if row.delta > 0 else "−" if row.delta < 0 else ""
     delta = f"{sign}{_format_figure(row.name, abs(row.delta))}" if row.delta else "="
     return name, _format_figure(row.name, row.left), _format_figure(row.name, row.right), delta
@@ -141,7 +141,7 @@ TITLES: Final = {
 }
 AXIS_SAMPLE: Final = "1,023 MB"
 AXIS_MARGIN_PX: Final = 14
-LEAST_TOP: Final = 1.0
+AXIS_TOP_MIN: Final = 1.0
 """Minimum top of an axis, even if all values are 0."""
 
 
@@ -157,7 +157,7 @@ class BranchCurves(QWidget):
         lay_column(self._view, parent=self, margins=0)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._show_theme()
-        theme.call_after_events(self, theme.LOOKS, self._redraw_timer.start)
+        theme.call_after_events(self, theme.LOOK_EVENTS, self._redraw_timer.start)
 
     def show_curves(self, curves: Sequence[CounterCurve]) -> None:
         """Show the curves of one database, in their order."""
@@ -192,7 +192,9 @@ class BranchCurves(QWidget):
             )
             plot.plot(*_list_points(curve.left), pen=dashed, connect="finite")
             curve_values = [value for value in (*curve.left, *curve.right) if value is not None]
-            plot.setYRange(*compute_value_range(np.array(curve_values), unit, False, LEAST_TOP), padding=0.0)
+            plot.setYRange(
+                *compute_value_range(np.array(curve_values), unit, False, AXIS_TOP_MIN), padding=0.0
+            )
             if first is None:
                 first = plot
             else:
@@ -209,7 +211,7 @@ def _list_points(values: Sequence[float | None]) -> tuple[Array, Array]:
     return np.arange(1.0, len(y) + 1.0), y
 
 
-CURVES_UNITS = 24
+CURVES_HEIGHT_LINES = 24
 """Height of the curves in lines of text."""
 
 STATES_MAX = 40
@@ -225,7 +227,7 @@ class BranchComparison(QScrollArea):
         super().__init__(parent)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self._tree: Branches | None = None
+        self._tree: BranchTree | None = None
         self.left, self.right, self.database = QComboBox(), QComboBox(), QComboBox()
         set_box_name(self.left, tr("Left branch"))
         set_box_name(self.right, tr("Right branch"))
@@ -243,23 +245,23 @@ class BranchComparison(QScrollArea):
     def _lay_out(self) -> None:
         widget = QWidget()
         column = lay_column(parent=widget, margins=(8, 14, 18, 14), spacing=12)
-        row = lay_row(_build_label(tr("Side by side"), 1.15, bold=True), 0)
+        row = build_row(_build_label(tr("Side by side"), 1.15, bold=True), 0)
         for box in (self.left, self.right):
             box.setMinimumContentsLength(8)
             row.addWidget(box)
         column.addLayout(row)
         column.addWidget(self._parted)
         column.addLayout(self._tables)
-        layout = lay_row(
+        layout = build_row(
             _build_label(tr("Queues and load"), 1.05, bold=True), (self._legend, 1), self.database
         )
         column.addLayout(layout)
         column.addWidget(self.curves)
         column.addStretch()
-        self.curves.setMinimumHeight(CURVES_UNITS * self.fontMetrics().height())
+        self.curves.setMinimumHeight(CURVES_HEIGHT_LINES * self.fontMetrics().height())
         self.setWidget(widget)
 
-    def show_pair(self, tree: Branches, left_name: str, right_name: str) -> None:
+    def show_pair(self, tree: BranchTree, left_name: str, right_name: str) -> None:
         """Compare two branches of *tree*."""
         self._tree = tree
         for box, name in ((self.left, left_name), (self.right, right_name)):
@@ -358,11 +360,11 @@ TIPS = (
     mark("Committed transactions lost"),
     mark("Current or final points"),
 )
-_CURRENT = "● "
+_CURRENT_MARK = "● "
 
-AROUND_UNITS: Final = 3
+TREE_MARGIN_LINES: Final = 3
 """Width of the margins and the scroll bar next to the columns, in line heights."""
-TREE_MOST: Final = 0.55
+TREE_SHARE_MAX: Final = 0.55
 """Maximum width of the tree, as a share of the page."""
 
 
@@ -372,11 +374,11 @@ class BranchPage(QWidget):
     switched = Signal(str)
     renamed = Signal(str, str)
     pruned = Signal(str)
-    left = Signal()
+    leave_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._tree: Branches | None = None
+        self._tree: BranchTree | None = None
         self.tree = QTreeWidget()
         self.tree.setAccessibleName(tr("Branches"))
         follow_selection(self.tree)
@@ -386,28 +388,28 @@ class BranchPage(QWidget):
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.tree.setRootIsDecorated(True)
         self.tree.setUniformRowHeights(True)
-        self.tree.currentItemChanged.connect(lambda *_: self._show_chosen())
+        self.tree.currentItemChanged.connect(lambda *_: self._show_selected_branch())
         self.tree.itemActivated.connect(lambda *_: self._switch_to_selected())
         self.comparison = BranchComparison()
         self.go_on = self._build_button(tr("Continue branch"), self._switch_to_selected, tr("Enter"))
         self.go_on.setProperty("primary", "true")
         self.rename = self._build_button(tr("Rename…"), self._ask_for_name, "F2")
         self.prune = self._build_button(tr("Remove"), self._prune, tr("Del"))
-        self.back = self._build_button(tr("Back"), self.left.emit, "Esc")
+        self.back = self._build_button(tr("Back"), self.leave_wanted.emit, "Esc")
         self._note = QLabel(wordWrap=True)
         self._note.setProperty("muted", "true")
         self._lay_out()
 
-    def _build_button(self, text: str, do: Callable[[], object], key: str) -> QPushButton:
+    def _build_button(self, text: str, callback: Callable[[], object], key: str) -> QPushButton:
         button = QPushButton(text)
         button.setToolTip(f"{text.rstrip('…')} ({key})")
-        button.clicked.connect(lambda _=False: do())
+        button.clicked.connect(lambda _=False: callback())
         return button
 
     def _lay_out(self) -> None:
         title = QLabel(tr("Branches of this run"))
         title.setFont(theme.resize_font(title.font(), 1.5, bold=True))
-        buttons = lay_row(self.go_on, self.rename, self.prune, 0, self.back)
+        buttons = build_row(self.go_on, self.rename, self.prune, 0, self.back)
         widget = QWidget()
         lay_column(
             title, self._note, (self.tree, 1), buttons, parent=widget, margins=(18, 14, 8, 14), spacing=8
@@ -418,11 +420,11 @@ class BranchPage(QWidget):
         split.setStretchFactor(0, 4)
         split.setStretchFactor(1, 6)
         split.setChildrenCollapsible(False)
-        lay_row(split, parent=self, margins=0)
+        build_row(split, parent=self, margins=0)
 
     # --- display --------------------------------------------------------------------------------------------
 
-    def show_tree(self, tree: Branches) -> None:
+    def show_tree(self, tree: BranchTree) -> None:
         """Show every branch of *tree* and select the current one."""
         self._tree = tree
         rows = list_branch_rows(tree)
@@ -433,7 +435,7 @@ class BranchPage(QWidget):
             item.setData(0, Qt.ItemDataRole.UserRole, row.name)
             for column in range(1, len(COLUMNS)):
                 item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            if row.current:
+            if row.is_current:
                 font = item.font(0)
                 font.setBold(True)
                 item.setFont(0, font)
@@ -456,7 +458,7 @@ class BranchPage(QWidget):
         )
         self._note.setText(text if len(rows) > 1 else single_run_text)
         self.tree.setCurrentItem(items[tree.current])
-        self._show_chosen()
+        self._show_selected_branch()
         self._make_room()
 
     def _make_room(self) -> None:
@@ -464,8 +466,8 @@ class BranchPage(QWidget):
         widths = [self.tree.sizeHintForColumn(column) for column in range(len(COLUMNS))]
         heads = [self.tree.header().sectionSizeHint(column) for column in range(len(COLUMNS))]
         total_width = sum(self._split.sizes())
-        margin = AROUND_UNITS * self.fontMetrics().height()
-        wanted_width = min(sum(map(max, widths, heads)) + margin, round(TREE_MOST * total_width))
+        margin = TREE_MARGIN_LINES * self.fontMetrics().height()
+        wanted_width = min(sum(map(max, widths, heads)) + margin, round(TREE_SHARE_MAX * total_width))
         if self._split.sizes()[0] < wanted_width:
             self._split.setSizes([wanted_width, total_width - wanted_width])
 
@@ -475,7 +477,7 @@ class BranchPage(QWidget):
         item = self.tree.currentItem()
         return str(item.data(0, Qt.ItemDataRole.UserRole)) if item is not None else ""
 
-    def _show_chosen(self) -> None:
+    def _show_selected_branch(self) -> None:
         tree, name = self._tree, self.selected_branch
         if tree is None or not name:
             return
@@ -492,7 +494,7 @@ class BranchPage(QWidget):
         callbacks_by_key = {
             Qt.Key.Key_F2: self._ask_for_name,
             Qt.Key.Key_Delete: self._prune,
-            Qt.Key.Key_Escape: self.left.emit,
+            Qt.Key.Key_Escape: self.leave_wanted.emit,
         }
         do = callbacks_by_key.get(Qt.Key(event.key()))
         if do is None:
@@ -516,5 +518,5 @@ class BranchPage(QWidget):
 
 
 def _format_cells(row: BranchRow) -> list[str]:
-    name = f"{_CURRENT}{row.name}" if row.current else row.name
+    name = f"{_CURRENT_MARK}{row.name}" if row.is_current else row.name
     return [name, row.from_text, row.time_text, row.downtime, row.lost_time, row.points]

@@ -19,14 +19,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.widgets.layouts import lay_column, lay_row, mark_primary
+from app.widgets.layouts import build_row, lay_column, mark_primary
 from app.widgets.scroll_container import fit_on_screen
 from app.words.language import tr, trn
 from engine.drill.authoring.scenario import escape_invisible
 
-LINE_MAX: Final = 200
+TITLE_LENGTH_MAX: Final = 200
 """Maximum number of characters of a title, equal to the limit of scenarios."""
-ROW_LINES: Final = 1.5
+ROW_HEIGHT_LINES: Final = 1.5
 """Height of a row in line heights."""
 _KEPT, _PART = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
@@ -69,7 +69,7 @@ class ImportedBundlesDialog(QDialog):
         close.clicked.connect(self.close)
         for button in (self.open_button, self.remove, close):
             button.setAutoDefault(False)
-        row = lay_row(self.remove, 0, self.open_button, close)
+        row = build_row(self.remove, 0, self.open_button, close)
         lay_column(self._empty_label, (self.tree, 1), row, parent=self, spacing=10)
         em = self.fontMetrics().height()
         fit_on_screen(self, 34 * em, 24 * em)
@@ -102,7 +102,7 @@ class ImportedBundlesDialog(QDialog):
 
     def _build_row(self, text: str) -> QTreeWidgetItem:
         row = QTreeWidgetItem([text])
-        row.setSizeHint(0, QSize(0, round(self.fontMetrics().height() * ROW_LINES)))
+        row.setSizeHint(0, QSize(0, round(self.fontMetrics().height() * ROW_HEIGHT_LINES)))
         return row
 
     def _show_buttons(self) -> None:
@@ -125,7 +125,7 @@ class ImportedBundlesDialog(QDialog):
             self.removal_wanted.emit(kept_file.key, kept_file.title)
 
 
-class BundleMaker(QDialog):
+class NewBundleDialog(QDialog):
     """Dialog to select drills and enter the title of their bundle."""
 
     def __init__(self, drills: Sequence[tuple[str, str]], author: str, parent: QWidget | None = None) -> None:
@@ -144,14 +144,14 @@ class BundleMaker(QDialog):
             (tr("&Author"), self.author),
             (tr("&License"), self.licence),
         ):
-            field.setMaxLength(LINE_MAX)
+            field.setMaxLength(TITLE_LENGTH_MAX)
             form.addRow(text, field)
         self.drills = QListWidget()
         self.drills.setAccessibleName(tr("Drills in the bundle"))
         for name, title in drills:
             item = QListWidgetItem(f"{escape_invisible(title)}  ·  {name}")
             item.setData(_PART, name)
-            item.setSizeHint(QSize(0, round(self.fontMetrics().height() * ROW_LINES)))
+            item.setSizeHint(QSize(0, round(self.fontMetrics().height() * ROW_HEIGHT_LINES)))
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             item.setCheckState(Qt.CheckState.Checked)
             self.drills.addItem(item)
@@ -167,10 +167,10 @@ class BundleMaker(QDialog):
         fit_on_screen(self, 32 * em, 26 * em)
         self._show_button()
 
-    def list_names(self) -> list[str]:
+    def list_selected_drills(self) -> list[str]:
         """Return the names of the selected drills."""
         items = (self.drills.item(row) for row in range(self.drills.count()))
         return [item.data(_PART) for item in items if item.checkState() == Qt.CheckState.Checked]
 
     def _show_button(self) -> None:
-        self.save.setEnabled(bool(self.list_names() and self.title_field.text().strip()))
+        self.save.setEnabled(bool(self.list_selected_drills() and self.title_field.text().strip()))

@@ -9,10 +9,10 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QMessageBox, QWidget
 
 from app.view_models import cluster_manager
-from app.view_models.cluster_manager import Action, ClusterRow
+from app.view_models.cluster_manager import ClusterAction, ClusterRow
 from app.widgets import theme
-from app.widgets.bars import build_menu_button, open_menu_on
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.bars import build_menu_button, enable_context_menu
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.reader import set_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words.language import mark, tr
@@ -22,7 +22,7 @@ from engine.model import World
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
-KINDS: Final = {
+TREE_KIND_LABELS: Final = {
     "node": mark("node"),
     "role": mark("role"),
     "resource": mark("resource"),
@@ -31,7 +31,7 @@ KINDS: Final = {
 COLUMNS: Final = (
     TableColumn(title=mark("Name"), text=lambda row: ("   " if row.kind == "resource" else "") + row.name,
            bold=lambda row: row.kind == "role", sample="AG1_AGL1 address", spoken=lambda row: row.name),
-    TableColumn(title=mark("Type"), text=lambda row: tr(KINDS[row.kind]), sample=mark("resource")),
+    TableColumn(title=mark("Type"), text=lambda row: tr(TREE_KIND_LABELS[row.kind]), sample=mark("resource")),
     TableColumn(title=mark("Status"), text=lambda row: row.state, tone=lambda row: row.tone, sample="OfflinePending"),
     TableColumn(title=mark("Owner node"), text=lambda row: row.owner, sample="NODE_1234"),
     TableColumn(title=mark("Votes and owners"), text=lambda row: row.details, tip=lambda row: row.details),
@@ -58,15 +58,15 @@ class ClusterManager(QWidget):
         self.model = TableModel(COLUMNS)
         self.table = TableView(self.model, tr("Failover Cluster Manager"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
-        open_menu_on(self.table, self.fill_menu)
+        enable_context_menu(self.table, self.fill_menu)
         self.setFocusProxy(self.table)
-        bar = lay_row(
+        bar = build_row(
             (self.nodes, 1),
             build_menu_button(tr("Actions ▾"), tr("Actions for this row"), self.fill_menu),
             margins=(6, 4, 6, 0),
         )
         lay_column(bar, self.title, (self.table, 1), parent=self, margins=0, spacing=3)
-        theme.call_after_events(self, theme.SHOWN, self._draw)
+        theme.call_after_events(self, theme.SHOW_EVENTS, self._draw)
 
     # --- view interface -----------------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class ClusterManager(QWidget):
             self.nodes.setCurrentIndex(names.index(before) if before in names else 0 if names else -1)
             self.nodes.blockSignals(False)
         self.title.setText(cluster_manager.format_title(self._world, self.nodes.currentText()))
-        self.model.update(cluster_manager.list_rows(self._world, self.nodes.currentText()))
+        self.model.update_rows(cluster_manager.list_rows(self._world, self.nodes.currentText()))
 
     # --- actions ------------------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ class ClusterManager(QWidget):
             )
         return bool(actions)
 
-    def _run_action(self, action: Action) -> None:
+    def _run_action(self, action: ClusterAction) -> None:
         if action.warning:
             yes = QMessageBox.StandardButton.Yes
             answer = QMessageBox.warning(

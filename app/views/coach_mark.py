@@ -138,7 +138,7 @@ class CoachMark(QFrame):
         self.next.setFocus(Qt.FocusReason.OtherFocusReason)
         announce(self, self.accessibleName())
 
-    def withdraw(self) -> None:
+    def dismiss(self) -> None:
         """Hide the bubble. If the focus is in the bubble, move it to the next widget."""
         if self.isHidden():
             return

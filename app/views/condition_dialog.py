@@ -10,7 +10,7 @@ from app.widgets.layouts import lay_column, mark_primary
 from app.widgets.reader import announce, set_box_name
 from app.words.language import tr
 
-THINKING_MS: Final = 900
+TYPING_PAUSE_MS: Final = 900
 """Pause in typing after which a screen reader announces a problem."""
 
 
@@ -21,11 +21,11 @@ class ConditionDialog(QDialog):
     """Signal: valid condition."""
 
     def __init__(
-        self, examples: Sequence[str], problem_of: Callable[[str], str], parent: QWidget | None = None
+        self, examples: Sequence[str], find_problem: Callable[[str], str], parent: QWidget | None = None
     ) -> None:
-        """Create the dialog. *problem_of* returns the problem of a condition text, or an empty string."""
+        """Create the dialog. *find_problem* returns the problem of a condition text, or an empty string."""
         super().__init__(parent)
-        self._problem_of = problem_of
+        self._problem_of = find_problem
         self.setWindowTitle(tr("Run until"))
         self.text = QComboBox(editable=True)
         self.text.addItems(list(examples))
@@ -35,7 +35,7 @@ class ConditionDialog(QDialog):
         label = QLabel(tr("Run at full speed until this condition is met:"))
         label.setBuddy(self.text)
         self.problem = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self._thinking = QTimer(self, singleShot=True, interval=THINKING_MS)
+        self._thinking = QTimer(self, singleShot=True, interval=TYPING_PAUSE_MS)
         self._thinking.timeout.connect(lambda: announce(self, self.problem.text()))
         hint = QLabel(tr("Combine states, queues and times with and, or, not. Example:  {example}").format(
             example=" and ".join(examples[:2])))  # fmt: skip

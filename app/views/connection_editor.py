@@ -16,7 +16,7 @@ from app.widgets.layouts import mark_primary
 from app.words.language import tr
 from engine.drill.running.drill import Drill
 
-LINES: Final = 3
+EDITOR_LINES: Final = 3
 
 
 class ConnectionEditor(QDialog):
@@ -34,7 +34,7 @@ class ConnectionEditor(QDialog):
         self.text.setFont(theme.build_fixed_font())
         self.text.setAccessibleName(tr("Connection string"))
         self.text.setTabChangesFocus(True)
-        self.text.setFixedHeight((LINES + 1) * self.fontMetrics().height())
+        self.text.setFixedHeight((EDITOR_LINES + 1) * self.fontMetrics().height())
         self.driver = QLabel(wordWrap=True)
         self.log = QPlainTextEdit(readOnly=True)
         self.log.setFont(theme.build_fixed_font())

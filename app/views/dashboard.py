@@ -9,9 +9,15 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QLabel, QSplitter, QWidget
 
 from app.view_models import dashboard
-from app.view_models.dashboard import TONES, DatabaseRow, GroupDashboard, format_issues, get_worst_issue
+from app.view_models.dashboard import (
+    SEVERITY_TONES,
+    DatabaseRow,
+    GroupDashboard,
+    format_issues,
+    get_worst_issue,
+)
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.reader import set_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
@@ -29,16 +35,20 @@ REFRESH_TICKS: Final = to_ticks(10.0)
 refreshes every 30 s.
 """
 
-HEAD_ROWS: Final = 2
+HEADER_HEIGHT_ROWS: Final = 2
 """Height of a table's header and scroll bar, in row heights."""
 
-_ISSUES = TableColumn(title=mark("Issues"), text=lambda row: format_issues(row.issues) or tr("Healthy"),
-                 tone=lambda row: TONES[get_worst_issue(row.issues)], tip=lambda row: format_issues(row.issues),
-                 sample="Availability replica")  # fmt: skip
+_ISSUES_COLUMN = TableColumn(
+    title=mark("Issues"),
+    text=lambda row: format_issues(row.issues) or tr("Healthy"),
+    tone=lambda row: SEVERITY_TONES[get_worst_issue(row.issues)],
+    tip=lambda row: format_issues(row.issues),
+    sample="Availability replica",
+)
 
 
 def _format_number(value: float | None) -> str:
-    return formatting.NOTHING if value is None else formatting.format_number(value, 0)
+    return formatting.NO_VALUE if value is None else formatting.format_number(value, 0)
 
 
 def _build_column(title: str, name: str) -> TableColumn:
@@ -46,7 +56,7 @@ def _build_column(title: str, name: str) -> TableColumn:
 
     def format_text(row: DatabaseRow) -> str:
         value = row.positions.get(name)
-        return formatting.NOTHING if value is None else str(value)
+        return formatting.NO_VALUE if value is None else str(value)
 
     numbers = name.endswith(("_size", "_rate"))
     return TableColumn(
@@ -58,24 +68,24 @@ def _build_column(title: str, name: str) -> TableColumn:
     )
 
 
-REPLICAS: Final = (
+REPLICA_COLUMNS: Final = (
     TableColumn(title=mark("Name"), text=lambda row: row.name, sample="NODE_1234"),
     TableColumn(title=mark("Role"), text=lambda row: row.role, sample=mark("Secondary")),
     TableColumn(title=mark("Failover Mode"), text=lambda row: row.failover),
     TableColumn(title=mark("Synchronization State"), text=lambda row: row.state, sample="Not synchronizing"),
-    _ISSUES,
+    _ISSUES_COLUMN,
     TableColumn(
         title=mark("Availability Mode"), text=lambda row: row.mode, sample=mark("Asynchronous commit")
     ),
 )
-DATABASES: Final = (
+DATABASE_COLUMNS: Final = (
     TableColumn(title=mark("Name"), text=lambda row: row.name, sample="Database"),
     TableColumn(title=mark("Replica"), text=lambda row: row.replica, sample="NODE_1234"),
     TableColumn(title=mark("Synchronization State"), text=lambda row: row.state, sample="Not synchronizing"),
     TableColumn(
         title=mark("Failover Readiness"), text=lambda row: row.readiness, sample=mark("No data loss")
     ),
-    _ISSUES,
+    _ISSUES_COLUMN,
     TableColumn(title=mark("Suspended"), text=lambda row: row.suspended, sample="PARTNER"),
     TableColumn(
         title=mark("Estimated Recovery Time (seconds)"),
@@ -108,7 +118,7 @@ DATABASES: Final = (
     _build_column("Truncation LSN", "truncation_lsn"),
 )
 """Documented columns, and columns from Add/Remove Columns in Management Studio. [DOC: Always On dashboard]"""
-WHY: Final = (
+REQUIREMENT_COLUMNS: Final = (
     TableColumn(title=mark("Requirement for automatic failover"), text=lambda row: translated(row.name),
            tip=lambda row: translated(row.name), sample="every database was synchronized on the target …"),
     TableColumn(title=mark("Target"), text=lambda row: row.target or tr("all"), sample="NODE_1234"),
@@ -143,7 +153,11 @@ class Dashboard(QWidget):
         self.summary = QLabel(wordWrap=True)
         self.summary.setContentsMargins(8, 2, 8, 2)
         self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.replicas, self.databases, self.why = TableModel(REPLICAS), TableModel(DATABASES), TableModel(WHY)
+        self.replicas, self.databases, self.why = (
+            TableModel(REPLICA_COLUMNS),
+            TableModel(DATABASE_COLUMNS),
+            TableModel(REQUIREMENT_COLUMNS),
+        )
         self.tables = [
             TableView(self.replicas, tr("Availability replicas")),
             TableView(self.databases, tr("Availability databases")),
@@ -151,10 +165,10 @@ class Dashboard(QWidget):
         ]
         self.setFocusProxy(self.servers)
         self._lay_out()
-        theme.call_after_events(self, theme.SHOWN, self._draw)
+        theme.call_after_events(self, theme.SHOW_EVENTS, self._draw)
 
     def _lay_out(self) -> None:
-        bar = lay_row((self.servers, 1), (self.groups, 1), margins=(6, 4, 6, 0))
+        bar = build_row((self.servers, 1), (self.groups, 1), margins=(6, 4, 6, 0))
         split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         self._split, self._rows = split, list[int]()
         for table in self.tables:
@@ -166,7 +180,7 @@ class Dashboard(QWidget):
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of the same run."""
-        self._truth, self._drawn_state, self._is_chosen = drill.terms.truth, (), False
+        self._truth, self._drawn_state, self._is_chosen = drill.terms.shows_truth, (), False
         self.show_world(drill.world)
 
     @Slot(object)
@@ -231,11 +245,11 @@ class Dashboard(QWidget):
         chosen_group = groups.get(self.groups.currentText())
         board = dashboard.build_dashboard(world, *chosen_group) if chosen_group is not None else None
         self.summary.setText(_format_summary(server, board))
-        self.replicas.update(board.replicas if board is not None else ())
-        self.databases.update(board.databases if board is not None else ())
+        self.replicas.update_rows(board.replicas if board is not None else ())
+        self.databases.update_rows(board.databases if board is not None else ())
         # the table combines facts that no single server has, so it needs the true state
         first = board.databases[0].name if board is not None and board.databases and self._truth else ""
-        self.why.update(list_preconditions(world, first) if first else ())
+        self.why.update_rows(list_preconditions(world, first) if first else ())
         self.tables[-1].setVisible(self._truth)
         self._share_height()
 
@@ -244,7 +258,7 @@ class Dashboard(QWidget):
         rows = [table.model().rowCount() for table in self.tables]
         if rows != self._rows:
             self._rows = rows
-            self._split.setSizes([100 * (HEAD_ROWS + count) for count in rows])
+            self._split.setSizes([100 * (HEADER_HEIGHT_ROWS + count) for count in rows])
 
 
 def _fill_box(box: QComboBox, names: list[str]) -> None:
@@ -257,16 +271,22 @@ def _fill_box(box: QComboBox, names: list[str]) -> None:
         box.blockSignals(False)
 
 
-def _format_summary(server: str, board: GroupDashboard | None) -> str:
+def _format_summary(server: str, dashboard: GroupDashboard | None) -> str:
     if not server:
         return tr("This drill has no availability group.")
-    if board is None:
+    if dashboard is None:
         return tr("Cannot connect to {server}, or it has no availability group.").format(server=server)
     summary_text = tr(
         "{group}: {health}. Primary instance {primary}, failover mode {failover}, cluster {cluster} ({quorum}), "
         "listener {listener}. {issues}"
     )
     return summary_text.format(
-        group=board.group, health=tr(board.health), primary=board.primary, failover=board.failover,
-        cluster=board.cluster, quorum=board.quorum, listener=board.listener, issues=format_issues(board.issues),
-    ).rstrip()  # fmt: skip
+        group=dashboard.group,
+        health=tr(dashboard.health),
+        primary=dashboard.primary,
+        failover=dashboard.failover,
+        cluster=dashboard.cluster,
+        quorum=dashboard.quorum,
+        listener=dashboard.listener,
+        issues=format_issues(dashboard.issues),
+    ).rstrip()

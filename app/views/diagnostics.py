@@ -36,10 +36,10 @@ COLUMNS: Final = (
 )
 
 
-class Diagnostics(QDialog):
+class DiagnosticsDialog(QDialog):
     """Dialog of the installation check, which runs in a separate process. A drill can continue meanwhile."""
 
-    again_wanted = Signal()
+    check_wanted = Signal()
     bundle_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -54,7 +54,7 @@ class Diagnostics(QDialog):
             QPushButton(tr("Save a support bundle…")),
         )
         close = QPushButton(tr("Close"))
-        self._check_button.clicked.connect(self.again_wanted)
+        self._check_button.clicked.connect(self.check_wanted)
         self.save.clicked.connect(self.bundle_wanted)
         close.clicked.connect(self.close)
         row = QHBoxLayout()
@@ -66,17 +66,17 @@ class Diagnostics(QDialog):
         lay_column(self._message, (self.lines, 1), row, parent=self)
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 130, self.fontMetrics().height() * 20)
 
-    def begin(self) -> None:
+    def begin_check(self) -> None:
         """Clear the list for a new check."""
-        self.lines.table.replace(())
+        self.lines.table.replace_rows(())
         self._message.setText(tr("Checking… This takes a few seconds."))
         self._check_button.setEnabled(False)
 
-    def add(self, line: LogLine) -> None:
+    def add_result(self, line: LogLine) -> None:
         """Add a result to the list."""
-        self.lines.table.append([line])
+        self.lines.table.append_rows([line])
 
-    def end(self) -> None:
+    def show_summary(self) -> None:
         """Show the summary after the check has ended."""
         rows = self.lines.table.rows
         failure_count = sum(not line.is_ok for line in rows)

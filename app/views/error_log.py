@@ -14,12 +14,12 @@ from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import ErrorLogData, Event, get_data
 from engine.model import World
-from engine.protocol.errorlog import find_source
+from engine.protocol.errorlog import find_line_source
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
-SEVERITY_OF_ERRORS: Final = 11
+ERROR_SEVERITY_MIN: Final = 11
 """Minimum severity of messages with an additional `Error: …` line. Documented (facts, section 7)."""
 
 
@@ -46,8 +46,8 @@ def iterate_lines(event: Event, world: World) -> Iterator[ErrorLogLine]:
         return
     number, severity, state = error.number, error.severity, error.state
     date = formatting.format_server_time(world.settings.start_time, event.tick)
-    source = find_source(number, event.text)
-    tone = "bad" if severity >= SEVERITY_OF_ERRORS else None
+    source = find_line_source(number, event.text)
+    tone = "bad" if severity >= ERROR_SEVERITY_MIN else None
     if tone:
         head = f"Error: {number}, Severity: {severity}, State: {state}."
         yield ErrorLogLine(event.t_s, date, event.server, source, head, tone)
@@ -62,7 +62,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-SHORT: Final = (
+NARROW_COLUMNS: Final = (
     TableColumn(
         title=mark("Time"), text=lambda line: line.date[11:], tip=lambda line: line.date, sample="12:00:41.25"
     ),
@@ -77,15 +77,15 @@ class ErrorLog(EventTable):
         super().__init__(
             "ERRORLOG",
             COLUMNS,
-            SHORT,
+            NARROW_COLUMNS,
             iterate_lines,
-            everywhere=False,
+            has_all_tab=False,
             kinds=("errorlog",),
-            empty=tr("No ERRORLOG entries on {server} since the drill started."),
+            empty_text=tr("No ERRORLOG entries on {server} since the drill started."),
             parent=parent,
         )
 
-    def list_events_of(self, drill: Drill) -> Iterable[Event]:
+    def list_events(self, drill: Drill) -> Iterable[Event]:
         """Return all ERRORLOG events, including lines from before the run, such as the startup."""
         before = [
             Event(tick, ErrorLogData(number=number, severity=severity, state=state), text, server)

@@ -16,7 +16,7 @@ from engine.events import KINDS, Event, EventKind, SqlData, SqlDoneData, get_dat
 from engine.model import World
 from engine.overrides import override
 
-TONES: Final = {
+KIND_TONES: Final = {
     "fault": "bad",
     "detected": "warn",
     "failover": "accent",
@@ -31,7 +31,7 @@ TONES: Final = {
 """Kind of event -> theme color."""
 
 
-def get_label(kind: str) -> str:
+def get_kind_label(kind: str) -> str:
     """Return the label of an event kind in the interface language.
 
     An unknown kind (of another version) is unchanged.
@@ -52,7 +52,7 @@ class EventRow(Struct, frozen=True):
     @property
     def label(self) -> str:
         """Label of the event's kind."""
-        return get_label(self.kind)
+        return get_kind_label(self.kind)
 
     @property
     def search_text(self) -> str:
@@ -79,7 +79,7 @@ def build_rows(event: Event, world: World) -> Iterator[EventRow]:
 COLUMNS: Final = (
     TableColumn(title=mark("Time"), text=lambda row: formatting.format_run_time(row.t_s, 2), is_number=True,
            sample="1:00:00.00"),
-    TableColumn(title=mark("Kind"), text=lambda row: row.label, tone=lambda row: TONES.get(row.kind),
+    TableColumn(title=mark("Kind"), text=lambda row: row.label, tone=lambda row: KIND_TONES.get(row.kind),
            sample=mark("Monitor alert")),
     TableColumn(title=mark("Server"), text=lambda row: row.server or "", sample="SERVER_A"),
     TableColumn(title=mark("Database"), text=lambda row: row.database or "", sample="Database"),
@@ -87,7 +87,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-SHORT: Final = tuple(column for column in COLUMNS if column.title != "Database")
+NARROW_COLUMNS: Final = tuple(column for column in COLUMNS if column.title != "Database")
 
 
 class EventsList(EventTable):
@@ -98,7 +98,13 @@ class EventsList(EventTable):
         self._kinds: set[str] = {kind for kind, info in KINDS.items() if not info.is_quiet}
         empty = empty or tr("No events of the selected kinds. Start the clock or inject a fault.")
         super().__init__(
-            tr("Events"), COLUMNS, SHORT, build_rows, everywhere=True, empty=empty, parent=parent
+            tr("Events"),
+            COLUMNS,
+            NARROW_COLUMNS,
+            build_rows,
+            has_all_tab=True,
+            empty_text=empty,
+            parent=parent,
         )
         self._menu = QMenu(self)
         self._menu.setObjectName("kinds")
@@ -120,4 +126,4 @@ class EventsList(EventTable):
 
     def _on_kinds_changed(self) -> None:
         self._kinds = {action.data() for action in self._menu.actions() if action.isChecked()}
-        self._refilter()
+        self._apply_filter()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QScrollArea, QWidget
 
 from app.widgets import theme
 from app.widgets.layouts import lay_column
-from app.widgets.prose import Prose
+from app.widgets.prose import MarkdownView
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import describe_input
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 
-class Facilitator(QScrollArea):
+class InstructorPanel(QScrollArea):
     """Instructor panel. It is hidden from trainees, because it reveals the drill."""
 
     requested = Signal(str)
@@ -31,7 +31,7 @@ class Facilitator(QScrollArea):
         super().__init__(parent)
         self._drill: Drill | None = None
         self._shown_entries: tuple[int, ...] = ()
-        self._notes = Prose(full_height=True)
+        self._notes = MarkdownView(full_height=True)
         self._coming_title = QLabel(tr("Upcoming events"))
         self._coming = QLabel()
         self._coming.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
@@ -43,7 +43,7 @@ class Facilitator(QScrollArea):
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setAccessibleName(tr("For the instructor"))
         self._show_font()
-        theme.call_after_events(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._show_font)
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:

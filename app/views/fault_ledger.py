@@ -7,9 +7,9 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QFocusEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
-from app.view_models.picture import HasTerms
+from app.view_models.picture import HasPermissions
 from app.widgets import keys, theme
-from app.widgets.bars import Bar
+from app.widgets.bars import ButtonBar
 from app.widgets.layouts import lay_column
 from app.widgets.tables import CELL_PADDING_PX, TableColumn, TableModel, TableView
 from app.words import formatting
@@ -23,7 +23,7 @@ from engine.verbs import VERBS
 from engine.verbs.lines import find_reverse, is_requested
 
 
-class HasJournal(HasTerms, Protocol):
+class HasJournal(HasPermissions, Protocol):
     """Interface of a drill that this view reads."""
 
     @property
@@ -33,7 +33,7 @@ class HasJournal(HasTerms, Protocol):
 
 # --- texts of a row -----------------------------------------------------------------------------------------
 
-BY_KEY: Final = (
+KEYBOARD_REASONS: Final = (
     Qt.FocusReason.TabFocusReason,
     Qt.FocusReason.BacktabFocusReason,
     Qt.FocusReason.ShortcutFocusReason,
@@ -64,7 +64,7 @@ def format_effect(fault: Fault) -> str:
 
 
 def _format_time(tick: Tick | None) -> str:
-    return formatting.NOTHING if tick is None else formatting.format_run_time(tick / TICKS_PER_S, 2)
+    return formatting.NO_VALUE if tick is None else formatting.format_run_time(tick / TICKS_PER_S, 2)
 
 
 def _format_delay(fault: Fault) -> str:
@@ -165,9 +165,9 @@ COLUMNS: Final = (
 )
 
 
-FAULT: Final = 1
+FAULT_COLUMN: Final = 1
 """Index of the column with the fault's input line."""
-ALWAYS: Final = 5
+FIXED_COLUMN_COUNT: Final = 5
 """Number of columns from the left that a narrow panel shows."""
 SHORT_FAULT: Final = "power-off S"
 """Sample text that determines the minimum width of the fault column."""
@@ -215,11 +215,11 @@ class FaultLedger(QWidget):
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._refresh())
         self._show_theme()
         self._refresh()
-        theme.call_after_events(self, theme.PALETTE, self._show_theme)
-        theme.call_after_events(self, theme.SIZE, self._share_width)
+        theme.call_after_events(self, theme.PALETTE_EVENTS, self._show_theme)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._share_width)
 
     def _lay_out(self) -> None:
-        bar = Bar(tr("Faults"))
+        bar = ButtonBar(tr("Faults"))
         bar.add_actions([*self.tools.values(), self.revert_all, None, self.only_active])
         lay_column(bar, (self.table, 1), self.detail, parent=self, margins=0, spacing=0)
 
@@ -252,16 +252,18 @@ class FaultLedger(QWidget):
             return
         self._shown_faults = ledger
         # if the true state is hidden, faults of the scenario must stay hidden
-        own_faults = ledger if self._drill.terms.truth else _filter_requested(ledger, self._drill.journal)
+        own_faults = (
+            ledger if self._drill.terms.shows_truth else _filter_requested(ledger, self._drill.journal)
+        )
         shown_faults = (
             [f for f in own_faults if f.reverted_tick is None]
             if self.only_active.isChecked()
             else list(own_faults)
         )
         if [fault.id for fault in shown_faults] == [fault.id for fault in self.model.rows]:
-            self.model.update(shown_faults)
+            self.model.update_rows(shown_faults)
         else:
-            self._show_others(shown_faults)
+            self._replace_rows(shown_faults)
         active = sum(fault.reverted_tick is None for fault in own_faults)
         self._count = (
             tr("{active} of {all} active.").format(active=active, all=len(own_faults))
@@ -275,16 +277,18 @@ class FaultLedger(QWidget):
 
         Columns further to the right scroll. The time of the request rarely differs from the start.
         """
-        other_width = sum(self.table.columnWidth(index) for index in range(ALWAYS) if index != FAULT)
+        other_width = sum(
+            self.table.columnWidth(index) for index in range(FIXED_COLUMN_COUNT) if index != FAULT_COLUMN
+        )
         remaining_width, metrics = self.table.viewport().width() - other_width, self.fontMetrics()
         widths = (metrics.horizontalAdvance(words) + CELL_PADDING_PX for words in (SHORT_FAULT, LONG_FAULT))
         shortest_width, longest = widths
-        self.table.setColumnWidth(FAULT, max(shortest_width, min(remaining_width, longest)))
+        self.table.setColumnWidth(FAULT_COLUMN, max(shortest_width, min(remaining_width, longest)))
 
-    def _show_others(self, faults: list[Fault]) -> None:
+    def _replace_rows(self, faults: list[Fault]) -> None:
         """Replace the rows. Keep the selected fault if it is still listed."""
         selected_fault = self._find_selected_fault()
-        self.model.replace(faults)
+        self.model.replace_rows(faults)
         ids = [fault.id for fault in faults]
         if selected_fault is not None and selected_fault.id in ids:
             self.table.selectRow(ids.index(selected_fault.id))
@@ -293,7 +297,7 @@ class FaultLedger(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Select a fault when a key moves the focus here. In a single row, arrow keys cannot select it."""
-        by_key = isinstance(event, QFocusEvent) and event.gotFocus() and event.reason() in BY_KEY
+        by_key = isinstance(event, QFocusEvent) and event.gotFocus() and event.reason() in KEYBOARD_REASONS
         if by_key and self._find_selected_fault() is None and self.model.rows:
             active = [index for index, fault in enumerate(self.model.rows) if fault.reverted_tick is None]
             self.table.selectRow((active or [len(self.model.rows) - 1])[-1])

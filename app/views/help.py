@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QListWidget, QListWidgetItem, QStyle, QWidget
 
 from app.widgets.docks import DOCKS
-from app.widgets.layouts import lay_row
-from app.widgets.prose import Prose
+from app.widgets.layouts import build_row
+from app.widgets.prose import MarkdownView
 from app.widgets.reader import follow_selection
-from app.widgets.scroll_container import fit_on_screen, keep_readable
+from app.widgets.scroll_container import fit_on_screen, set_readable_minimum
 from app.words import language
 from app.words.language import tr
 
@@ -21,7 +21,7 @@ PAGES: Final = (
 )  # fmt: skip
 """Pages in the order of the table of contents. The first line of a page is its title."""
 
-PAGE_OF: Final = {dock.name: dock.page for dock in DOCKS} | {
+HELP_PAGES: Final = {dock.name: dock.help_page for dock in DOCKS} | {
     "timeline": "time",
     "transport": "time",
     "editor": "editor",
@@ -46,11 +46,11 @@ def get_page_title(page: str) -> str:
     return read_page(page).partition("\n")[0].removeprefix("# ")
 
 
-LEAST_UNITS: Final = (32, 16)
+SIZE_MIN_LINES: Final = (32, 16)
 """Minimum width and height in line heights."""
 
 
-class Help(QDialog):
+class HelpDialog(QDialog):
     """Help dialog: table of contents on the left, a page on the right. A drill can continue meanwhile."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -65,13 +65,13 @@ class Help(QDialog):
             self._contents.addItem(item)
         bar = self._contents.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
         self._contents.setMinimumWidth(self._contents.sizeHintForColumn(0) + bar)
-        self._page = Prose(ours=True)
+        self._page = MarkdownView(is_own_text=True)
         self._page.setAccessibleName(tr("Page"))
         self._page.document().setDocumentMargin(16.0)
         self._page.link_chosen.connect(lambda link: self.show_page(link.removesuffix(".md")))
         self._contents.currentItemChanged.connect(lambda item, _: self._show_item(item))
-        lay_row((self._contents, 1), (self._page, 3), parent=self)
-        keep_readable(self, *LEAST_UNITS)
+        build_row((self._contents, 1), (self._page, 3), parent=self)
+        set_readable_minimum(self, *SIZE_MIN_LINES)
         fit_on_screen(self, 120 * self.fontMetrics().averageCharWidth(), 36 * self.fontMetrics().height())
         self._contents.setCurrentRow(0)
 

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QComboBox, QHeaderView, QLabel, QPushButton, QSize
 
 from app.widgets import theme
 from app.widgets.key_button import build_back_button
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.reader import set_box_name
 from app.widgets.signs import draw_levels
 from app.widgets.tables import TableColumn, TableModel, TableView
@@ -28,22 +28,22 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.overrides import override
 
-LINES: Final = (0.0, 50.0, 100.0)
+GRID_SCORES: Final = (0.0, 50.0, 100.0)
 """Scores at which the chart has a horizontal line."""
-HEIGHT_UNITS: Final = 7.0
+CHART_HEIGHT_LINES: Final = 7.0
 """Height of the chart in line heights."""
-DOT: Final = 0.26
+DOT_RADIUS_LINES: Final = 0.26
 """Radius of a dot in line heights."""
 
 
-class HistoryRun(Struct, frozen=True):
+class HistoryEntry(Struct, frozen=True):
     """Run in the score chart."""
 
     ended_at: datetime
     """End time of the run."""
     score: float
     """Score from 0 to 100."""
-    retried: bool
+    was_rewound: bool
     """True if the run was rewound. Its dot is hollow, because its score is not comparable."""
 
 
@@ -52,11 +52,11 @@ class ScoreChart(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._runs: tuple[HistoryRun, ...] = ()
+        self._runs: tuple[HistoryEntry, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("Score over time"))
 
-    def show_runs(self, oldest_first: Sequence[HistoryRun]) -> None:
+    def show_runs(self, oldest_first: Sequence[HistoryEntry]) -> None:
         """Show the scores of the runs, which are ordered from oldest to newest."""
         self._runs = tuple(oldest_first)
         self.setAccessibleDescription(
@@ -66,7 +66,7 @@ class ScoreChart(QWidget):
 
     @override
     def sizeHint(self) -> QSize:
-        return QSize(320, round(self.fontMetrics().height() * HEIGHT_UNITS))
+        return QSize(320, round(self.fontMetrics().height() * CHART_HEIGHT_LINES))
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -82,15 +82,15 @@ class ScoreChart(QWidget):
         draw_levels(
             painter,
             plot,
-            [(points / 100.0, formatting.format_plain_number(points)) for points in LINES],
+            [(points / 100.0, formatting.format_plain_number(points)) for points in GRID_SCORES],
             colors,
         )
         dots = self._compute_dots(plot)
         painter.setPen(QPen(colors.accent, 2.0))
         painter.drawPolyline(QPolygonF(dots))
         for run, dot in zip(self._runs, dots, strict=True):
-            painter.setBrush(colors.surface if run.retried else colors.accent)
-            painter.drawEllipse(dot, line * DOT, line * DOT)
+            painter.setBrush(colors.surface if run.was_rewound else colors.accent)
+            painter.drawEllipse(dot, line * DOT_RADIUS_LINES, line * DOT_RADIUS_LINES)
         self._write_dates(painter, plot, line)
         painter.end()
 
@@ -125,9 +125,9 @@ class FinishedRun(Struct, frozen=True):
     score: float | None
     downtime_s: float
     lost_transactions: int
-    scenario: str = ""
+    scenario_name: str = ""
     """Name of the scenario. Runs with the same name belong to the same drill."""
-    retried: bool = False
+    was_rewound: bool = False
     """True if the run was rewound, or began in the middle of an earlier run."""
 
 
@@ -144,7 +144,7 @@ COLUMNS: Final = (
     TableColumn(
         title=mark("Score"),
         text=lambda run: (
-            formatting.NOTHING if run.score is None else formatting.format_plain_number(run.score)
+            formatting.NO_VALUE if run.score is None else formatting.format_plain_number(run.score)
         ),
         is_number=True,
         sample="100.0",
@@ -162,20 +162,20 @@ COLUMNS: Final = (
     ),
     TableColumn(
         title=mark("Rewound"),
-        text=lambda run: tr("yes") if run.retried else "",
-        spoken=lambda run: tr("yes") if run.retried else tr("no"),
-        tip=lambda run: tr("Not counted as a best score") if run.retried else "",
+        text=lambda run: tr("yes") if run.was_rewound else "",
+        spoken=lambda run: tr("yes") if run.was_rewound else tr("no"),
+        tip=lambda run: tr("Not counted as a best score") if run.was_rewound else "",
     ),
 )
 
 
-TITLE: Final = 1
+TITLE_COLUMN: Final = 1
 """Index of the column with the drill's title."""
 
 GOOD, FAIR = 80.0, 50.0
 """Minimum points for green and for yellow, as in the ring of the debrief."""
 
-OUTCOMES: Final[tuple[tuple[str, Callable[[FinishedRun], bool]], ...]] = (
+OUTCOME_FILTERS: Final[tuple[tuple[str, Callable[[FinishedRun], bool]], ...]] = (
     (mark("Any outcome"), lambda run: True),
     (mark("80 points and more"), lambda run: run.score is not None and run.score >= GOOD),
     (mark("50 to 80 points"), lambda run: run.score is not None and FAIR <= run.score < GOOD),
@@ -183,7 +183,7 @@ OUTCOMES: Final[tuple[tuple[str, Callable[[FinishedRun], bool]], ...]] = (
     (mark("No score"), lambda run: run.score is None),
     (mark("With lost transactions"), lambda run: run.lost_transactions > 0),
 )
-DATES: Final = (
+PERIODS: Final = (
     (mark("Any date"), 0),
     (mark("Today"), 1),
     (mark("Last 7 days"), 7),
@@ -202,12 +202,12 @@ def compute_period_start(days: int, current_time: datetime) -> datetime:
 class RunHistoryPage(QWidget):
     """Page with filters, and a table of finished runs below them."""
 
-    opened = Signal(int)
-    compared = Signal(int, int)
+    open_wanted = Signal(int)
+    comparison_wanted = Signal(int, int)
     """Signal: IDs of two runs to compare, the earlier run first."""
-    deleted = Signal(list)
+    deletion_wanted = Signal(list)
     """Signal: runs that the user wants to delete. The owner asks for confirmation."""
-    left = Signal()
+    leave_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -226,17 +226,17 @@ class RunHistoryPage(QWidget):
         set_box_name(self.drill, tr("Drill"))
         set_box_name(self.outcome, tr("Outcome"))
         set_box_name(self.date, tr("Date"))
-        self.outcome.addItems([tr(text) for text, _ in OUTCOMES])
-        self.date.addItems([tr(text) for text, _ in DATES])
+        self.outcome.addItems([tr(text) for text, _ in OUTCOME_FILTERS])
+        self.date.addItems([tr(text) for text, _ in PERIODS])
         for box in (self.drill, self.outcome, self.date):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(14)
-            box.activated.connect(lambda _: self._filter())
+            box.activated.connect(lambda _: self._apply_filters())
         self._chart_title = QLabel(textFormat=Qt.TextFormat.PlainText)
         self._chart_title.setProperty("muted", "true")
         self._chart_title.setObjectName("chart-title")
         self._chart = ScoreChart()
-        self._table.selectionModel().selectionChanged.connect(lambda *_: self._show_chosen())
+        self._table.selectionModel().selectionChanged.connect(lambda *_: self._show_selected_runs())
         self._open_button = QPushButton(tr("Open the debrief"))
         self._open_button.setProperty("primary", "true")
         self._open_button.clicked.connect(self._open)
@@ -244,10 +244,10 @@ class RunHistoryPage(QWidget):
         self.compare.clicked.connect(self._compare)
         self.delete.clicked.connect(self._delete)
         self._add_key("Del", tr("Delete…"), self._delete)
-        button = build_back_button(tr("All drills"), self, self.left)
-        head = lay_row(self._title, (self._count, 1, Qt.AlignmentFlag.AlignBottom))
-        choices = lay_row((self.drill, 3), (self.outcome, 2), (self.date, 2), 2)
-        buttons = lay_row(button, 0, self.delete, self.compare, self._open_button)
+        button = build_back_button(tr("All drills"), self, self.leave_wanted)
+        head = build_row(self._title, (self._count, 1, Qt.AlignmentFlag.AlignBottom))
+        choices = build_row((self.drill, 3), (self.outcome, 2), (self.date, 2), 2)
+        buttons = build_row(button, 0, self.delete, self.compare, self._open_button)
         lay_column(
             head,
             choices,
@@ -260,38 +260,38 @@ class RunHistoryPage(QWidget):
             spacing=12,
         )
         self._show_font()
-        theme.call_after_events(self, theme.FONT, self._show_font, self._sharing.start)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._show_font, self._sharing.start)
 
     def show_runs(self, runs: Sequence[FinishedRun]) -> None:
         """Show all finished runs, newest first. Keep the selected drill filter."""
         self._runs = tuple(runs)
-        titles = {run.scenario: run.title for run in runs}
+        titles = {run.scenario_name: run.title for run in runs}
         before = self.drill.currentData()
         self.drill.clear()
         self.drill.addItem(tr("Any drill"), "")
         for name, title in sorted(titles.items(), key=lambda item: item[1].casefold()):
             self.drill.addItem(title, name)
         self.drill.setCurrentIndex(max(0, self.drill.findData(before)))
-        self._filter()
+        self._apply_filters()
         self._table.setFocus()
 
-    def _filter(self) -> None:
+    def _apply_filters(self) -> None:
         """Show the runs that pass the filters, and their summary."""
-        name, outcome_filter = self.drill.currentData(), OUTCOMES[self.outcome.currentIndex()][1]
-        begin = compute_period_start(DATES[self.date.currentIndex()][1], datetime.now().astimezone())
+        name, outcome_filter = self.drill.currentData(), OUTCOME_FILTERS[self.outcome.currentIndex()][1]
+        begin = compute_period_start(PERIODS[self.date.currentIndex()][1], datetime.now().astimezone())
         runs = [
             run
             for run in self._runs
-            if name in ("", run.scenario) and outcome_filter(run) and run.finished_at >= begin
+            if name in ("", run.scenario_name) and outcome_filter(run) and run.finished_at >= begin
         ]
         empty_text = tr("No finished runs.")
         self._table.set_empty_text(tr("No matching runs.") if self._runs else empty_text)
-        self._table.table.replace(runs)
+        self._table.table.replace_rows(runs)
         self._count.setText(_format_summary(runs, len(self._runs)))
         self._sharing.start()
         if runs:
             self._table.selectRow(0)
-        self._show_chosen()
+        self._show_selected_runs()
 
     @property
     def selected_runs(self) -> list[FinishedRun]:
@@ -312,20 +312,20 @@ class RunHistoryPage(QWidget):
             return runs[1], runs[0]
         if len(runs) == 1:
             older = [run for run in self._runs if run.run_id < runs[0].run_id]
-            before = next((run for run in older if run.scenario == runs[0].scenario), None)
+            before = next((run for run in older if run.scenario_name == runs[0].scenario_name), None)
             return (before, runs[0]) if before is not None else None
         return None
 
     def _compare(self) -> None:
         run_pair = self._select_pair()
         if run_pair is not None:
-            self.compared.emit(run_pair[0].run_id, run_pair[1].run_id)
+            self.comparison_wanted.emit(run_pair[0].run_id, run_pair[1].run_id)
 
     def _delete(self) -> None:
         if self.selected_runs:
-            self.deleted.emit(self.selected_runs)
+            self.deletion_wanted.emit(self.selected_runs)
 
-    def _show_chosen(self) -> None:
+    def _show_selected_runs(self) -> None:
         """Update the commands for the selected runs, and the chart of the first selected run's drill."""
         runs = self.selected_runs
         self._open_button.setEnabled(len(runs) == 1)
@@ -336,31 +336,33 @@ class RunHistoryPage(QWidget):
         self.compare.setToolTip(tr("To compare two runs, select both (Ctrl+click, or Shift+arrow key)"))
         self._show_chart()
 
-    def _add_key(self, key: str, text: str, do: Callable[[], None]) -> None:
+    def _add_key(self, key: str, text: str, callback: Callable[[], None]) -> None:
         action = QAction(text, self._table)
         action.setShortcut(QKeySequence(key))
         action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-        action.triggered.connect(lambda _=False: do())
+        action.triggered.connect(lambda _=False: callback())
         self._table.addAction(action)
 
     def _open(self) -> None:
         run = self._get_selected_run()
         if run is not None and len(self.selected_runs) == 1:
-            self.opened.emit(run.run_id)
+            self.open_wanted.emit(run.run_id)
 
     def _show_chart(self) -> None:
         """Show the scores of the selected run's drill, even if there is only one."""
         finished_run = self._get_selected_run()
         scored = [
-            HistoryRun(run.finished_at, run.score, run.retried)
+            HistoryEntry(run.finished_at, run.score, run.was_rewound)
             for run in reversed(self._runs)
-            if finished_run is not None and run.scenario == finished_run.scenario and run.score is not None
+            if finished_run is not None
+            and run.scenario_name == finished_run.scenario_name
+            and run.score is not None
         ]
         for widget in (self._chart, self._chart_title):
             widget.setVisible(bool(scored))
         if finished_run is not None and scored:
             title = tr("Score over time: {drill}").format(drill=finished_run.title)
-            hollow = any(run.retried for run in scored)
+            hollow = any(run.was_rewound for run in scored)
             self._chart_title.setText(" ".join((title, tr("(hollow: rewound)"))) if hollow else title)
             self._chart.show_runs(scored)
 
@@ -372,11 +374,11 @@ class RunHistoryPage(QWidget):
     def _share_width(self) -> None:
         """Give the title column the remaining width. If the text is too large, scroll the table."""
         other_width = sum(
-            self._table.columnWidth(column) for column in range(len(COLUMNS)) if column != TITLE
+            self._table.columnWidth(column) for column in range(len(COLUMNS)) if column != TITLE_COLUMN
         )
-        has_room = self._table.viewport().width() - other_width >= self._table.sizeHintForColumn(TITLE)
+        has_room = self._table.viewport().width() - other_width >= self._table.sizeHintForColumn(TITLE_COLUMN)
         mode = QHeaderView.ResizeMode.Stretch if has_room else QHeaderView.ResizeMode.ResizeToContents
-        self._table.horizontalHeader().setSectionResizeMode(TITLE, mode)
+        self._table.horizontalHeader().setSectionResizeMode(TITLE_COLUMN, mode)
 
     def _show_font(self) -> None:
         self._title.setFont(theme.resize_font(self.font(), 1.8, bold=True))

@@ -17,7 +17,7 @@ from engine.verbs import VERBS
 from engine.verbs.lines import format_usage
 from engine.verbs.verb import Verb, VerbParameter
 
-SHOWN_MAX: Final = 12
+COMPLETIONS_MAX: Final = 12
 
 
 def list_completions(world: World, text: str) -> list[str]:
@@ -44,7 +44,7 @@ def get_hint(text: str) -> str:
 def _rank_candidates(start: str, candidates: Iterable[str]) -> list[str]:
     low = start.lower()
     matches = [word for word in candidates if low in word.lower() and word.lower() != low]
-    return sorted(matches, key=lambda word: (not word.lower().startswith(low), word))[:SHOWN_MAX]
+    return sorted(matches, key=lambda word: (not word.lower().startswith(low), word))[:COMPLETIONS_MAX]
 
 
 def _complete_argument(world: World, verb: Verb, tokens: list[str]) -> list[str]:
@@ -68,11 +68,11 @@ def _list_values(world: World, parameter: VerbParameter, tokens: list[str]) -> l
     ]
 
 
-LETTERS: Final = (44, 60)
+WIDTH_LETTERS: Final = (44, 60)
 """Minimum and maximum width of the command line in letters."""
 
 
-class InputLine(HistoryLine):
+class CommandLine(HistoryLine):
     """Command line of the main window, with completion."""
 
     requested = Signal(str)
@@ -92,20 +92,20 @@ class InputLine(HistoryLine):
         self.setProperty("small", "true")
         self.textEdited.connect(self._complete)
         self.line_entered.connect(self.requested)
-        self._go.triggered.connect(self.send)
+        self._go.triggered.connect(self.send_line)
         self.addAction(self._go, QLineEdit.ActionPosition.TrailingPosition)
         self.textChanged.connect(lambda text: self._go.setVisible(bool(text.strip())))
         self._go.setVisible(False)
         self._show_icon()
-        theme.call_after_events(self, theme.PALETTE, self._show_icon)
-        theme.call_after_events(self, theme.FONT, self._fit)
-        theme.call_after_events(self, theme.SIZE, self._show_placeholder)
-        self._fit()
+        theme.call_after_events(self, theme.PALETTE_EVENTS, self._show_icon)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._set_width_limits)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._show_placeholder)
+        self._set_width_limits()
 
-    def _fit(self) -> None:
+    def _set_width_limits(self) -> None:
         letter = self.fontMetrics().averageCharWidth()
-        self.setMinimumWidth(LETTERS[0] * letter)
-        self.setMaximumWidth(LETTERS[1] * letter)
+        self.setMinimumWidth(WIDTH_LETTERS[0] * letter)
+        self.setMaximumWidth(WIDTH_LETTERS[1] * letter)
 
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.widgets import keys, theme
 from app.widgets.keys import COMMANDS, SCHEMES, SCOPES, SSMS, Command, KeyConflict, Keys
-from app.widgets.layouts import accept_buttons, lay_column, lay_row
+from app.widgets.layouts import build_dialog_buttons, build_row, lay_column
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting, fuzzy
@@ -28,7 +28,7 @@ from engine.overrides import override
 
 STROKES_MAX: Final = 2
 """Maximum number of key combinations of a shortcut, such as Ctrl+K, Ctrl+C."""
-_PRESS: Final = mark("Press the new shortcut: one or two key combinations.")
+_PRESS_KEYS_TEXT: Final = mark("Press the new shortcut: one or two key combinations.")
 
 
 class KeyRow(Struct, frozen=True):
@@ -40,28 +40,28 @@ class KeyRow(Struct, frozen=True):
     """Keys of the command in the scheme."""
 
     @property
-    def changed(self) -> bool:
+    def is_changed(self) -> bool:
         """True if the user changed the keys."""
         return self.keys != self.default_keys
 
     @property
-    def searched(self) -> str:
+    def search_text(self) -> str:
         """Text that the filter searches."""
         return " ".join((tr(self.command.group), tr(self.command.text), *self.keys))
 
 
 def _get_tone(row: KeyRow) -> str | None:
-    return "muted" if row.command.fixed else "info" if row.changed else None
+    return "muted" if row.command.fixed else "info" if row.is_changed else None
 
 
 COLUMNS: Final = (
     TableColumn(title=mark("Group"), text=lambda r: tr(r.command.group), tone=_get_tone,
            sample="\n".join({command.group for command in keys.COMMANDS})),
-    TableColumn(title=mark("Command"), text=lambda r: tr(r.command.text), tone=_get_tone, bold=lambda r: r.changed,
+    TableColumn(title=mark("Command"), text=lambda r: tr(r.command.text), tone=_get_tone, bold=lambda r: r.is_changed,
            sample="Reset layout"),
-    TableColumn(title=mark("Keys"), text=lambda r: format_keys(r.keys), tone=_get_tone, bold=lambda r: r.changed,
+    TableColumn(title=mark("Keys"), text=lambda r: format_keys(r.keys), tone=_get_tone, bold=lambda r: r.is_changed,
            sample="Ctrl+Shift+F  oder  Ctrl+Shift+T"),
-    TableColumn(title=mark("Default"), text=lambda r: format_keys(r.default_keys) if r.changed else "",
+    TableColumn(title=mark("Default"), text=lambda r: format_keys(r.default_keys) if r.is_changed else "",
            tone=lambda r: "muted", sample="Ctrl+Shift+Backspace"),
     TableColumn(title=mark("Context"), text=lambda r: tr(SCOPES[r.command.scope][0]), tone=lambda r: "muted",
            sample="\n".join(text for text, _ in SCOPES.values())),
@@ -71,11 +71,11 @@ COLUMNS: Final = (
 def format_keys(texts: tuple[str, ...]) -> str:
     """Format keys with the key names of the platform."""
     separator = tr("or")
-    return f"  {separator}  ".join(keys.format_native(text) for text in texts) or formatting.NOTHING
+    return f"  {separator}  ".join(keys.format_native(text) for text in texts) or formatting.NO_VALUE
 
 
 class KeyEditor(QDialog):
-    """Dialog with the keys of every command. OK emits the keys with `chosen`."""
+    """Dialog with the keys of every command. OK emits the keys with `problem_selected`."""
 
     chosen = Signal(str, object)
     """Signal: scheme, and changes to it in the form of `keys.resolve_keys` and `keys.format_changes`."""
@@ -90,7 +90,7 @@ class KeyEditor(QDialog):
         self.field = QLineEdit(placeholderText=tr("Search for a command or a shortcut"))
         self.field.setAccessibleName(tr("Search the commands"))
         self.field.setClearButtonEnabled(True)
-        self.field.textChanged.connect(lambda _: self._filter())
+        self.field.textChanged.connect(lambda _: self._filter_rows())
         self.model = TableModel(COLUMNS)
         self.table = TableView(self.model, tr("Commands and shortcuts"))
         self.table.horizontalHeader().setStretchLastSection(False)
@@ -111,14 +111,14 @@ class KeyEditor(QDialog):
         self._lay_out()
         fit_on_screen(self, self.fontMetrics().height() * 60, self.fontMetrics().height() * 38)
         self.show_keys(SSMS, {})
-        theme.call_after_events(self, theme.PALETTE, self._check_keys)
+        theme.call_after_events(self, theme.PALETTE_EVENTS, self._check_keys)
 
     def _lay_out(self) -> None:
         label = QLabel(tr("S&cheme"))
         label.setBuddy(self.scheme)
         reset = QPushButton(tr("&Reset all"))
         reset.clicked.connect(self.reset_all)
-        top = lay_row(label, self.scheme, reset, (self.field, 1))
+        top = build_row(label, self.scheme, reset, (self.field, 1))
         self.set_button.clicked.connect(lambda: self._assign_keys(add=False))
         self.add_button.clicked.connect(lambda: self._assign_keys(add=True))
         self.none_button.clicked.connect(self._remove_keys)
@@ -135,7 +135,7 @@ class KeyEditor(QDialog):
         bottom.addWidget(self.warning, 3, 0, 1, 5)
         bottom.setColumnStretch(0, 1)
         bottom.setRowMinimumHeight(3, 2 * self.fontMetrics().lineSpacing())
-        box = accept_buttons(self)
+        box = build_dialog_buttons(self)
         for button in self.findChildren(QPushButton) + box.buttons():
             if isinstance(button, QPushButton):
                 button.setAutoDefault(False)  # the table and the field handle Enter
@@ -169,32 +169,32 @@ class KeyEditor(QDialog):
     def _show_key_rows(self) -> None:
         default_keys = keys.resolve_keys(self.scheme.currentText())
         row = self.table.currentIndex().row()
-        self.model.replace([KeyRow(c, self._keys[c.name], default_keys[c.name]) for c in COMMANDS])
+        self.model.replace_rows([KeyRow(c, self._keys[c.name], default_keys[c.name]) for c in COMMANDS])
         self.table.selectRow(max(0, row))
         self._show_command()
 
-    def _filter(self) -> None:
+    def _filter_rows(self) -> None:
         query = self.field.text()
         if query.strip():
             best = fuzzy.find_best_matches(
-                query, COMMANDS, lambda c: KeyRow(c, self._keys[c.name], ()).searched
+                query, COMMANDS, lambda c: KeyRow(c, self._keys[c.name], ()).search_text
             )
             names = {command.name for command, _ in best}
-            self.model.keep(lambda row: row.command.name in names)
+            self.model.filter_rows(lambda row: row.command.name in names)
         else:
-            self.model.keep(None)
+            self.model.filter_rows(None)
         self.table.selectRow(0)
         self._show_command()
 
     # --- one command --------------------------------------------------------------------------------------
 
     @property
-    def _row(self) -> KeyRow | None:
+    def _selected_row(self) -> KeyRow | None:
         row = self.table.currentIndex().row()
         return self.model.rows[row] if 0 <= row < len(self.model.rows) else None
 
     def _show_command(self) -> None:
-        row = self._row
+        row = self._selected_row
         command = row.command if row is not None else None
         scope_text = tr(SCOPES[command.scope][0]) if command is not None else ""
         self.name.setText(
@@ -206,16 +206,16 @@ class KeyEditor(QDialog):
         changeable = command is not None and not command.fixed
         self.press.setEnabled(changeable)
         self.none_button.setEnabled(changeable and row is not None and bool(row.keys))
-        self.usual_button.setEnabled(changeable and row is not None and row.changed)
+        self.usual_button.setEnabled(changeable and row is not None and row.is_changed)
         self._check_keys()
 
     def _check_keys(self) -> None:
         """Show the conflicts of the pressed keys, and enable the buttons if the keys can be used."""
-        row, pressed = self._row, self._pressed
+        row, pressed = self._selected_row, self._pressed_keys
         refusal, clashes = "", list[KeyConflict]()
         if row is not None and (pressed or row.command.fixed):
             refusal = keys.explain_conflict(self._keys, row.command.name, pressed)
-            clashes = [] if refusal else keys.list_clashes_with(self._keys, row.command.name, pressed)
+            clashes = [] if refusal else keys.list_conflicts_with(self._keys, row.command.name, pressed)
         is_unassigned = row is not None and bool(pressed) and not refusal
         self.set_button.setEnabled(is_unassigned)
         self.set_button.setText(tr("&Set and reassign") if clashes else tr("&Set"))
@@ -227,37 +227,39 @@ class KeyEditor(QDialog):
         elif clashes:
             self._show_warning(
                 "warn",
-                " ".join([*(clash.sentence for clash in clashes), tr("The other command loses these keys.")]),
+                " ".join(
+                    [*(clash.description for clash in clashes), tr("The other command loses these keys.")]
+                ),
             )
         else:
             self._show_warning(
                 "ok", tr("No other command uses these keys.")
-            ) if is_unassigned else self._show_warning("muted", tr(_PRESS))
+            ) if is_unassigned else self._show_warning("muted", tr(_PRESS_KEYS_TEXT))
 
     def _show_warning(self, tone: str, text: str) -> None:
         color = theme.get_tokens(self.palette()).get_color(tone)
         self.warning.setText(f'<span style="color:{color.name()}">{text}</span>')
 
     @property
-    def _pressed(self) -> str:
+    def _pressed_keys(self) -> str:
         return self.press.keySequence().toString(QKeySequence.SequenceFormat.PortableText)
 
     def _assign_keys(self, add: bool) -> None:
         """Assign the pressed keys to the command. Another command with these keys loses them."""
-        row, pressed = self._row, self._pressed
+        row, pressed = self._selected_row, self._pressed_keys
         if row is not None and pressed:
             self._keys = keys.assign_key(self._keys, row.command.name, pressed, add=add)
             self._show_key_rows()
 
     def _remove_keys(self) -> None:
-        row = self._row
+        row = self._selected_row
         if row is not None:
             self._keys[row.command.name] = ()
             self._show_key_rows()
 
     def _restore_default_keys(self) -> None:
         """Restore the scheme's keys, even if another command uses them now."""
-        row = self._row
+        row = self._selected_row
         if row is not None:
             self._keys[row.command.name] = ()
             for text in row.default_keys:

@@ -13,7 +13,7 @@ from app.widgets.flow import FlowLayout
 from app.widgets.layouts import lay_column
 from app.words.language import mark, tr
 
-BUTTONS: Final[Mapping[str, str]] = {
+BUTTON_TEXTS: Final[Mapping[str, str]] = {
     names.HINT: mark("H&int"),
     names.WAIT: mark("I would &wait"),
     names.ANSWER: mark("Show the &answer"),
@@ -42,7 +42,7 @@ class LessonBar(QFrame):
             label.setWordWrap(True)
         self.buttons: dict[str, QPushButton] = {}
         row = FlowLayout(8)
-        for name, text in BUTTONS.items():
+        for name, text in BUTTON_TEXTS.items():
             button = self.buttons[name] = QPushButton(tr(text))
             button.setProperty("small", "true")
             button.clicked.connect(lambda _=False, name=name: self.pressed.emit(name))

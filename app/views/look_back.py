@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QWidget
 
 from app.widgets import theme
-from app.widgets.layouts import lay_row
+from app.widgets.layouts import build_row
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import shorten_line
@@ -15,14 +15,14 @@ from engine.drill.authoring.schema import SolutionStep
 from engine.overrides import override
 
 
-class LookBack(QFrame):
+class PastTimeBar(QFrame):
     """Bar for past times, finished runs and solutions. It is hidden during the live run."""
 
-    now_wanted = Signal()
-    go_on_wanted = Signal()
+    return_wanted = Signal()
+    continue_wanted = Signal()
     step_wanted = Signal(int)
     """Signal: −1 for the previous step, 1 for the next step."""
-    left = Signal()
+    leave_wanted = Signal()
     """Signal: the user wants to leave a finished run."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -35,13 +35,13 @@ class LookBack(QFrame):
         for label in (self._text, self._line):
             label.setWordWrap(True)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.now = self._build_button(tr("Return to now"), self.now_wanted.emit, primary=True)
-        self.go_on = self._build_button(tr("Continue from here"), self.go_on_wanted.emit)
+        self.now = self._build_button(tr("Return to now"), self.return_wanted.emit, primary=True)
+        self.go_on = self._build_button(tr("Continue from here"), self.continue_wanted.emit)
         self.go_on.setToolTip(tr("Create a branch at this time. The current run is kept."))
         self.previous = self._build_button(tr("Previous step"), lambda: self.step_wanted.emit(-1))
         self.next = self._build_button(tr("Next step"), lambda: self.step_wanted.emit(1), primary=True)
-        self.leave = self._build_button(tr("Leave"), self.left.emit)
-        buttons = lay_row(self.previous, self.next, self.now, self.go_on, self.leave, spacing=8)
+        self.leave = self._build_button(tr("Leave"), self.leave_wanted.emit)
+        buttons = build_row(self.previous, self.next, self.now, self.go_on, self.leave, spacing=8)
         grid = QGridLayout(self)
         grid.setContentsMargins(14, 6, 10, 6)
         grid.setHorizontalSpacing(12)
@@ -54,19 +54,19 @@ class LookBack(QFrame):
         grid.addWidget(self._line, 1, 1, 1, 3)
         self._show_theme()
         self.hide()
-        theme.call_after_events(self, theme.LOOKS, self._show_theme)
+        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_theme)
 
-    def _build_button(self, text: str, do: Callable[[], object], primary: bool = False) -> QPushButton:
+    def _build_button(self, text: str, callback: Callable[[], object], primary: bool = False) -> QPushButton:
         button = QPushButton(text)
         button.setProperty("small", "true")
         if primary:
             button.setProperty("primary", "true")
-        button.clicked.connect(lambda _=False: do())
+        button.clicked.connect(lambda _=False: callback())
         return button
 
     # --- display --------------------------------------------------------------------------------------------
 
-    def show_past(self, t_s: float, now_s: float, can_continue: bool) -> None:
+    def show_past_time(self, t_s: float, now_s: float, can_continue: bool) -> None:
         """Show that the desk shows the past time *t_s* of a run that is at *now_s*."""
         self._head.setText(tr("Looking back"))
         text = tr(
@@ -78,7 +78,7 @@ class LookBack(QFrame):
         self._line.hide()
         self._show_buttons(self.now, *([self.go_on] if can_continue else []))
 
-    def show_recorded(self, t_s: float, end_s: float, can_continue: bool) -> None:
+    def show_finished_run(self, t_s: float, end_s: float, can_continue: bool) -> None:
         """Show that the desk shows the time *t_s* of a finished run."""
         self._head.setText(tr("Finished run"))
         text = tr(
@@ -90,7 +90,7 @@ class LookBack(QFrame):
         self._line.hide()
         self._show_buttons(*([self.go_on] if can_continue else []), self.leave)
 
-    def show_step(
+    def show_reference_step(
         self, done_count: int, steps: tuple[SolutionStep, ...], lines: list[str], t_s: float
     ) -> None:
         """Show the reference solution after *done_count* of its *steps*. *lines* are their input lines."""
@@ -106,7 +106,7 @@ class LookBack(QFrame):
         self._show_line(done_count, lines)
         self._show_buttons(self.previous, self.next, self.leave)
 
-    def show_best(self, own_count: int, done_count: int, lines: list[str], t_s: float) -> None:
+    def show_best_continuation(self, own_count: int, done_count: int, lines: list[str], t_s: float) -> None:
         """Show the best continuation after *done_count* of its *lines*.
 
         The first *own_count* lines are from the run itself. The user can continue from the displayed time.

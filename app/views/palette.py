@@ -46,16 +46,16 @@ from app.words import fuzzy
 from app.words.language import tr
 from engine.overrides import override
 
-Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
+AnyIndex = QModelIndex | QPersistentModelIndex
+_NO_INDEX = QModelIndex()
 
-WIDTH_EM: Final = 68
+WIDTH_MAX_LETTERS: Final = 68
 """Maximum width of the palette in letters."""
 ROWS_MAX: Final = 12
 RECENT_ACTIONS_MAX: Final = 5
 """Maximum number of recent actions, which come first while the search text is empty."""
 
-_TO_LIST: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+_LIST_KEYS: Final = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
 class PaletteEntry(Struct, frozen=True):
@@ -63,7 +63,7 @@ class PaletteEntry(Struct, frozen=True):
 
     group: str
     action: QAction
-    places: frozenset[int] = frozenset()
+    matched_indexes: frozenset[int] = frozenset()
 
     @property
     def text(self) -> str:
@@ -71,7 +71,7 @@ class PaletteEntry(Struct, frozen=True):
         return self.heading + strip_mnemonic(self.action.text())
 
     @property
-    def searched(self) -> str:
+    def search_text(self) -> str:
         """Text to search: the visible text, followed by other names of the action."""
         other_names = self.action.property(fuzzy.SEARCH_WORDS_PROPERTY)
         return f"{self.text}  {other_names}" if other_names else self.text
@@ -115,10 +115,10 @@ class Palette(QFrame):
         self.field.setAccessibleName(tr("Find a command"))
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)
-        self.model = _Entries(self)
+        self.model = _EntryModel(self)
         self.list = QListView()
         self.list.setModel(self.model)
-        self.list.setItemDelegate(_Line(self.list))
+        self.list.setItemDelegate(_EntryDelegate(self.list))
         self.list.setAccessibleName(tr("Commands"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the search field keeps the focus
         self.list.setUniformItemSizes(True)
@@ -138,7 +138,7 @@ class Palette(QFrame):
 
     # --- entries ------------------------------------------------------------------------------------------
 
-    def offer(self, groups: Iterable[tuple[str, Iterable[QAction]]]) -> None:
+    def set_actions(self, groups: Iterable[tuple[str, Iterable[QAction]]]) -> None:
         """Set the entries: (group, actions of the group), in the order without a search."""
         self._offered = [
             PaletteEntry(group, action)
@@ -158,7 +158,7 @@ class Palette(QFrame):
         self.raise_()
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def close_it(self) -> None:
+    def hide_and_restore_focus(self) -> None:
         """Hide the palette and return the focus to the widget that had it before."""
         if self.isHidden():
             return
@@ -173,9 +173,9 @@ class Palette(QFrame):
         entries.sort(key=lambda entry: self._rank_by_recency(entry.action))
         if query.strip():
             palette_entries = [
-                PaletteEntry(entry.group, entry.action, frozenset(fuzzy_match.places))
+                PaletteEntry(entry.group, entry.action, frozenset(fuzzy_match.indexes))
                 for entry, fuzzy_match in fuzzy.find_best_matches(
-                    query, entries, lambda entry: entry.searched
+                    query, entries, lambda entry: entry.search_text
                 )
             ]
         else:
@@ -199,7 +199,7 @@ class Palette(QFrame):
         self._recent = [entry.action, *(a for a in self._recent if a is not entry.action)][
             :RECENT_ACTIONS_MAX
         ]
-        self.close_it()
+        self.hide_and_restore_focus()
         entry.action.trigger()
 
     # --- keys ---------------------------------------------------------------------------------------------
@@ -210,18 +210,18 @@ class Palette(QFrame):
             if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
                 return self._on_key(event)
             if event.type() == QEvent.Type.FocusOut and self.window().isActiveWindow():
-                self.close_it()
+                self.hide_and_restore_focus()
         elif isinstance(event, QResizeEvent):
             self._update_geometry()
         return False
 
     def _on_key(self, event: QKeyEvent) -> bool:
         if event.key() == Qt.Key.Key_Escape:
-            self.close_it()
+            self.hide_and_restore_focus()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if self.list.currentIndex().isValid():
                 self._trigger_entry(self.model.entries[self.list.currentIndex().row()])
-        elif event.key() in _TO_LIST:
+        elif event.key() in _LIST_KEYS:
             QApplication.sendEvent(self.list, event)
             self._announce_current()
         elif event.key() not in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
@@ -249,14 +249,14 @@ class Palette(QFrame):
     def _update_geometry(self) -> None:
         """Center the palette at the top of the window, as high as its rows."""
         room = self._window.size()
-        width = min(WIDTH_EM * self.fontMetrics().horizontalAdvance("n"), room.width() - 24)
+        width = min(WIDTH_MAX_LETTERS * self.fontMetrics().horizontalAdvance("n"), room.width() - 24)
         rows = min(ROWS_MAX, max(1, self.model.rowCount()))
         self.list.setFixedHeight(rows * self.list.sizeHintForRow(0) + 4 if self.model.rowCount() else 0)
         self.resize(width, min(self.sizeHint().height(), room.height() - 48))
         self.move((room.width() - width) // 2, 36)
 
 
-class _Entries(QAbstractListModel):
+class _EntryModel(QAbstractListModel):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.entries: list[PaletteEntry] = []
@@ -266,10 +266,10 @@ class _Entries(QAbstractListModel):
         self.entries = entries
         self.endResetModel()
 
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
+    def rowCount(self, parent: AnyIndex = _NO_INDEX) -> int:
         return 0 if parent.isValid() else len(self.entries)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid():
             return None
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
@@ -277,13 +277,13 @@ class _Entries(QAbstractListModel):
         return self.entries[index.row()] if role == Qt.ItemDataRole.UserRole else None
 
 
-class _Line(QStyledItemDelegate):
+class _EntryDelegate(QStyledItemDelegate):
     """Painter of a row: group, name with highlighted matches, and keys on the right."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, index: AnyIndex) -> QSize:
         return QSize(0, option.fontMetrics.height() + 10)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
         entry: PaletteEntry = index.data(Qt.ItemDataRole.UserRole)
         colors = theme.get_tokens(QApplication.palette())  # the list itself has a transparent background
         room: QRect = option.rect
@@ -303,11 +303,11 @@ class _Line(QStyledItemDelegate):
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, keys)
         box.setRight(box.right() - painter.fontMetrics().horizontalAdvance(keys) - 12)
         color = colors.on_selection if is_selected else colors.accent
-        _draw_found(painter, box, entry, text if enabled else muted, muted, color)
+        _draw_name(painter, box, entry, text if enabled else muted, muted, color)
         painter.restore()
 
 
-def _draw_found(
+def _draw_name(
     painter: QPainter, room: QRect, entry: PaletteEntry, text: QColor, muted: QColor, hit_color: QColor
 ) -> None:
     """Draw the name, with the matched letters in bold."""
@@ -315,7 +315,7 @@ def _draw_found(
     start_of_name = len(entry.heading)
     x = float(room.left())
     for (hit, in_group), run in groupby(
-        enumerate(entry.text), lambda match: (match[0] in entry.places, match[0] < start_of_name)
+        enumerate(entry.text), lambda match: (match[0] in entry.matched_indexes, match[0] < start_of_name)
     ):
         painter.setFont(bold if hit else font)
         painter.setPen(hit_color if hit else muted if in_group else text)

@@ -24,16 +24,16 @@ from app.learning.memory import SkillStanding
 from app.learning.next_drills import Recommendation
 from app.widgets import theme
 from app.widgets.key_button import build_back_button
-from app.widgets.layouts import EmptySpace, lay_column, lay_row
-from app.widgets.tables import TableColumn, TableModel, TableView, read_look
+from app.widgets.layouts import EmptySpace, build_row, lay_column
+from app.widgets.tables import TableColumn, TableModel, TableView, get_cell_look
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.judging.shapes import Calibration
 from engine.drill.judging.skills import load_skills
 from engine.overrides import override
 
-HEIGHT_PX: Final = 170
-DOT_PX: Final = (3.5, 9.0)
+CURVE_HEIGHT_PX: Final = 170
+DOT_RADIUS_PX: Final = (3.5, 9.0)
 """Radius of a dot in pixels for a single answer, and for all answers."""
 
 
@@ -55,7 +55,7 @@ class CalibrationCurve(QWidget):
 
     @override
     def sizeHint(self) -> QSize:
-        return QSize(HEIGHT_PX + 40, HEIGHT_PX)
+        return QSize(CURVE_HEIGHT_PX + 40, CURVE_HEIGHT_PX)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -66,7 +66,7 @@ class CalibrationCurve(QWidget):
             metrics.horizontalAdvance(f"100{formatting.format_percent_sign()}") + 8,
             metrics.height() + 6,
         )
-        dot_y = self.height() - foot - metrics.height() // 2 - DOT_PX[1]
+        dot_y = self.height() - foot - metrics.height() // 2 - DOT_RADIUS_PX[1]
         box = QRectF(left_px, self.height() - foot - dot_y, dot_y, dot_y)
 
         def map_to_point(sure: float, correct: float) -> QPointF:
@@ -93,12 +93,12 @@ class CalibrationCurve(QWidget):
         painter.setBrush(colors.accent)
         for answers, place in zip(self._calibration["curve"], curve, strict=True):
             share = answers["answers"] / self._calibration["answers"]
-            radius = DOT_PX[0] + (DOT_PX[1] - DOT_PX[0]) * share
+            radius = DOT_RADIUS_PX[0] + (DOT_RADIUS_PX[1] - DOT_RADIUS_PX[0]) * share
             painter.drawEllipse(place, radius, radius)
         painter.end()
 
 
-WEAK_BELOW: Final = 50.0
+WEAK_MASTERY_BELOW: Final = 50.0
 """Mastery below which a bar has a warning color. Assumed: more than half was forgotten or never practiced."""
 BAR_COLUMN: Final = 1
 
@@ -123,7 +123,7 @@ def count_days_between(start: datetime, end: datetime) -> int:
 def format_elapsed(time: datetime | None, current_time: datetime) -> str:
     """Format the number of days since *time*."""
     if time is None:
-        return formatting.NOTHING
+        return formatting.NO_VALUE
     days = count_days_between(time, current_time)
     if days <= 0:
         return tr("today")
@@ -133,7 +133,7 @@ def format_elapsed(time: datetime | None, current_time: datetime) -> str:
 def format_due(due_time: datetime | None, current_time: datetime) -> str:
     """Format the number of days until *due_time*."""
     if due_time is None:
-        return formatting.NOTHING
+        return formatting.NO_VALUE
     if due_time <= current_time:
         return tr("now")
     days = count_days_between(current_time, due_time)
@@ -193,10 +193,10 @@ COLUMNS: Final = (
 class ProgressPage(QWidget):
     """Page with the skills on the left and recommended drills on the right."""
 
-    started = Signal(str)
+    start_wanted = Signal(str)
     """Signal: name of the scenario to start."""
     history_wanted = Signal()
-    left = Signal()
+    leave_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -212,7 +212,7 @@ class ProgressPage(QWidget):
         self._cards = lay_column(margins=(0, 0, 6, 0), spacing=10)
         self._lay_out()
         self._show_font()
-        theme.call_after_events(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._show_font)
 
     def _lay_out(self) -> None:
         widget = QWidget()
@@ -223,33 +223,36 @@ class ProgressPage(QWidget):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setAccessibleName(tr("Recommended"))
-        head = lay_row(self._title, (self._summary, 1, Qt.AlignmentFlag.AlignBottom))
+        head = build_row(self._title, (self._summary, 1, Qt.AlignmentFlag.AlignBottom))
         right = lay_column(self._next_title, (scroll, 1), spacing=8)
-        body = lay_row((self._table, 8), (right, 5), spacing=20)
-        back_button, history = build_back_button(tr("Back"), self, self.left), QPushButton(tr("History"))
+        body = build_row((self._table, 8), (right, 5), spacing=20)
+        back_button, history = (
+            build_back_button(tr("Back"), self, self.leave_wanted),
+            QPushButton(tr("History")),
+        )
         history.clicked.connect(self.history_wanted)
         note = QLabel(tr("Rewound runs do not count. Mastery fades if you do not practice."))
         note.setProperty("muted", "true")
         note.setWordWrap(True)
-        buttons = lay_row(back_button, history, EmptySpace(12), (note, 1))
+        buttons = build_row(back_button, history, EmptySpace(12), (note, 1))
         lay_column(head, (body, 1), buttons, parent=self, margins=(28, 18, 28, 20), spacing=12)
 
     def show_progress(
         self,
         skills: Sequence[SkillStanding],
-        following: Sequence[Recommendation],
+        recommendations: Sequence[Recommendation],
         titles: Mapping[str, str],
         current_time: datetime,
-        answers: Calibration | None = None,
+        calibration: Calibration | None = None,
     ) -> None:
         """Show the skills and the recommended drills.
 
-        *following*: recommendations, most needed first. *titles*: name of a scenario -> title. *answers*:
+        *recommendations*: recommendations, most needed first. *titles*: name of a scenario -> title. *calibration*:
         calibration
         of the learner's confidence.
         """
         rows = [SkillRow(standing, current_time) for standing in skills]
-        self._table.table.replace(rows)
+        self._table.table.replace_rows(rows)
         practiced_count = sum(row.standing.runs > 0 for row in rows)
         due_count = sum(row.needs_review for row in rows)
         text = tr("{known} of {all} skills practiced").format(known=practiced_count, all=len(rows))
@@ -260,26 +263,26 @@ class ProgressPage(QWidget):
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
-        for recommendation in following:
-            card = _NextCard(
+        for recommendation in recommendations:
+            card = _RecommendationCard(
                 recommendation, titles.get(recommendation.scenario, recommendation.scenario), current_time
             )
-            card.started.connect(self.started)
+            card.start_wanted.connect(self.start_wanted)
             self._cards.addWidget(card)
-        if not following:
+        if not recommendations:
             label = QLabel(tr("No skill is due or new. Choose any drill."))
             label.setProperty("muted", "true")
             label.setWordWrap(True)
             self._cards.addWidget(label)
-        if answers is not None:
-            self._cards.addWidget(_build_calibration(answers))
+        if calibration is not None:
+            self._cards.addWidget(_build_calibration(calibration))
         self._cards.addStretch()
         if rows:
             self._table.selectRow(0)
 
     def take_focus(self) -> None:
         """Focus the first recommended drill, or the table of skills."""
-        card = self.findChild(_NextCard)
+        card = self.findChild(_RecommendationCard)
         if card is not None and not card.isHidden():
             card.start.setFocus()
         else:
@@ -290,10 +293,10 @@ class ProgressPage(QWidget):
         self._next_title.setFont(theme.resize_font(self.font(), 1.2, bold=True))
 
 
-class _NextCard(QFrame):
+class _RecommendationCard(QFrame):
     """Card of a recommended drill with the reason."""
 
-    started = Signal(str)
+    start_wanted = Signal(str)
 
     def __init__(self, recommendation: Recommendation, title: str, current_time: datetime) -> None:
         super().__init__()
@@ -313,9 +316,9 @@ class _NextCard(QFrame):
         self.start = QPushButton(tr("Open"))
         self.start.setAccessibleName(tr("Open {drill}").format(drill=title))
         self.start.setProperty("primary", "true")
-        self.start.clicked.connect(lambda: self.started.emit(recommendation.scenario))
+        self.start.clicked.connect(lambda: self.start_wanted.emit(recommendation.scenario))
         texts = lay_column(name, reason_label, skills, spacing=3)
-        lay_row(
+        build_row(
             (texts, 1), (self.start, 0, Qt.AlignmentFlag.AlignVCenter), parent=self, margins=(14, 10, 12, 10)
         )
 
@@ -342,7 +345,7 @@ def _build_calibration(answers: Calibration) -> QFrame:
             numbers.addWidget(label, index, column, Qt.AlignmentFlag.AlignRight)
     numbers.setHorizontalSpacing(14)
     numbers.setRowStretch(len(rows) + 1, 1)
-    layout = lay_row(numbers, EmptySpace(14), (CalibrationCurve(answers), 1))
+    layout = build_row(numbers, EmptySpace(14), (CalibrationCurve(answers), 1))
     lay_column(title, score, layout, parent=card, margins=(14, 10, 12, 12), spacing=8)
     return card
 
@@ -367,7 +370,7 @@ class _BarDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        look = read_look(option)
+        look = get_cell_look(option)
         colors = theme.get_tokens(look.palette)
         row: SkillRow = self._table.table.rows[index.row()]
         is_selected = bool(look.state & QStyle.StateFlag.State_Selected)
@@ -385,7 +388,7 @@ class _BarDelegate(QStyledItemDelegate):
         painter.drawRoundedRect(bar, 3, 3)
         mastery = row.standing.mastery
         if mastery > 0.0:
-            painter.setBrush(colors.ok if mastery >= WEAK_BELOW else colors.warn)
+            painter.setBrush(colors.ok if mastery >= WEAK_MASTERY_BELOW else colors.warn)
             filled = QRectF(bar.left(), bar.top(), max(4.0, bar.width() * mastery / 100.0), bar.height())
             painter.drawRoundedRect(filled, 3, 3)
         painter.setPen(

@@ -24,12 +24,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import theme
-from app.widgets.layouts import EmptySpace, lay_column, lay_row
+from app.widgets.layouts import EmptySpace, build_row, lay_column
 from app.widgets.tables import TableColumn, TableModel, TableView, escape_tip
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.authoring import limits
-from engine.drill.authoring.scenario import LINKS_MAX, Contents, escape_invisible
+from engine.drill.authoring.scenario import LINKS_MAX, ScenarioContents, escape_invisible
 from engine.drill.authoring.schema import DURATION_MAX_S
 from engine.overrides import override
 
@@ -40,7 +40,7 @@ class FactRow(Struct, frozen=True):
     label: str
     """Label of the fact."""
     value: str
-    spoils: bool = False
+    is_spoiler: bool = False
     """True if the fact reveals something that a learner should find out in the drill."""
 
 
@@ -49,7 +49,7 @@ COLUMNS: Final = (
     TableColumn(title=mark("In this file"), text=lambda fact: fact.value, tip=lambda fact: fact.value),
 )
 
-TABLES: Final = {
+TABLE_LABELS: Final = {
     "servers": mark("Servers"),
     "databases": mark("Databases"),
     "clients": mark("Client applications"),
@@ -63,7 +63,7 @@ TABLES: Final = {
 }
 
 
-def list_facts(contents: Contents) -> list[FactRow]:
+def list_facts(contents: ScenarioContents) -> list[FactRow]:
     """Return facts about a scenario without running it.
 
     All texts are plain, and invisible characters are escaped.
@@ -84,24 +84,32 @@ def list_facts(contents: Contents) -> list[FactRow]:
         FactRow(tr("Author"), author),
         FactRow(tr("SHA-256"), contents.sha256),
         FactRow(tr("Size"), tr("{n} characters").format(n=formatting.format_number(contents.characters))),
-        *(FactRow(tr(TABLES[table_name]), formatting.format_number(count)) for table_name, count in contents.counts),
-        FactRow(tr("Automatic actions"), does or tr("none"), spoils=True),
+        *(
+            FactRow(tr(TABLE_LABELS[table_name]), formatting.format_number(count))
+            for table_name, count in contents.counts
+        ),
+        FactRow(tr("Automatic actions"), does or tr("none"), is_spoiler=True),
         FactRow(tr("Ends"), ends),
         FactRow(tr("Characters of text"), texts),
         FactRow(tr("Pictures"), pictures.format(n=contents.images) if contents.images else tr("none")),
-        FactRow(tr("Links"), links.format(n=_format_link_count(contents.links)) if contents.links else tr("none")),
+        FactRow(
+            tr("Links"), links.format(n=_format_link_count(contents.links)) if contents.links else tr("none")
+        ),
         *(FactRow(tr("Link"), link) for link in contents.links[:LINKS_MAX]),
         *(FactRow(tr("Named source"), source) for source in contents.sources),
         FactRow(
             tr("Limits"),
-            tr("at most {databases} databases and {hours} simulated hours; T-SQL can only access "
-                "the simulation").format(
+            tr(
+                "at most {databases} databases and {hours} simulated hours; T-SQL can only access "
+                "the simulation"
+            ).format(
                 databases=limits.DATABASES_MAX, hours=formatting.format_plain_number(DURATION_MAX_S / 3600)
             ),
         ),
-    ]  # fmt: skip
+    ]
     return [
-        FactRow(fact.label, escape_invisible(fact.value).replace("\n", " "), fact.spoils) for fact in facts
+        FactRow(fact.label, escape_invisible(fact.value).replace("\n", " "), fact.is_spoiler)
+        for fact in facts
     ]
 
 
@@ -116,7 +124,7 @@ ROWS_MIN: Final = 4
 """Minimum number of visible rows, including the heading."""
 COLUMN_LINES_MAX: Final = 26
 """Maximum width of a column in line heights."""
-_ITEM: Final = Qt.ItemDataRole.UserRole
+_ITEM_ROLE: Final = Qt.ItemDataRole.UserRole
 
 
 class BundleItem(Struct, frozen=True):
@@ -131,7 +139,7 @@ class BundleItem(Struct, frozen=True):
     minutes: str = ""
     author: str = ""
     remark: str = ""
-    takeable: bool = True
+    is_importable: bool = True
 
     @property
     def cells(self) -> list[str]:
@@ -143,9 +151,9 @@ class BundleItem(Struct, frozen=True):
 class ImportList(QWidget):
     """List of items with check boxes. An item that cannot be imported has no check box and shows the reason."""
 
-    shown = Signal(object)
+    item_shown = Signal(object)
     """Signal: item whose contents should be shown."""
-    chosen = Signal(int)
+    selection_changed = Signal(int)
     """Signal: number of checked items."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -159,16 +167,16 @@ class ImportList(QWidget):
         header = self.tree.header()
         header.setStretchLastSection(True)
         self.tree.currentItemChanged.connect(self._show_row)
-        self.tree.itemChanged.connect(lambda *_: self.chosen.emit(len(self.list_names())))
+        self.tree.itemChanged.connect(lambda *_: self.selection_changed.emit(len(self.list_names())))
         self._count = QLabel()
         self._count.setProperty("muted", "true")
         select_all, select_none = QPushButton(tr("Select all")), QPushButton(tr("Select none"))
         select_all.clicked.connect(lambda: self._set_check_state(Qt.CheckState.Checked))
         select_none.clicked.connect(lambda: self._set_check_state(Qt.CheckState.Unchecked))
-        self.chosen.connect(self._show_count)
+        self.selection_changed.connect(self._show_count)
         self.controls = QWidget()
         """Space for the row of buttons of the page."""
-        lay_row(select_all, select_none, self._count, parent=self.controls, margins=0)
+        build_row(select_all, select_none, self._count, parent=self.controls, margins=0)
         lay_column(self.tree, parent=self, margins=0)
 
     def show_items(self, items: Sequence[BundleItem]) -> None:
@@ -182,10 +190,10 @@ class ImportList(QWidget):
         self.tree.clear()
         for item in items:
             row = QTreeWidgetItem(item.cells)
-            row.setData(0, _ITEM, item)
+            row.setData(0, _ITEM_ROLE, item)
             row.setSizeHint(len(HEADINGS) - 1, QSize(0, round(line * ROW_LINES)))
             row.setToolTip(len(HEADINGS) - 1, escape_tip(item.cells[-1]))
-            if item.takeable:
+            if item.is_importable:
                 row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)
                 row.setCheckState(0, Qt.CheckState.Checked)
             else:
@@ -201,11 +209,11 @@ class ImportList(QWidget):
         if rows:
             self.tree.setCurrentItem(rows[0])
             self._show_row(rows[0])
-        self.chosen.emit(len(self.list_names()))
+        self.selection_changed.emit(len(self.list_names()))
 
     def list_names(self) -> list[str]:
         """Return the names of the checked items."""
-        return [row.data(0, _ITEM).name for row in self._list_rows() if _is_checked(row)]
+        return [row.data(0, _ITEM_ROLE).name for row in self._list_rows() if _is_checked(row)]
 
     def _list_rows(self) -> list[QTreeWidgetItem]:
         top_level_items = (self.tree.topLevelItem(number) for number in range(self.tree.topLevelItemCount()))
@@ -213,12 +221,12 @@ class ImportList(QWidget):
 
     def _set_check_state(self, state: Qt.CheckState) -> None:
         for row in self._list_rows():
-            if row.data(0, _ITEM).takeable:
+            if row.data(0, _ITEM_ROLE).is_importable:
                 row.setCheckState(0, state)
 
     def _show_row(self, row: QTreeWidgetItem | None, _: object = None) -> None:
         if row is not None:
-            self.shown.emit(row.data(0, _ITEM))
+            self.item_shown.emit(row.data(0, _ITEM_ROLE))
 
     def _show_count(self, count: int) -> None:
         text = tr("{n} of {of} selected")
@@ -226,13 +234,13 @@ class ImportList(QWidget):
 
 
 def _is_checked(row: QTreeWidgetItem) -> bool:
-    return bool(row.data(0, _ITEM).takeable) and row.checkState(0) == Qt.CheckState.Checked
+    return bool(row.data(0, _ITEM_ROLE).is_importable) and row.checkState(0) == Qt.CheckState.Checked
 
 
 MARGIN_PX: Final = 3
 
 
-def show_whole(table: QTableView) -> None:
+def fit_row_heights(table: QTableView) -> None:
     """Make the rows of *table* as high as their wrapped texts. Use it only for tables with few rows."""
     table.setItemDelegate(WrappingDelegate(table))
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
@@ -285,11 +293,11 @@ def _get_wrap_flags(text: str, width: int, metrics: QFontMetrics) -> int:
     return int(wrap | Qt.AlignmentFlag.AlignVCenter)
 
 
-TEXT_MAX: Final = 200_000
+TEXT_LENGTH_MAX: Final = 200_000
 """Maximum number of displayed characters of a file. Assumed: nobody reads more, and the window stays fast."""
 
 
-class Quarantine(QWidget):
+class QuarantinePage(QWidget):
     """Page about a file from another person. No part of the file runs before the signal `accepted`."""
 
     accepted = Signal()
@@ -307,7 +315,7 @@ class Quarantine(QWidget):
         header = self.facts.horizontalHeader()
         header.setStretchLastSection(True)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        show_whole(self.facts)
+        fit_row_heights(self.facts)
         self.text = _FileText()
         self.text.setReadOnly(True)
         self.text.setTabChangesFocus(True)
@@ -324,8 +332,8 @@ class Quarantine(QWidget):
         self.author.setToolTip(tr("Not recommended if you want to play the drill"))
         self.author.toggled.connect(lambda _: self._update_spoilers())
         self.items = ImportList()
-        self.items.shown.connect(self._show_item)
-        self.items.chosen.connect(self._show_selected_count)
+        self.items.item_shown.connect(self._show_item)
+        self.items.selection_changed.connect(self._show_selected_count)
         self._all = QSplitter(Qt.Orientation.Vertical)
         self._all.addWidget(self.items)
         self._all.addWidget(splitter)
@@ -337,7 +345,7 @@ class Quarantine(QWidget):
         self.decline.clicked.connect(self.declined)
         context = Qt.ShortcutContext.WidgetWithChildrenShortcut
         QShortcut(QKeySequence(Qt.Key.Key_Escape), self, self.declined.emit, context=context)
-        buttons = lay_row(self.decline, EmptySpace(12), self.items.controls, 0, self.accept)
+        buttons = build_row(self.decline, EmptySpace(12), self.items.controls, 0, self.accept)
         lay_column(
             self._title,
             self._message,
@@ -349,7 +357,7 @@ class Quarantine(QWidget):
             spacing=12,
         )
         self._show_font()
-        theme.call_after_events(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._show_font)
 
     def show_file(self, file: str, facts: Sequence[FactRow], text: str) -> None:
         """Show *facts* about *file* in the table and its *text* next to it."""
@@ -364,7 +372,7 @@ class Quarantine(QWidget):
         self.accept.setEnabled(True)
         self.items.hide()
         self.items.controls.hide()
-        self._show_one(facts, text)
+        self._show_contents(facts, text)
 
     def show_bundle(self, file: str, title: str, items: Sequence[BundleItem]) -> None:
         """Show the items of the bundle *file*, so that the user can select them."""
@@ -385,19 +393,21 @@ class Quarantine(QWidget):
         self._message.setText(escape_invisible(text))
 
     def _show_item(self, item: BundleItem) -> None:
-        self._show_one(item.facts, item.text)
+        self._show_contents(item.facts, item.text)
 
-    def _show_one(self, facts: Sequence[FactRow], text: str) -> None:
+    def _show_contents(self, facts: Sequence[FactRow], text: str) -> None:
         self._facts, self._full_text = facts, text
         self._update_spoilers()
 
     def _update_spoilers(self) -> None:
         """Show facts and text without spoilers, unless the user opens the file as its author."""
         text, shows_everything = self._full_text, self.author.isChecked()
-        self.facts.table.replace([fact for fact in self._facts if shows_everything or not fact.spoils])
+        self.facts.table.replace_rows(
+            [fact for fact in self._facts if shows_everything or not fact.is_spoiler]
+        )
         if not shows_everything:
             text = tr("The text contains the solution and the answers. To see it, choose “Open as author”.")
-        shown_text = text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + "\n…"
+        shown_text = text if len(text) <= TEXT_LENGTH_MAX else text[:TEXT_LENGTH_MAX] + "\n…"
         self.text.setPlainText(escape_invisible(shown_text))
         self.facts.selectRow(0)
 
@@ -405,7 +415,7 @@ class Quarantine(QWidget):
         self.accept.setText(tr("Import {n}").format(n=count))
         self.accept.setEnabled(count > 0)
 
-    def take_focus(self) -> None:
+    def focus_list(self) -> None:
         """Focus the list of items, or the table of facts."""
         (self.items.tree if self.items.isVisibleTo(self) else self.facts).setFocus()
 

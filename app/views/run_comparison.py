@@ -9,19 +9,19 @@ from PySide6.QtWidgets import QHeaderView, QLabel, QPushButton, QWidget
 
 from app.view_models.run_comparison import BETTER, WORSE, ComparedAction, ComparisonRow
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.overrides import override
 
-TONES: Final = {BETTER: "ok", WORSE: "bad"}
-SPOKEN: Final = {BETTER: mark("{difference}, better"), WORSE: mark("{difference}, worse")}
+VERDICT_TONES: Final = {BETTER: "ok", WORSE: "bad"}
+SPOKEN_VERDICTS: Final = {BETTER: mark("{difference}, better"), WORSE: mark("{difference}, worse")}
 
 
 def _describe_difference(row: ComparisonRow) -> str:
     if row.verdict:
-        return tr(SPOKEN[row.verdict]).format(difference=row.difference)
+        return tr(SPOKEN_VERDICTS[row.verdict]).format(difference=row.difference)
     return row.difference or (tr("the same") if row.is_equal else "")
 
 
@@ -52,7 +52,7 @@ def build_figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, 
             title=mark("Difference"),
             text=lambda row: row.difference,
             is_number=True,
-            tone=lambda row: TONES.get(row.verdict),
+            tone=lambda row: VERDICT_TONES.get(row.verdict),
             spoken=_describe_difference,
         ),
     )
@@ -72,10 +72,10 @@ def build_action_columns(left_name: str, right_name: str) -> tuple[TableColumn, 
     )
 
 
-class RunComparison(QWidget):
+class RunComparisonPage(QWidget):
     """Page with a table of figures and a table of actions. Esc closes it."""
 
-    left = Signal()
+    close_wanted = Signal()
     """Signal: the user wants to close the page."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -90,8 +90,8 @@ class RunComparison(QWidget):
         self.acts.set_empty_text(tr("No actions in either run."))
         button = QPushButton(tr("Back to the history"))
         button.setToolTip(tr("Back to the history (Esc)"))
-        button.clicked.connect(self.left)
-        row = lay_row(button, 0)
+        button.clicked.connect(self.close_wanted)
+        row = build_row(button, 0)
         lay_column(
             self._title,
             self._note,
@@ -104,20 +104,20 @@ class RunComparison(QWidget):
             spacing=10,
         )
         self._show_font()
-        theme.call_after_events(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._show_font)
 
-    def show_pair(
+    def show_runs(
         self,
         title: str,
         names: tuple[str, str],
         note: str,
         figures: Sequence[ComparisonRow],
-        acts: Sequence[ComparedAction],
+        actions: Sequence[ComparedAction],
     ) -> None:
         """Show the figures and actions of two runs. *names* are the column titles of the runs."""
         self._note.setText(f"{title}\n{note}")
-        self.figures.table.replace(figures, build_figure_columns(*names))
-        self.acts.table.replace(acts, build_action_columns(*names))
+        self.figures.table.replace_rows(figures, build_figure_columns(*names))
+        self.acts.table.replace_rows(actions, build_action_columns(*names))
         self._share_width(self.figures, (0, 1, 2, 3))
         self._share_width(self.acts, (1, 2))
         self.figures.setFocus()
@@ -133,7 +133,7 @@ class RunComparison(QWidget):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
+            self.close_wanted.emit()
         else:
             super().keyPressEvent(event)
 

@@ -11,20 +11,20 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QPushButt
 
 from app.widgets import keys, theme
 from app.widgets.keys import COMMANDS, Command, Keys
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.scroll_container import fit_on_screen
 from app.words import fuzzy
 from app.words.language import mark, tr
 
-COLUMN_EM: Final = 44
+COLUMN_LETTERS: Final = 44
 """Width of a column in letters."""
-COLUMNS_PRINTED: Final = 2
+PRINTED_COLUMNS: Final = 2
 PRINTED_POINTS_MAX: Final = 9.0
 LETTER_EM: Final = 0.62
 """Average width of a letter relative to the font size, including margins."""
 
 
-ABSENT: Final = (
+MISSING_KEYS: Final = (
     ("Ctrl+P", mark("Print: save the script or copy the results, then print from another program")),
     ("Ctrl+L", mark("Execution plans are not simulated")),
     ("Ctrl+Shift+Q", mark("The query designer is not available")),
@@ -58,13 +58,13 @@ class ShortcutSheet(QDialog):
         self._count.setProperty("muted", True)
         lay_column(self.field, (self.sheet, 1), self._build_buttons(), parent=self)
         fit_on_screen(self, 62 * self.fontMetrics().height(), 40 * self.fontMetrics().height())
-        theme.call_after_events(self, theme.LOOKS, self._show_shortcuts)
-        theme.call_after_events(self, theme.SIZE, self._show_shortcuts)
+        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_shortcuts)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._show_shortcuts)
 
     def _build_buttons(self) -> QHBoxLayout:
-        row = lay_row((self._count, 1))
+        row = build_row((self._count, 1))
         for text, act in (
-            (tr("&Print…"), self._ask_printer),
+            (tr("&Print…"), self._open_print_dialog),
             (tr("C&hange shortcuts…"), self.change_wanted.emit),
             (tr("&Close"), self.close),
         ):
@@ -84,11 +84,11 @@ class ShortcutSheet(QDialog):
         document = QTextDocument()
         font = QFont(self.font())
         wide_pt = printer.pageRect(QPrinter.Unit.Point).width()
-        font.setPointSizeF(min(PRINTED_POINTS_MAX, wide_pt / (COLUMNS_PRINTED * COLUMN_EM * LETTER_EM)))
+        font.setPointSizeF(min(PRINTED_POINTS_MAX, wide_pt / (PRINTED_COLUMNS * COLUMN_LETTERS * LETTER_EM)))
         document.setDefaultFont(font)
         document.setHtml(
             build_sheet_html(
-                self._find_commands(), self._keys, theme.build_light_theme(), COLUMNS_PRINTED, self._title
+                self._find_commands(), self._keys, theme.build_light_theme(), PRINTED_COLUMNS, self._title
             )
         )
         document.print_(printer)
@@ -98,23 +98,23 @@ class ShortcutSheet(QDialog):
         return tr("Mirrordrill: shortcuts ({scheme})").format(scheme=self._scheme)
 
     def _find_commands(self) -> list[Command]:
-        return search(self.field.text(), self._keys)
+        return search_commands(self.field.text(), self._keys)
 
     def _show_shortcuts(self) -> None:
         commands = self._find_commands()
         self._count.setText(
             tr("{count} of {count2} commands").format(count=len(commands), count2=len(COMMANDS))
         )
-        columns = max(1, min(3, self.sheet.viewport().width() // (COLUMN_EM * self._em)))
+        columns = max(1, min(3, self.sheet.viewport().width() // (COLUMN_LETTERS * self._letter_px)))
         position = self.sheet.verticalScrollBar().value()
         self.sheet.setHtml(build_sheet_html(commands, self._keys, theme.get_tokens(self.palette()), columns))
         self.sheet.verticalScrollBar().setValue(position)
 
     @property
-    def _em(self) -> int:
+    def _letter_px(self) -> int:
         return self.fontMetrics().horizontalAdvance("n")
 
-    def _ask_printer(self) -> None:
+    def _open_print_dialog(self) -> None:
         printer = QPrinter(QPrinter.PrinterMode.HighResolution)
         printer.setDocName(self._title)
         printer.setPageOrientation(QPageLayout.Orientation.Portrait)
@@ -128,7 +128,7 @@ class ShortcutSheet(QDialog):
 # --- contents -----------------------------------------------------------------------------------------------
 
 
-def search(query: str, keymap: Keys) -> list[Command]:
+def search_commands(query: str, keymap: Keys) -> list[Command]:
     """Return the commands whose group, text or keys match *query*, in table order."""
     names = {
         command.name
@@ -158,8 +158,8 @@ def build_sheet_html(
     blocks = [_build_group_html(name, rows, keymap, colors) for name, rows in groups.items()]
     heights = [len(rows) + 2 for rows in groups.values()]
     if len(commands) == len(COMMANDS):  # only without a search
-        blocks.append(_format_absent_html(colors))
-        heights.append(len(ABSENT) + 2)
+        blocks.append(_format_missing_keys_html(colors))
+        heights.append(len(MISSING_KEYS) + 2)
     cells = "".join(
         f'<td width="{100 // columns}%" style="padding-right:28px">{column}</td>'
         for column in _split_columns(blocks, heights, columns)
@@ -186,22 +186,22 @@ def _build_group_html(name: str, commands: Sequence[Command], keymap: Keys, colo
     rows = "".join(
         _format_row_html(
             escape(tr(command.text))
-            + ("" if command.scope == scope else _format_place_html(command.scope, colors)),
+            + ("" if command.scope == scope else _format_scope_html(command.scope, colors)),
             _format_keys_html(keymap[command.name], colors),
         )
         for command in commands
     )
-    return _format_block_html(name, "" if scope == keys.WINDOW else _format_place_html(scope, colors), rows)
+    return _format_block_html(name, "" if scope == keys.WINDOW else _format_scope_html(scope, colors), rows)
 
 
-def _format_absent_html(colors: theme.ThemeTokens) -> str:
+def _format_missing_keys_html(colors: theme.ThemeTokens) -> str:
     """Return rows for the keys of Management Studio without a function here."""
     rows = "".join(
         _format_row_html(
             f'<span style="color:{colors.muted.name()}">{escape(tr(reason))}</span>',
             _format_keys_html([key], colors),
         )
-        for key, reason in ABSENT
+        for key, reason in MISSING_KEYS
     )
     return _format_block_html(tr("Management Studio shortcuts without a function here"), "", rows)
 
@@ -220,7 +220,7 @@ def _format_row_html(text: str, caps: str) -> str:
     )
 
 
-def _format_place_html(scope: str, colors: theme.ThemeTokens) -> str:
+def _format_scope_html(scope: str, colors: theme.ThemeTokens) -> str:
     return f'<span style="color:{colors.muted.name()}">&nbsp; {escape(tr(keys.SCOPES[scope][0]))}</span>'
 
 

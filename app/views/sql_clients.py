@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
@@ -51,7 +51,7 @@ class ClientInput(Struct, frozen=True):
     failed: bool = False
 
 
-CONNECTED: Final = (
+CONNECTION_COLUMNS: Final = (
     TableColumn(title=mark("Connection"), text=lambda row: row.name, sample="SERVER_A#tds100"),
     TableColumn(title=mark("Login"), text=lambda row: row.login, sample="monitoring"),
     TableColumn(title=mark("Host"), text=lambda row: row.host, sample="WORKSTATION"),
@@ -82,27 +82,28 @@ INPUT_COLUMNS: Final = (
 )
 
 
-class SqlClients(QDialog):
+class SqlClientsDialog(QDialog):
     """Dialog that stays open next to the desk. Closing it does not close the ports."""
 
-    end_wanted = Signal()
+    close_ports_wanted = Signal()
     """Signal: the user wants to close the ports."""
 
     def __init__(
         self,
         tools: Iterable[str],
-        string: Callable[[str, str, str], str],
-        databases: Callable[[str], Sequence[str]],
+        build_connection_string: Callable[[str, str, str], str],
+        list_databases: Callable[[str], Sequence[str]],
         parent: QWidget | None = None,
     ) -> None:
         """Create the dialog.
 
-        *string* returns the connection string for a tool, a server and a database. *databases* returns the
+        *build_connection_string* returns the connection string for a tool, a server and a database.
+        *list_databases* returns the
         databases of a server.
         """
         super().__init__(parent)
         self.setWindowTitle(tr("SQL clients"))
-        self._string, self._databases = string, databases
+        self._string, self._databases = build_connection_string, list_databases
         self.state = QLabel(wordWrap=True)
         # reserve two lines, so that the layout does not move
         self.state.setMinimumHeight(2 * self.state.fontMetrics().lineSpacing())
@@ -114,14 +115,14 @@ class SqlClients(QDialog):
         self.text.setAccessibleName(tr("Connection string"))
         self.copy = QPushButton(tr("&Copy"))
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
-        self.connected = TableView(TableModel(CONNECTED), tr("Connected"))
+        self.connected = TableView(TableModel(CONNECTION_COLUMNS), tr("Connected"))
         self.connected.set_empty_text(tr("No SQL clients connected."))
         self.inputs = TableView(TableModel(INPUT_COLUMNS), tr("Statements of clients"))
         self.inputs.set_empty_text(tr("Statements from connected clients appear here."))
-        for table, columns in ((self.connected, CONNECTED), (self.inputs, INPUT_COLUMNS)):
+        for table, columns in ((self.connected, CONNECTION_COLUMNS), (self.inputs, INPUT_COLUMNS)):
             table.horizontalHeader().setSectionResizeMode(len(columns) - 1, QHeaderView.ResizeMode.Stretch)
         self.end = QPushButton(tr("C&lose the ports"))
-        self.end.clicked.connect(self.end_wanted)
+        self.end.clicked.connect(self.close_ports_wanted)
         for button in (self.copy, self.end):
             button.setAutoDefault(False)
         self.server.currentIndexChanged.connect(self._fill_databases)
@@ -137,8 +138,8 @@ class SqlClients(QDialog):
             (tr("&Tool"), self.tool),
         ):
             form.addRow(title, box)
-        strings = lay_row((self.text, 1), self.copy)
-        bottom = lay_row(0, self.end)
+        strings = build_row((self.text, 1), self.copy)
+        bottom = build_row(0, self.end)
         layout = lay_column(self.state, form, strings, parent=self)
         for title, table, share in (
             (tr("Connected"), self.connected, 2),
@@ -173,10 +174,10 @@ class SqlClients(QDialog):
                 self._string(self.tool.currentText(), str(server), self.database.currentText())
             )
 
-    def show_connected(self, rows: Sequence[OpenConnection], running: bool) -> None:
+    def show_connections(self, rows: Sequence[OpenConnection], running: bool) -> None:
         """Show the open connections, and whether the run is paused."""
         if list(self.connected.table.rows) != list(rows):
-            self.connected.table.replace(rows)
+            self.connected.table.replace_rows(rows)
         text = tr("SQL clients on this computer (127.0.0.1) can connect with a SQL Server login.")
         if rows:
             connected = trn("{n} client is connected", "{n} clients are connected", len(rows))
@@ -192,7 +193,7 @@ class SqlClients(QDialog):
         if rows:
             table = self.inputs.table
             latest_rows = [*table.rows, *rows][-INPUTS_MAX:]
-            table.replace(latest_rows)
+            table.replace_rows(latest_rows)
             self.inputs.scrollToBottom()
 
     def reject(self) -> None:

@@ -20,23 +20,23 @@ from PySide6.QtWidgets import (
 from app.classroom.messages.team import MemberWelcome, RoleView, TeamDrillEnded, TeamRole
 from app.classroom.team.member import format_total
 from app.widgets import theme
-from app.widgets.layouts import accept_buttons, lay_column, lay_row, mark_primary
+from app.widgets.layouts import build_dialog_buttons, build_row, lay_column, mark_primary
 from app.widgets.qr import QrCode
 from app.widgets.tables import TableColumn, TableModel, TableView
-from app.widgets.two_lines import TwoLineCells
+from app.widgets.two_lines import TwoLineDelegate
 from app.words import formatting
 from app.words.language import mark, tr
 
 Row = Mapping[str, Any]
-CODE_POINTS: Final = 2.0
+CODE_SCALE: Final = 2.0
 """Size of the team code relative to other text."""
-QR_LINES: Final = 12
-RESULT_POINTS: Final = 1.3
+QR_HEIGHT_LINES: Final = 12
+RESULT_SCALE: Final = 1.3
 """Size of the result relative to other text."""
 TEAM_ENDED: Final = mark("The team has ended.")
 
 
-class HoldTeam(QDialog):
+class StartTeamDialog(QDialog):
     """Dialog to start a team, for a drill or as a seat of a class."""
 
     wanted = Signal(str, str)
@@ -56,7 +56,7 @@ class HoldTeam(QDialog):
         form.addRow(tr("&Drill:"), self.drill)
         form.addRow(tr("&Class code:"), self.code)
         form.addRow(tr("Team &name:"), self.name)
-        form.addRow(accept_buttons(self, tr("&Start team")))
+        form.addRow(build_dialog_buttons(self, tr("&Start team")))
         self.accepted.connect(
             lambda: self.wanted.emit(
                 self.code.text().strip() or self.drill.currentData(), self.name.text().strip()
@@ -64,7 +64,7 @@ class HoldTeam(QDialog):
         )
 
 
-class TeamCode(QDialog):
+class TeamCodeDialog(QDialog):
     """Dialog with the team code in large type and as a QR code, and a button that ends the team."""
 
     end_wanted = Signal()
@@ -75,14 +75,14 @@ class TeamCode(QDialog):
         self.join_code = code
         secret, _, address = code.partition("@")
         self.code, self.address = QLabel(secret), QLabel(f"@{address}")
-        self.code.setFont(theme.build_fixed_font(CODE_POINTS))
+        self.code.setFont(theme.build_fixed_font(CODE_SCALE))
         self.address.setFont(theme.build_fixed_font())
         instruction_label = QLabel(
             tr("On each computer, choose Class ▸ Take a role in a team and enter this code.")
         )
         self.qr = QrCode()
         self.qr.show_text(code)
-        self.qr.setMinimumHeight(self.fontMetrics().height() * QR_LINES)
+        self.qr.setMinimumHeight(self.fontMetrics().height() * QR_HEIGHT_LINES)
         for label in (instruction_label, self.code, self.address):
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -96,7 +96,7 @@ class TeamCode(QDialog):
         lay_column(instruction_label, self.code, self.address, (self.qr, 1), buttons, parent=self)
 
 
-class TakeRole(QDialog):
+class TakeRoleDialog(QDialog):
     """Dialog to join a team with code, name and role. The roles are listed after the code is entered."""
 
     roles_wanted = Signal(str, str)
@@ -117,7 +117,7 @@ class TakeRole(QDialog):
         self.ask.clicked.connect(
             lambda: self.roles_wanted.emit(self.code.text().strip(), self.name.text().strip())
         )
-        buttons = accept_buttons(self, tr("&Take role"))
+        buttons = build_dialog_buttons(self, tr("&Take role"))
         self.take = next(
             button
             for button in buttons.findChildren(QPushButton)
@@ -130,27 +130,30 @@ class TakeRole(QDialog):
         form.addRow(tr("&Role:"), self.role)
         form.addRow(self.problem)
         form.addRow(buttons)
-        self._enable_take(False)
-        self.role.currentIndexChanged.connect(self._show_take)
+        self._enable_take_button(False)
+        self.role.currentIndexChanged.connect(self._set_take_text)
         self.accepted.connect(
             lambda: self.wanted.emit(
-                self.code.text().strip(), self.name.text().strip(), self.role.currentData(), self._instead
+                self.code.text().strip(),
+                self.name.text().strip(),
+                self.role.currentData(),
+                self._replaces_member,
             )
         )
 
     @property
-    def _instead(self) -> bool:
+    def _replaces_member(self) -> bool:
         """True if the selected role belongs to a disconnected member."""
         return self.role.currentData() in self._left_teams
 
-    def _enable_take(self, enabled: bool) -> None:
+    def _enable_take_button(self, enabled: bool) -> None:
         """Enable the button to take a role. Until then, Enter presses Show roles."""
         self.take.setEnabled(enabled)
         mark_primary(self.ask, not enabled)
         mark_primary(self.take, enabled)
 
-    def _show_take(self) -> None:
-        self.take.setText(tr("&Take over the role") if self._instead else tr("&Take role"))
+    def _set_take_text(self) -> None:
+        self.take.setText(tr("&Take over the role") if self._replaces_member else tr("&Take role"))
 
     def show_roles(self, roles: Collection[TeamRole]) -> None:
         """List all roles, free roles first."""
@@ -162,8 +165,8 @@ class TakeRole(QDialog):
             if seat.key in self._left_teams:
                 holder = tr("{name}, not connected").format(name=holder)
             self.role.addItem(seat.name if holder is None else f"{seat.name} ({holder})", seat.key)
-        self._show_take()
-        self._enable_take(self.role.count() > 0)
+        self._set_take_text()
+        self._enable_take_button(self.role.count() > 0)
         self.role.setFocus()
 
     def show_problem(self, text: str) -> None:
@@ -191,7 +194,7 @@ def _format_progress(call: Row) -> str:
     return tr("waiting for read-back")
 
 
-CALLS: Final = (
+CALL_COLUMNS: Final = (
     TableColumn(
         title=mark("Time"),
         text=lambda call: formatting.format_run_time(call["t_s"]),
@@ -215,7 +218,7 @@ CALLS: Final = (
 )
 
 
-POINTS: Final = (
+POINT_COLUMNS: Final = (
     TableColumn(title=mark("Rule"), text=lambda rule: rule.name, sample="Time unprotected"),
     TableColumn(
         title=mark("Points"),
@@ -240,7 +243,7 @@ def _build_table(columns: Sequence[TableColumn], name: str) -> TableView:
         if not column.sample:
             header.setSectionResizeMode(index, QHeaderView.ResizeMode.Stretch)
         if column.detail is not None:
-            table.setItemDelegateForColumn(index, TwoLineCells(table))
+            table.setItemDelegateForColumn(index, TwoLineDelegate(table))
     return table
 
 
@@ -258,8 +261,8 @@ class RolePanel(QWidget):
         super().__init__()
         self._role = welcome.role
         self.calls, self.points = (
-            _build_table(CALLS, tr("Orders and questions")),
-            _build_table(POINTS, tr("Points")),
+            _build_table(CALL_COLUMNS, tr("Orders and questions")),
+            _build_table(POINT_COLUMNS, tr("Points")),
         )
         other_keys = [role.key for role in welcome.roles if role.key != self._role]
         example = f"call {next(iter(other_keys), self._role)} …"
@@ -274,7 +277,7 @@ class RolePanel(QWidget):
         self.start.setProperty("primary", "true")
         self.start.clicked.connect(self.start_wanted)
         self.result = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
-        self.result.setFont(theme.resize_font(self.result.font(), RESULT_POINTS, bold=True))
+        self.result.setFont(theme.resize_font(self.result.font(), RESULT_SCALE, bold=True))
         for part in (self.waiting, self.start, self.result, self.points):
             part.hide()
         self.line, self.begin = QLineEdit(), QComboBox()
@@ -284,13 +287,13 @@ class RolePanel(QWidget):
             self.begin.addItem(beginning)
         self.begin.setAccessibleName(tr("Allowed inputs for your role"))
         self.begin.setToolTip(tr("Puts the beginning of a line into the field on the right"))
-        self.begin.activated.connect(self._begin)
+        self.begin.activated.connect(self._insert_beginning)
         self.send = QPushButton(tr("&Run"))
         self.read_back, self.confirm = QPushButton(tr("Read &back")), QPushButton(tr("&Confirm"))
         self.hand = QPushButton(tr("Raise or lower &hand"))
         self._raised = False
-        self.send.clicked.connect(self._send)
-        self.line.returnPressed.connect(self._send)
+        self.send.clicked.connect(self._send_line)
+        self.line.returnPressed.connect(self._send_line)
         self.read_back.clicked.connect(self._read_back)
         self.confirm.clicked.connect(self._confirm)
         self.hand.clicked.connect(self._toggle_hand)
@@ -305,8 +308,8 @@ class RolePanel(QWidget):
             self.hand,
             self.start,
         )
-        row = lay_row(self.begin, (self.line, 1), self.send, self.read_back, self.confirm, self.hand)
-        waiting = lay_row((self.waiting, 1), self.start)
+        row = build_row(self.begin, (self.line, 1), self.send, self.read_back, self.confirm, self.hand)
+        waiting = build_row((self.waiting, 1), self.start)
         lay_column(
             waiting, (self.calls, 1), self.result, self.points, self.answer, row, parent=self, margins=0
         )
@@ -334,7 +337,7 @@ class RolePanel(QWidget):
         """Show that the team has ended, with its result. Disable all inputs."""
         total = format_total(message) or tr("There is no result.")
         self.result.setText(f"{tr(TEAM_ENDED)} {total}")
-        self.points.table.replace(message.result.points if message.result is not None else ())
+        self.points.table.replace_rows(message.result.points if message.result is not None else ())
         rows = len(self.points.table.rows)
         self.points.show_rows(rows)
         self.result.show()
@@ -345,44 +348,44 @@ class RolePanel(QWidget):
             action.setEnabled(False)
 
     def _show_calls(self, calls: Sequence[Row]) -> None:
-        self.calls.table.replace(calls)
-        self.read_back.setEnabled(self._list_calls_to_read_back is not None)
-        self.confirm.setEnabled(self._to_confirm is not None)
+        self.calls.table.replace_rows(calls)
+        self.read_back.setEnabled(self._call_to_read_back is not None)
+        self.confirm.setEnabled(self._call_to_confirm is not None)
 
     # --- actions
 
     @property
-    def _list_calls_to_read_back(self) -> Row | None:
+    def _call_to_read_back(self) -> Row | None:
         return self._find_order(lambda call: call["to"] == self._role and not call["read_back"])
 
     @property
-    def _to_confirm(self) -> Row | None:
+    def _call_to_confirm(self) -> Row | None:
         return self._find_order(lambda call: call["by"] == self._role and bool(call["read_back"]))
 
-    def _find_order(self, holds: Callable[[Row], bool]) -> Row | None:
+    def _find_order(self, predicate: Callable[[Row], bool]) -> Row | None:
         orders = (call for call in self.calls.table.rows if call["kind"] == "order" and call["waits"])
-        return next((call for call in orders if holds(call)), None)
+        return next((call for call in orders if predicate(call)), None)
 
-    def _begin(self) -> None:
+    def _insert_beginning(self) -> None:
         if self.begin.currentIndex() > 0:
             self.line.setText(f"{self.begin.currentText()} ")
             self.begin.setCurrentIndex(0)
         self.line.setFocus()
 
-    def _send(self) -> None:
+    def _send_line(self) -> None:
         if self.line.text().strip():
             self.requested.emit(self.line.text().strip())
             self.line.clear()
 
     def _read_back(self) -> None:
         """Begin a read-back in the command line. The member then repeats the order in their own words."""
-        if self._list_calls_to_read_back is not None:
-            self.line.setText(f"read-back {self._list_calls_to_read_back['by']} ")
+        if self._call_to_read_back is not None:
+            self.line.setText(f"read-back {self._call_to_read_back['by']} ")
             self.line.setFocus()
 
     def _confirm(self) -> None:
-        if self._to_confirm is not None:
-            self.requested.emit(f"confirm {self._to_confirm['to']}")
+        if self._call_to_confirm is not None:
+            self.requested.emit(f"confirm {self._call_to_confirm['to']}")
 
     def _toggle_hand(self) -> None:
         """Raise the hand, with the text of the command line as the question, or lower it."""

@@ -28,7 +28,7 @@ VEIL_ALPHA = 150
 class Timeline(TimeStrip):
     """Timeline of a drill with its lanes and markers."""
 
-    scrubbed = Signal(float)
+    time_dragged = Signal(float)
     """Signal: time at the dragged pointer, in seconds since the start."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -43,11 +43,11 @@ class Timeline(TimeStrip):
         self._followed = start_timeline(
             drill.scenario, drill.world.availability, group_clients_by_database(drill.scenario)
         )
-        self._followed.add(event.as_json() for event in drill.events)
+        self._followed.add_events(event.as_json() for event in drill.events)
         length_s = None if drill.end_tick is None or drill.finished else drill.end_tick / TICKS_PER_S
         self._look_s = None
-        truth = drill.terms.truth or drill.finished
-        self.show_course(self._followed, drill.world.t_s, length_s, live=not drill.finished, truth=truth)
+        truth = drill.terms.shows_truth or drill.finished
+        self.show_timeline(self._followed, drill.world.t_s, length_s, live=not drill.finished, truth=truth)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
@@ -55,9 +55,9 @@ class Timeline(TimeStrip):
         if self._look_s is None:
             self.show_now(world.t_s)
         else:
-            self.show_cursor(world.t_s)
+            self.show_past_time(world.t_s)
 
-    def show_cursor(self, t_s: float | None) -> None:
+    def show_past_time(self, t_s: float | None) -> None:
         """Show the past time *t_s* (seconds since the start). None returns to the current time."""
         if t_s != self._look_s:
             self._look_s = t_s
@@ -66,8 +66,8 @@ class Timeline(TimeStrip):
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
         """Add *events* to the lanes and markers."""
-        self._followed.add(event.as_json() for event in events)
-        self.show_more()
+        self._followed.add_events(event.as_json() for event in events)
+        self.show_new_entries()
 
     # --- mouse and painting ---------------------------------------------------------------------------------
 
@@ -81,7 +81,7 @@ class Timeline(TimeStrip):
         if self._pressed_x is not None and event.buttons() & Qt.MouseButton.LeftButton:
             x = event.position().x()
             if abs(x - self._pressed_x) >= QApplication.startDragDistance() or self._look_s is not None:
-                self.scrubbed.emit(self.compute_time(x))
+                self.time_dragged.emit(self.compute_time(x))
         super().mouseMoveEvent(event)
 
     @override

@@ -38,7 +38,7 @@ from engine.published.whitepaper_failover import FAILOVER_S, REFERENCE
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
-CLOSE_SHARE: Final = 0.1
+GOOD_DIFFERENCE_MAX: Final = 0.1
 """Maximum relative difference that is shown as good. Assumed, because the paper's values are single samples."""
 
 
@@ -51,16 +51,16 @@ class TimingRow(Struct, frozen=True):
     """Length of the longest listed failover, which has a bar of full width."""
     published: tuple[float, str] | None
     """Published time in seconds and its reference, or None."""
-    unlike: str | None
+    incomparable_reason: str | None
     """Reason why the failover is not comparable with published times, or None."""
 
-    parts: tuple[FailoverPhase, ...]
+    all_phases: tuple[FailoverPhase, ...]
     """Phases of the failover, including phases that have not begun."""
 
     @property
-    def phases(self) -> Iterator[tuple[PhaseKind, int, bool]]:
+    def begun_phases(self) -> Iterator[tuple[PhaseKind, int, bool]]:
         """(phase, ticks, done) for each phase that has begun."""
-        for phase in self.parts:
+        for phase in self.all_phases:
             if phase.start_tick is None or (phase.end_tick is None and self.failover.canceled):
                 return
             yield phase.kind, phase.get_duration_ticks(self.now_tick), phase.end_tick is not None
@@ -85,7 +85,7 @@ class TimingRow(Struct, frozen=True):
             (tr("{phase} {time}") if is_done else tr("{phase} {time} so far")).format(
                 phase=tr(kind.name), time=formatting.format_seconds(ticks / TICKS_PER_S)
             )
-            for kind, ticks, is_done in self.phases
+            for kind, ticks, is_done in self.begun_phases
         ]
         return ", ".join([*parts, *([said_of(self.failover.why)] if self.failover.canceled else [])])
 
@@ -103,7 +103,7 @@ def build_rows(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> li
         )
         for index, failover in enumerate(failovers)
     ]
-    longest = max((sum(ticks for _, ticks, _ in row.phases) for row in rows), default=0)
+    longest = max((sum(ticks for _, ticks, _ in row.begun_phases) for row in rows), default=0)
     return [replace(row, longest_ticks=max(longest, 1)) for row in reversed(rows)]
 
 
@@ -143,12 +143,12 @@ def list_steps(row: TimingRow | None) -> list[Step]:
             None if phase.end_tick is None else phase.end_tick - first_failed_tick,
             None if phase.end_tick is None else phase.get_duration_ticks(phase.end_tick),
         )
-        for phase in row.parts
+        for phase in row.all_phases
     ]
 
 
 def _format_ticks(value: int | None) -> str:
-    return formatting.NOTHING if value is None else formatting.format_seconds(value / TICKS_PER_S)
+    return formatting.NO_VALUE if value is None else formatting.format_seconds(value / TICKS_PER_S)
 
 
 def _format_time(step: Step) -> str:
@@ -199,10 +199,10 @@ def compare_times(row: TimingRow | None) -> list[PublishedTimesRow]:
     """
     if row is None or row.failover.cause not in FAILOVER_S:
         return []
-    if {phase.kind for phase in row.parts[1:]} - set(PHASES[MIRRORING]):
+    if {phase.kind for phase in row.all_phases[1:]} - set(PHASES[MIRRORING]):
         return []  # the table has no times for availability groups and failover cluster instances
     _, idle_s, loaded_s = FAILOVER_S[row.failover.cause]
-    close = row.difference is not None and abs(row.difference) <= CLOSE_SHARE
+    close = row.difference is not None and abs(row.difference) <= GOOD_DIFFERENCE_MAX
     lines = [
         PublishedTimesRow(
             tr("Published"), formatting.format_seconds(idle_s, 1), formatting.format_seconds(loaded_s, 1)
@@ -212,9 +212,11 @@ def compare_times(row: TimingRow | None) -> list[PublishedTimesRow]:
         (tr("This run"), formatting.format_seconds(row.failover_s), None),
         (tr("Difference"), formatting.format_percent(row.difference, sign=True), "ok" if close else "warn"),
     ):
-        shown_text = text if row.published is not None else formatting.NOTHING
+        shown_text = text if row.published is not None else formatting.NO_VALUE
         idle, loaded = (
-            (formatting.NOTHING, shown_text) if row.failover.under_load else (shown_text, formatting.NOTHING)
+            (formatting.NO_VALUE, shown_text)
+            if row.failover.under_load
+            else (shown_text, formatting.NO_VALUE)
         )
         lines.append(PublishedTimesRow(words, idle, loaded, tone if row.published is not None else None))
     return lines
@@ -236,8 +238,8 @@ def format_verdict(row: TimingRow | None) -> str:
         return ""
     if row.failover.canceled:
         return tr("Not compared: the attempt failed ({why}).").format(why=said_of(row.failover.why))
-    if row.unlike:
-        return tr("Not compared: {why}.").format(why=said_of(row.unlike))
+    if row.incomparable_reason:
+        return tr("Not compared: {why}.").format(why=said_of(row.incomparable_reason))
     if row.published is None:
         return ""
     name = FAILOVER_S[row.failover.cause][0]
@@ -248,7 +250,7 @@ def format_verdict(row: TimingRow | None) -> str:
 BAR_WIDTH_PX: Final = 200
 
 
-class PhaseBar(QStyledItemDelegate):
+class PhaseBarDelegate(QStyledItemDelegate):
     """Delegate that paints the phases of a row as one stacked bar."""
 
     @override
@@ -277,11 +279,11 @@ def paint_phases(
     A phase in progress is hatched.
     """
     x = rect.left()
-    for kind, ticks, is_done in row.phases:
+    for kind, ticks, is_done in row.begun_phases:
         width = rect.width() * ticks / whole_ticks
         part = QRectF(x, rect.top(), max(width, 1.0), rect.height())
         pattern = Qt.BrushStyle.SolidPattern if is_done else Qt.BrushStyle.BDiagPattern
-        painter.fillRect(part, QBrush(phase_color(colors, kind.color), pattern))
+        painter.fillRect(part, QBrush(get_phase_color(colors, kind.color), pattern))
         words = tr(kind.name)
         if painter.fontMetrics().horizontalAdvance(words) + 6 <= part.width():
             painter.setPen(colors.on_accent if is_done else colors.text)
@@ -289,7 +291,7 @@ def paint_phases(
         x += width
 
 
-def phase_color(colors: theme.ThemeTokens, series_or_name: str | int) -> QColor:
+def get_phase_color(colors: theme.ThemeTokens, series_or_name: str | int) -> QColor:
     """Return the color of a phase."""
     color: QColor = (
         colors.series[series_or_name] if isinstance(series_or_name, int) else colors.get_color(series_or_name)
@@ -312,11 +314,13 @@ class PhaseDetails(QWidget):
         """Show the phases of a failover. None clears the widget."""
         self._row = row
         colors = theme.get_tokens(self.palette())
-        seconds_by_phase = {kind.name: ticks / TICKS_PER_S for kind, ticks, _ in row.phases} if row else {}
-        kinds = [phase.kind for phase in row.parts] if row else []
+        seconds_by_phase = (
+            {kind.name: ticks / TICKS_PER_S for kind, ticks, _ in row.begun_phases} if row else {}
+        )
+        kinds = [phase.kind for phase in row.all_phases] if row else []
         parts = []
         for kind in kinds:
-            square = f'<span style="color:{phase_color(colors, kind.color).name()}">■</span>'
+            square = f'<span style="color:{get_phase_color(colors, kind.color).name()}">■</span>'
             value = (
                 f" <b>{formatting.format_seconds(seconds_by_phase[kind.name])}</b>"
                 if kind.name in seconds_by_phase
@@ -352,7 +356,7 @@ class _Bar(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         if self._row is not None:
             painter = QPainter(self)
-            total_ticks = sum(ticks for _, ticks, _ in self._row.phases)
+            total_ticks = sum(ticks for _, ticks, _ in self._row.begun_phases)
             paint_phases(
                 painter, QRectF(self.rect()), self._row, max(total_ticks, 1), theme.get_tokens(self.palette())
             )
@@ -367,11 +371,11 @@ NO_FAILOVER: Final = mark(
     "times for the same kind of failure."
 )
 
-NARROW_LINES: Final = 34
+SIDE_BY_SIDE_MIN_LINES: Final = 34
 """Minimum width in line heights to show both tables side by side."""
 
 
-class Timing(QWidget):
+class TimingPanel(QWidget):
     """View with a list of failovers, and the steps and published times of the selected failover."""
 
     requested = Signal(str)
@@ -386,7 +390,7 @@ class Timing(QWidget):
         self.model = TableModel(COLUMNS, self)
         self.table = TableView(self.model, tr("Failovers"))
         self.table.horizontalHeader().hide()
-        self.table.setItemDelegateForColumn(BAR_COLUMN, PhaseBar(self.table))
+        self.table.setItemDelegateForColumn(BAR_COLUMN, PhaseBarDelegate(self.table))
         self.table.horizontalHeader().setStretchLastSection(False)
         self.table.horizontalHeader().setSectionResizeMode(
             BAR_COLUMN, self.table.horizontalHeader().ResizeMode.Stretch
@@ -433,7 +437,7 @@ class Timing(QWidget):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = self.width() < NARROW_LINES * self.fontMetrics().height()
+        narrow = self.width() < SIDE_BY_SIDE_MIN_LINES * self.fontMetrics().height()
         direction = QBoxLayout.Direction
         self._tables.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
 
@@ -444,7 +448,7 @@ class Timing(QWidget):
         """Show another run, or another time of the same run."""
         self._drill = drill
         self._shown_state = ()
-        self.model.replace([])
+        self.model.replace_rows([])
         self.show_world(drill.world)
         self._show_chosen()
 
@@ -461,7 +465,7 @@ class Timing(QWidget):
         self._shown_state = object_ids
         before = self.model.rowCount()
         rows = build_rows(world.failovers, self._drill, world.tick)
-        self.model.update([row for row in rows if self._is_inside(row)])
+        self.model.update_rows([row for row in rows if self._is_inside(row)])
         if self.model.rowCount() != before and self.model.rowCount():
             self.table.selectRow(0)
         self._show_chosen()
@@ -506,8 +510,8 @@ class Timing(QWidget):
         self._split.setVisible(has_rows)
         self._empty.setVisible(not has_rows)
         self.phases.show_row(self.selected_row)
-        self.steps.update(list_steps(self.selected_row))
-        self.comparison.update(compare_times(self.selected_row))
+        self.steps.update_rows(list_steps(self.selected_row))
+        self.comparison.update_rows(compare_times(self.selected_row))
         self._compared.setVisible(self.comparison.rowCount() > 0)
         self.verdict.setText(format_verdict(self.selected_row))
 

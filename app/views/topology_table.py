@@ -7,11 +7,19 @@ from msgspec import Struct
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
-from app.view_models.faces import KINDS, ClientFace, CopyFace, LinkFace, Picture, ServerFace, StatusSign
+from app.view_models.faces import (
+    SERVER_KIND_LABELS,
+    ClientFace,
+    CopyFace,
+    LinkFace,
+    Picture,
+    ServerFace,
+    StatusSign,
+)
 from app.view_models.offers import ActionOffer, ActionTarget, list_offers
-from app.view_models.picture import HasTerms, build_picture, hide_unknown, list_all_copies
-from app.widgets.bars import build_menu_button, open_menu_on
-from app.widgets.layouts import lay_column, lay_row
+from app.view_models.picture import HasPermissions, build_picture, hide_unknown, list_all_copies
+from app.widgets.bars import build_menu_button, enable_context_menu
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.shared_actions import SharedActions, add_heading
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting, fuzzy
@@ -70,7 +78,7 @@ def _list_rows(picture: Picture, copies: dict[str, list[CopyFace]]) -> Iterator[
 
 # --- cells --------------------------------------------------------------------------------------------------
 
-_NOTHING: Final = StatusSign(formatting.NOTHING, "muted", "")
+_NOTHING: Final = StatusSign(formatting.NO_VALUE, "muted", "")
 _WORST_FIRST: Final = ("bad", "warn", "info", "ok", "idle", "muted")
 
 
@@ -94,11 +102,11 @@ LINK_KINDS: Final = {
 }
 
 
-def get_role(row: TopologyRow) -> str:
+def format_role(row: TopologyRow) -> str:
     """Return the role of a row's object as text."""
     match row.face:
         case ServerFace(kind=kind):
-            return tr(KINDS[kind])
+            return tr(SERVER_KIND_LABELS[kind])
         case CopyFace(role=role):
             return role.label
         case LinkFace(kind=kind):
@@ -121,11 +129,11 @@ def get_state(row: TopologyRow) -> StatusSign:
 def get_service(row: TopologyRow) -> StatusSign:
     """Return the service of a row's object, or the problems that prevent it."""
     match row.face:
-        case ServerFace(troubles=(), listeners=listener_names) if listener_names:
+        case ServerFace(faults=(), listeners=listener_names) if listener_names:
             return _join_signs(listener_names)
-        case ServerFace(troubles=(), host_node=node) if node:
+        case ServerFace(faults=(), host_node=node) if node:
             return StatusSign(node, "text", "")
-        case ServerFace(troubles=troubles):
+        case ServerFace(faults=troubles):
             return _list_names(troubles, "warn")
         case CopyFace(signs=signs):
             return _join_signs([sign for sign in signs if "witness" not in sign.text])
@@ -135,7 +143,7 @@ def get_service(row: TopologyRow) -> StatusSign:
             return StatusSign(rate, "text", "")
 
 
-def get_queue(row: TopologyRow) -> str:
+def format_queue(row: TopologyRow) -> str:
     """Return the queue, or the measured values of a link, as text."""
     match row.face:
         case CopyFace(queue=queue) if queue is not None:
@@ -143,13 +151,13 @@ def get_queue(row: TopologyRow) -> str:
         case LinkFace(measured=measured) if measured:
             return measured
         case _:
-            return formatting.NOTHING
+            return formatting.NO_VALUE
 
 
 def get_witness(row: TopologyRow) -> StatusSign:
     """Return the duties of a server as witness, or the witness state of a copy."""
     match row.face:
-        case ServerFace(duties=duties):
+        case ServerFace(witness_signs=duties):
             return _join_signs(duties)
         case CopyFace(signs=signs):
             return _join_signs([sign for sign in signs if "witness" in sign.text])
@@ -157,14 +165,14 @@ def get_witness(row: TopologyRow) -> StatusSign:
             return _NOTHING
 
 
-def get_safety(row: TopologyRow) -> str:
+def format_safety(row: TopologyRow) -> str:
     """Return the safety level of a copy. Other rows have none."""
-    return (row.face.safety if isinstance(row.face, CopyFace) else None) or formatting.NOTHING
+    return (row.face.safety if isinstance(row.face, CopyFace) else None) or formatting.NO_VALUE
 
 
 def describe_row(row: TopologyRow) -> str:
     """Describe the row in a sentence."""
-    spoken = row.face.spoken
+    spoken = row.face.accessible_text
     return f"{row.face.server}: {spoken}" if isinstance(row.face, CopyFace) else spoken
 
 
@@ -183,21 +191,21 @@ COLUMNS: Final = (
         tone=lambda r: get_state(r).tone,
         sample="SYNCHRONIZED, RESTORING",
     ),
-    TableColumn(title=mark("Role"), text=get_role, sample=mark("mirroring link")),
+    TableColumn(title=mark("Role"), text=format_role, sample=mark("mirroring link")),
     TableColumn(
         title=mark("Service"),
         text=lambda r: get_service(r).label,
         tone=lambda r: get_service(r).tone,
         sample="down, no quorum",
     ),
-    TableColumn(title=mark("Queue, line"), text=get_queue, sample="send queue 1,023 KB"),
+    TableColumn(title=mark("Queue, line"), text=format_queue, sample="send queue 1,023 KB"),
     TableColumn(
         title=mark("Witness"),
         text=lambda r: get_witness(r).label,
         tone=lambda r: get_witness(r).tone,
         sample="no witness",
     ),
-    TableColumn(title=mark("Safety"), text=get_safety, sample="FULL"),
+    TableColumn(title=mark("Safety"), text=format_safety, sample="FULL"),
 )
 
 
@@ -224,27 +232,27 @@ class TopologyTable(QWidget):
         self.field.textChanged.connect(lambda _: self._show_rows())
         self.model = TableModel(COLUMNS)
         self.table = TableView(self.model, tr("Topology"))
-        open_menu_on(self.table, self.fill_menu)
+        enable_context_menu(self.table, self.fill_menu)
         self.table.selectionModel().currentRowChanged.connect(lambda *_: self.chosen.emit(self.target))
         self.setFocusProxy(self.table)
-        bar = lay_row(
+        bar = build_row(
             self.field,
             build_menu_button(tr("Actions ▾"), tr("Actions for the selected rows"), self.fill_menu),
             margins=4,
         )
         lay_column(bar, (self.table, 1), parent=self, margins=0, spacing=0)
 
-    def use_actions(self, acts: SharedActions) -> None:
+    def use_actions(self, actions: SharedActions) -> None:
         """Use the actions of another view. That view then asks for confirmation."""
         self._acts.requested.disconnect(self.requested)
-        self._acts = acts
+        self._acts = actions
 
     # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
-    def show_drill(self, drill: HasTerms) -> None:
+    def show_drill(self, drill: HasPermissions) -> None:
         """Show another run, or another time of the same run."""
-        self._truth = self._acts.truth = drill.terms.truth
+        self._truth = self._acts.truth = drill.terms.shows_truth
         self.show_world(drill.world)
 
     @Slot(object)
@@ -265,9 +273,9 @@ class TopologyTable(QWidget):
             rows = [row for row in rows if _is_query_match(row, query)]
         selected = {row.key for row in self.list_selected_rows()}
         if [row.key for row in rows] == [row.key for row in self.model.rows]:
-            self.model.update(rows)
+            self.model.update_rows(rows)
             return
-        self.model.replace(rows)
+        self.model.replace_rows(rows)
         selection = self.table.selectionModel()
         for index, row in enumerate(rows):
             if row.key in selected:
@@ -287,7 +295,7 @@ class TopologyTable(QWidget):
         return [self.model.rows[index.row()] for index in self.table.selectionModel().selectedRows()]
 
     @Slot(object)
-    def choose(self, target: ActionTarget | None) -> None:
+    def select_target(self, target: ActionTarget | None) -> None:
         """Select the row of *target*, if it exists."""
         if target is None or (self.target is not None and _is_same_target(target, self.target)):
             return
@@ -324,7 +332,7 @@ def _is_same_target(target: ActionTarget, other_target: ActionTarget) -> bool:
 
 
 def _is_query_match(row: TopologyRow, query: str) -> bool:
-    fuzzy_match = fuzzy.match(query, f"{get_role(row)} {row.name} {describe_row(row)}")
+    fuzzy_match = fuzzy.match_fuzzily(query, f"{format_role(row)} {row.name} {describe_row(row)}")
     return fuzzy_match is not None and not fuzzy_match.scattered
 
 

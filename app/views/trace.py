@@ -14,7 +14,17 @@ from app.words.language import tr
 from engine.events import Event, TraceData, get_data
 from engine.model import World
 
-TONES: Final = {1: "ok", 2: "ok", 3: "ok", 4: "ok", 5: "bad", 6: "bad", 10: "bad", 9: "warn", 12: "warn"}
+STATE_TONES: Final = {
+    1: "ok",
+    2: "ok",
+    3: "ok",
+    4: "ok",
+    5: "bad",
+    6: "bad",
+    10: "bad",
+    9: "warn",
+    12: "warn",
+}
 """New state -> theme color of good or bad news."""
 
 
@@ -46,7 +56,7 @@ def build_rows(event: Event, world: World) -> Iterator[TraceRow]:
 
 COLUMNS: Final = (
     TableColumn(title="StartTime", is_name=True, text=lambda row: row.start_time, sample="2005-10-22 12:00:41.250"),
-    TableColumn(title="TextData", is_name=True, text=lambda row: row.text, tone=lambda row: TONES.get(row.state),
+    TableColumn(title="TextData", is_name=True, text=lambda row: row.text, tone=lambda row: STATE_TONES.get(row.state),
            tip=lambda row: row.text, sample="DBM: Connection with Mirror Lost -> DBM: Principal"),
     TableColumn(title="State", is_name=True, text=lambda row: str(row.state), is_number=True),
     TableColumn(title="IntegerData", is_name=True, text=lambda row: str(row.integer_data), is_number=True),
@@ -55,7 +65,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-SHORT: Final = (
+NARROW_COLUMNS: Final = (
     TableColumn(title="StartTime", is_name=True, text=lambda row: row.start_time[11:], sample="12:00:41.250"),
     TableColumn(title="ServerName", is_name=True, text=lambda row: row.server or "", sample="SERVER_A"),
     TableColumn(title="State", is_name=True, text=lambda row: str(row.state), is_number=True),
@@ -71,11 +81,11 @@ class StateTrace(EventTable):
         super().__init__(
             tr("State change trace"),
             COLUMNS,
-            SHORT,
+            NARROW_COLUMNS,
             build_rows,
-            everywhere=True,
+            has_all_tab=True,
             kinds=("trace",),
-            empty=tr(
+            empty_text=tr(
                 "No state changes of mirroring sessions. State changes of replicas are listed in Events."
             ),
             parent=parent,

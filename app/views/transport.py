@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QProgressBar, QSl
 
 from app.view_models.picture import HasWorld
 from app.widgets import theme
-from app.widgets.layouts import EmptySpace, lay_column, lay_row
+from app.widgets.layouts import EmptySpace, build_row, lay_column
 from app.words import formatting
 from app.words.language import tr
 from engine.model import World
@@ -23,7 +23,7 @@ _SLIDER_STEPS: Final = 100
 """Number of slider positions per factor of ten."""
 
 
-BAR_UNITS: Final = (4, 11)
+SLIDER_WIDTH_LINES: Final = (4, 11)
 """Minimum and preferred width of the slider in line heights."""
 
 
@@ -73,7 +73,7 @@ def find_next_speed(speed: float, faster: bool) -> float:
 class SpeedField(QLineEdit):
     """Input field for the speed. Enter applies the text, and Up and Down select the next speed."""
 
-    chosen = Signal(float)
+    speed_chosen = Signal(float)
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,13 +94,13 @@ class SpeedField(QLineEdit):
         speed = parse_speed(self.text())
         self.show_speed(self._speed if speed is None else speed)
         if speed is not None:
-            self.chosen.emit(speed)
+            self.speed_chosen.emit(speed)
         self.selectAll()
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            self.chosen.emit(find_next_speed(self._speed, faster=event.key() == Qt.Key.Key_Up))
+            self.speed_chosen.emit(find_next_speed(self._speed, faster=event.key() == Qt.Key.Key_Up))
         else:
             super().keyPressEvent(event)
 
@@ -109,7 +109,7 @@ class SpeedField(QLineEdit):
         super().focusOutEvent(event)
         self.show_speed(self._speed)
 
-    def fit(self) -> None:
+    def fit_width(self) -> None:
         """Set the width for the longest speed."""
         width = self.fontMetrics().horizontalAdvance(format_speed_text(SPEEDS[-1]) + "0")
         self.setFixedWidth(width + 2 * FIELD_PADDING_PX)
@@ -127,25 +127,25 @@ class _SliderArea(QWidget):
         lay_column(*bars, parent=self, margins=0)
 
     def sizeHint(self) -> QSize:
-        return QSize(BAR_UNITS[1] * self.fontMetrics().height(), super().sizeHint().height())
+        return QSize(SLIDER_WIDTH_LINES[1] * self.fontMetrics().height(), super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(BAR_UNITS[0] * self.fontMetrics().height(), super().minimumSizeHint().height())
+        return QSize(SLIDER_WIDTH_LINES[0] * self.fontMetrics().height(), super().minimumSizeHint().height())
 
 
 def _set_fixed_text(label: QLabel, text: str) -> None:
     """Set the text of a label without changing its size, which would lay out the whole window."""
     if label.fontMetrics().horizontalAdvance(text) > label.width():
-        _make_room(label, text)
+        _fix_size(label, text)
     label.setText(text)
 
 
-def _make_room(label: QLabel, text: str) -> None:
+def _fix_size(label: QLabel, text: str) -> None:
     metrics = QFontMetrics(label.font())
     label.setFixedSize(metrics.horizontalAdvance(text), metrics.height())
 
 
-class Transport(QWidget):
+class TimeControls(QWidget):
     """Panel with simulated time and speed. Its buttons are actions of the window."""
 
     speed_chosen = Signal(float)
@@ -159,7 +159,7 @@ class Transport(QWidget):
         self._buttons = [self._build_button(action) for action in actions]
         self._buttons[0].setProperty("primary", "true")
         self._speed = SpeedField()
-        self._speed.chosen.connect(self.speed_chosen)
+        self._speed.speed_chosen.connect(self.speed_chosen)
         self._slider = QSlider(Qt.Orientation.Horizontal)
         self._slider.setRange(compute_slider_position(SPEEDS[0]), compute_slider_position(SPEEDS[-1]))
         self._slider.setTickInterval(_SLIDER_STEPS)
@@ -180,7 +180,7 @@ class Transport(QWidget):
         self.show_speed(1.0)
         self.show_progress(-1.0)
         self._show_font()
-        theme.call_after_events(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._show_font)
 
     def _build_button(self, action: QAction) -> QToolButton:
         button = QToolButton()
@@ -190,9 +190,9 @@ class Transport(QWidget):
 
     def _lay_out(self) -> None:
         clock = lay_column(self._clock, self._server_time, spacing=0)
-        layout = lay_row(self._speed, 0, self._note)
+        layout = build_row(self._speed, 0, self._note)
         speed = lay_column(layout, _SliderArea(self._slider, self._progress), spacing=2)
-        lay_row(
+        build_row(
             clock,
             EmptySpace(10),
             *self._buttons,
@@ -230,9 +230,9 @@ class Transport(QWidget):
         self._slider.setAccessibleDescription(format_speed_text(speed))
 
     @Slot(float)
-    def show_lag(self, reached: float) -> None:
-        """Show that only the speed *reached* is possible. 0 means that the requested speed is reached."""
-        self._note.setText(_format_lag_text(reached) if reached else "")
+    def show_lag(self, reached_speed: float) -> None:
+        """Show that only the speed *reached_speed* is possible. 0 means that the requested speed is reached."""
+        self._note.setText(_format_lag_text(reached_speed) if reached_speed else "")
 
     @Slot(float)
     def show_progress(self, share: float) -> None:
@@ -246,13 +246,13 @@ class Transport(QWidget):
     def _show_font(self) -> None:
         clock = theme.resize_font(theme.build_fixed_font(1.0), 1.7, bold=True)
         self._clock.setFont(clock)
-        _make_room(self._clock, "0:00:00.00")
+        _fix_size(self._clock, "0:00:00.00")
         font = QApplication.font()
         self._speed.setFont(theme.resize_font(font, 1.05, bold=True))
-        self._speed.fit()
+        self._speed.fit_width()
         small = theme.resize_font(font, 0.85)
         self._server_time.setFont(small)
-        _make_room(self._server_time, self._server_time.text())
+        _fix_size(self._server_time, self._server_time.text())
         small = theme.resize_font(font, 0.75)
         # the note has a fixed width, because it appears and disappears every few frames
         self._note.setFont(small)

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 
 from app.widgets.scroll_container import fit_on_screen
 
-WIDTH_UNITS: Final = 30
+DIALOG_WIDTH_LINES: Final = 30
 """Width of the dialog in line heights. A whole sentence is legible while it is typed."""
 
 
@@ -16,7 +16,7 @@ def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str | N
     asking.setWindowTitle(title)
     asking.setLabelText(label)
     asking.setTextValue(text)
-    fit_on_screen(asking, WIDTH_UNITS * asking.fontMetrics().height(), asking.sizeHint().height())
+    fit_on_screen(asking, DIALOG_WIDTH_LINES * asking.fontMetrics().height(), asking.sizeHint().height())
     accepted = asking.exec()
     asking.deleteLater()
     return asking.textValue() if accepted else None

@@ -13,10 +13,10 @@ from app.words.formatting import MS, SECONDS, Unit
 
 Array = npt.NDArray[np.float64]
 
-HEADROOM: Final = 1.2
+HEADROOM_FACTOR: Final = 1.2
 """Length of a linear axis relative to its maximum. The space above contains names of networks."""
 
-PIXELS_PER_LABEL: Final = 18.0
+LABEL_HEIGHT_MIN_PX: Final = 18.0
 """Minimum height per label on a logarithmic axis."""
 
 
@@ -44,9 +44,9 @@ def find_decades(low: float, high: float) -> list[float]:
 def find_value_ticks(low: float, high: float, pixels: float, logarithmic: bool) -> list[float]:
     """Return the positions of the labels: half and maximum, or powers of ten that do not overlap."""
     if logarithmic:
-        step = max(1, math.ceil((high - low) * PIXELS_PER_LABEL / max(pixels, 1.0)))
+        step = max(1, math.ceil((high - low) * LABEL_HEIGHT_MIN_PX / max(pixels, 1.0)))
         return find_decades(low, high)[::step]
-    top = high / HEADROOM
+    top = high / HEADROOM_FACTOR
     negative_ticks = [-top, -top / 2.0] if low < 0.0 else []
     return [*negative_ticks, 0.0, top / 2.0, top]
 
@@ -76,7 +76,7 @@ class ValueAxis(AxisItem):
 
     def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
         """Return (distance, positions) of the ticks."""
-        distance = 1.0 if self._logarithmic else high / HEADROOM / 2.0
+        distance = 1.0 if self._logarithmic else high / HEADROOM_FACTOR / 2.0
         return [(distance, find_value_ticks(low, high, pixels, self._logarithmic))]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
@@ -84,21 +84,21 @@ class ValueAxis(AxisItem):
         return [format_tick(value, self._unit, self._logarithmic) for value in values]
 
 
-LEAST: Final = 1e-9
+LOG_VALUE_MIN: Final = 1e-9
 """Minimum value on a logarithmic axis. Smaller values are drawn there."""
 
-ROUND: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+ROUND_MAXIMA: Final = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """Possible maximum values of a linear axis, as multiples of a power of ten."""
 
 
-def build_heights(values: Array, logarithmic: bool) -> Array:
+def compute_positions(values: Array, logarithmic: bool) -> Array:
     """Return the positions of *values* on an axis. The position of a value that is not finite is NaN."""
     finite = np.where(np.isfinite(values), values, np.nan)
-    return np.log10(np.maximum(finite, LEAST)) if logarithmic else finite
+    return np.log10(np.maximum(finite, LOG_VALUE_MIN)) if logarithmic else finite
 
 
 def compute_value_range(
-    values: Array, unit: Unit, logarithmic: bool, least_top: float = LEAST
+    values: Array, unit: Unit, logarithmic: bool, least_top: float = LOG_VALUE_MIN
 ) -> tuple[float, float]:
     """Return the lower and upper end of an axis for *values*.
 
@@ -107,16 +107,22 @@ def compute_value_range(
     finite_values = values[np.isfinite(values)]
     highest = float(np.abs(finite_values).max()) if len(finite_values) else 0.0
     if logarithmic:
-        positive = finite_values[finite_values > LEAST]
+        positive = finite_values[finite_values > LOG_VALUE_MIN]
         lowest = float(positive.min()) if len(positive) else 1.0
         upper = math.ceil(math.log10(max(highest, 10.0 * lowest)) + 0.1)
         return float(math.floor(math.log10(lowest))), float(upper)
     top_value, scale = max(highest, least_top), 1.0
-    while top_value / scale >= unit.thousand:
-        scale *= unit.thousand
+    while top_value / scale >= unit.next_unit_factor:
+        scale *= unit.next_unit_factor
     power = 10.0 ** math.floor(math.log10(top_value / scale))
-    top = next(part for part in ROUND if part * power * scale >= top_value * (1.0 - 1e-9)) * power * scale
-    return -HEADROOM * top if len(finite_values) and finite_values.min() < 0.0 else 0.0, HEADROOM * top
+    top = (
+        next(part for part in ROUND_MAXIMA if part * power * scale >= top_value * (1.0 - 1e-9))
+        * power
+        * scale
+    )
+    return -HEADROOM_FACTOR * top if len(
+        finite_values
+    ) and finite_values.min() < 0.0 else 0.0, HEADROOM_FACTOR * top
 
 
 class TimeAxis(AxisItem):

@@ -7,11 +7,11 @@ from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QMenu, QToolBar, QToolButton, QWidget
 
 from app.widgets import theme
-from app.widgets.reader import close_when_chosen
+from app.widgets.reader import close_menu_after_use
 from app.words.language import tr
 
 
-class Bar(QToolBar):
+class ButtonBar(QToolBar):
     """Bar of buttons with text. Buttons that do not fit move into a menu at the end."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
@@ -19,10 +19,10 @@ class Bar(QToolBar):
         self.setAccessibleName(name)
         self.setMovable(False)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._fit()
+        self._fit_icons()
         self._show_arrow()
-        theme.call_after_events(self, theme.FONT, self._fit)
-        theme.call_after_events(self, theme.PALETTE, self._show_arrow)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._fit_icons)
+        theme.call_after_events(self, theme.PALETTE_EVENTS, self._show_arrow)
 
     def add_actions(self, actions: Iterable[QAction | None]) -> None:
         """Add a button for each of *actions*. None adds a separator."""
@@ -43,7 +43,7 @@ class Bar(QToolBar):
             arrow.setStyleSheet("padding: 0px;")  # keeps the bar slim
             arrow.setAccessibleName(tr("More buttons"))
 
-    def _fit(self) -> None:
+    def _fit_icons(self) -> None:
         height = self.fontMetrics().height()
         self.setIconSize(QSize(height, height))
 
@@ -60,10 +60,10 @@ def attach_menu(menu: QMenu, button: QToolButton) -> None:
     timer = QTimer(button, singleShot=True, interval=0)
     timer.timeout.connect(lambda: menu.hide() if menu.isVisible() else button.showMenu())
     button.clicked.connect(lambda _=False: timer.start())
-    close_when_chosen(menu)
+    close_menu_after_use(menu)
 
 
-def open_menu_on(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> None:
+def enable_context_menu(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> None:
     """Open a menu on right click, Return or Enter in *table*.
 
     *fill* fills it and returns False for no entries.

@@ -21,7 +21,7 @@ def show_busy_cursor() -> Iterator[None]:
 
 
 @contextmanager
-def show_preparing(button: QPushButton) -> Iterator[None]:
+def show_preparing_text(button: QPushButton) -> Iterator[None]:
     """Disable *button* with a busy text in this context, so that a click has an immediate response."""
     words, had_keys = button.text(), button.hasFocus()
     with show_busy_cursor():

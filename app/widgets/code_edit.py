@@ -37,23 +37,23 @@ from app.words.language import tr
 from engine.overrides import override
 
 TAB_SPACES: Final = 4
-LINES_MIN: Final = 2
+VISIBLE_LINES_MIN: Final = 2
 """Minimum number of visible lines. It is below Qt's minimum, so that results fit below the editor."""
-LINES_BESIDE_BAR: Final = 3
+VISIBLE_LINES_ABOVE_BAR: Final = 3
 """Minimum number of visible lines above the find bar."""
-WORD_MAX: Final = 200
+WORD_LENGTH_MAX: Final = 200
 """Maximum number of characters of a word that completion replaces."""
 
-LINE_MAX: Final = 50_000
+LINE_LENGTH_MAX: Final = 50_000
 """Maximum number of characters of an inserted line, because Qt lays out the whole line at every key.
 
 Measured: 5 ms for this length, and 250 ms for a line of a million characters, plus the same time for
 painting.
 """
 
-Complete = Callable[[str, int], Sequence[str]]
+FindCompletions = Callable[[str, int], Sequence[str]]
 """Function that returns the valid words at a position of a text."""
-Color = Callable[[QTextDocument, theme.ThemeTokens], Highlighter]
+CreateHighlighter = Callable[[QTextDocument, theme.ThemeTokens], Highlighter]
 """Function that creates the highlighter of a document."""
 
 
@@ -65,7 +65,9 @@ class CodeEdit(QPlainTextEdit):
     WORD_BEFORE = re.compile(r"(?<![\w@#$])[\w@#$]*+$")
     """Pattern of the word that ends at the cursor. Completion replaces this word."""
 
-    def __init__(self, complete: Complete, color: Color, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, complete: FindCompletions, color: CreateHighlighter, parent: QWidget | None = None
+    ) -> None:
         """Create an editor.
 
         *complete* returns completions for its language, and *color* creates its highlighter.
@@ -74,7 +76,7 @@ class CodeEdit(QPlainTextEdit):
         self._complete = complete
         self._marks: list[QTextEdit.ExtraSelection] = []
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self._margin = _Margin(self)
+        self._margin = _LineNumberMargin(self)
         self._highlighter = color(self.document(), self.colors)
         self._completions = QStringListModel(self)
         self._completer = QCompleter(self._completions, self)
@@ -89,17 +91,17 @@ class CodeEdit(QPlainTextEdit):
             {
                 "Ctrl+Space": self._open_completion,
                 "Ctrl+G": self._ask_for_line,
-                "Ctrl+F": self.find_bar.open,
-                "Ctrl+H": lambda: self.find_bar.open(replacing=True),
+                "Ctrl+F": self.find_bar.show_bar,
+                "Ctrl+H": lambda: self.find_bar.show_bar(with_replacement=True),
                 "F3": self.find_bar.find_next,
                 "Shift+F3": lambda: self.find_bar.find_next(backward=True),
             }
         )
         self.blockCountChanged.connect(self._position_margin)
         self.updateRequest.connect(self._scroll_margin)
-        self.cursorPositionChanged.connect(self._mark_line)
+        self.cursorPositionChanged.connect(self._mark_current_line)
         self._use_font()
-        self._mark_line()
+        self._mark_current_line()
 
     def add_keys(self, keys: dict[str, Callable[[], object]]) -> None:
         """Add keys with callbacks. They work while the editor has the focus."""
@@ -125,7 +127,7 @@ class CodeEdit(QPlainTextEdit):
         cursor.select(QTextCursor.SelectionType.Document)
         cursor.insertText(text)
 
-    def replace_with(self, text: str) -> None:
+    def apply_differences(self, text: str) -> None:
         """Change the text to *text* by editing only the differences, as one undo step.
 
         Cursor and scroll position stay.
@@ -154,19 +156,19 @@ class CodeEdit(QPlainTextEdit):
                 mark.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
                 mark.format.setUnderlineColor(color)
                 self._marks.append(mark)
-        self._mark_line()
+        self._mark_current_line()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Insert pasted or dropped text. Reject it if a line is so long that later typing would be slow."""
         longest = max(map(len, source.text().split("\n")), default=0)
-        if longest <= LINE_MAX:
+        if longest <= LINE_LENGTH_MAX:
             super().insertFromMimeData(source)
             return
         text = tr(
             "Not inserted: a line has {count} characters, but the editor allows {most}. Split the line."
         )
         message = text.format(
-            count=formatting.format_number(longest), most=formatting.format_number(LINE_MAX)
+            count=formatting.format_number(longest), most=formatting.format_number(LINE_LENGTH_MAX)
         )
         self.message_ready.emit(message)
         if self.isVisible():
@@ -239,7 +241,9 @@ class CodeEdit(QPlainTextEdit):
     def _get_identifier_prefix(self) -> str:
         cursor = self.textCursor()
         # Search only the end of the line, because the pattern is slow on lines with a million characters.
-        prefix_match = self.WORD_BEFORE.search(cursor.block().text()[: cursor.positionInBlock()][-WORD_MAX:])
+        prefix_match = self.WORD_BEFORE.search(
+            cursor.block().text()[: cursor.positionInBlock()][-WORD_LENGTH_MAX:]
+        )
         return prefix_match[0] if prefix_match else ""
 
     def _open_completion(self) -> None:
@@ -285,7 +289,7 @@ class CodeEdit(QPlainTextEdit):
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._highlighter.recolor(self.colors)
-            self._mark_line()
+            self._mark_current_line()
             self._margin.update()
         elif event.type() == QEvent.Type.ApplicationFontChange:
             self._use_font()
@@ -300,7 +304,7 @@ class CodeEdit(QPlainTextEdit):
         self.setTabStopDistance(TAB_SPACES * self.fontMetrics().horizontalAdvance(" "))
         self._position_margin()
 
-    def _mark_line(self) -> None:
+    def _mark_current_line(self) -> None:
         mark = QTextEdit.ExtraSelection()
         mark.format.setBackground(self.colors.raised)
         mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
@@ -314,7 +318,7 @@ class CodeEdit(QPlainTextEdit):
         """Place the line numbers to the left of the text, and the find bar below it."""
         width = self._margin.sizeHint().width()
         height = 0 if self.find_bar.isHidden() else self.find_bar.sizeHint().height()
-        lines = LINES_BESIDE_BAR if height else LINES_MIN
+        lines = VISIBLE_LINES_ABOVE_BAR if height else VISIBLE_LINES_MIN
         self.setMinimumHeight(height + lines * self.fontMetrics().height())
         margins = QMargins(width, 0, 0, height)
         # an unconditional call in a resizeEvent would loop forever, because scroll bars appear and disappear
@@ -347,7 +351,7 @@ class CodeEdit(QPlainTextEdit):
         painter.end()
 
 
-class _Margin(QWidget):
+class _LineNumberMargin(QWidget):
     """Margin with the line numbers."""
 
     def __init__(self, editor: CodeEdit) -> None:

@@ -90,7 +90,7 @@ def _can_be_mirrored(world: World) -> object:
         group_picture,  # this import loads the engine, which is not needed when the window opens
     )
 
-    return group_picture.can_be_mirrored(world)
+    return group_picture.uses_mirroring(world)
 
 
 class Dock(Struct, frozen=True):
@@ -102,9 +102,9 @@ class Dock(Struct, frozen=True):
     view: str
     """Class of the view in the form module:class. It is imported when the desk is created."""
     area: Qt.DockWidgetArea
-    group: int
+    tab_group: int
     """Number of the tab group in the area. Docks of one group share tabs, and groups are stacked."""
-    page: str
+    help_page: str
     """Name of the help page."""
     keys: str = ""
     """Default keys, in the format of the table of keys."""
@@ -114,21 +114,21 @@ class Dock(Struct, frozen=True):
     """Text of the action, if it differs from the title."""
     profiles: tuple[str, ...] = PROFILES
     """Layout profiles in which the dock is initially open."""
-    truth: bool = False
+    shows_truth: bool = False
     """True if the view shows the true state instead of a server's knowledge. Such a view is closed in an
     exam.
     """
-    belongs_in: Callable[[World], object] = _accept_any_world
+    is_available: Callable[[World], object] = _accept_any_world
     """Predicate that returns True if the world contains the subject of the view. Otherwise the view is
     closed.
     """
-    absent: str = ""
+    absent_message: str = ""
     """Message if the user opens the view in a world without its subject."""
     is_extra: bool = False
     """True if the entry is in the submenu of the View menu. A menu with all entries would exceed 768 pixels."""
 
 
-MIDDLE: Final = Qt.DockWidgetArea.NoDockWidgetArea
+CENTRAL_AREA: Final = Qt.DockWidgetArea.NoDockWidgetArea
 """Area of the central view, which is not a dock. All docks are around it."""
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
@@ -136,47 +136,48 @@ _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 DOCKS: Final = (
     Dock("brief", mark("Brief"), "app.views.briefing:Briefing", _LEFT, 0, "brief", "F4",
          profiles=(LEARNER, INSTRUCTOR, AUTHOR)),
-    Dock("topology", mark("Topology"), "app.views.topology:Topology", MIDDLE, 0, "topology", "Alt+1"),
+    Dock("topology", mark("Topology"), "app.views.topology:TopologyView", CENTRAL_AREA, 0, "topology", "Alt+1"),
     Dock("console", mark("SQL windows"), "app.views.console:Console", _BOTTOM, 0, "console", "Alt+2",
          profiles=(LEARNER, INSTRUCTOR, AUTHOR)),
     Dock("charts", mark("Charts"), "app.views.charts:Charts", _RIGHT, 0, "charts", "Alt+4",
          profiles=(LEARNER, INSTRUCTOR, PRESENTER)),
-    Dock("timing", mark("Timing"), "app.views.timing:Timing", _RIGHT, 1, "timing", action_text=mark("Failover timing"),
-         truth=True, is_extra=True),
+    Dock("timing", mark("Timing"), "app.views.timing:TimingPanel", _RIGHT, 1, "timing",
+         action_text=mark("Failover timing"),
+         shows_truth=True, is_extra=True),
     Dock("error_log", mark("Logs"), "app.views.error_log:ErrorLog", _RIGHT, 1, "logs", "Alt+5",
          action_text=mark("SQL Server logs")),
     Dock("trace", mark("States"), "app.views.trace:StateTrace", _RIGHT, 1, "logs",
          action_text=mark("State change trace"), is_extra=True),
-    Dock("monitor", mark("Monitor"), "app.views.monitor:Monitor", _RIGHT, 1, "monitor", "Alt+3",
+    Dock("monitor", mark("Monitor"), "app.views.monitor:MirroringMonitor", _RIGHT, 1, "monitor", "Alt+3",
          action_text=mark("Database Mirroring Monitor"), profiles=(LEARNER, INSTRUCTOR),
-         belongs_in=_can_be_mirrored, absent=mark("This drill has no mirrored database.")),
-    Dock("events", mark("Events"), "app.views.events_list:EventsList", _RIGHT, 1, "logs", "Alt+6", truth=True),
+         is_available=_can_be_mirrored, absent_message=mark("This drill has no mirrored database.")),
+    Dock("events", mark("Events"), "app.views.events_list:EventsList", _RIGHT, 1, "logs", "Alt+6", shows_truth=True),
     Dock("explorer", mark("Object Explorer"), "app.views.object_explorer:ObjectExplorer", _LEFT, 1, "console",
          "F8", "F8 | Ctrl+B", profiles=()),
     Dock("ledger", mark("Faults"), "app.views.fault_ledger:FaultLedger", _RIGHT, 0, "topology", "Alt+8",
-         action_text=mark("Fault ledger"), profiles=(INSTRUCTOR, AUTHOR), truth=True, is_extra=True),
+         action_text=mark("Fault ledger"), profiles=(INSTRUCTOR, AUTHOR), shows_truth=True, is_extra=True),
     Dock("table", mark("Table"), "app.views.topology_table:TopologyTable", _RIGHT, 1, "topology", "Alt+9 | F7",
-         action_text=mark("Topology as a table"), profiles=(), truth=True, is_extra=True),
+         action_text=mark("Topology as a table"), profiles=(), shows_truth=True, is_extra=True),
     Dock("system", mark("System Monitor"), "app.views.system_monitor:SystemMonitor", _RIGHT, 1, "charts", "Alt+7",
          profiles=(), is_extra=True),
     Dock("dashboard", mark("Dashboard"), "app.views.dashboard:Dashboard", _RIGHT, 1, "availability_groups",
          action_text=mark("Always On dashboard"), profiles=(LEARNER, INSTRUCTOR), is_extra=True,
-         belongs_in=lambda world: world.replicas, absent=mark("This drill has no availability group.")),
+         is_available=lambda world: world.replicas, absent_message=mark("This drill has no availability group.")),
     Dock("cluster", mark("Cluster"), "app.views.cluster_manager:ClusterManager", _RIGHT, 1, "availability_groups",
          action_text=mark("Failover Cluster Manager"), profiles=(LEARNER, INSTRUCTOR), is_extra=True,
-         belongs_in=lambda world: world.clusters, absent=mark("This drill has no cluster.")),
-    Dock("facilitator", mark("For the instructor"), "app.views.facilitator:Facilitator", _LEFT, 1, "brief",
-         action_text=mark("For the instructor (shows upcoming faults)"), profiles=(INSTRUCTOR,), truth=True,
+         is_available=lambda world: world.clusters, absent_message=mark("This drill has no cluster.")),
+    Dock("facilitator", mark("For the instructor"), "app.views.facilitator:InstructorPanel", _LEFT, 1, "brief",
+         action_text=mark("For the instructor (shows upcoming faults)"), profiles=(INSTRUCTOR,), shows_truth=True,
          is_extra=True),
 )  # fmt: skip
 """Docks in the order of the View menu."""
 
-BY_NAME: Final = {dock.name: dock for dock in DOCKS}
-NAMES: Final = tuple(dock.name for dock in DOCKS)
-PLACES: Final = tuple(dock for dock in DOCKS if dock.area is not MIDDLE)
+DOCKS_BY_NAME: Final = {dock.name: dock for dock in DOCKS}
+DOCK_NAMES: Final = tuple(dock.name for dock in DOCKS)
+OUTER_DOCKS: Final = tuple(dock for dock in DOCKS if dock.area is not CENTRAL_AREA)
 """All views that are docks, so without the central view."""
 
-SHARES: Final = {
+PROFILE_SHARES: Final = {
     # profile: shares of the desk's width (left, right) and height (bottom, upper right)
     LEARNER: (0.19, 0.31, 0.41, 0.52),
     INSTRUCTOR: (0.17, 0.35, 0.44, 0.52),

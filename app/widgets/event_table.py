@@ -15,8 +15,8 @@ from PySide6.QtGui import QAction, QIcon, QKeySequence, QPixmap, QResizeEvent, Q
 from PySide6.QtWidgets import QBoxLayout, QLabel, QLineEdit, QTabBar, QWidget
 
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
-from app.widgets.tables import NOWHERE, Index, TableColumn, TableModel, TableView
+from app.widgets.layouts import build_row, lay_column
+from app.widgets.tables import NO_INDEX, AnyIndex, TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
@@ -29,10 +29,10 @@ from engine.overrides import override
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
-RowsOf = Callable[[Event, World], Iterable[object]]
+BuildRows = Callable[[Event, World], Iterable[object]]
 """Function that returns the rows of an event. Most events have none."""
 
-SLICE: Final = 1_000
+SLICE_EVENTS: Final = 1_000
 """Number of events to search between two checks of the clock, which takes some milliseconds. Assumed."""
 
 CACHED_ROWS_MAX: Final = 1_000
@@ -42,7 +42,7 @@ SPAN_TOLERANCE_TICKS: Final = 0.5
 """Tolerance of a time range, so that the ticks at both ends are included."""
 
 
-NONE: Final = np.zeros((0, 2), dtype=np.int64)
+NO_ROWS: Final = np.zeros((0, 2), dtype=np.int64)
 """Empty array of rows. A row is a pair: index of its event, and its index among the rows of the event."""
 
 
@@ -64,14 +64,14 @@ class EventRows(Sequence[object]):
     them.
     """
 
-    def __init__(self, rows_of: RowsOf, kinds: Sequence[str] | None = None) -> None:
+    def __init__(self, rows_of: BuildRows, kinds: Sequence[str] | None = None) -> None:
         """Create the rows. *kinds*: kinds of events that can have rows, or None for all kinds."""
         self._rows_of = rows_of
         self._kinds = kinds
         self._log = EventLog()
         self._world: World | None = None
         self._wanted = EventFilter()
-        self._shown_rows = NONE
+        self._shown_rows = NO_ROWS
         self._searched_count = 0
         """Number of searched events."""
         self._counts = np.zeros(0, dtype=np.int64)
@@ -80,7 +80,7 @@ class EventRows(Sequence[object]):
 
     # --- row selection ----------------------------------------------------------------------------------------
 
-    def start(self, events: Iterable[Event], world: World) -> None:
+    def set_events(self, events: Iterable[Event], world: World) -> None:
         """Set the events of another run, or of another time of the same run."""
         log = self._filter_kinds(events)
         shared_count = self._log.count_shared(log)
@@ -91,7 +91,7 @@ class EventRows(Sequence[object]):
         if not shared_count:
             self._counts = self._counts[:0]
 
-    def add(self, events: Iterable[Event]) -> None:
+    def add_events(self, events: Iterable[Event]) -> None:
         """Append new events."""
         self._log.extend(event for event in events if self._kinds is None or event.kind in self._kinds)
 
@@ -99,15 +99,15 @@ class EventRows(Sequence[object]):
         """Set the filter. If it differs, all events must be searched again."""
         if event_filter != self._wanted:
             self._wanted = event_filter
-            self._searched_count, self._shown_rows = 0, NONE
+            self._searched_count, self._shown_rows = 0, NO_ROWS
 
-    def scan(self, should_continue: Callable[[], bool]) -> bool:
+    def search_events(self, should_continue: Callable[[], bool]) -> bool:
         """Find rows among events that are not searched yet, while *should_continue* returns True.
 
         Return True if all events are searched.
         """
         while self._searched_count < len(self._log):
-            scan_end = self._searched_count + SLICE if self._wanted.search_words else len(self._log)
+            scan_end = self._searched_count + SLICE_EVENTS if self._wanted.search_words else len(self._log)
             row_numbers = self._add_rows(self._find_matches(self._searched_count, scan_end))
             if self._wanted.search_words:
                 row_numbers = row_numbers[
@@ -164,7 +164,7 @@ class EventRows(Sequence[object]):
         Events with the same data have the same number of rows, which is counted only once.
         """
         if not len(row_numbers):
-            return NONE
+            return NO_ROWS
         fields = self._log.columns["data"][row_numbers]
         missing = int(fields.max()) + 1 - len(self._counts)
         if missing > 0:
@@ -191,18 +191,18 @@ class EventRows(Sequence[object]):
         return all(word in text for word in self._wanted.search_words)
 
 
-EVERYWHERE: Final = mark("All")
+ALL_SERVERS: Final = mark("All")
 
-MOMENT_TOLERANCE_S: Final = 0.005
+TIME_TOLERANCE_S: Final = 0.005
 """Tolerance of a selected time: half a tick. Events within it belong to the selected time."""
 
 NARROW_UNITS: Final = 32.0
 """Width in line heights below which the table shows its narrow columns."""
 
-FILTER_PX: Final = {False: 160, True: 110}
+FILTER_WIDTH_PX: Final = {False: 160, True: 110}
 """Width of the filter box in pixels. The key is True for a narrow dock."""
 
-LOOK_S: Final = 0.006
+SEARCH_SLICE_S: Final = 0.006
 """Maximum wall time per frame for the search for rows."""
 
 
@@ -239,15 +239,15 @@ class EventModel(TableModel):
         self._reported_count = len(self.events)
         self.endResetModel()
 
-    def show_more(self) -> None:
+    def insert_new_rows(self) -> None:
         """Notify the view of rows that were added at the end."""
         if len(self.events) > self._reported_count:
-            self.beginInsertRows(NOWHERE, self._reported_count, len(self.events) - 1)
+            self.beginInsertRows(NO_INDEX, self._reported_count, len(self.events) - 1)
             self._reported_count = len(self.events)
             self.endInsertRows()
 
     @override
-    def rowCount(self, parent: Index = NOWHERE) -> int:
+    def rowCount(self, parent: AnyIndex = NO_INDEX) -> int:
         return 0 if parent.isValid() else self._reported_count
 
 
@@ -268,26 +268,26 @@ class EventTable(QWidget):
         self,
         name: str,
         columns: Sequence[TableColumn],
-        short: Sequence[TableColumn],
-        rows_of: RowsOf,
-        everywhere: bool,
+        narrow_columns: Sequence[TableColumn],
+        build_rows: BuildRows,
+        has_all_tab: bool,
         kinds: Sequence[str] | None = None,
-        empty: str = "",
+        empty_text: str = "",
         parent: QWidget | None = None,
     ) -> None:
         """Create the table.
 
-        *kinds*: kinds of events that can have rows, or None for all kinds. *empty*: text that an empty table
+        *kinds*: kinds of events that can have rows, or None for all kinds. *empty_text*: text that an empty table
         shows.
         """
         super().__init__(parent)
-        self._empty = empty
+        self._empty = empty_text
         self._name = name
-        self._columns = {False: tuple(columns), True: tuple(short)}
+        self._columns = {False: tuple(columns), True: tuple(narrow_columns)}
         self._narrow = False
-        self._everywhere = everywhere
+        self._everywhere = has_all_tab
         self._shown_span: tuple[float, float] | None = None
-        self._events = EventRows(rows_of, kinds)
+        self._events = EventRows(build_rows, kinds)
         self._update_timer = QTimer(self, singleShot=True, interval=0)
         self._update_timer.timeout.connect(self._filter_next_slice)
         self.model = EventModel(columns, self._events, self)
@@ -299,12 +299,12 @@ class EventTable(QWidget):
         self.servers.setStyleSheet("QTabBar::tab { padding: 4px 7px; }")
         self.servers.setExpanding(False)
         self.servers.setAccessibleName(tr("Server"))
-        self.servers.currentChanged.connect(lambda _: self._refilter())
+        self.servers.currentChanged.connect(lambda _: self._apply_filter())
         self.filter = QLineEdit(placeholderText=tr("Filter (Ctrl+F)"))
         self.filter.setAccessibleName(tr("Filter"))
         self.filter.setClearButtonEnabled(True)
-        self.filter.setMaximumWidth(FILTER_PX[False])
-        self.filter.textChanged.connect(lambda _: self._refilter())
+        self.filter.setMaximumWidth(FILTER_WIDTH_PX[False])
+        self.filter.textChanged.connect(lambda _: self._apply_filter())
         self.found = QLabel()
         self.found.setProperty("muted", True)
         self.detail = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
@@ -316,7 +316,7 @@ class EventTable(QWidget):
         find = QShortcut(QKeySequence.StandardKey.Find, self)
         find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         find.activated.connect(self.filter.setFocus)
-        self.tools = lay_row((self.found, 1), self.filter, spacing=6)
+        self.tools = build_row((self.found, 1), self.filter, spacing=6)
         self.bar = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self.bar.setContentsMargins(0, 0, 4, 0)
         self.bar.setSpacing(2)
@@ -326,20 +326,20 @@ class EventTable(QWidget):
         save.triggered.connect(self.save_wanted)
         self.table.addAction(save)
         lay_column(self.bar, (self.table, 1), self.detail, parent=self, margins=0, spacing=2)
-        theme.call_after_events(self, theme.PALETTE, self._recolor)
+        theme.call_after_events(self, theme.PALETTE_EVENTS, self._recolor)
 
     # --- view interface -----------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of the same run."""
-        names = [*([tr(EVERYWHERE)] if self._everywhere else []), *drill.world.instances]
+        names = [*([tr(ALL_SERVERS)] if self._everywhere else []), *drill.world.instances]
         if names != [self.servers.tabText(index) for index in range(self.servers.count())]:
             self._set_servers(names)
-        self._events.start(self.list_events_of(drill), drill.world)
-        self._refilter()
+        self._events.set_events(self.list_events(drill), drill.world)
+        self._apply_filter()
 
-    def list_events_of(self, drill: Drill) -> Iterable[Event]:
+    def list_events(self, drill: Drill) -> Iterable[Event]:
         """Return the events of a run that can have rows."""
         return drill.events
 
@@ -350,7 +350,7 @@ class EventTable(QWidget):
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
         """Append *events*."""
-        self._events.add(events)
+        self._events.add_events(events)
         if not self._update_timer.isActive():
             self._filter_next_slice()
 
@@ -360,7 +360,7 @@ class EventTable(QWidget):
     def server(self) -> str | None:
         """Server whose rows are listed, or None for all servers."""
         name = self.servers.tabText(self.servers.currentIndex())
-        return None if name in ("", tr(EVERYWHERE)) else name
+        return None if name in ("", tr(ALL_SERVERS)) else name
 
     @Slot(str)
     def show_server(self, server: str) -> None:
@@ -375,7 +375,7 @@ class EventTable(QWidget):
         position = (
             -1
             if t_s is None
-            else bisect_right(self.model.rows, t_s + MOMENT_TOLERANCE_S, key=attrgetter("t_s")) - 1
+            else bisect_right(self.model.rows, t_s + TIME_TOLERANCE_S, key=attrgetter("t_s")) - 1
         )
         if position < 0:
             self.table.clearSelection()
@@ -388,13 +388,13 @@ class EventTable(QWidget):
         """List only rows in the time range *span* (seconds since the start). None lists all."""
         if span != self._shown_span:
             self._shown_span = span
-            self._refilter()
+            self._apply_filter()
 
     def list_kinds(self) -> frozenset[str] | None:
         """Return the kinds of events to list, or None for all kinds."""
         return None
 
-    def _refilter(self) -> None:
+    def _apply_filter(self) -> None:
         words = tuple(self.filter.text().lower().split())
         self._events.set_filter(EventFilter(self.list_kinds(), self.server, self._shown_span, words))
         self._filter_slice()
@@ -404,14 +404,14 @@ class EventTable(QWidget):
 
     def _filter_slice(self) -> None:
         """Search for rows for a few milliseconds. Continue after the next drawing of the window."""
-        deadline_s = perf_counter() + LOOK_S
-        if not self._events.scan(lambda: perf_counter() < deadline_s):
+        deadline_s = perf_counter() + SEARCH_SLICE_S
+        if not self._events.search_events(lambda: perf_counter() < deadline_s):
             self._update_timer.start()
 
     @Slot()
     def _filter_next_slice(self) -> None:
         self._filter_slice()
-        self.model.show_more()
+        self.model.insert_new_rows()
         self._show_count()
 
     def _show_count(self) -> None:
@@ -464,16 +464,19 @@ class EventTable(QWidget):
         if narrow != self._narrow:
             self._narrow = narrow
             self.model.show_columns(self._columns[narrow])
-        self._share_bar()
+        self._arrange_bar()
 
-    def _share_bar(self) -> None:
+    def _arrange_bar(self) -> None:
         """Place the filter next to the tabs if there is space, otherwise below them."""
         others_width = self.tools.sizeHint().width() - self.filter.sizeHint().width()
         needed_width = (
-            self.servers.sizeHint().width() + others_width + FILTER_PX[self._narrow] + 2 * self.bar.spacing()
+            self.servers.sizeHint().width()
+            + others_width
+            + FILTER_WIDTH_PX[self._narrow]
+            + 2 * self.bar.spacing()
         )
         fits_beside = needed_width <= self.width()
-        self.filter.setMaximumWidth(FILTER_PX[self._narrow] if fits_beside else self.width())
+        self.filter.setMaximumWidth(FILTER_WIDTH_PX[self._narrow] if fits_beside else self.width())
         direction = QBoxLayout.Direction.LeftToRight if fits_beside else QBoxLayout.Direction.TopToBottom
         if direction != self.bar.direction():
             self.bar.setDirection(direction)
@@ -491,7 +494,7 @@ class EventTable(QWidget):
         self.servers.setCurrentIndex(names.index(before) if before in names else 0)
         self.servers.blockSignals(False)
         self._recolor()
-        self._share_bar()
+        self._arrange_bar()
 
     def _recolor(self) -> None:
         colors = theme.get_tokens(self.palette())

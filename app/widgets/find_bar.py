@@ -20,11 +20,11 @@ from app.widgets.layouts import lay_column
 from app.words.language import tr, trn
 from engine.overrides import override
 
-COUNTED_MAX: Final = 9_999
+COUNTED_MATCHES_MAX: Final = 9_999
 """Maximum number of matches that are counted."""
-NEEDLE_MAX: Final = 1_000
+SEARCH_LENGTH_MAX: Final = 1_000
 """Maximum number of characters of the search text."""
-TEXT_MAX: Final = 2_000_000
+TEXT_LENGTH_MAX: Final = 2_000_000
 """Maximum number of characters of a text after a replacement: twice the limit of a query."""
 
 _Flag = QTextDocument.FindFlag
@@ -63,7 +63,7 @@ class FindBar(QFrame):
         close = self._build_tool("×", tr("Close (Esc)"))
         close.clicked.connect(self.return_to_text)
         self._replace_button, self._all = QPushButton(tr("Replace")), QPushButton(tr("Replace all"))
-        self._replace_button.clicked.connect(self.replace)
+        self._replace_button.clicked.connect(self.replace_match)
         self._all.clicked.connect(self.replace_all)
         find_row, replace_row = QHBoxLayout(), QHBoxLayout()
         find_row.addWidget(self.needle, 1)
@@ -79,8 +79,8 @@ class FindBar(QFrame):
         for key, act in {
             "F3": self.find_next,
             "Shift+F3": lambda: self.find_next(backward=True),
-            "Ctrl+F": self.open,
-            "Ctrl+H": lambda: self.open(replacing=True),
+            "Ctrl+F": self.show_bar,
+            "Ctrl+H": lambda: self.show_bar(with_replacement=True),
         }.items():
             shortcut = QShortcut(QKeySequence(key), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -88,7 +88,7 @@ class FindBar(QFrame):
         self.hide()
 
     def _build_field(self, name: str) -> QLineEdit:
-        field = QLineEdit(maxLength=NEEDLE_MAX, placeholderText=name)
+        field = QLineEdit(maxLength=SEARCH_LENGTH_MAX, placeholderText=name)
         field.setAccessibleName(name)
         return field
 
@@ -101,18 +101,18 @@ class FindBar(QFrame):
 
     # --- show and hide ------------------------------------------------------------------------------------
 
-    def open(self, replacing: bool = False) -> None:
+    def show_bar(self, with_replacement: bool = False) -> None:
         """Show the bar, with the selected text if it is within one line.
 
-        If *replacing*, show the replacement row too.
+        If *with_replacement*, show the replacement row too.
         """
         cursor = self._editor.textCursor()
         selected_text = cursor.selectedText()
-        if selected_text and "\u2029" not in selected_text and len(selected_text) <= NEEDLE_MAX:
+        if selected_text and "\u2029" not in selected_text and len(selected_text) <= SEARCH_LENGTH_MAX:
             self.needle.setText(selected_text)
         self._start_position = cursor.selectionStart()
         for widget in (self.with_, self._replace_button, self._all):
-            widget.setVisible(replacing)
+            widget.setVisible(with_replacement)
         self.show()
         self.height_changed.emit()
         self._editor.ensureCursorVisible()
@@ -181,12 +181,12 @@ class FindBar(QFrame):
         for match in self._compile_pattern().finditer(text):
             count += 1
             current_number += match.start() <= start
-            if count > COUNTED_MAX:
+            if count > COUNTED_MATCHES_MAX:
                 break
         if not count:
             self._show_status(tr("no match"), "bad")
-        elif count > COUNTED_MAX:
-            self._show_status(tr("more than {n} matches").format(n=COUNTED_MAX), "muted")
+        elif count > COUNTED_MATCHES_MAX:
+            self._show_status(tr("more than {n} matches").format(n=COUNTED_MATCHES_MAX), "muted")
         else:
             self._show_status(
                 tr("{number} of {count}").format(number=max(1, current_number), count=count), "muted"
@@ -200,7 +200,7 @@ class FindBar(QFrame):
 
     # --- replacing ----------------------------------------------------------------------------------------
 
-    def replace(self) -> None:
+    def replace_match(self) -> None:
         """Replace the selected match and go to the next match."""
         if self.needle.text() and self._is_match_selected():
             self._editor.textCursor().insertText(self.with_.text())
@@ -212,7 +212,7 @@ class FindBar(QFrame):
             return
         before, new = self._editor.toPlainText(), self.with_.text()
         count = sum(1 for _ in self._compile_pattern().finditer(before))
-        if len(before) + count * (len(new) - len(self.needle.text())) > TEXT_MAX:
+        if len(before) + count * (len(new) - len(self.needle.text())) > TEXT_LENGTH_MAX:
             self._show_status(tr("the text would become too long"), "bad")
             return
         text = self._compile_pattern().sub(lambda _: new, before)
@@ -243,7 +243,7 @@ class FindBar(QFrame):
             self.return_to_text()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             if self.with_.hasFocus():
-                self.replace()
+                self.replace_match()
             else:
                 self.find_next(backward=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
         event.accept()  # keys that the bar ignores must not reach the text

@@ -23,15 +23,15 @@ IMMEDIATE_LENGTH_MAX: Final = 5_000
 Longer texts are highlighted in slices.
 """
 
-PAUSE_MS: Final = 150
+TYPING_PAUSE_MS: Final = 150
 """Pause after the last key before a longer text is highlighted again."""
 
-WORDS_A_TURN: Final = 1_500
+TOKENS_PER_SLICE: Final = 1_500
 """Number of tokens to lex in one slice, which takes about 8 ms."""
-LINES_A_TURN: Final = 150
+LINES_PER_SLICE: Final = 150
 """Number of lines to highlight in one slice, which takes about 8 ms."""
 
-ToneOf = Callable[[_TokenType, str], str | None]
+GetTokenColor = Callable[[_TokenType, str], str | None]
 """Function that returns the name of the theme color for a token, or None for the normal text color."""
 
 
@@ -41,13 +41,15 @@ class Highlighter(QSyntaxHighlighter):
     It lexes a long text in slices.
     """
 
-    def __init__(self, document: QTextDocument, colors: ThemeTokens, lexer: Lexer, tone_of: ToneOf) -> None:
+    def __init__(
+        self, document: QTextDocument, colors: ThemeTokens, lexer: Lexer, get_token_color: GetTokenColor
+    ) -> None:
         super().__init__(document)
         self._colors = colors
         self._lexer = lexer
-        self._tone_of = tone_of
+        self._tone_of = get_token_color
         self._lexed = (-1, -1)
-        self._spans: Spans = {}
+        self._spans: ColoredSpans = {}
         """Line number -> (start, length, tone)."""
         self._open: set[int] = set()
         """Lines at whose end a comment or string is open."""
@@ -72,7 +74,7 @@ class Highlighter(QSyntaxHighlighter):
         state = (self.document().revision(), size)
         if self._lexed != state:
             self._lexed = state
-            self._restart_reading()
+            self._restart_pass()
         line = self.currentBlock().blockNumber()
         for start, length, tone in self._spans.get(line, ()):
             color = self._colors.get_color(tone)
@@ -82,29 +84,29 @@ class Highlighter(QSyntaxHighlighter):
         # if this state changes, Qt also highlights the next line
         self.setCurrentBlockState(1 if line in self._open else 0)
 
-    def _restart_reading(self) -> None:
+    def _restart_pass(self) -> None:
         """Lex a short text immediately. For a longer text, start the timer."""
         self._reading, self._to_color = None, []
         size = self.document().characterCount()
         if size <= IMMEDIATE_LENGTH_MAX:
-            reading = self._begin()
+            reading = self._begin_pass()
             reading.read_tokens(size)
             self._spans, self._open = reading.spans, reading.open
         else:
-            self._turn.start(PAUSE_MS)
+            self._turn.start(TYPING_PAUSE_MS)
 
-    def _begin(self) -> _HighlightPass:
+    def _begin_pass(self) -> _HighlightPass:
         return _HighlightPass(self._lexer.get_tokens(self.document().toPlainText()), self._tone_of)
 
     def _process_slice(self) -> None:
         """Lex a slice of a longer text. After the last slice, highlight its lines in slices."""
         if self._to_color:
-            lines, self._to_color = self._to_color[:LINES_A_TURN], self._to_color[LINES_A_TURN:]
+            lines, self._to_color = self._to_color[:LINES_PER_SLICE], self._to_color[LINES_PER_SLICE:]
             for line in lines:
                 self.rehighlightBlock(self.document().findBlockByNumber(line))
         elif self._reading is not None or self.document().characterCount() <= HIGHLIGHTED_LENGTH_MAX:
-            self._reading = self._reading or self._begin()
-            if self._reading.read_tokens(WORDS_A_TURN):
+            self._reading = self._reading or self._begin_pass()
+            if self._reading.read_tokens(TOKENS_PER_SLICE):
                 highlight_pass, self._reading = self._reading, None
                 self._spans, self._open = highlight_pass.spans, highlight_pass.open
                 self._to_color = list(range(self.document().blockCount()))
@@ -112,15 +114,15 @@ class Highlighter(QSyntaxHighlighter):
             self._turn.start(0)
 
 
-Spans = dict[int, list[tuple[int, int, str]]]
+ColoredSpans = dict[int, list[tuple[int, int, str]]]
 """Line number -> (start, length, name of the theme color) of its tokens."""
 
 
 class _HighlightPass:
     """One pass through the tokens of a text, with the resulting spans."""
 
-    def __init__(self, tokens: Iterable[tuple[_TokenType, str]], tone_of: ToneOf) -> None:
-        self.spans: Spans = {}
+    def __init__(self, tokens: Iterable[tuple[_TokenType, str]], tone_of: GetTokenColor) -> None:
+        self.spans: ColoredSpans = {}
         self.open: set[int] = set()
         self._tokens = iter(tokens)
         self._tone_of = tone_of

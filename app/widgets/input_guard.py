@@ -13,16 +13,16 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidge
 
 from engine.overrides import override
 
-FRESH_S: float = 0.5
+GUARD_S: float = 0.5
 """Time during which a new widget ignores keys and clicks. Assumed.
 
 A person reacts after 0.2 to 0.3 s, so an earlier key or click was meant for something else.
 """
 
-_PRESSES: Final = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick})
-_REFUSED: Final = _PRESSES | {QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride}
-_FROM_HANDS: Final = frozenset({QMouseEvent, QKeyEvent})
-_FRESH: Final = "fresh until"
+_PRESS_TYPES: Final = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick})
+_GUARDED_TYPES: Final = _PRESS_TYPES | {QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride}
+_INPUT_EVENT_CLASSES: Final = frozenset({QMouseEvent, QKeyEvent})
+_GUARDED_UNTIL: Final = "fresh until"
 
 
 class InputGuard(QObject):
@@ -46,17 +46,17 @@ class InputGuard(QObject):
 
     def record_appearance(self, widget: QWidget) -> None:
         """Record that *widget* and its children have just appeared or changed their meaning."""
-        until_s = time.monotonic() + FRESH_S
-        widget.setProperty(_FRESH, until_s)
+        until_s = time.monotonic() + GUARD_S
+        widget.setProperty(_GUARDED_UNTIL, until_s)
         self._until_s = max(self._until_s, until_s)
 
     @override
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         # fast path for all other events of the program, because `event.type()` is slow
-        if type(event) not in _FROM_HANDS:
+        if type(event) not in _INPUT_EVENT_CLASSES:
             return False
         kind = event.type()
-        if kind not in _REFUSED or not isinstance(watched, QWidget):
+        if kind not in _GUARDED_TYPES or not isinstance(watched, QWidget):
             return False
         now_s = time.monotonic()
         if kind is QEvent.Type.KeyPress:
@@ -65,8 +65,10 @@ class InputGuard(QObject):
             event.accept()
             return True
         if isinstance(event, QKeyEvent) and kind is QEvent.Type.KeyPress:
-            return isinstance(watched, QPushButton) and _press_by_enter(watched, event)
-        return isinstance(event, QMouseEvent) and kind in _PRESSES and self._is_second_click(watched, event)
+            return isinstance(watched, QPushButton) and _click_on_enter(watched, event)
+        return (
+            isinstance(event, QMouseEvent) and kind in _PRESS_TYPES and self._is_second_click(watched, event)
+        )
 
     def _is_second_click(self, watched: QWidget, event: QMouseEvent) -> bool:
         """Return True for the second click of a double click on a button that should not react to it."""
@@ -81,7 +83,7 @@ class InputGuard(QObject):
         return is_elsewhere or (isinstance(watched, QPushButton) and not watched.isCheckable())
 
 
-def _press_by_enter(button: QPushButton, event: QKeyEvent) -> bool:
+def _click_on_enter(button: QPushButton, event: QKeyEvent) -> bool:
     """Click *button* if the key is Enter, as in a dialog. Return True in that case."""
     is_unmodified = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and not event.isAutoRepeat()
     if (
@@ -98,7 +100,7 @@ def _has_appeared_recently(widget: QWidget, now_s: float) -> bool:
     """Return True if the widget, or a parent of it in the same window, has just appeared."""
     ancestor: QWidget | None = widget
     while ancestor is not None:
-        until_s = ancestor.property(_FRESH)
+        until_s = ancestor.property(_GUARDED_UNTIL)
         if until_s is not None and now_s < until_s:
             return True
         ancestor = None if ancestor.isWindow() else ancestor.parentWidget()

@@ -9,40 +9,40 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleInterface
 from PySide6.QtWidgets import QAbstractScrollArea, QAccessibleWidget
 
-Make = Callable[[str, QObject], QAccessibleInterface | None]
+CreateInterface = Callable[[str, QObject], QAccessibleInterface | None]
 """Function that returns the interface of an object for a class name, or None.
 
 Qt calls it for each class of an object, the most derived class first.
 """
 
-MENDED: Final = ("QScrollArea", "QAbstractScrollArea")
+REPLACED_CLASSES: Final = ("QScrollArea", "QAbstractScrollArea")
 """Classes whose Qt interface is replaced. Lists, tables and texts have their own interfaces."""
 
-_KEPT: Final[dict[int, QAccessibleInterface]] = {}
+_INTERFACES: Final[dict[int, QAccessibleInterface]] = {}
 """Number -> interface. Qt does not own Python objects, so each is referenced here until its target is
 destroyed.
 """
 _NUMBERS: Final = count()
-_ASKED: Final[list[Make]] = []
+_FACTORIES: Final[list[CreateInterface]] = []
 
 
-def register_factory(make: Make) -> None:
+def register_factory(make: CreateInterface) -> None:
     """Make Qt call *make* before it creates an interface itself."""
 
     def create_interface(name: str, target: QObject) -> QAccessibleInterface | None:
         interface = make(name, target)
         if interface is not None:
             number = next(_NUMBERS)
-            _KEPT[number] = interface
+            _INTERFACES[number] = interface
             # Deferred, because Qt must first delete the interface together with its object.
-            target.destroyed.connect(lambda: QTimer.singleShot(0, lambda: _KEPT.pop(number, None)))
+            target.destroyed.connect(lambda: QTimer.singleShot(0, lambda: _INTERFACES.pop(number, None)))
         return interface
 
-    _ASKED.append(create_interface)
+    _FACTORIES.append(create_interface)
     QAccessible.installFactory(create_interface)
 
 
-class _Area(QAccessibleWidget):
+class _ScrollAreaInterface(QAccessibleWidget):
     """Accessible interface of a scroll area that follows the general rules for widgets."""
 
     def __init__(self, area: QAbstractScrollArea) -> None:
@@ -50,7 +50,11 @@ class _Area(QAccessibleWidget):
 
 
 def _create_area_interface(name: str, target: QObject) -> QAccessibleInterface | None:
-    return _Area(target) if name in MENDED and isinstance(target, QAbstractScrollArea) else None
+    return (
+        _ScrollAreaInterface(target)
+        if name in REPLACED_CLASSES and isinstance(target, QAbstractScrollArea)
+        else None
+    )
 
 
 @cache

@@ -17,12 +17,12 @@ GAP_PX: Final = 8
 PADDING_PX: Final = 5
 
 
-def build_back_button(text: str, page: QWidget, leave: SignalInstance) -> KeyButton:
-    """Return a button that emits *leave*. Esc has the same effect anywhere in *page*."""
+def build_back_button(text: str, page: QWidget, leave_wanted: SignalInstance) -> KeyButton:
+    """Return a button that emits *leave_wanted*. Esc has the same effect anywhere in *page*."""
     button = KeyButton(text, "Esc")
-    button.clicked.connect(leave)
+    button.clicked.connect(leave_wanted)
     context = Qt.ShortcutContext.WidgetWithChildrenShortcut
-    QShortcut(QKeySequence("Esc"), page, context=context).activated.connect(leave)
+    QShortcut(QKeySequence("Esc"), page, context=context).activated.connect(leave_wanted)
     return button
 
 

@@ -2,7 +2,7 @@
 
 Independent of widgets.
 
-A row belongs to one action. `bind` sets the keys of actions, and `list_clashes` returns conflicts. A view
+A row belongs to one action. `bind` sets the keys of actions, and `list_conflicts` returns conflicts. A view
 handles the keys of *fixed* rows itself. These rows exist so that the key sheet shows them and no other action
 uses them.
 """
@@ -52,12 +52,12 @@ class Command(Struct, frozen=True):
 
 WINDOW: Final = "window"
 DESK: Final = "desk"
-REST: Final = "rest"
+UNHANDLED: Final = "rest"
 """Scope of keys that apply if no panel of the desk has handled them."""
 SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     WINDOW: (mark("anywhere"), ()),
     DESK: (mark("on the desk"), (WINDOW,)),
-    REST: (mark("on the desk"), (DESK,)),
+    UNHANDLED: (mark("on the desk"), (DESK,)),
     "start": (mark("on the start page"), (WINDOW,)),
     "query": (mark("in an SQL window"), (DESK,)),
     "editor": (mark("in the text of an SQL window"), ("query",)),
@@ -107,9 +107,9 @@ def _read_commands() -> Iterator[Command]:
 COMMANDS: Final = tuple(_read_commands())
 """Commands in the order of the key sheet."""
 
-BY_NAME: Final = {command.name: command for command in COMMANDS}
+COMMANDS_BY_NAME: Final = {command.name: command for command in COMMANDS}
 
-_NO_TEXT: Final = (
+_COMMAND_MODIFIERS: Final = (
     Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 )
 
@@ -131,7 +131,7 @@ def normalize_keys(text: str) -> str:
     return sequence.toString(QKeySequence.SequenceFormat.PortableText)
 
 
-def as_text(key: int) -> str:
+def format_key(key: int) -> str:
     """Return a single key without modifiers as it is written in the table."""
     return QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText)
 
@@ -145,7 +145,7 @@ def is_character_key(text: str) -> bool:
     """Return True if the key types a character. A command with such a key would block typing in text fields."""
     first = _split_combinations(QKeySequence(text))[0]
     writes = first.key() < Qt.Key.Key_Escape  # higher codes are not characters
-    return writes and not first.keyboardModifiers() & _NO_TEXT
+    return writes and not first.keyboardModifiers() & _COMMAND_MODIFIERS
 
 
 def _split_combinations(sequence: QKeySequence) -> list[QKeyCombination]:
@@ -161,7 +161,7 @@ def resolve_keys(scheme: str, changes: Keys | None = None) -> dict[str, tuple[st
         command.name: tuple(normalize_keys(key) for key in command.list_keys(scheme)) for command in COMMANDS
     }
     for name, keys in (changes or {}).items():
-        if name in keys_by_command and not BY_NAME[name].fixed:
+        if name in keys_by_command and not COMMANDS_BY_NAME[name].fixed:
             keys_by_command[name] = tuple(normalize_keys(key) for key in keys)
     return keys_by_command
 
@@ -170,13 +170,16 @@ class KeyConflict(Struct, frozen=True):
     """Conflict of two commands with the same keys, of which neither would work."""
 
     keys: str
-    first: str
-    second: str
+    first_command: str
+    second_command: str
 
     @property
-    def sentence(self) -> str:
+    def description(self) -> str:
         """Description of the conflict."""
-        first_command, second_command = BY_NAME[self.first], BY_NAME[self.second]
+        first_command, second_command = (
+            COMMANDS_BY_NAME[self.first_command],
+            COMMANDS_BY_NAME[self.second_command],
+        )
         scope_text = tr(SCOPES[_find_inner_scope(first_command, second_command)][0])
         text = tr("{keys} is assigned to both “{one}” and “{other}” {where}.")
         return text.format(
@@ -187,7 +190,7 @@ class KeyConflict(Struct, frozen=True):
         )
 
 
-def list_clashes(keys: Keys) -> list[KeyConflict]:
+def list_conflicts(keys: Keys) -> list[KeyConflict]:
     """Return all conflicts between commands."""
     clash_list = []
     for first_command, second_command in combinations(COMMANDS, 2):
@@ -201,10 +204,10 @@ def list_clashes(keys: Keys) -> list[KeyConflict]:
     return clash_list
 
 
-def list_clashes_with(keys: Keys, name: str, text: str) -> list[KeyConflict]:
+def list_conflicts_with(keys: Keys, name: str, text: str) -> list[KeyConflict]:
     """Return the conflicts that the command *name* would have with the keys *text*."""
     tried = {**keys, name: (normalize_keys(text),)}
-    return [clash for clash in list_clashes(tried) if name in (clash.first, clash.second)]
+    return [clash for clash in list_conflicts(tried) if name in (clash.first_command, clash.second_command)]
 
 
 def explain_conflict(keys: Keys, name: str, text: str) -> str:
@@ -212,7 +215,7 @@ def explain_conflict(keys: Keys, name: str, text: str) -> str:
 
     Return an empty string if it can have them, even if other commands must lose them.
     """
-    command = BY_NAME[name]
+    command = COMMANDS_BY_NAME[name]
     if command.fixed:
         return tr(
             "The view handles these keys directly. They are listed so that no other command can use them."
@@ -221,10 +224,10 @@ def explain_conflict(keys: Keys, name: str, text: str) -> str:
         return tr("{keys} would stop working in text fields.").format(keys=format_native(text))
     fixed = [
         clash
-        for clash in list_clashes_with(keys, name, text)
-        if BY_NAME[_find_other_command(clash, name)].fixed
+        for clash in list_conflicts_with(keys, name, text)
+        if COMMANDS_BY_NAME[_find_other_command(clash, name)].fixed
     ]
-    return " ".join((fixed[0].sentence, tr("These keys cannot be changed."))) if fixed else ""
+    return " ".join((fixed[0].description, tr("These keys cannot be changed."))) if fixed else ""
 
 
 def assign_key(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:
@@ -233,7 +236,7 @@ def assign_key(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[s
     If *add*, the command keeps its other keys. Other commands lose conflicting keys.
     """
     new_keys, new = dict(keys), normalize_keys(text)
-    for clash in list_clashes_with(keys, name, new):
+    for clash in list_conflicts_with(keys, name, new):
         other_name = _find_other_command(clash, name)
         new_keys[other_name] = tuple(key for key in new_keys[other_name] if not _is_prefix_clash(key, new))
     other_keys = tuple(key for key in keys[name] if not _is_prefix_clash(key, new)) if add else ()
@@ -241,7 +244,7 @@ def assign_key(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[s
 
 
 def _find_other_command(clash: KeyConflict, name: str) -> str:
-    return clash.first if clash.second == name else clash.second
+    return clash.first_command if clash.second_command == name else clash.second_command
 
 
 def is_scope_shared(scope: str, other_scope: str) -> bool:
@@ -296,7 +299,7 @@ def parse_changes(text: str) -> dict[str, tuple[str, ...]]:
         return {}
     changes: dict[str, tuple[str, ...]] = {}
     for name, keys in stored.items() if isinstance(stored, dict) else ():
-        if name in BY_NAME and isinstance(keys, list) and all(_is_key(key) for key in keys):
+        if name in COMMANDS_BY_NAME and isinstance(keys, list) and all(_is_key(key) for key in keys):
             changes[name] = tuple(normalize_keys(key) for key in keys)
     return changes
 
@@ -319,7 +322,7 @@ def bind(actions: Mapping[str, QAction], keys: Keys) -> None:
     """
     widget_context, window = Qt.ShortcutContext.WidgetWithChildrenShortcut, Qt.ShortcutContext.WindowShortcut
     for name, action in actions.items():
-        command = BY_NAME[name]
+        command = COMMANDS_BY_NAME[name]
         assert not command.fixed, f"{name} has keys that its view handles itself"
         action.setShortcuts([QKeySequence(key) for key in keys[name]])
         action.setShortcutContext(window if command.scope in (WINDOW, DESK) else widget_context)

@@ -20,11 +20,11 @@ from PySide6.QtWidgets import (
 class EmptySpace(Struct, frozen=True):
     """Empty space that does not stretch."""
 
-    px: int
+    width_px: int
 
 
 Part = QWidget | QLayout | EmptySpace | int
-Placed = Part | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag]
+LayoutPart = Part | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag]
 """Part of a layout: widget, layout or space, optionally with stretch and alignment. A number is a stretch."""
 
 Margins = int | tuple[int, int, int, int]
@@ -32,21 +32,31 @@ Box = TypeVar("Box", bound=QBoxLayout)
 
 
 def lay_column(
-    *parts: Placed, parent: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
+    *parts: LayoutPart,
+    parent: QWidget | None = None,
+    margins: Margins | None = None,
+    spacing: int | None = None,
 ) -> QVBoxLayout:
     """Arrange *parts* in a column. *parent*: widget that receives the layout."""
-    return _fill(QVBoxLayout(), parent, parts, margins, spacing)
+    return _fill_layout(QVBoxLayout(), parent, parts, margins, spacing)
 
 
-def lay_row(
-    *parts: Placed, parent: QWidget | None = None, margins: Margins | None = None, spacing: int | None = None
+def build_row(
+    *parts: LayoutPart,
+    parent: QWidget | None = None,
+    margins: Margins | None = None,
+    spacing: int | None = None,
 ) -> QHBoxLayout:
     """Arrange *parts* in a row. *parent*: widget that receives the layout."""
-    return _fill(QHBoxLayout(), parent, parts, margins, spacing)
+    return _fill_layout(QHBoxLayout(), parent, parts, margins, spacing)
 
 
-def _fill(
-    layout: Box, parent: QWidget | None, parts: Iterable[Placed], margins: Margins | None, spacing: int | None
+def _fill_layout(
+    layout: Box,
+    parent: QWidget | None,
+    parts: Iterable[LayoutPart],
+    margins: Margins | None,
+    spacing: int | None,
 ) -> Box:
     if parent is not None:
         parent.setLayout(layout)
@@ -61,7 +71,7 @@ def _fill(
             case QWidget() | (QWidget(), *_):
                 layout.addWidget(*part) if isinstance(part, tuple) else layout.addWidget(part)
             case EmptySpace():
-                layout.addSpacing(part.px)
+                layout.addSpacing(part.width_px)
             case QLayout() | (QLayout(), *_):
                 layout.addLayout(*part) if isinstance(part, tuple) else layout.addLayout(part)
     return layout
@@ -75,11 +85,11 @@ def mark_primary(button: QPushButton, is_primary: bool = True) -> None:
     button.style().polish(button)
 
 
-def accept_buttons(dialog: QDialog, accept: str = "") -> QDialogButtonBox:
-    """Build the buttons of a dialog: *accept* (default: OK) and Cancel."""
+def build_dialog_buttons(dialog: QDialog, accept_text: str = "") -> QDialogButtonBox:
+    """Build the buttons of a dialog: *accept_text* (default: OK) and Cancel."""
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-    if accept:
-        button = buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
+    if accept_text:
+        button = buttons.addButton(accept_text, QDialogButtonBox.ButtonRole.AcceptRole)
     else:
         button = buttons.addButton(QDialogButtonBox.StandardButton.Ok)
     mark_primary(button)

@@ -9,19 +9,19 @@ from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPushButton, QToolBu
 
 from app.widgets import theme
 from app.widgets.input_guard import get_guard
-from app.widgets.layouts import lay_row
-from app.widgets.reader import announce, has_keys
+from app.widgets.layouts import build_row
+from app.widgets.reader import announce, has_keyboard_focus
 from app.words.language import tr
 from engine.overrides import override
 
-INFO_MS: Final = 12_000
+INFO_DURATION_MS: Final = 12_000
 """Time after which an information notice disappears. Assumed.
 
 A notice about a failure stays until it is closed or replaced.
 """
 WIDTH_SHARE: Final = 0.7
 """Maximum width of the notice as a share of the page's width."""
-EDGE_PX: Final = 6
+EDGE_MARGIN_PX: Final = 6
 
 
 class NoticeBar(QFrame):
@@ -46,12 +46,12 @@ class NoticeBar(QFrame):
         self._close = QToolButton()
         self._close.setToolTip(tr("Close this notice"))
         self._close.setAccessibleName(tr("Close this notice"))
-        self._close.clicked.connect(self.clear)
+        self._close.clicked.connect(self.hide_notice)
         for button in (self._act, self._close):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click does not move the keyboard focus
-        lay_row(self._mark, (self._text, 1), self._act, self._close, parent=self, margins=(14, 5, 6, 5))
+        build_row(self._mark, (self._text, 1), self._act, self._close, parent=self, margins=(14, 5, 6, 5))
         self._hide_timer = QTimer(self, singleShot=True)
-        self._hide_timer.timeout.connect(self.clear)
+        self._hide_timer.timeout.connect(self.hide_notice)
         parent.installEventFilter(self)
         self.hide()
 
@@ -66,34 +66,36 @@ class NoticeBar(QFrame):
         return None if self.isHidden() or self._act.isHidden() else self._act
 
     @Slot(str)
-    def warn(self, text: str) -> None:
+    def show_warning(self, text: str) -> None:
         """Show a notice about a failure."""
         self._show_text(text, "warn")
 
     @Slot(str)
-    def show_info(self, text: str, for_ms: int = INFO_MS) -> None:
-        """Show information for *for_ms*. 0 means until it is closed or replaced."""
-        self._show_text(text, "info", for_ms)
+    def show_info(self, text: str, duration_ms: int = INFO_DURATION_MS) -> None:
+        """Show information for *duration_ms*. 0 means until it is closed or replaced."""
+        self._show_text(text, "info", duration_ms)
 
-    def offer(self, text: str, label: str, do: Callable[[], object], for_s: float | None = None) -> None:
-        """Show *text* with a button *label* that calls *do*.
+    def show_offer(
+        self, text: str, label: str, callback: Callable[[], object], duration_s: float | None = None
+    ) -> None:
+        """Show *text* with a button *label* that calls *callback*.
 
-        The offer disappears after *for_s* seconds. None means that it stays until it is replaced.
+        The offer disappears after *duration_s* seconds. None means that it stays until it is replaced.
         """
-        self._show_text(text, "info", round(for_s * 1000) if for_s is not None else 0, label)
-        self._do = do
+        self._show_text(text, "info", round(duration_s * 1000) if duration_s is not None else 0, label)
+        self._do = callback
 
     @Slot()
-    def clear(self) -> None:
+    def hide_notice(self) -> None:
         """Hide the notice."""
         self._hide_timer.stop()
-        if has_keys(self):
+        if has_keyboard_focus(self):
             self._page.setFocus()
         self.hide()
 
     def _accept_offer(self) -> None:
         do = self._do
-        self.clear()
+        self.hide_notice()
         do()
 
     def _show_text(self, text: str, tone: str, for_ms: int = 0, button_text: str = "") -> None:
@@ -119,7 +121,7 @@ class NoticeBar(QFrame):
         """Place the notice at the lower edge, or at the upper edge if it disturbs less there."""
         page = self._page
         self.ensurePolished()
-        room = page.rect().adjusted(EDGE_PX, EDGE_PX, -EDGE_PX, -EDGE_PX)
+        room = page.rect().adjusted(EDGE_MARGIN_PX, EDGE_MARGIN_PX, -EDGE_MARGIN_PX, -EDGE_MARGIN_PX)
         frame_width = self.sizeHint().width() - self._text.sizeHint().width()
         line = self._text.fontMetrics().boundingRect(QRect(), 0, self._text.text()).width() + 8
         width = min(round(WIDTH_SHARE * room.width()), frame_width + line)

@@ -8,20 +8,22 @@ from app.words.language import tr
 from engine.overrides import override
 
 
-class Prose(QTextBrowser):
+class MarkdownView(QTextBrowser):
     """View for Markdown of unknown origin. It ignores HTML and pictures, and only emits a signal for links."""
 
     link_chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None, full_height: bool = False, ours: bool = False) -> None:
+    def __init__(
+        self, parent: QWidget | None = None, full_height: bool = False, is_own_text: bool = False
+    ) -> None:
         """Create the view.
 
-        *full_height*: make it as high as its text, for a page that scrolls. *ours*: the text is part of the
+        *full_height*: make it as high as its text, for a page that scrolls. *is_own_text*: the text is part of the
         program and may contain tables. A table of another author could have an unlimited number of cells.
         """
         super().__init__(parent)
         feature = QTextDocument.MarkdownFeature
-        tables = feature.MarkdownDialectGitHub if ours else feature.MarkdownNoHTML
+        tables = feature.MarkdownDialectGitHub if is_own_text else feature.MarkdownNoHTML
         self._reading = feature.MarkdownNoHTML | tables
         self._full_height = full_height
         self.document().setDocumentMargin(0.0)
@@ -37,20 +39,20 @@ class Prose(QTextBrowser):
         """Show *text*, which is Markdown."""
         self.document().setMarkdown(text.strip(), self._reading)
         self.moveCursor(QTextCursor.MoveOperation.Start)  # otherwise the view would show the end of the text
-        self._fit()
+        self._fit_height()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self._fit_height()
 
     @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._fit()
+            self._fit_height()
 
-    def _fit(self) -> None:
+    def _fit_height(self) -> None:
         if self._full_height:
             self.document().setTextWidth(self.viewport().width())
             self.setFixedHeight(round(self.document().size().height()) + 2)

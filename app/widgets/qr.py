@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from engine.overrides import override
 
-QUIET: Final = 4
+QUIET_ZONE_MODULES: Final = 4
 """Width of the light margin around the code in modules. Known (ISO/IEC 18004)."""
-SIDE_PX: Final = 260
+PREFERRED_SIDE_PX: Final = 260
 LIGHT, DARK = QColor("white"), QColor("black")
 
 
@@ -27,17 +27,17 @@ class QrCode(QWidget):
     def show_text(self, text: str) -> None:
         """Show the QR code of *text*."""
         code = segno.make(text, micro=False, error="m")
-        self.rows = tuple(tuple(row) for row in code.matrix_iter(border=QUIET))
+        self.rows = tuple(tuple(row) for row in code.matrix_iter(border=QUIET_ZONE_MODULES))
         self.setAccessibleName(text)
         self.update()
 
     @override
     def sizeHint(self) -> QSize:
-        return QSize(SIDE_PX, SIDE_PX)
+        return QSize(PREFERRED_SIDE_PX, PREFERRED_SIDE_PX)
 
     @override
     def minimumSizeHint(self) -> QSize:
-        return QSize(SIDE_PX // 2, SIDE_PX // 2)
+        return QSize(PREFERRED_SIDE_PX // 2, PREFERRED_SIDE_PX // 2)
 
     @override
     def paintEvent(self, event: QPaintEvent) -> None:

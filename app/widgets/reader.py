@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractItemView, QComboBox, QLineEdit, QMenu, QW
 from engine.overrides import override
 
 
-def has_keys(view: QWidget) -> bool:
+def has_keyboard_focus(view: QWidget) -> bool:
     """Return True if the focus is in *view*, or was there when its window was last active."""
     focus = view.window().focusWidget()
     return focus is not None and view.isAncestorOf(focus)  # in Qt, a widget is an ancestor of itself
@@ -20,7 +20,7 @@ def forward_focus(view: QWidget, part: QWidget | None) -> None:
     view.setFocusProxy(cast(QWidget, part))  # the stubs do not allow None
 
 
-def find_key_receiver(view: QWidget) -> QWidget:
+def find_focus_target(view: QWidget) -> QWidget:
     """Return the widget in *view* that should receive the keyboard focus.
 
     This is the view if it accepts keys, or else its table, or else the first widget in Tab order.
@@ -44,9 +44,9 @@ class HistoryLine(QLineEdit):
         super().__init__(parent)
         self._sent_lines: list[str] = []
         self._position = 0
-        self.returnPressed.connect(self.send)
+        self.returnPressed.connect(self.send_line)
 
-    def send(self) -> None:
+    def send_line(self) -> None:
         """Send the text unless it is blank, and store it for Up and Down."""
         line = self.text().strip()
         if line:
@@ -113,6 +113,6 @@ def follow_selection(view: QAbstractItemView) -> None:
     selection.selectionChanged.connect(lambda *_: timer.start() if QAccessible.isActive() else None)
 
 
-def close_when_chosen(menu: QMenu) -> None:
+def close_menu_after_use(menu: QMenu) -> None:
     """Close *menu* after one of its entries was used. A screen reader's action would leave the menu open."""
     menu.triggered.connect(lambda _: menu.hide())

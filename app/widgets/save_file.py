@@ -10,19 +10,19 @@ from app.words.language import trn
 from engine.drill.authoring.scenario import escape_invisible
 
 
-def ask_file(
-    parent: QWidget, title: str, suggested: str, kinds: str, replaced_by: Container[str] = ()
+def ask_for_file(
+    parent: QWidget, title: str, suggested_path: str, kinds: str, replacing_extensions: Container[str] = ()
 ) -> Path | None:
     """Ask for a file of one of *kinds*, such as "Values (*.csv)". Return None if the user cancels.
 
-    A name without an extension gets the extension of the selected kind. *replaced_by*: extensions that
+    A name without an extension gets the extension of the selected kind. *replacing_extensions*: extensions that
     replace any other extension of the entered name.
     """
-    chosen_file, kind = QFileDialog.getSaveFileName(parent, title, suggested, kinds)
+    chosen_file, kind = QFileDialog.getSaveFileName(parent, title, suggested_path, kinds)
     if not chosen_file:
         return None
     ending = (kind or kinds).partition("*")[2].partition(")")[0]
-    file = atomic_write.add_extension(chosen_file, ending, replace=ending in replaced_by)
+    file = atomic_write.add_extension(chosen_file, ending, replace=ending in replacing_extensions)
     is_asked = str(file) == chosen_file  # the dialog itself has asked
     return file if is_asked or confirm_replacement(parent, title, [file]) else None
 

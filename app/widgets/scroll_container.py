@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
 
 from engine.overrides import override
 
-LAPTOP: Final = QSize(1000, 540)
+LAPTOP_SIZE: Final = QSize(1000, 540)
 """Space for a window on a screen of 1024 x 600 pixels with title bar and taskbar. Assumed."""
 
 
-ANY_SIZE: Final = 16_777_215
+SIZE_UNLIMITED: Final = 16_777_215
 """Qt's value for "no maximum size" (QWIDGETSIZE_MAX), which PySide does not provide."""
 
 
@@ -45,7 +45,9 @@ class ScrollContainer(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidgetResizable(True)
-        self.verticalScrollBar().rangeChanged.connect(self.follow, Qt.ConnectionType.QueuedConnection)
+        self.verticalScrollBar().rangeChanged.connect(
+            self.scroll_to_focus, Qt.ConnectionType.QueuedConnection
+        )
 
     def set_content(self, widget: QWidget) -> None:
         """Set the content to *widget*."""
@@ -54,7 +56,7 @@ class ScrollContainer(QScrollArea):
         self.viewport().setAutoFillBackground(False)
 
     @Slot()
-    def follow(self) -> None:
+    def scroll_to_focus(self) -> None:
         """Scroll to the focused widget, if it is inside the area."""
         widget, content = QApplication.focusWidget(), self.widget()
         # a clicked widget is already visible; scrolling would move it away from the pointer
@@ -70,14 +72,14 @@ class ScrollContainer(QScrollArea):
                     self.ensureVisible(corner.x(), corner.y(), 0, 0)
 
 
-_WATCHED: Final = "focus is followed"
+_FOCUS_HANDLER_PROPERTY: Final = "focus is followed"
 """Property of the application that marks the installed focus handler. One handler serves all areas."""
 
 
 def _connect_focus_tracking() -> None:
     app = QApplication.instance()
-    if isinstance(app, QApplication) and not app.property(_WATCHED):
-        app.setProperty(_WATCHED, True)
+    if isinstance(app, QApplication) and not app.property(_FOCUS_HANDLER_PROPERTY):
+        app.setProperty(_FOCUS_HANDLER_PROPERTY, True)
         # deferred until the layouts are finished
         app.focusChanged.connect(lambda *_: QTimer.singleShot(0, _scroll_to_focus))
 
@@ -87,13 +89,13 @@ def _scroll_to_focus() -> None:
     while widget is not None:
         widget = widget.parentWidget()
         if isinstance(widget, ScrollContainer):
-            widget.follow()
+            widget.scroll_to_focus()
 
 
-class Pages(QStackedWidget):
+class PageStack(QStackedWidget):
     """Stack of pages in which hidden pages request no space."""
 
-    went_to = Signal(QWidget, str)
+    page_shown = Signal(QWidget, str)
     """Signal: new visible page, and its title."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -109,7 +111,7 @@ class Pages(QStackedWidget):
         if self.indexOf(page) < 0:
             self.addWidget(page)
         self.setCurrentWidget(page)
-        self.went_to.emit(page, title)
+        self.page_shown.emit(page, title)
 
     @override
     def addWidget(self, page: QWidget) -> int:
@@ -147,8 +149,8 @@ def compute_available_size(window: QWidget) -> QSize:
     return QSize(room.width(), room.height() - bar)
 
 
-def keep_readable(window: QWidget, width_units: int, height_units: int) -> None:
+def set_readable_minimum(window: QWidget, width_units: int, height_units: int) -> None:
     """Set the minimum size of *window* in line heights, limited to the space on its screen."""
     line = window.fontMetrics().height()
-    room = compute_available_size(window).boundedTo(LAPTOP)
+    room = compute_available_size(window).boundedTo(LAPTOP_SIZE)
     window.setMinimumSize(QSize(width_units * line, height_units * line).boundedTo(room))

@@ -22,7 +22,7 @@ class SharedActions(QObject):
 
     requested = Signal(str)
     """Signal: input line without its time."""
-    pointed = Signal(str)
+    line_hovered = Signal(str)
     """Signal: input line at the pointer in a menu. Empty if the pointer leaves the menu."""
     query_wanted = Signal(str)
     """Signal: server for which the user wants a query window."""
@@ -55,7 +55,7 @@ class SharedActions(QObject):
         Repairs are separate from faults, and rare actions are in submenus.
         """
         add_heading(menu, target.title)
-        self._watch(menu)
+        self._watch_menu(menu)
         if target.kind == "client":
             menu.addAction(self._build_connection_action(target.names[0]))
             menu.addSeparator()
@@ -86,12 +86,12 @@ class SharedActions(QObject):
             if name in world.nodes:
                 menu.addAction(self._build_shell_action(name))
 
-    def _watch(self, menu: QMenu) -> None:
-        """Emit `pointed` when an action of *menu* or its submenus is highlighted."""
+    def _watch_menu(self, menu: QMenu) -> None:
+        """Emit `line_hovered` when an action of *menu* or its submenus is highlighted."""
         if not menu.property("watched"):
             menu.setProperty("watched", True)
-            menu.hovered.connect(lambda action: self.pointed.emit(action.property("line") or ""))
-            menu.aboutToHide.connect(lambda: self.pointed.emit(""))
+            menu.hovered.connect(lambda action: self.line_hovered.emit(action.property("line") or ""))
+            menu.aboutToHide.connect(lambda: self.line_hovered.emit(""))
 
     def _get_query_action(self, server: str) -> QAction:
         return self._get_request_action(

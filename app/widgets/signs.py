@@ -125,7 +125,7 @@ def _build_cylinder() -> QPainterPath:
     return path
 
 
-_STROKED: Final[dict[str, Callable[[], QPainterPath]]] = {
+_SHAPE_BUILDERS: Final[dict[str, Callable[[], QPainterPath]]] = {
     "check": _build_check,
     "cross": _build_cross,
     "pause": _build_pause,
@@ -159,7 +159,7 @@ def draw_mark(painter: QPainter, shape: str, box: QRectF, color: QColor) -> None
         pen.setWidthF(0.11 if shape in ("mirror", "single", "warning") else 0.15)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(_STROKED[shape]())
+        painter.drawPath(_SHAPE_BUILDERS[shape]())
     painter.restore()
 
 
@@ -221,7 +221,7 @@ def draw_chip(
 
 
 @contextmanager
-def squeeze(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
+def condense_drawing(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
     """Condense drawings of *width* to the width of *box* in this context, if they are wider."""
     painter.save()
     if width > box.width():
@@ -235,7 +235,7 @@ def squeeze(painter: QPainter, box: QRectF, width: float) -> Iterator[None]:
 def draw_queue(painter: QPainter, queue: QueueFace, box: QRectF, style: SceneStyle) -> None:
     """Draw name, bar and size of a queue in one line. On a compact card, the bar is below name and size."""
     words = style.compute_width(f"{tr(queue.name)} {queue.scale_text}", style.small)
-    with squeeze(painter, box, words if style.narrow else 0.0):
+    with condense_drawing(painter, box, words if style.narrow else 0.0):
         squeezed_box = QRectF(box)
         squeezed_box.setWidth(max(box.width(), words) if style.narrow else box.width())
         _draw_queue(painter, queue, squeezed_box, style)

@@ -8,30 +8,30 @@ from PySide6.QtGui import QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 
 from app.widgets import theme
-from app.widgets.tables import TableView, read_look
+from app.widgets.tables import TableView, get_cell_look
 from engine.overrides import override
 
-SIDE_PX: Final = 7.0
+CURVE_MARGIN_PX: Final = 7.0
 """Distance between the curve and the edges of its cell."""
 
 
-class Sparkline(QStyledItemDelegate):
+class SparklineDelegate(QStyledItemDelegate):
     """Delegate that draws a curve above the text of a cell. All rows have the same scale."""
 
     def __init__(
-        self, table: TableView, points: Callable[[Any], Sequence[tuple[float, float]]], maximum: float
+        self, table: TableView, get_points: Callable[[Any], Sequence[tuple[float, float]]], maximum: float
     ) -> None:
         """Create the delegate.
 
-        *points* returns (position, value) of a row's points, with values from 0 to *maximum*.
+        *get_points* returns (position, value) of a row's points, with values from 0 to *maximum*.
         """
         super().__init__(table)
-        self._table, self._points, self._maximum = table, points, maximum
+        self._table, self._points, self._maximum = table, get_points, maximum
         self._measured: Sequence[Any] = ()
         self._last = 1.0
         """Largest position in the rows of `_measured`."""
 
-    def _find_last(self, rows: Sequence[Any]) -> float:
+    def _find_last_position(self, rows: Sequence[Any]) -> float:
         """Return the maximum position of all rows. It is cached for the same list of rows."""
         if rows is not self._measured:
             self._measured = rows
@@ -57,10 +57,10 @@ class Sparkline(QStyledItemDelegate):
         points = self._points(rows[index.row()])
         if not points:
             return
-        look = read_look(option)
+        look = get_cell_look(option)
         colors, box = theme.get_tokens(look.palette), QRectF(look.rect)
-        plot = box.adjusted(SIDE_PX, SIDE_PX, -SIDE_PX, -look.metrics.height() - 4.0)
-        last = self._find_last(rows)
+        plot = box.adjusted(CURVE_MARGIN_PX, CURVE_MARGIN_PX, -CURVE_MARGIN_PX, -look.metrics.height() - 4.0)
+        last = self._find_last_position(rows)
         line = [
             QPointF(
                 plot.left() + plot.width() * x_share / last,

@@ -23,11 +23,11 @@ from app.view_models.course import (
     CLIENTS_IDLE,
     DOWN,
     EXPOSED,
-    MERGED,
+    MERGED_KINDS,
     NO_RETURN,
-    OWN,
     PROTECTED,
     SERVING,
+    TRAINEE_KINDS,
     RunTimeline,
     TimelineMarker,
     TimelineSpan,
@@ -41,20 +41,20 @@ from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.overrides import override
 
-SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
+AXIS_LENGTHS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
 """Possible lengths of the time axis. It grows in steps, so that markers do not drift."""
 
 DATABASE, CLIENTS, PROTECTION = mark("database online"), mark("clients working"), mark("protected")
 LANES: Final = (DATABASE, CLIENTS, PROTECTION)
 LANE_PITCH: Final = 1.2
 """Height of a lane and its gap in lines of text, if lanes have enough space for text."""
-BAR_LINES: Final = 1.9
+BAR_LANES_LINES: Final = 1.9
 """Height of all lanes of a bar in lines of text. It does not depend on the number of lanes."""
-LABELED: Final = ("fault", "repair", "failover", "sql", "error", "missed")
+LABELED_KINDS: Final = ("fault", "repair", "failover", "sql", "error", "missed")
 """Kinds of markers with a label on a roomy strip, most important first."""
-LABEL_ROOM_PX: Final = 230.0
+LABEL_WIDTH_MAX_PX: Final = 230.0
 """Maximum width of a label."""
-KEYS: Final[dict[int, Callable[[int, int], int]]] = {
+MARKER_KEYS: Final[dict[int, Callable[[int, int], int]]] = {
     Qt.Key.Key_Left: lambda at, last: max(0, at - 1),
     Qt.Key.Key_Right: lambda at, last: min(last, at + 1),
     Qt.Key.Key_Home: lambda at, last: 0,
@@ -63,19 +63,19 @@ KEYS: Final[dict[int, Callable[[int, int], int]]] = {
 """Key that moves between markers -> function of current and last index that returns the new index."""
 
 
-def step_marker(key: int, selected: int | None, count: int, start: int) -> int:
+def find_next_marker(key: int, selected: int | None, count: int, start: int) -> int:
     """Return the index to which *key* (one of KEYS) moves. *start*: index before a first step to the right."""
     before = selected if selected is not None else count if key == Qt.Key.Key_Left else start
-    return KEYS[key](before, count - 1)
+    return MARKER_KEYS[key](before, count - 1)
 
 
-NEAR_PX: Final = 7.0
+MARKER_HIT_PX: Final = 7.0
 """Maximum distance between a click and the marker that it selects."""
 LABEL_SCALE: Final = 0.78
-NAMES_FROM_PX: Final = 400
+NAMED_WIDTH_MIN_PX: Final = 400
 """Minimum width of a strip that shows names of lanes."""
 
-MARKERS: Final = {
+MARKER_LOOKS: Final = {
     "fault": ("bad", "down", mark("fault")),
     "repair": ("ok", "up", mark("repair")),
     "detection": ("warn", "right", mark("detected")),
@@ -97,13 +97,13 @@ MARKERS: Final = {
 class TimeStrip(QWidget):
     """Strip from the start to the current or last time. A click, or Enter on a marker, selects a time."""
 
-    moment_chosen = Signal(float)
+    time_clicked = Signal(float)
     """Signal: selected time in seconds since the start."""
 
-    def __init__(self, parent: QWidget | None = None, roomy: bool = False) -> None:
-        """Create a strip. *roomy*: it is on a page and has space for labels, not in a bar."""
+    def __init__(self, parent: QWidget | None = None, is_on_page: bool = False) -> None:
+        """Create a strip. *is_on_page*: it is on a page and has space for labels, not in a bar."""
         super().__init__(parent)
-        self._roomy = roomy
+        self._roomy = is_on_page
         self._course = RunTimeline((), ())
         self._now_s = 0.0
         self._length_s: float | None = None
@@ -135,21 +135,21 @@ class TimeStrip(QWidget):
 
     # --- display --------------------------------------------------------------------------------------------
 
-    def show_course(
+    def show_timeline(
         self,
-        course: RunTimeline,
+        timeline: RunTimeline,
         now_s: float,
         length_s: float | None = None,
         live: bool = True,
         truth: bool = True,
     ) -> None:
-        """Show the timeline *course* up to *now_s*.
+        """Show the timeline *timeline* up to *now_s*.
 
         The axis has the length *length_s*, or grows with a *live* run.
 
         If *truth* is False, show only the trainee's own actions.
         """
-        self._course, self._now_s, self._length_s, self._live = course, now_s, length_s, live
+        self._course, self._now_s, self._length_s, self._live = timeline, now_s, length_s, live
         self._truth = truth
         self._cursor_index = None
         self._lane_box = None
@@ -186,7 +186,7 @@ class TimeStrip(QWidget):
         self._shown_span = span
         self.update()
 
-    def show_more(self) -> None:
+    def show_new_entries(self) -> None:
         """Show entries that were added to the timeline."""
         self._describe()
         self.update()
@@ -200,7 +200,7 @@ class TimeStrip(QWidget):
     @property
     def markers(self) -> list[TimelineMarker]:
         """Markers that the trainee may see."""
-        return [marker for marker in self._course.markers if self._truth or marker.kind in OWN]
+        return [marker for marker in self._course.markers if self._truth or marker.kind in TRAINEE_KINDS]
 
     def _list_spans(self) -> tuple[list[TimelineSpan], list[TimelineSpan]]:
         """Return the time ranges by service and by protection that the trainee may see."""
@@ -215,7 +215,9 @@ class TimeStrip(QWidget):
         """Length of the time axis in seconds."""
         if not self._live:
             return max(1.0, self._now_s)
-        grown = next((float(span) for span in SPANS_S if span >= self._now_s * 1.02), self._now_s * 1.02)
+        grown = next(
+            (float(span) for span in AXIS_LENGTHS_S if span >= self._now_s * 1.02), self._now_s * 1.02
+        )
         return grown if self._length_s is None else max(self._now_s, min(grown, self._length_s))
 
     def _compute_lanes(self) -> QRectF:
@@ -235,7 +237,7 @@ class TimeStrip(QWidget):
         """Return the height of all lanes in lines of text."""
         if self._roomy or self._extra_lanes:
             return (len(self._list_fixed_lanes()) + len(self._extra_lanes)) * LANE_PITCH
-        return BAR_LINES
+        return BAR_LANES_LINES
 
     def _compute_head_lines(self) -> float:
         """Return the height above the lanes in lines of text, for markers and their labels."""
@@ -272,8 +274,10 @@ class TimeStrip(QWidget):
 
     def find_marker_near(self, x: float) -> TimelineMarker | None:
         """Return the closest marker within NEAR_PX of *x*, or None. Less important kinds come last."""
-        markers = [marker for marker in self.markers if abs(self.compute_x(marker.t_s) - x) <= NEAR_PX]
-        return min(markers, key=lambda m: (m.kind in MERGED, abs(self.compute_x(m.t_s) - x)), default=None)
+        markers = [marker for marker in self.markers if abs(self.compute_x(marker.t_s) - x) <= MARKER_HIT_PX]
+        return min(
+            markers, key=lambda m: (m.kind in MERGED_KINDS, abs(self.compute_x(m.t_s) - x)), default=None
+        )
 
     # --- painting -------------------------------------------------------------------------------------------
 
@@ -303,7 +307,7 @@ class TimeStrip(QWidget):
                     _paint_fill(painter, self._compute_box(span, lane), _STATE_FILL[span.state], colors)
         if compute_lane_names_px(self):
             self._draw_names(painter, colors, rows)
-        draw_times(painter, self, lanes, self.span_s)
+        draw_time_labels(painter, self, lanes, self.span_s)
         current_marker = self.markers[self._cursor_index] if self._cursor_index is not None else None
         for marker in self._select_markers():
             self._draw_marker(painter, marker, colors, marker == current_marker)
@@ -312,7 +316,7 @@ class TimeStrip(QWidget):
         for (_, states), lane in zip(self._extra_lanes, rows[len(fixed) :], strict=True):
             for span in states:
                 self._draw_word(painter, self._compute_box(span, lane), span.state.replace("_", " "), colors)
-        self._draw_chosen(painter, colors, lanes)
+        self._draw_selected_times(painter, colors, lanes)
         self._draw_now(painter, colors, lanes)
         if self.hasFocus():
             painter.setPen(QPen(colors.focus, 1.0))
@@ -332,7 +336,7 @@ class TimeStrip(QWidget):
         }
         return sorted(
             markers_by_place.values(),
-            key=lambda marker: (marker.kind == NO_RETURN, marker.kind not in MERGED),
+            key=lambda marker: (marker.kind == NO_RETURN, marker.kind not in MERGED_KINDS),
         )
 
     def _compute_box(self, span: TimelineSpan, lane: QRectF) -> QRectF:
@@ -363,10 +367,10 @@ class TimeStrip(QWidget):
         metrics, lanes = QFontMetricsF(font), self._compute_lanes()
         used_spans: list[tuple[float, float]] = []
         painter.setFont(font)
-        labeled = [marker for marker in self.markers if marker.kind in LABELED]
-        for marker in sorted(labeled, key=lambda marker: (LABELED.index(marker.kind), marker.t_s)):
+        labeled = [marker for marker in self.markers if marker.kind in LABELED_KINDS]
+        for marker in sorted(labeled, key=lambda marker: (LABELED_KINDS.index(marker.kind), marker.t_s)):
             text = f"{localize(marker.text).partition(chr(10))[0]} {formatting.format_run_time(marker.t_s)}"
-            text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, LABEL_ROOM_PX)
+            text = metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, LABEL_WIDTH_MAX_PX)
             width, x = metrics.horizontalAdvance(text), self.compute_x(marker.t_s)
             for label_x in (x - width + 6.0, x - 6.0):
                 is_free = all(
@@ -374,7 +378,7 @@ class TimeStrip(QWidget):
                 )
                 if is_free and label_x >= 0.0 and label_x + width <= self.width():
                     used_spans.append((label_x, label_x + width))
-                    painter.setPen(colors.get_color(MARKERS[marker.kind][0]))
+                    painter.setPen(colors.get_color(MARKER_LOOKS[marker.kind][0]))
                     base = lanes.top() - self.fontMetrics().height() * 0.95
                     painter.drawText(QPointF(label_x, base), text)
                     break
@@ -382,7 +386,7 @@ class TimeStrip(QWidget):
     def _draw_marker(
         self, painter: QPainter, marker: TimelineMarker, colors: ThemeTokens, selected: bool
     ) -> None:
-        tone, shape, _ = MARKERS[marker.kind]
+        tone, shape, _ = MARKER_LOOKS[marker.kind]
         color = colors.get_color(tone)
         size = self.fontMetrics().height() * (0.4 if selected else 0.31)
         center = QPointF(
@@ -391,7 +395,7 @@ class TimeStrip(QWidget):
         painter.setPen(QPen(colors.surface, 1.0))
         painter.setBrush(color)
         draw_shape(painter, shape, center, size)
-        if marker.kind in MERGED and not selected:
+        if marker.kind in MERGED_KINDS and not selected:
             return
         stroke = Qt.PenStyle.DashLine if marker.kind == NO_RETURN else Qt.PenStyle.SolidLine
         painter.setPen(QPen(colors.text if marker.kind == NO_RETURN else color, 1.2, stroke))
@@ -400,7 +404,7 @@ class TimeStrip(QWidget):
             QPointF(center.x(), self._compute_lanes().bottom()),
         )
 
-    def _draw_chosen(self, painter: QPainter, colors: ThemeTokens, lanes: QRectF) -> None:
+    def _draw_selected_times(self, painter: QPainter, colors: ThemeTokens, lanes: QRectF) -> None:
         """Draw the time range and the cursor that all views share."""
         if self._shown_span is not None:
             left, right = (self.compute_x(t_s) for t_s in self._shown_span)
@@ -451,16 +455,16 @@ class TimeStrip(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             marker = self.find_marker_near(event.position().x())
-            self.moment_chosen.emit(marker.t_s if marker else self.compute_time(event.position().x()))
+            self.time_clicked.emit(marker.t_s if marker else self.compute_time(event.position().x()))
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         count, key = len(self.markers), event.key()
-        if count and key in KEYS:
-            self._cursor_index = step_marker(key, self._cursor_index, count, start=count - 1)
+        if count and key in MARKER_KEYS:
+            self._cursor_index = find_next_marker(key, self._cursor_index, count, start=count - 1)
             self._show_marker(self.markers[self._cursor_index])
         elif self._cursor_index is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.moment_chosen.emit(self.markers[self._cursor_index].t_s)
+            self.time_clicked.emit(self.markers[self._cursor_index].t_s)
         else:
             super().keyPressEvent(event)
 
@@ -536,7 +540,7 @@ def draw_shape(painter: QPainter, shape: str, center: QPointF, size: float) -> N
 
 def compute_lane_names_px(widget: QWidget) -> float:
     """Return the width for the names of the lanes. A narrow strip has no names."""
-    if widget.width() < NAMES_FROM_PX:
+    if widget.width() < NAMED_WIDTH_MIN_PX:
         return 0.0
     metrics = QFontMetricsF(theme.resize_font(widget.font(), LABEL_SCALE))
     return metrics.horizontalAdvance(max(map(tr, LANES), key=len)) + 8.0
@@ -548,11 +552,11 @@ def compute_lane_sides(widget: QWidget) -> tuple[float, float]:
     return left_px, max(left_px + 20.0, widget.width() - 10.0)
 
 
-def draw_times(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: float) -> None:
+def draw_time_labels(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: float) -> None:
     """Draw time labels below *lanes*, whose width represents *span_s*."""
     painter.setFont(theme.resize_font(widget.font(), 0.8))
     metrics = painter.fontMetrics()
-    step = choose_step(span_s, max(2, int(lanes.width() / (metrics.horizontalAdvance("00:00") * 2.2))))
+    step = choose_time_step(span_s, max(2, int(lanes.width() / (metrics.horizontalAdvance("00:00") * 2.2))))
     painter.setPen(theme.get_tokens(widget.palette()).muted)
     base = lanes.bottom() + metrics.ascent() + 2.0
     t_s = 0.0
@@ -564,13 +568,11 @@ def draw_times(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: float)
         t_s += step
 
 
-def choose_step(span_s: float, marks: int) -> float:
+def choose_time_step(span_s: float, marks: int) -> float:
     """Return a round interval of axis labels in seconds, so that there are at most *marks* labels."""
     steps = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800)
     return next((float(step) for step in steps if span_s / step <= marks), span_s)
 
 
 def _format_tip(marker: TimelineMarker) -> str:
-    return (
-        f"{formatting.format_run_time(marker.t_s, 1)} {tr(MARKERS[marker.kind][2])}: {localize(marker.text)}"
-    )
+    return f"{formatting.format_run_time(marker.t_s, 1)} {tr(MARKER_LOOKS[marker.kind][2])}: {localize(marker.text)}"

@@ -52,15 +52,17 @@ CELL_PADDING_PX: Final = 14
 EMPTY_MARGIN_PX: Final = 16
 """Margin around the text of a table without rows."""
 
-BY_KEY: Final = frozenset(
+KEYBOARD_REASONS: Final = frozenset(
     {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason}
 )
 _CTRL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-TO_THE_END: Final = tuple(QKeyCombination(_CTRL_SHIFT, key) for key in (Qt.Key.Key_Home, Qt.Key.Key_End))
+SELECT_TO_END_KEYS: Final = tuple(
+    QKeyCombination(_CTRL_SHIFT, key) for key in (Qt.Key.Key_Home, Qt.Key.Key_End)
+)
 """Keys that Qt does not use to select the cells in between."""
 
-Index = QModelIndex | QPersistentModelIndex
-NOWHERE = QModelIndex()
+AnyIndex = QModelIndex | QPersistentModelIndex
+NO_INDEX = QModelIndex()
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -109,7 +111,7 @@ class CellLook(Struct, frozen=True):
     state: QStyle.StateFlag
 
 
-def read_look(option: QStyleOptionViewItem) -> CellLook:
+def get_cell_look(option: QStyleOptionViewItem) -> CellLook:
     """Return the inherited fields of *option*. The PySide stubs do not contain them."""
     option_fields: Any = option
     return CellLook(
@@ -171,7 +173,7 @@ class TableModel(QAbstractTableModel):
         """Number of rows, including hidden rows."""
         return len(self._all)
 
-    def replace(self, rows: Iterable[object], columns: Sequence[TableColumn] | None = None) -> None:
+    def replace_rows(self, rows: Iterable[object], columns: Sequence[TableColumn] | None = None) -> None:
         """Replace the rows, and the columns if *columns* is not None."""
         self.beginResetModel()
         if columns is not None:
@@ -182,32 +184,32 @@ class TableModel(QAbstractTableModel):
 
     def show_columns(self, columns: Sequence[TableColumn]) -> None:
         """Show the same rows with other columns."""
-        self.replace(self._all, columns)
+        self.replace_rows(self._all, columns)
 
-    def append(self, rows: Iterable[object]) -> None:
+    def append_rows(self, rows: Iterable[object]) -> None:
         """Append rows."""
         new = list(rows)
         self._all += new
         new_rows = self._filter_rows(new)
         if new_rows:
             first = len(self._rows)
-            self.beginInsertRows(NOWHERE, first, first + len(new_rows) - 1)
+            self.beginInsertRows(NO_INDEX, first, first + len(new_rows) - 1)
             self._rows += new_rows
             self.endInsertRows()
 
-    def update(self, rows: Sequence[object]) -> None:
+    def update_rows(self, rows: Sequence[object]) -> None:
         """Replace the rows. If their number is unchanged, selection and scroll position stay."""
         if len(rows) != len(self._all) or self._keep is not None:
-            self.replace(rows)
+            self.replace_rows(rows)
         elif list(rows) != self._all:
             self._all = list(rows)
             self._rows = list(rows)
             self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(self.columns) - 1))
 
-    def keep(self, is_shown: Callable[[Any], bool] | None) -> None:
+    def filter_rows(self, is_shown: Callable[[Any], bool] | None) -> None:
         """Show only rows for which *is_shown* returns True. None shows all rows."""
         self._keep = is_shown
-        self.replace(self._all)
+        self.replace_rows(self._all)
 
     def _filter_rows(self, rows: list[object]) -> list[object]:
         return list(rows) if self._keep is None else [row for row in rows if self._keep(row)]
@@ -215,15 +217,15 @@ class TableModel(QAbstractTableModel):
     # --- Qt model interface -------------------------------------------------------------------------------
 
     @override
-    def rowCount(self, parent: Index = NOWHERE) -> int:
+    def rowCount(self, parent: AnyIndex = NO_INDEX) -> int:
         return 0 if parent.isValid() else len(self._rows)
 
     @override
-    def columnCount(self, parent: Index = NOWHERE) -> int:
+    def columnCount(self, parent: AnyIndex = NO_INDEX) -> int:
         return 0 if parent.isValid() else len(self.columns)
 
     @override
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid():
             return None
         column, row = self.columns[index.column()], self.rows[index.row()]
@@ -280,8 +282,8 @@ class TableView(QTableView):
         self.verticalHeader().hide()
         self.horizontalHeader().setHighlightSections(False)
         self.horizontalHeader().setStretchLastSection(True)
-        self._add_copying()
-        self._fit()
+        self._add_copy_actions()
+        self._fit_sizes()
         model.modelReset.connect(self._fit_new_columns)
         model.rowsAboutToBeInserted.connect(self._record_end)
         model.rowsInserted.connect(self._go_to_end)
@@ -305,7 +307,7 @@ class TableView(QTableView):
         self._rows_shown = count
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._fit()
+        self._fit_sizes()
 
     def set_empty_text(self, sentence: str) -> None:
         """Set the text of an empty table: the reason and the next step."""
@@ -331,7 +333,7 @@ class TableView(QTableView):
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Keep the scroll position of a list that follows its end. Qt would go to the first row."""
         bar, count = self.verticalScrollBar(), self.table.rowCount()
-        if event.reason() in BY_KEY and count and not self.currentIndex().isValid():
+        if event.reason() in KEYBOARD_REASONS and count and not self.currentIndex().isValid():
             at_end = bar.maximum() > 0 and bar.value() >= bar.maximum()
             start_index = self.table.index(count - 1 if at_end else 0, 0)
             self.selectionModel().setCurrentIndex(start_index, self.selectionModel().SelectionFlag.NoUpdate)
@@ -348,7 +350,7 @@ class TableView(QTableView):
             return
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._select_current_row()
-        if event.keyCombination() in TO_THE_END and self.currentIndex().isValid():
+        if event.keyCombination() in SELECT_TO_END_KEYS and self.currentIndex().isValid():
             self._select_to(to_end=event.key() == Qt.Key.Key_End)
             return
         super().keyPressEvent(event)
@@ -381,7 +383,7 @@ class TableView(QTableView):
         super().showEvent(event)
         self._fit_height()
 
-    def copy(self, headers: bool = False) -> None:
+    def copy_selection(self, headers: bool = False) -> None:
         """Copy the selected cells to the clipboard, with the column titles on top if *headers*."""
         selection = self.selectionModel().selection()
         columns_by_row: dict[int, set[int]] = {}
@@ -411,11 +413,11 @@ class TableView(QTableView):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._fit()
+            self._fit_sizes()
         if event.type() == QEvent.Type.PaletteChange:
             self.table.colors = theme.get_tokens(self.palette())
 
-    def _add_copying(self) -> None:
+    def _add_copy_actions(self) -> None:
         shortcuts = (
             (tr("&Copy"), False, ["Ctrl+C", "Ctrl+Ins"]),
             (tr("Copy with &headers"), True, ["Ctrl+Shift+C"]),
@@ -424,11 +426,11 @@ class TableView(QTableView):
             action = QAction(text, self)
             action.setShortcuts([QKeySequence(key) for key in keys])
             action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-            action.triggered.connect(lambda _=False, headers=headers: self.copy(headers))
+            action.triggered.connect(lambda _=False, headers=headers: self.copy_selection(headers))
             self.addAction(action)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
 
-    def _fit(self) -> None:
+    def _fit_sizes(self) -> None:
         """Adapt the row height and the initial column widths to the current font."""
         metrics = self.fontMetrics()
         # otherwise rows would not follow the default size after the minimum was changed
@@ -458,7 +460,7 @@ class TableView(QTableView):
     def _fit_new_columns(self) -> None:
         if self.table.columns is not self._fitted:
             self._fitted = self.table.columns
-            self._fit()
+            self._fit_sizes()
 
     def _record_end(self) -> None:
         bar = self.verticalScrollBar()

@@ -139,9 +139,9 @@ def add_alpha(color: QColor, alpha: int) -> QColor:
 
 # --- fonts --------------------------------------------------------------------------------------------------
 
-BOX: Final = 0.75
+CHECK_BOX_LINES: Final = 0.75
 """Size of a check box in line heights."""
-BASE_POINTS: Final = 10.0
+BASE_FONT_POINTS: Final = 10.0
 """Text size in points at font scale 1. Assumed: the rounded default of Windows and most Linux desktops."""
 
 
@@ -240,11 +240,11 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
         app.setStyle("Fusion")
         app.setProperty("styled", True)
     font = app.font()
-    growth = BASE_POINTS * font_scale / font.pointSizeF()
+    growth = BASE_FONT_POINTS * font_scale / font.pointSizeF()
     fonts = _find_custom_fonts(app)
     # Replacing a style sheet takes four times as long as removing it and setting the new one.
     app.setStyleSheet("")
-    font.setPointSizeF(BASE_POINTS * font_scale)
+    font.setPointSizeF(BASE_FONT_POINTS * font_scale)
     app.setFont(font)
     app.setPalette(build_palette(colors))
     # The style sheet comes last, because it passes palette and font to all widgets.
@@ -283,36 +283,36 @@ def _count_ancestors(widget: QWidget) -> int:
 
 def _has_palette_handler(widget: QWidget) -> bool:
     """Return True if *widget* is a widget of this program that handles palette changes."""
-    return bool(widget.property(FOLLOWS)) or any(
+    return bool(widget.property(FOLLOWER_PROPERTY)) or any(
         "changeEvent" in base.__dict__ for base in type(widget).__mro__ if base.__module__.startswith("app.")
     )
 
 
-FOLLOWS: Final = "followsLooks"
+FOLLOWER_PROPERTY: Final = "followsLooks"
 """Property that contains the follower of a widget, set by `call_after_events`."""
-PALETTE: Final = (QEvent.Type.PaletteChange,)
-FONT: Final = (QEvent.Type.FontChange,)
-LOOKS: Final = (*PALETTE, *FONT)
-STYLE: Final = (*FONT, QEvent.Type.StyleChange)
-SIZE: Final = (QEvent.Type.Resize,)
-SHOWN: Final = (QEvent.Type.Show,)
+PALETTE_EVENTS: Final = (QEvent.Type.PaletteChange,)
+FONT_EVENTS: Final = (QEvent.Type.FontChange,)
+LOOK_EVENTS: Final = (*PALETTE_EVENTS, *FONT_EVENTS)
+STYLE_EVENTS: Final = (*FONT_EVENTS, QEvent.Type.StyleChange)
+SIZE_EVENTS: Final = (QEvent.Type.Resize,)
+SHOW_EVENTS: Final = (QEvent.Type.Show,)
 
 
 def call_after_events(
     widget: QWidget, kinds: tuple[QEvent.Type, ...], *methods: Callable[[], object]
 ) -> None:
     """Call *methods* each time after *widget* has processed an event of one of these *kinds*."""
-    follower = widget.property(FOLLOWS)
-    if not isinstance(follower, _Follower):
-        follower = _Follower(widget)
-        widget.setProperty(FOLLOWS, follower)
+    follower = widget.property(FOLLOWER_PROPERTY)
+    if not isinstance(follower, _EventFollower):
+        follower = _EventFollower(widget)
+        widget.setProperty(FOLLOWER_PROPERTY, follower)
     for method in methods:
         bound_method = cast(MethodType, method)
         # a strong reference would keep the widget alive
         follower.reactions.append((kinds, ref(bound_method.__self__), bound_method.__name__))
 
 
-class _Follower(QObject):
+class _EventFollower(QObject):
     def __init__(self, widget: QWidget) -> None:
         super().__init__(widget)
         self.reactions: list[tuple[tuple[QEvent.Type, ...], ref[object], str]] = []
@@ -395,7 +395,7 @@ def build_style_sheet(colors: ThemeTokens, line_px: int = 16) -> str:
     on_accent, on_surface = ("dark", "light") if colors.dark else ("light", "dark")
     names["tick"] = (Path(str(folder)) / f"tick-{on_accent}.svg").as_posix()
     names["menu_tick"] = (Path(str(folder)) / f"tick-{on_surface}.svg").as_posix()
-    box = round(BOX * line_px)
+    box = round(CHECK_BOX_LINES * line_px)
     ring = round(0.3 * box)
     names |= {
         "chip": str((line_px + 6) // 2),

@@ -10,22 +10,22 @@ from PySide6.QtGui import QIcon, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.widgets import theme
-from app.widgets.tables import TableView, read_look
+from app.widgets.tables import TableView, get_cell_look
 from engine.overrides import override
 
-SIDE_PX: Final = 7.0
+TEXT_MARGIN_PX: Final = 7.0
 """Distance between the text and the left edge of its cell."""
 BAND_PX: Final = 5.0
 """Width of the colored band of a row that needs attention."""
 
 
-class TwoLineCells(QStyledItemDelegate):
+class TwoLineDelegate(QStyledItemDelegate):
     """Delegate that draws `TableColumn.text` in bold with sign and tone, and `TableColumn.detail` below it."""
 
-    def __init__(self, table: TableView, band: bool = False) -> None:
-        """Create the delegate. *band*: mark the left edge of the row in the tone of the column."""
+    def __init__(self, table: TableView, has_band: bool = False) -> None:
+        """Create the delegate. *has_band*: mark the left edge of the row in the tone of the column."""
         super().__init__(table)
-        self._table, self._band = table, band
+        self._table, self._band = table, has_band
 
     @override
     def paint(
@@ -37,7 +37,7 @@ class TwoLineCells(QStyledItemDelegate):
         self._table.style().drawControl(
             QStyle.ControlElement.CE_ItemViewItem, background, painter, self._table
         )
-        look = read_look(option)
+        look = get_cell_look(option)
         column, row = self._table.table.columns[index.column()], self._table.table.rows[index.row()]
         colors, box, tone = theme.get_tokens(look.palette), QRectF(look.rect), column.tone(row)
         selected = bool(look.state & QStyle.StateFlag.State_Selected)
@@ -49,7 +49,7 @@ class TwoLineCells(QStyledItemDelegate):
             )
         detail = column.detail(row) if column.detail is not None else ""
         height = float(look.metrics.height())
-        lines = box.adjusted(SIDE_PX, 0.0, -SIDE_PX, 0.0)
+        lines = box.adjusted(TEXT_MARGIN_PX, 0.0, -TEXT_MARGIN_PX, 0.0)
         top = lines.center().y() - (height if detail else height / 2.0)
         name = column.sign(row) if column.sign is not None else None
         left_x = lines.left()
@@ -58,7 +58,7 @@ class TwoLineCells(QStyledItemDelegate):
             ratio = self._table.devicePixelRatioF()
             picture = theme.render_pixmap(name, color, round(height * ratio))
             painter.drawPixmap(QRectF(left_x, top, height, height), picture, QRectF(picture.rect()))
-            left_x += height + SIDE_PX / 2.0
+            left_x += height + TEXT_MARGIN_PX / 2.0
         bold = theme.resize_font(look.font, 1.0, bold=True)
         for baseline, font, text, color in (
             (top, bold, column.text(row), text_color if selected or not tone else colors.get_color(tone)),

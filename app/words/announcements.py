@@ -9,7 +9,7 @@ from engine.drill.running.modes import ModePermissions
 from engine.events import Event, ReplicaData, RoleData, StateData, WitnessData
 from engine.localization import LocalizableMessage
 
-RANK: Final = (
+ANNOUNCED_KINDS: Final = (
     "question", "hint", "answer", "chore", "goal", "availability", "role", "log", "alert", "state", "fault", "service",
     "client", "detected",
 )  # fmt: skip
@@ -20,10 +20,10 @@ If there are too many events, the least important are omitted.
 All other kinds repeat one of these, or answer a query of the user.
 """
 
-OF_THE_RUN: Final = frozenset({"question", "hint", "answer", "chore"})
+RUN_KINDS: Final = frozenset({"question", "hint", "answer", "chore"})
 """Kinds of events that are not part of the simulated world. They are announced in every mode."""
 
-LEADS: Final = {
+KIND_TEMPLATES: Final = {
     "question": mark("Question: {text}"),
     "hint": mark("Hint: {text}"),
     "fault": mark("Fault: {text}"),
@@ -32,7 +32,7 @@ LEADS: Final = {
 
 SENTENCES_MAX: Final = 6
 """Maximum number of sentences in one announcement."""
-NAMED_MAX: Final = 3
+NAMED_DATABASES_MAX: Final = 3
 """Maximum number of databases with the same change that are named.
 
 If there are more, only their number is announced.
@@ -41,16 +41,17 @@ If there are more, only their number is announced.
 
 def select_announced_kinds(terms: ModePermissions) -> frozenset[str]:
     """Return the kinds of events to announce. In an exam, events that the trainee should find are omitted."""
-    if terms.truth:
-        return frozenset(RANK) if terms.progress else frozenset(RANK) - {"goal"}
-    return OF_THE_RUN | ({"goal"} if terms.progress else set())
+    if terms.shows_truth:
+        return frozenset(ANNOUNCED_KINDS) if terms.reports_progress else frozenset(ANNOUNCED_KINDS) - {"goal"}
+    return RUN_KINDS | ({"goal"} if terms.reports_progress else set())
 
 
-def describe_events(events: Iterable[Event], kinds: Collection[str] = frozenset(RANK)) -> str:
+def describe_events(events: Iterable[Event], kinds: Collection[str] = frozenset(ANNOUNCED_KINDS)) -> str:
     """Describe the events in order. Return an empty text if no event is announced."""
-    kept_events = _drop_echoes([event for event in events if event.kind in kinds])
+    kept_events = _drop_redundant_events([event for event in events if event.kind in kinds])
     ranked_groups = [
-        (RANK.index(group[0].kind), index, group) for index, group in enumerate(_group_events(kept_events))
+        (ANNOUNCED_KINDS.index(group[0].kind), index, group)
+        for index, group in enumerate(_group_events(kept_events))
     ]
     first_groups = sorted(sorted(ranked_groups)[:SENTENCES_MAX], key=lambda group: group[1])
     omitted_count = sum(len(group) for _, _, group in ranked_groups) - sum(
@@ -62,7 +63,7 @@ def describe_events(events: Iterable[Event], kinds: Collection[str] = frozenset(
     return " ".join(words)
 
 
-def _drop_echoes(events: list[Event]) -> list[Event]:
+def _drop_redundant_events(events: list[Event]) -> list[Event]:
     """Drop intermediate states and roles of a copy, and faults that a service event of the same server repeats."""
     last = {(event.kind, event.server, event.database): event for event in events}
     services = {(event.tick, event.server) for event in events if event.kind == "service"}
@@ -84,19 +85,21 @@ def _group_events(events: list[Event]) -> list[list[Event]]:
     event_groups: list[list[Event]] = []
     for group in groups.values():
         event_groups += (
-            [group] if len(group) > NAMED_MAX and group[0].database else [[event] for event in group]
+            [group]
+            if len(group) > NAMED_DATABASES_MAX and group[0].database
+            else [[event] for event in group]
         )
     numbers_by_id = {id(event): number for number, event in enumerate(events)}
     return sorted(event_groups, key=lambda group: numbers_by_id[id(group[0])])
 
 
-CHANGES: Final = (StateData, RoleData, ReplicaData, WitnessData)
+STATE_DATA: Final = (StateData, RoleData, ReplicaData, WitnessData)
 """Classes of event data that contain a new state."""
 
 
 def _get_change(event: Event) -> object:
     """Return the change that the event reports, without the name of the database."""
-    if isinstance(event.data, CHANGES):
+    if isinstance(event.data, STATE_DATA):
         return event.data.new
     text = event.text
     if not isinstance(text, LocalizableMessage):
@@ -106,7 +109,7 @@ def _get_change(event: Event) -> object:
 
 def _describe_event(group: list[Event]) -> str:
     event = group[0]
-    new = event.data.new.replace("_", " ") if isinstance(event.data, CHANGES) else ""
+    new = event.data.new.replace("_", " ") if isinstance(event.data, STATE_DATA) else ""
     database = event.database or ""
     if len(group) > 1:
         database = tr("{count} databases").format(count=len(group))
@@ -118,9 +121,9 @@ def _describe_event(group: list[Event]) -> str:
     text = said_of(event.text)
     if len(group) > 1:
         return f"{database}: {' '.join(text.replace(event.database or '', '').split())}."
-    if event.kind in LEADS:
-        text = tr(LEADS[event.kind]).format(text=text)
-    elif event.kind not in OF_THE_RUN:
+    if event.kind in KIND_TEMPLATES:
+        text = tr(KIND_TEMPLATES[event.kind]).format(text=text)
+    elif event.kind not in RUN_KINDS:
         parts = [part for part in (event.server, event.database) if part and part not in text]
         text = f"{' '.join(parts)}{': ' if parts else ''}{text}"
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")

@@ -18,12 +18,12 @@ from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Calibration
 from engine.tables import read_table
 
-NOTHING: Final = "–"
+NO_VALUE: Final = "–"
 """Text for a missing value."""
 
-_COMMA: Final = frozenset({language.GERMAN})
+_COMMA_LANGUAGES: Final = frozenset({language.GERMAN})
 """Languages that write 1.234,5 instead of 1,234.5."""
-_SWAPPED: Final = str.maketrans(",.", ".,")
+_SEPARATOR_SWAP: Final = str.maketrans(",.", ".,")
 
 _MODES: Final = {
     "guided": mark("guided"),
@@ -57,7 +57,7 @@ def localize_number(text: str) -> str:
     Use it for displayed text. Do not use it for T-SQL, input lines, results, files, or the clock of the
     servers.
     """
-    return text.translate(_SWAPPED) if language.get_current_language() in _COMMA else text
+    return text.translate(_SEPARATOR_SWAP) if language.get_current_language() in _COMMA_LANGUAGES else text
 
 
 def format_plain_number(value: float) -> str:
@@ -68,14 +68,14 @@ def format_plain_number(value: float) -> str:
 def format_number(value: float | None, decimals: int = 0) -> str:
     """Format 1234.5 as 1,234, or as 1,234.5 with one decimal. Return NOTHING for None and for NaN or infinity."""
     if value is None or not math.isfinite(value):
-        return NOTHING
+        return NO_VALUE
     return localize_number(f"{value:,.{decimals}f}")
 
 
 def format_significant(value: float | None, digits: int = 3, decimals_max: int = 9) -> str:
     """Format a number with about *digits* significant digits and without an exponent: 0.0123, 1.23, 12.3, 1,234."""
     if value is None or not math.isfinite(value):
-        return NOTHING
+        return NO_VALUE
     if value == 0.0:
         return "0"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
@@ -92,7 +92,7 @@ def format_short(value: float | None) -> str:
 def format_kb(value: float | None) -> str:
     """Format a size in KB with a suitable unit: 720 KB, 1.46 MB, 40 GB (1 MB = 1,024 KB)."""
     if value is None or not math.isfinite(value):
-        return NOTHING
+        return NO_VALUE
     for unit in ("KB", "MB", "GB"):
         if abs(value) < 1024.0 or unit == "GB":
             break
@@ -112,13 +112,13 @@ def compute_round_limit_kb(value: float) -> float:
 def format_kb_per_s(value: float | None) -> str:
     """Format a rate in KB/s or MB/s."""
     text = format_kb(value)
-    return text if text == NOTHING else f"{text}/s"
+    return text if text == NO_VALUE else f"{text}/s"
 
 
 def format_ms(value: float | None) -> str:
     """Format a duration in ms: 0.4 ms, 12 ms, 1.3 s."""
     if value is None or not math.isfinite(value):
-        return NOTHING
+        return NO_VALUE
     return (
         f"{format_significant(value, 2, decimals_max=2)} ms"
         if value < 1000.0
@@ -129,14 +129,14 @@ def format_ms(value: float | None) -> str:
 def format_seconds(value: float | None, decimals: int = 2) -> str:
     """Format a duration in seconds: 2.63 s, from one minute 1:05, from one hour 1:05:09."""
     if value is None or not math.isfinite(value):
-        return NOTHING
+        return NO_VALUE
     return localize_number(localization.format_duration(value, f".{decimals}f"))
 
 
 def format_hms(value: float | None) -> str:
     """Format a duration as the Database Mirroring Monitor does: hh:mm:ss, rounded up to whole seconds."""
     if value is None or not math.isfinite(value):
-        return NOTHING
+        return NO_VALUE
     whole_seconds = math.ceil(value)
     return f"{whole_seconds // 3600:02}:{whole_seconds // 60 % 60:02}:{whole_seconds % 60:02}"
 
@@ -144,7 +144,7 @@ def format_hms(value: float | None) -> str:
 def format_percent(share: float | None, decimals: int = 1, sign: bool = False) -> str:
     """Format 0.0345 as 3.5%. *sign*: add the sign of a positive number."""
     if share is None or not math.isfinite(share):
-        return NOTHING
+        return NO_VALUE
     return localize_number(f"{share * 100.0:{'+' if sign else ''},.{decimals}f}") + format_percent_sign()
 
 
@@ -190,10 +190,10 @@ def format_cell(value: object) -> str:
 
 def format_tab_separated(rows: list[list[str]]) -> str:
     """Format rows for the clipboard. Cells with a tab, quote or line break are quoted, as spreadsheets expect."""
-    return "\n".join("\t".join(_quote(text) for text in row) for row in rows)
+    return "\n".join("\t".join(_quote_cell(text) for text in row) for row in rows)
 
 
-def _quote(text: str) -> str:
+def _quote_cell(text: str) -> str:
     if any(mark in text for mark in '\t\n\r"'):
         return '"' + text.replace('"', '""') + '"'
     return text
@@ -226,7 +226,7 @@ class Unit(Struct, frozen=True):
 
     name: str
     text: Callable[[float | None], str]
-    thousand: float = 1000.0
+    next_unit_factor: float = 1000.0
     """Factor between this and the next larger unit (1,024 for KB), so that axis ticks are round numbers of both."""
 
 
@@ -240,7 +240,7 @@ COUNT: Final = Unit("", format_short)
 
 
 def _append_unit(number: str, unit: str) -> str:
-    return number if number == NOTHING else number + unit
+    return number if number == NO_VALUE else number + unit
 
 
 class Counter(Struct, frozen=True):
@@ -263,26 +263,26 @@ COUNTERS: Final = {
 }
 """Name -> counter, for every counter of the engine (ensured by a test), in the order of lists."""
 
-OF_GROUPS: Final = {row["name"]: row["of_groups"] for row in _ROWS if row["of_groups"]}
+AG_TITLES: Final = {row["name"]: row["of_groups"] for row in _ROWS if row["of_groups"]}
 """Name of a counter -> its title for replicas of availability groups, if it differs."""
 
 
 def build_counter(name: str, of_groups: bool) -> Counter:
     """Return the counter *name*. *of_groups*: with its title for replicas of availability groups."""
     known_counter = COUNTERS[name]
-    return replace(known_counter, title=OF_GROUPS[name]) if of_groups and name in OF_GROUPS else known_counter
+    return replace(known_counter, title=AG_TITLES[name]) if of_groups and name in AG_TITLES else known_counter
 
 
-OF_COPIES: Final = (
+COPY_COUNTERS: Final = (
     "send_queue_kb", "redo_queue_kb", "commit_delay_ms", "log_send_kb_per_s", "redo_kb_per_s", "unhardened_kb",
     "sends_per_s", "mirror_cpu_percent", "mirror_data_writes_kb_per_s", "mirror_dirty_pages",
 )  # fmt: skip
 """Counters that require a second copy of the database, which a failover cluster instance does not have."""
 
-WATCHED_ALONE: Final = (
+DEFAULT_COUNTERS_WITHOUT_COPY: Final = (
     "transactions_per_s", "response_s", "log_generation_kb_per_s", "log_since_checkpoint_kb",
 )  # fmt: skip
 """Counters that charts show by default if no database has a second copy."""
 
-WATCHED: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s", "commit_delay_ms")
+DEFAULT_COUNTERS: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s", "commit_delay_ms")
 """Counters that charts show by default. They show the health of mirroring."""

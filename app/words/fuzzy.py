@@ -17,18 +17,18 @@ _AT_WORD, _INSIDE, _SCATTERED = 3, 2, 1
 _WORD_START: Final = re.compile(r"(?<![^\W_])[^\W_]")
 
 
-class Match(Struct, frozen=True):
+class FuzzyMatch(Struct, frozen=True):
     """Match of a query in a text."""
 
     score: float
     """Quality of the match; higher is better."""
-    places: tuple[int, ...]
+    indexes: tuple[int, ...]
     """Indexes of the matched letters, for highlighting."""
     scattered: bool = False
     """True if the text contains the letters of some word only in order, not adjacent."""
 
 
-def match(query: str, text: str) -> Match | None:
+def match_fuzzily(query: str, text: str) -> FuzzyMatch | None:
     """Match all words of *query* with *text*, in any case and order. Return None if a word does not match."""
     score, positions, scattered = 0.0, set[int](), False
     folded, words = text.lower(), query.lower().split()
@@ -37,25 +37,27 @@ def match(query: str, text: str) -> Match | None:
         if found_match is None:
             return None
         score += found_match.score
-        positions.update(found_match.places)
+        positions.update(found_match.indexes)
         scattered |= found_match.scattered
-    return Match(score, tuple(sorted(positions)), scattered)
+    return FuzzyMatch(score, tuple(sorted(positions)), scattered)
 
 
 def find_best_matches(
     query: str, items: Iterable[Item], text: Callable[[Item], str]
-) -> list[tuple[Item, Match]]:
+) -> list[tuple[Item, FuzzyMatch]]:
     """Return the matching items, best first. Items with equal scores keep their order.
 
     An equal text comes first, then a text that contains the whole phrase. Scattered matches count only if
     there are no other matches.
     """
-    matches = [(item, fuzzy_match) for item in items if (fuzzy_match := match(query, text(item))) is not None]
+    matches = [
+        (item, fuzzy_match) for item in items if (fuzzy_match := match_fuzzily(query, text(item))) is not None
+    ]
     if any(not fuzzy_match.scattered for _, fuzzy_match in matches):
         matches = [(item, fuzzy_match) for item, fuzzy_match in matches if not fuzzy_match.scattered]
     normalized_query = normalize_text(query)
 
-    def rank_item(pair: tuple[Item, Match]) -> tuple[int, float]:
+    def rank_item(pair: tuple[Item, FuzzyMatch]) -> tuple[int, float]:
         words = normalize_text(text(pair[0]))
         is_phrase = " " in normalized_query and f" {normalized_query} " in f" {words} "
         rank = 0 if words == normalized_query else 1 if is_phrase else 2
@@ -72,7 +74,7 @@ def normalize_text(text: str) -> str:
     return " ".join(re.findall(r"[\w#@$-]+", text.lower()))
 
 
-def _find_word(query: str, text: str, is_whole_query: bool) -> Match | None:
+def _find_word(query: str, text: str, is_whole_query: bool) -> FuzzyMatch | None:
     """Return the best match of one word in *text*, or None.
 
     If the query has several words, the letters of a scattered match must be in one word of the text.
@@ -85,12 +87,12 @@ def _find_word(query: str, text: str, is_whole_query: bool) -> Match | None:
     if position >= 0:
         return _score_match(query, position, text, _INSIDE)
     positions = _find_initials(query, text, starts) or _find_letters(query, text, is_whole_query)
-    return Match(_SCATTERED - len(text) / 1000.0, tuple(positions), True) if positions else None
+    return FuzzyMatch(_SCATTERED - len(text) / 1000.0, tuple(positions), True) if positions else None
 
 
-def _score_match(query: str, start: int, text: str, score: float) -> Match:
+def _score_match(query: str, start: int, text: str, score: float) -> FuzzyMatch:
     """Build a match. An early position and a short text slightly increase *score*."""
-    return Match(score - start / 1000.0 - len(text) / 10_000.0, tuple(range(start, start + len(query))))
+    return FuzzyMatch(score - start / 1000.0 - len(text) / 10_000.0, tuple(range(start, start + len(query))))
 
 
 def _find_initials(query: str, text: str, starts: list[int]) -> list[int]:

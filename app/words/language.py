@@ -32,12 +32,12 @@ LANGUAGES: Final = {ENGLISH: "English", GERMAN: "Deutsch"}
 ENVIRONMENT: Final = "MIRRORDRILL_LANGUAGE"
 """Environment variable that overrides the setting: `en`, `de` or `pseudo`."""
 
-_LONGER: Final = 0.4
+_ADDED_LENGTH: Final = 0.4
 """Additional length of the pseudo language, similar to German, Finnish and Russian labels compared with English."""
-_OPENED: Final = "[!!! "
-_KEPT: Final = re.compile(r"\{[^{}]*\}|<[^<>]*>|&#?\w+;|&(?=\w)|\\.")
+_OPENING_MARK: Final = "[!!! "
+_UNCHANGED_PARTS: Final = re.compile(r"\{[^{}]*\}|<[^<>]*>|&#?\w+;|&(?=\w)|\\.")
 """Pattern of placeholders, tags, entities and access key marks, which the pseudo language does not change."""
-_ACCENTED: Final = str.maketrans(
+_ACCENTS: Final = str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
     "ÅƁÇÐÉƑĜĤÎĴĶĻṀÑÖÞǪŔŠŢÛṼŴẊÝŽåƀçðéƒĝĥîĵķļɱñöþǫŕšţûṽŵẋýž",
 )
@@ -91,20 +91,20 @@ def translate_to_pseudo(text: str) -> str:
 
     A text that is already in the pseudo language is unchanged.
     """
-    if text.startswith(_OPENED):
+    if text.startswith(_OPENING_MARK):
         return text
     words = "".join(_accent(text))
-    padding = round(len(text) * _LONGER)
-    return f"{_OPENED}{words} {'·' * padding} !!!]" if padding else f"{_OPENED}{words} !!!]"
+    padding = round(len(text) * _ADDED_LENGTH)
+    return f"{_OPENING_MARK}{words} {'·' * padding} !!!]" if padding else f"{_OPENING_MARK}{words} !!!]"
 
 
 def _accent(text: str) -> Iterator[str]:
     index = 0
-    for match in _KEPT.finditer(text):
-        yield text[index : match.start()].translate(_ACCENTED)
+    for match in _UNCHANGED_PARTS.finditer(text):
+        yield text[index : match.start()].translate(_ACCENTS)
         yield match.group()
         index = match.end()
-    yield text[index:].translate(_ACCENTED)
+    yield text[index:].translate(_ACCENTS)
 
 
 class _Pseudo(gettext.NullTranslations):

@@ -47,7 +47,7 @@ def describe_input(line: str, choices: Mapping[str, Sequence[str]]) -> str:
 def describe_cause(mistake: Mistake) -> str:
     """Describe the cause of a mistake: the earlier action or event with its time, or the omission; or an empty text."""
     words = localize(mistake.cause)
-    if mistake.omission or not words:
+    if mistake.is_omission or not words:
         return words
     if mistake.cause_tick is None:
         return tr("After: {cause}").format(cause=words)

@@ -22,11 +22,11 @@ from a published trace.
 TIMEOUT_PARTS: Final = 3
 """Number of sp_server_diagnostics reports per health check timeout."""
 
-OF_THE_SERVICE: Final = frozenset({Cause.STOP_SERVICE, Cause.NOWAIT})
+SERVICE_CAUSES: Final = frozenset({Cause.STOP_SERVICE, Cause.NOWAIT})
 """Causes that stop only the service. Heartbeats detect only the loss of a node or of a link."""
 
 
-class Estimate(Struct, frozen=True):
+class GroupFailoverEstimate(Struct, frozen=True):
     """Estimate of a failover to one secondary at one time."""
 
     database: str
@@ -60,14 +60,14 @@ class Estimate(Struct, frozen=True):
 def _divide_by_rate(queue_kb: float, rate_kb_per_s: float) -> float | None:
     if queue_kb < SMALL_KB:
         return 0.0
-    return queue_kb / rate_kb_per_s if rate_kb_per_s >= LEAST_RATE_KB_PER_S else None
+    return queue_kb / rate_kb_per_s if rate_kb_per_s >= RATE_MIN_KB_PER_S else None
 
 
-LEAST_RATE_KB_PER_S: Final = 0.01
+RATE_MIN_KB_PER_S: Final = 0.01
 """Rate below which no log counts as moving, because a smoothed rate never becomes 0."""
 
 
-def estimate(world: World, copy: DatabaseCopy, cause: str) -> Estimate | None:
+def estimate_failover(world: World, copy: DatabaseCopy, cause: str) -> GroupFailoverEstimate | None:
     """Estimate the failover to the secondary *copy* if *cause* disabled its primary now.
 
     Return None if the copy does not receive log.
@@ -80,7 +80,7 @@ def estimate(world: World, copy: DatabaseCopy, cause: str) -> Estimate | None:
         world.flow.read_stream_positions(copy.stream),
     )
     detection_s, detected_by = _estimate_detection(world, copy, cause)
-    return Estimate(
+    return GroupFailoverEstimate(
         copy.database,
         copy.server,
         detection_s,
@@ -108,7 +108,7 @@ def _estimate_detection(world: World, copy: DatabaseCopy, cause: str) -> tuple[f
         return lease_s, "LeaseTimeout"
     if cause == "hang":
         return timeout_s, "HEALTH_CHECK_TIMEOUT"
-    if cause in causes.LOSES and causes.MECHANISM.get(cause) not in OF_THE_SERVICE:
+    if cause in causes.LOST_PARTS and causes.FAILOVER_CAUSES.get(cause) not in SERVICE_CAUSES:
         cluster = world.clusters[node.cluster]
         has_same_subnet = node.subnet == lead.subnet
         missed = cluster.threshold if has_same_subnet else cluster.cross_threshold

@@ -48,10 +48,10 @@ Derived from the published trace of a planned failover (see above).
 OFFLINE_S: Final = 3.0
 """Time that a healthy primary needs to close its databases. Derived from the same published trace."""
 
-SPREAD: Final = 0.10
+DURATION_SPREAD: Final = 0.10
 """Relative standard deviation of durations in repeated runs. Assumed, as for mirroring."""
 
-LEASE_STOP_SINCE: Final = 2014
+MESSAGE_19420_SINCE: Final = 2014
 """First version with message 19420. [DOC: Database Engine events and errors]"""
 
 RETRY_INTERVAL_S: Final = 0.5
@@ -97,13 +97,13 @@ def find_objection(world: World, group: AvailabilityGroup, server: str) -> Local
 
 # --- steps of a failover ------------------------------------------------------------------------------------
 
-STEPS: Final = {
+STEP_TEMPLATES: Final = {
     "automatic": mark("automatic failover {server} -> {other}: {step}"),
     "manual": mark("manual failover {server} -> {other}: {step}"),
     "forced": mark("forced failover {server} -> {other}: {step}"),
     "role-move": mark("role moved {server} -> {other}: {step}"),
 }
-FAILED: Final = {
+FAILURE_TEMPLATES: Final = {
     "automatic": mark("automatic failover {server} -> {other} failed: {why}"),
     "manual": mark("manual failover {server} -> {other} failed: {why}"),
     "forced": mark("forced failover {server} -> {other} failed: {why}"),
@@ -112,7 +112,7 @@ FAILED: Final = {
 
 
 def _record_step(world: World, failover: Failover, step: str) -> None:
-    template = FAILED[failover.kind] if failover.why else STEPS[failover.kind]
+    template = FAILURE_TEMPLATES[failover.kind] if failover.why else STEP_TEMPLATES[failover.kind]
     text = build_message(
         template, server=failover.from_server, other=failover.to_server, step=step, why=failover.why
     )
@@ -124,7 +124,7 @@ def _record_step(world: World, failover: Failover, step: str) -> None:
     )
 
 
-def _update(world: World, failover: Failover, **changes: FieldOf[Failover]) -> Failover:
+def _update_failover(world: World, failover: Failover, **changes: FieldOf[Failover]) -> Failover:
     new_failover = replace(failover, **changes)
     world.failovers[world.latest_failover[failover.guid]] = new_failover
     return new_failover
@@ -144,7 +144,9 @@ def begin_failover(world: World, guid: int, server: str) -> None:
     kind = (replica_state.pending if is_requested else "") or (
         "role-move" if _was_moved_in_cluster(world, group, server) else "automatic"
     )
-    replicas.set_state_word(world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind)
+    replicas.set_replica_state(
+        world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind
+    )
     for copy in replicas.list_group_copies(world, server, guid):
         if group.primary != server:
             _begin_database_failover(world, group, copy, kind, replica_state.since_tick)
@@ -191,7 +193,7 @@ def _begin_database_failover(
         detected_tick=world.tick,
         agreed_tick=world.tick,
         redo_done_tick=world.tick if copy.stream is None else None,
-        promote_s=(ONLINE_S + LISTENER_S) * world.chance.draw_lognormal(1.0, SPREAD),
+        promote_s=(ONLINE_S + LISTENER_S) * world.chance.draw_lognormal(1.0, DURATION_SPREAD),
         undo_s=undo,
     )
     world.latest_failover[failover.guid] = len(world.failovers)
@@ -224,7 +226,9 @@ def on_redo_done(world: World, stream: int) -> None:
         and unhardened_kb > 1e-6
     ):
         return  # the tail of the log is still being sent
-    _record_step(world, _update(world, failover, redo_done_tick=world.tick), build_message("redo done"))
+    _record_step(
+        world, _update_failover(world, failover, redo_done_tick=world.tick), build_message("redo done")
+    )
     world.mark_log_changed(world.copies[key])  # the flow model no longer watches its redo
     guid = world.copies[key].availability.guid
     assert guid is not None
@@ -241,7 +245,9 @@ def open_if_redone(world: World, guid: int, server: str) -> None:
     if any(failover.redo_done_tick is None or failover.decided_tick is not None for failover in failovers):
         return
     for failover in failovers:
-        _record_step(world, _update(world, failover, decided_tick=world.tick), build_message("decided"))
+        _record_step(
+            world, _update_failover(world, failover, decided_tick=world.tick), build_message("decided")
+        )
     promote_s = max((failover.promote_s for failover in failovers), default=ONLINE_S)
     world.call_after(promote_s, "availability.online", guid, server, state.since_tick)
 
@@ -271,20 +277,24 @@ def become_primary(world: World, guid: int, server: str, since_tick: int) -> Non
     replicas.change_group(
         world, server, guid, lambda old: _build_new_configuration(world, old, server, forced)
     )
-    replicas.set_state_word(
+    replicas.set_replica_state(
         world, server, guid, ReplicaWord.PRIMARY_NORMAL, replicas.ONLINE_COMPLETED, primary=server
     )
     for copy in replicas.list_group_copies(world, server, guid):
         movement.update_primary_state(world, (server, copy.database))
         failover = find_running_failover(world, copy)
         if failover is not None and failover.to_server != server:
-            _record_step(world, _update(world, failover, why=replicas.CLUSTER_STATE_CHANGED), "cancelled")
+            _record_step(
+                world, _update_failover(world, failover, why=replicas.CLUSTER_STATE_CHANGED), "cancelled"
+            )
         elif failover is not None:
             undo = failover.undo_s
             errorlog.write_message(
                 world, server, 3421, copy.database, copy.database_id, int(undo), 0, 0, int(undo * 1000)
             )
-            _record_step(world, _update(world, failover, online_tick=world.tick), build_message("online"))
+            _record_step(
+                world, _update_failover(world, failover, online_tick=world.tick), build_message("online")
+            )
             world.call_after(failover.undo_s, "availability.undone", failover.guid, failover.detected_tick)
     if group.listener is not None:
         bring_listener_online(world, server, group.listener)
@@ -326,7 +336,7 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
     if copy.stream is not None:
         hardened_kb = world.flow.read_stream_positions(copy.stream).hardened_kb
         if old_copy is not None:
-            _account_loss(world, copy, old_copy, copy.stream)
+            _record_loss(world, copy, old_copy, copy.stream)
         streams.take_over(world, copy.stream)
     elif copy.source is None:
         hardened_kb = copy.end_of_log_kb
@@ -362,10 +372,10 @@ def suspend_others(world: World, group: AvailabilityGroup, database: str, primar
         if copy_key[0] != database or copy_key[1] == primary or key not in world.copies:
             continue
         world.update_availability(key, suspended=SuspendReason.PARTNER)
-        replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+        replicas.set_synchronization_state(world, key, SyncState.NOT_SYNCHRONIZING)
 
 
-def _account_loss(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, stream: int) -> None:
+def _record_loss(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, stream: int) -> None:
     hardened_kb = world.flow.read_stream_positions(stream).hardened_kb
     _record_failover_end(world, copy, old_primary, hardened_kb)
 
@@ -381,7 +391,7 @@ def _record_failover_end(world: World, copy: DatabaseCopy, old_primary: Database
     if count == 0 or failover is None:
         return
     lost_kb = max(0.0, committed_kb - kept_kb)
-    _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
+    _update_failover(world, failover, lost_transactions=count, lost_kb=lost_kb)
     world.update_copy(old_primary.key, written_off_kb=committed_kb)
     commits.record_loss(world, old_primary.database, copy.server, count, lost_kb, commits.THIS_COPY)
 
@@ -390,7 +400,9 @@ def on_undo_done(world: World, guid: int, detected_tick: int) -> None:
     """Finish the rollback of uncommitted transactions on the new primary (timer handler)."""
     failover = world.failovers[world.latest_failover[guid]]
     if failover.detected_tick == detected_tick and not failover.why:
-        _record_step(world, _update(world, failover, undo_done_tick=world.tick), build_message("undo done"))
+        _record_step(
+            world, _update_failover(world, failover, undo_done_tick=world.tick), build_message("undo done")
+        )
 
 
 def cancel_failover(world: World, key: Key, reason: str) -> None:
@@ -404,12 +416,12 @@ def cancel_failover(world: World, key: Key, reason: str) -> None:
     guid = copy.availability.guid
     if failover is None or guid is None or failover.to_server != key[0]:
         return
-    _record_step(world, _update(world, failover, why=reason), "cancelled")
+    _record_step(world, _update_failover(world, failover, why=reason), "cancelled")
     group, node = replicas.find_group_config(world, key[0], guid), config.find_node_of(world, key[0])
     if world.instances[key[0]].running and (group is None or not group.db_failover):
         open_if_redone(world, guid, key[0])
     elif group is not None and node is not None:
-        roles.report_declined(world, group.name, node.name, reason)
+        roles.handle_refusal(world, group.name, node.name, reason)
 
 
 def close_replica(world: World, server: str, guid: int, reason: str, *, pending: str = "") -> None:
@@ -420,10 +432,10 @@ def close_replica(world: World, server: str, guid: int, reason: str, *, pending:
         return
     if state.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.PRIMARY_PENDING):
         name = group.name if group is not None else ""
-        errorlog.write_message(world, server, 41091 if reason is replicas.LEASE else 41075, name)
-        if reason is replicas.OFFLINE and world.instances[server].version >= LEASE_STOP_SINCE:
+        errorlog.write_message(world, server, 41091 if reason is replicas.LEASE_EXPIRED else 41075, name)
+        if reason is replicas.OFFLINE and world.instances[server].version >= MESSAGE_19420_SINCE:
             errorlog.write_message(world, server, 19420, name)
-    replicas.set_state_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, reason, pending=pending)
+    replicas.set_replica_state(world, server, guid, ReplicaWord.RESOLVING_NORMAL, reason, pending=pending)
     if state.role is ReplicaRole.PRIMARY:
         for copy in replicas.list_group_copies(world, server, guid):
             errorlog.write_message(world, server, 35299, copy.database, 100)
@@ -437,9 +449,9 @@ def close_replica(world: World, server: str, guid: int, reason: str, *, pending:
     network.schedule_detections(world, guid)
 
 
-def close_frozen_replica(world: World, server: str, group: AvailabilityGroup) -> None:
+def close_hung_replica(world: World, server: str, group: AvailabilityGroup) -> None:
     """Take a group offline on a hung instance. The instance closes its replica when it responds again."""
-    replicas.defer_role_loss(world, server, replicas.LEASE, group.guid)
+    replicas.defer_role_loss(world, server, replicas.LEASE_EXPIRED, group.guid)
     if group.listener is not None and world.listeners.get(group.listener.name) == server:
         world.listeners[group.listener.name] = None
     network.schedule_detections(world, group.guid)
@@ -476,10 +488,10 @@ def detect_missed_changes(world: World) -> None:
             continue
         group = replicas.find_group_config(world, server, guid)
         if state.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.PRIMARY_PENDING) and group is not None:
-            if world.instances[server].version >= LEASE_STOP_SINCE:
+            if world.instances[server].version >= MESSAGE_19420_SINCE:
                 errorlog.write_message(world, server, 19421, group.name)
             errorlog.write_message(world, server, 19407, group.name)
-        close_replica(world, server, guid, replicas.LEASE)
+        close_replica(world, server, guid, replicas.LEASE_EXPIRED)
 
 
 def on_listener_online(world: World, guid: int) -> None:

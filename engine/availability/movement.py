@@ -48,8 +48,8 @@ def connect_secondaries(world: World, guid: int, primary: str) -> None:
             for copy in (
                 replicas.list_group_copies(world, replica.server, guid) if notices and follows else ()
             ):
-                if copy.availability.state in replicas.MOVING:
-                    replicas.set_state(world, copy.key, SyncState.NOT_SYNCHRONIZING)
+                if copy.availability.state in replicas.DATA_MOVEMENT_STATES:
+                    replicas.set_synchronization_state(world, copy.key, SyncState.NOT_SYNCHRONIZING)
     network.schedule_detections(world, guid)
 
 
@@ -94,7 +94,7 @@ def _give_up_role(world: World, server: str, guid: int) -> None:
     is_role_down = role is not None and role.state in (ResourceState.OFFLINE, ResourceState.FAILED)
     if is_role_down and word is ReplicaWord.SECONDARY_NORMAL:
         down_word, reason = ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
-        replicas.set_state_word(world, server, guid, down_word, reason)
+        replicas.set_replica_state(world, server, guid, down_word, reason)
 
 
 def _follow_primary(world: World, server: str, guid: int) -> None:
@@ -109,10 +109,10 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
     if lead is None or lead.word is not ReplicaWord.PRIMARY_NORMAL or own_replica.primary == lead.server:
         return
     if own_replica.word is ReplicaWord.SECONDARY_NORMAL:
-        replicas.set_state_word(
+        replicas.set_replica_state(
             world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
         )
-    replicas.set_state_word(
+    replicas.set_replica_state(
         world, server, guid, ReplicaWord.SECONDARY_NORMAL, replicas.CLUSTER_STATE_CHANGED, primary=lead.server
     )
     if (guid, lead.server, server) not in world.contacts or (guid, server, lead.server) not in world.contacts:
@@ -125,7 +125,7 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
 
 def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: int, reason: str) -> None:
     """Handle that *server* detects the loss of its connection to *peer* (timer handler)."""
-    if not network.close_end(world, guid, server, peer, epoch):
+    if not network.close_lost_connection(world, guid, server, peer, epoch):
         return
     contact = world.contacts[guid, server, peer]
     world.contacts[guid, server, peer] = replace(contact, lost_by=reason, lost_tick=world.tick)
@@ -141,7 +141,7 @@ def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: i
         if lead:
             continue_without(world, key, peer)
         elif world.replicas[server, guid].primary == peer:
-            replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+            replicas.set_synchronization_state(world, key, SyncState.NOT_SYNCHRONIZING)
     network.schedule_detections(world, guid)
 
 
@@ -167,12 +167,11 @@ def close_connections(world: World, server: str) -> None:
 def continue_without(world: World, key: Key, server: str) -> None:
     """Let the primary *key* continue without the lost secondary on *server*. [DOC: availability modes].
 
-    Until the cluster has recorded the loss, commits wait, because the secondary might become primary with its
-    log.
+    Until the cluster has recorded the loss, commits wait, because the secondary might become primary with its log.
     """
     peer_state = world.copies[key].availability.get_peer_state(server)
     replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
-    _set_closing(world, key, server, None)
+    _set_catch_up_position(world, key, server, None)
     if peer_state is SyncState.SYNCHRONIZED:
         was_changed = _record_readiness(world, key, server, False)
         lost_peers = set(world.copies[key].availability.lost)
@@ -192,14 +191,14 @@ def stop_primary_copy(world: World, key: Key) -> None:
     own_availability = world.copies[key].availability
     if own_availability.role is ReplicaRole.PRIMARY:
         for server, _ in own_availability.peers:
-            _set_closing(world, key, server, None)
+            _set_catch_up_position(world, key, server, None)
             replicas.set_peer_state(world, key, server, SyncState.NOT_SYNCHRONIZING)
             stop_receiver(world, key, server)
     elif own_availability.guid is not None:
         primary = (world.replicas[key[0], own_availability.guid].primary or "", key[1])
         if primary in world.copies:
             continue_without(world, primary, key[0])
-    replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+    replicas.set_synchronization_state(world, key, SyncState.NOT_SYNCHRONIZING)
     if own_availability.guid is not None:
         world.mark_session_changed(own_availability.guid)
 
@@ -208,13 +207,13 @@ def stop_receiver(world: World, key: Key, server: str) -> None:
     """Stop the copy on *server* that receives log from the primary *key*, if it is reachable."""
     contact = world.contacts.get((world.copies[key].availability.guid or 0, key[0], server))
     if contact is not None and contact.connected and (server, key[1]) in world.copies:
-        replicas.set_state(world, (server, key[1]), SyncState.NOT_SYNCHRONIZING)
+        replicas.set_synchronization_state(world, (server, key[1]), SyncState.NOT_SYNCHRONIZING)
 
 
 def remove_secondary(world: World, key: Key, server: str) -> None:
     """Remove the secondary on *server* from the knowledge of the primary *key*, which no longer waits for it."""
     own_availability = world.copies[key].availability
-    _set_closing(world, key, server, None)
+    _set_catch_up_position(world, key, server, None)
     peers = tuple(peer_state for peer_state in own_availability.peers if peer_state[0] != server)
     world.update_availability(
         key, peers=peers, lost=tuple(name for name in own_availability.lost if name != server)
@@ -231,18 +230,18 @@ def apply_availability_modes(world: World, guid: int, primary: str) -> None:
         for server, state in copy.availability.peers:
             if is_synchronous_pair(world, copy, server) or state is SyncState.NOT_SYNCHRONIZING:
                 continue
-            _set_closing(world, key, server, None)
+            _set_catch_up_position(world, key, server, None)
             if state is SyncState.SYNCHRONIZED:
                 _record_readiness(world, key, server, False)
                 replicas.set_peer_state(world, key, server, SyncState.SYNCHRONIZING)
-                replicas.set_state(world, (server, copy.database), SyncState.SYNCHRONIZING)
+                replicas.set_synchronization_state(world, (server, copy.database), SyncState.SYNCHRONIZING)
         update_primary_state(world, key)
     world.mark_session_changed(guid)
 
 
 def update_primary_state(world: World, key: Key) -> None:
     """Update the synchronization state of the primary *key* from its availability mode and suspension."""
-    replicas.set_state(world, key, _compute_primary_state(world, key))
+    replicas.set_synchronization_state(world, key, _compute_primary_state(world, key))
 
 
 def _compute_primary_state(world: World, key: Key) -> SyncState:
@@ -269,7 +268,7 @@ def _record_readiness(world: World, key: Key, server: str, ready: bool) -> bool:
     )
 
 
-def _set_closing(world: World, key: Key, server: str, kb: float | None) -> None:
+def _set_catch_up_position(world: World, key: Key, server: str, kb: float | None) -> None:
     closing = {
         name: close_tick for name, close_tick in world.copies[key].availability.closing if name != server
     }
@@ -278,32 +277,34 @@ def _set_closing(world: World, key: Key, server: str, kb: float | None) -> None:
     world.update_availability(key, closing=tuple(sorted(closing.items())))
 
 
-def on_connection_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
-    """Try to connect *me* and *peer* (timer handler). Both ends notice success immediately."""
-    contact = world.contacts.get((guid, me, peer))
+def on_connection_made(world: World, guid: int, own_server: str, peer: str, epoch: int) -> None:
+    """Try to connect *own_server* and *peer* (timer handler). Both ends notice success immediately."""
+    contact = world.contacts.get((guid, own_server, peer))
     if contact is None or contact.epoch != epoch or contact.connected:
         return
-    other_contact = world.contacts.get((guid, peer, me))
-    if other_contact is None or not network.can_connect(world, guid, me, peer):
-        world.contacts[guid, me, peer] = replace(contact, pending="", epoch=epoch + 1)
+    other_contact = world.contacts.get((guid, peer, own_server))
+    if other_contact is None or not network.can_connect(world, guid, own_server, peer):
+        world.contacts[guid, own_server, peer] = replace(contact, pending="", epoch=epoch + 1)
         return
     if other_contact.connected:
-        on_connection_lost(world, guid, peer, me, other_contact.epoch, "closed")
+        on_connection_lost(world, guid, peer, own_server, other_contact.epoch, "closed")
         network.schedule_detections(world, guid)
         return
-    if not {(me, guid), (peer, guid)} <= world.replicas.keys():
+    if not {(own_server, guid), (peer, guid)} <= world.replicas.keys():
         return  # one of the two servers has left the AG
-    words = {server: world.replicas[server, guid].word for server in (me, peer)}
+    words = {server: world.replicas[server, guid].word for server in (own_server, peer)}
     if set(words.values()) != {ReplicaWord.PRIMARY_NORMAL, ReplicaWord.SECONDARY_NORMAL}:
-        _retry_connection(world, guid, me, peer, contact)
+        _retry_connection(world, guid, own_server, peer, contact)
         return
-    network.open_contact(world, guid, me, peer)
+    network.open_contact(world, guid, own_server, peer)
     world.emit(
         DetectedData(peer=peer, how="connected"),
         build_message("connected to {server}", server=peer),
-        server=me,
+        server=own_server,
     )
-    primary, secondary = (me, peer) if words[me] is ReplicaWord.PRIMARY_NORMAL else (peer, me)
+    primary, secondary = (
+        (own_server, peer) if words[own_server] is ReplicaWord.PRIMARY_NORMAL else (peer, own_server)
+    )
     group = replicas.find_group_config(world, primary, guid)
     name = group.name if group is not None else ""
     ends = [part for server in (primary, secondary) for part in (server, make_replica_id(guid, server))]
@@ -354,16 +355,15 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
         streams.stop_log(world, follower)
         world.update_copy(secondary, end_of_log_kb=common, redone_kb=min(follower.redone_kb, common))
         world.update_copy(secondary, db_state=DbState.RECOVERING)
-        replicas.set_state(world, secondary, SyncState.REVERTING)
+        replicas.set_synchronization_state(world, secondary, SyncState.REVERTING)
         errorlog.write_message(world, secondary[0], 35278, secondary[1])
         errorlog.write_message(world, secondary[0], 17137, secondary[1])
         world.call_after((end - common) / REVERT_KB_PER_S, "availability.reverted", guid, *secondary)
         world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork)
         return
     if not _can_receive(world, lead, follower):
-        reverted = (
-            follower.availability.state is SyncState.REVERTING
-        )  # the secondary was already restarted for the revert
+        # A REVERTING secondary was already restarted for the revert.
+        reverted = follower.availability.state is SyncState.REVERTING
         if follower.stream is None and follower.db_state is not DbState.RESTORING and not reverted:
             errorlog.write_message(world, secondary[0], 35278, secondary[1])
             errorlog.write_message(world, secondary[0], 17137, secondary[1])
@@ -375,7 +375,7 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
     streams.resend_lost_log(world, stream)
     world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork,
                       db_state=DbState.ONLINE)  # fmt: skip
-    world.update_availability(secondary, **replicas.allowed_connections(world, secondary))
+    world.update_availability(secondary, **replicas.get_allowed_connections(world, secondary))
     changed = (lead.extra_files, lead.encryption_key) != (follower.extra_files, follower.encryption_key)
     if changed or follower.data_failed_tick is not None:
         new_kb = [file.added_kb for file in lead.extra_files if file not in follower.extra_files]
@@ -385,7 +385,7 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
         errorlog.write_message(
             world, server, 35266, *kinds, primary[1], other_server, make_replica_id(guid or 0, other_server)
         )
-    replicas.set_state(world, secondary, SyncState.SYNCHRONIZING)
+    replicas.set_synchronization_state(world, secondary, SyncState.SYNCHRONIZING)
     replicas.set_peer_state(world, primary, secondary[0], SyncState.SYNCHRONIZING)
     update_primary_state(world, primary)
 
@@ -416,7 +416,7 @@ def _suspend_incompatible_copy(world: World, primary: Key, secondary: Key, reaso
     """
     _record_readiness(world, primary, secondary[0], False)
     replicas.set_peer_state(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
-    replicas.set_state(world, secondary, SyncState.NOT_SYNCHRONIZING)
+    replicas.set_synchronization_state(world, secondary, SyncState.NOT_SYNCHRONIZING)
     world.update_availability(secondary, suspended=reason)
     errorlog.write_message(
         world, secondary[0], 35264, secondary[1], "system", int(reason), f"SUSPEND_FROM_{reason.name}"
@@ -475,9 +475,8 @@ def on_caught_up(world: World, stream: int) -> None:
         return
     closing = dict(lead.availability.closing).get(secondary[0])
     if closing is None:
-        # From now on commits wait for the secondary. It is SYNCHRONIZED when all earlier commits have
-        # arrived.
-        _set_closing(
+        # From now on commits wait for the secondary. It is SYNCHRONIZED when all earlier commits have arrived.
+        _set_catch_up_position(
             world,
             primary,
             secondary[0],
@@ -488,15 +487,12 @@ def on_caught_up(world: World, stream: int) -> None:
     if guid is None or world.flow.read_stream_positions(stream).hardened_kb < closing:
         return
     if _record_readiness(world, primary, secondary[0], True):
-        _set_closing(world, primary, secondary[0], None)
+        _set_catch_up_position(world, primary, secondary[0], None)
         replicas.set_peer_state(world, primary, secondary[0], SyncState.SYNCHRONIZED)
-        replicas.set_state(world, secondary, SyncState.SYNCHRONIZED)
+        replicas.set_synchronization_state(world, secondary, SyncState.SYNCHRONIZED)
 
 
-HANDLERS: Final[Handlers] = {
-    "availability.call": retry_connections,
-    "availability.reverted": on_revert_done,
-}
+HANDLERS: Final[Handlers] = {"availability.call": retry_connections, "availability.reverted": on_revert_done}
 
 
 # --- removal of copies and replicas that their group's configuration no longer contains --------------------
@@ -552,16 +548,16 @@ def _remove_replica(world: World, server: str, guid: int, name: str) -> None:
         errorlog.write_message(world, server, 41096, group.name if group is not None else name)
     for copy in replicas.list_group_copies(world, server, guid):
         if group is None or (copy.database, server) not in group.joined:
-            unjoin(world, server, copy.database, guid)
+            remove_copy_from_group(world, server, copy.database, guid)
     if not belongs:
-        remove_local(world, server, guid)
+        remove_local_replica(world, server, guid)
     world.mark_session_changed(guid)
 
 
-def remove_local(world: World, server: str, guid: int) -> None:
+def remove_local_replica(world: World, server: str, guid: int) -> None:
     """Remove the replica on *server* without changing the cluster database. Its copies become RESTORING."""
     for copy in replicas.list_group_copies(world, server, guid):
-        unjoin(world, server, copy.database, guid)
+        remove_copy_from_group(world, server, copy.database, guid)
     for key, _ in world.list_contacts(guid):
         if server in key[1:]:
             world.remove_contact(key)
@@ -578,7 +574,7 @@ def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
                 streams.detach_receiver(world, stream)
 
 
-def unjoin(world: World, server: str, database: str, guid: int) -> None:
+def remove_copy_from_group(world: World, server: str, database: str, guid: int) -> None:
     """Set the copy to RESTORING because it leaves the group, and remove it at its primary."""
     key = (server, database)
     lead = world.replicas[server, guid].primary

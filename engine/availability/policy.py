@@ -24,7 +24,7 @@ from engine.overrides import override
 from engine.protocol import errorlog, groups, serving, streams
 from engine.protocol.groups import FailoverPrecondition, StreamTerms
 
-COMPRESS_SYNCHRONOUS: Final = 9592
+SYNCHRONOUS_COMPRESSION_TRACE_FLAG: Final = 9592
 """Trace flag that turns on compression of the log to synchronous secondaries. Since 2016 it is off by
 default. Documented [DOC: tune compression].
 """
@@ -34,7 +34,7 @@ READY: Final = "READY"
 loss.
 """
 
-SERIAL_REDO: Final = 3459
+SERIAL_REDO_TRACE_FLAG: Final = 3459
 """Trace flag that turns parallel redo off. Known."""
 
 
@@ -45,7 +45,7 @@ def _is_compressed(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bo
     secondaries.
     """
     server = world.instances[lead.server]
-    if server.version < 2016 or COMPRESS_SYNCHRONOUS in server.trace_flags:
+    if server.version < 2016 or SYNCHRONOUS_COMPRESSION_TRACE_FLAG in server.trace_flags:
         return True
     return not movement.is_synchronous_pair(world, lead, follow.server)
 
@@ -56,7 +56,7 @@ def _count_redo_threads(world: World, follow: DatabaseCopy) -> int:
     Documented [DOC: thread usage of groups].
     """
     server = world.instances[follow.server]
-    if server.version < 2016 or SERIAL_REDO in server.trace_flags:
+    if server.version < 2016 or SERIAL_REDO_TRACE_FLAG in server.trace_flags:
         return 1
     return max(1, min(world.get_computer_of(follow.server).cores // 2, 16))
 
@@ -76,7 +76,11 @@ def _is_routing_target(world: World, copy: DatabaseCopy, group: AvailabilityGrou
     contact = world.contacts.get((group.guid, copy.server, server))
     is_connected = contact is not None and contact.connected
     allows_readers = replica.secondary_connections in ("ALL", "READ_ONLY")
-    return is_connected and allows_readers and copy.availability.get_peer_state(server) in replicas.MOVING
+    return (
+        is_connected
+        and allows_readers
+        and copy.availability.get_peer_state(server) in replicas.DATA_MOVEMENT_STATES
+    )
 
 
 class AvailabilityPolicy(groups.GroupPolicy):
@@ -149,7 +153,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         )
         if own_availability.role is ReplicaRole.RESOLVING:
             return allowed and own_availability.reads_alone
-        moving = own_availability.state in replicas.MOVING
+        moving = own_availability.state in replicas.DATA_MOVEMENT_STATES
         is_state_known = own_availability.state is SyncState.NOT_SYNCHRONIZING
         stays = own_availability.suspended is not None or own_availability.reads_alone
         return allowed and (moving or (is_state_known and stays))
@@ -163,7 +167,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         connection redirection].
         """
         if not read_intent:
-            return self._writer(world, copy)
+            return self._find_write_route(world, copy)
         group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
         own_replica = group.find_replica(copy.server) if group is not None else None
         if group is None or own_replica is None or not self.can_write(copy):
@@ -189,7 +193,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         if state is not None and self.can_write(copy):
             world.replicas[state.server, state.guid] = replace(state, routed=state.routed + 1)
 
-    def _writer(self, world: World, copy: DatabaseCopy) -> str | None:
+    def _find_write_route(self, world: World, copy: DatabaseCopy) -> str | None:
         own_availability = copy.availability
         if own_availability.role is not ReplicaRole.SECONDARY or own_availability.readers != "ALL":
             return None
@@ -284,7 +288,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
             for other_copy in other_copies
             if other_copy is not None
         ]
-        ends += seeding.list_held_positions(world, copy)
+        ends += seeding.list_seeding_positions(world, copy)
         return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
 
     def find_page_sources(self, world: World, copy: DatabaseCopy, waiting: bool = False) -> list[str]:
@@ -294,12 +298,15 @@ class AvailabilityPolicy(groups.GroupPolicy):
         synchronized. [DOC: automatic page repair]
         """
         guid, own_availability = copy.availability.guid or 0, copy.availability
-        servers = [server for server, state in own_availability.peers if state in replicas.MOVING]
+        servers = [
+            server for server, state in own_availability.peers if state in replicas.DATA_MOVEMENT_STATES
+        ]
         if own_availability.role is ReplicaRole.SECONDARY:
             primary = world.replicas[copy.server, guid].primary
             servers = (
                 [primary]
-                if primary is not None and (waiting or own_availability.state in replicas.MOVING)
+                if primary is not None
+                and (waiting or own_availability.state in replicas.DATA_MOVEMENT_STATES)
                 else []
             )
         elif not self.can_write(copy) or not (waiting or self.has_synchronized_copy(copy)):
@@ -398,8 +405,8 @@ class AvailabilityPolicy(groups.GroupPolicy):
     def on_instance_lost(self, world: World, key: Key) -> None:
         guid = world.copies[key].availability.guid
         assert guid is not None
-        replicas.set_state_word(world, key[0], guid, ReplicaWord.NOT_AVAILABLE, replicas.SHUTDOWN)
-        replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+        replicas.set_replica_state(world, key[0], guid, ReplicaWord.NOT_AVAILABLE, replicas.SHUTDOWN)
+        replicas.set_synchronization_state(world, key, SyncState.NOT_SYNCHRONIZING)
         group = replicas.find_group_config(world, key[0], guid)
         if (
             group is not None
@@ -416,7 +423,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         if world.copies[key].availability.suspended is not None:
             redo.mark_suspended(world, key, SuspendReason.RESTART)
         if world.replicas[key[0], guid].word is ReplicaWord.NOT_AVAILABLE:
-            replicas.set_state_word(world, key[0], guid, ReplicaWord.RESOLVING_NORMAL, replicas.STARTING)
+            replicas.set_replica_state(world, key[0], guid, ReplicaWord.RESOLVING_NORMAL, replicas.STARTING)
             world.call_after(0.0, "availability.leave")
         state = world.replicas[key[0], guid]
         contact = world.contacts.get((guid, key[0], state.primary or ""))

@@ -7,7 +7,7 @@ in a group]
 from typing import Final
 
 from engine.availability import movement, replicas
-from engine.constants import REPLAY_LOOK_S
+from engine.constants import REDO_CHECK_INTERVAL_S
 from engine.events import NoteData
 from engine.localization import build_message
 from engine.mirroring.redo import collect_logged_fields, find_file_error
@@ -34,7 +34,7 @@ def replay_file_changes(world: World, server: str, database: str, upto_kb: float
         return  # RESUME checks the files again
     lead = world.copies[world.sources[world.flow.get_source_of(copy.stream)]]
     if world.flow.read_stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
-        world.call_after(REPLAY_LOOK_S, "availability.replay", server, database, upto_kb)
+        world.call_after(REDO_CHECK_INTERVAL_S, "availability.replay", server, database, upto_kb)
         return
     trouble = find_file_error(world, copy, lead)
     if trouble is not None:
@@ -67,7 +67,7 @@ def lock_schema(world: World, server: str, database: str, upto_kb: float) -> Non
             world.update_availability(key, redo_waits="")
         return
     if world.flow.read_stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
-        world.call_after(REPLAY_LOOK_S, "availability.schema", server, database, upto_kb)
+        world.call_after(REDO_CHECK_INTERVAL_S, "availability.schema", server, database, upto_kb)
         return
     reader = next(
         (name for name, client in sorted(world.clients.items()) if _has_schema_lock(client, key)), ""
@@ -87,7 +87,7 @@ def lock_schema(world: World, server: str, database: str, upto_kb: float) -> Non
         change = "redo blocked" if reader else "redo released"
         world.emit(NoteData(what=change), text, server=server, database=database)
     if reader:
-        world.call_after(REPLAY_LOOK_S, "availability.schema", server, database, upto_kb)
+        world.call_after(REDO_CHECK_INTERVAL_S, "availability.schema", server, database, upto_kb)
 
 
 def _has_schema_lock(client: Client, key: Key) -> bool:
@@ -101,7 +101,7 @@ def suspend_after_redo_error(world: World, key: Key) -> None:
     primary = world.sources[world.flow.get_source_of(stream)]
     mark_suspended(world, key, SuspendReason.REDO)
     movement.continue_without(world, primary, key[0])
-    replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+    replicas.set_synchronization_state(world, key, SyncState.NOT_SYNCHRONIZING)
     guid = world.copies[key].availability.guid
     if guid is not None:
         world.mark_session_changed(guid)

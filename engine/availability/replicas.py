@@ -40,7 +40,7 @@ OFFLINE: Final = (
     "in Windows Server Failover Clustering (WSFC) management console, or the availability group is failing over to "
     "another SQL Server instance."
 )
-LEASE: Final = (
+LEASE_EXPIRED: Final = (
     "The state changed because the lease between the local availability replica and Windows Server Failover "
     "Clustering (WSFC) has expired."
 )
@@ -65,14 +65,14 @@ def list_listener_addresses(group: AvailabilityGroup, node: Node) -> tuple[str, 
     return group.listener.addresses or (f"{node.subnet}.{200 + group.guid % 50}",)
 
 
-MOVING: Final = (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
+DATA_MOVEMENT_STATES: Final = (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
 
 READS_ALONE_SINCE: Final = 2014
 """First version whose secondaries remain readable while their primary is offline. Documented [DOC: readable
 secondaries].
 """
 
-SYSTEM_NEEDS: Final = {
+SYSTEM_PERMISSIONS: Final = {
     "ALTER ANY AVAILABILITY GROUP": "ALAG",
     "CONNECT SQL": "COSQ",
     "VIEW SERVER STATE": "VWSS",
@@ -82,7 +82,7 @@ at a replica that becomes primary. [DOC: automatic failover problems]
 """
 
 
-def permit_system(world: World, server: str, permissions: Iterable[str], granted: bool) -> None:
+def change_system_permissions(world: World, server: str, permissions: Iterable[str], granted: bool) -> None:
     r"""Execute GRANT, REVOKE or DENY of permissions of NT AUTHORITY\SYSTEM."""
     lacks = {*world.instances[server].system_lacks} - {*permissions}
     world.update_instance(server, system_lacks=tuple(sorted(lacks if granted else lacks | {*permissions})))
@@ -148,13 +148,13 @@ def change_group(
 LOST_QUORUM: Final = "the local Windows Server Failover Clustering (WSFC) node has lost quorum"
 """Reason in message 41092. Seen in public logs."""
 
-CAUSE: Final = "role synchronization"
+ROLE_CHANGE_REASON: Final = "role synchronization"
 """Reason in message 1480. Almost all public logs show this reason."""
 
-CHANGED: Final = mark("replica of {group}: {old} -> {new}")
+STATE_CHANGE_TEMPLATE: Final = mark("replica of {group}: {old} -> {new}")
 
 
-def set_state_word(
+def set_replica_state(
     world: World,
     server: str,
     guid: int,
@@ -183,7 +183,7 @@ def set_state_word(
             world.update_availability((server, copy.database), reads_alone=False)
     if old_state.word is state_word:
         return
-    text = build_message(CHANGED, group=name, old=old_state.word.value, new=state_word.value)
+    text = build_message(STATE_CHANGE_TEMPLATE, group=name, old=old_state.word.value, new=state_word.value)
     world.emit(ReplicaData(group=name, old=old_state.word.value, new=state_word.value), text, server=server)
     world.mark_all_logs_changed()
 
@@ -193,7 +193,7 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
     if copy.availability.role is role:
         return
     old_role = copy.availability.role
-    set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+    set_synchronization_state(world, key, SyncState.NOT_SYNCHRONIZING)
     world.update_copy(key, backup_from_kb=None, active_from_kb=None, window_transactions=(), operation=None)
     world.update_availability(
         key,
@@ -201,11 +201,12 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
         peers=(),
         lost=(),
         closing=(),
-        **allowed_connections(world, key),
+        **get_allowed_connections(world, key),
     )
     if world.instances[key[0]].running:
         message = fill_placeholders(
-            find_wording(1480, 2012).text, ("availability group", key[1], old_role.name, role.name, CAUSE)
+            find_wording(1480, 2012).text,
+            ("availability group", key[1], old_role.name, role.name, ROLE_CHANGE_REASON),
         )
         errorlog.write_line(world, key[0], 1480, 10, 1, message)
     text = build_message("{old} -> {new}", old=old_role.name, new=role.name)
@@ -225,7 +226,7 @@ def compare_with_primary(world: World, group: AvailabilityGroup, server: str) ->
     return world.instances[server].version - lead.version if lead is not None else 0
 
 
-def allowed_connections(world: World, key: Key) -> AllowedConnections:
+def get_allowed_connections(world: World, key: Key) -> AllowedConnections:
     """Return the allowed connections of the copy as secondary and as primary.
 
     A basic group has no readable secondary, and an instance with a later version than the primary neither. [DOC: basic
@@ -241,7 +242,7 @@ def allowed_connections(world: World, key: Key) -> AllowedConnections:
     return {"readers": replica.secondary_connections, "primary_connections": replica.primary_connections}
 
 
-def set_state(world: World, key: Key, new_state: SyncState) -> None:
+def set_synchronization_state(world: World, key: Key, new_state: SyncState) -> None:
     """Set the synchronization state of a server's own copy, as this server knows it."""
     own_availability = world.copies[key].availability
     old_state = own_availability.state
@@ -249,7 +250,7 @@ def set_state(world: World, key: Key, new_state: SyncState) -> None:
         is_alone = (
             own_availability.role is ReplicaRole.SECONDARY
             and new_state is SyncState.NOT_SYNCHRONIZING
-            and old_state in MOVING
+            and old_state in DATA_MOVEMENT_STATES
         )
         is_alone = is_alone and world.instances[key[0]].version >= READS_ALONE_SINCE
         world.update_availability(key, state=new_state, reads_alone=is_alone)
@@ -296,7 +297,7 @@ def on_quorum_lost(world: World, server: str) -> None:
         errorlog.write_message(world, server, 41092, LOST_QUORUM)
         errorlog.write_message(world, server, 41050)
     for state in states:
-        set_state_word(world, server, state.guid, ReplicaWord.RESOLVING_NORMAL, NO_QUORUM)
+        set_replica_state(world, server, state.guid, ReplicaWord.RESOLVING_NORMAL, NO_QUORUM)
     for copy in [copy for copy in world.copies.values() if copy.server == server and copy.availability.guid]:
         world.update_availability((server, copy.database), quorum=False)
 
@@ -337,7 +338,7 @@ def end_failed_request(world: World, server: str, guid: int) -> None:
     """
     group = find_group_config(world, server, guid)
     if group is not None and not is_failover_requested(world, group, server):
-        set_state_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, CLUSTER_STATE_CHANGED)
+        set_replica_state(world, server, guid, ReplicaWord.RESOLVING_NORMAL, CLUSTER_STATE_CHANGED)
 
 
 def await_ready_copies(world: World, key: Key) -> None:

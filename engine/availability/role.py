@@ -24,16 +24,16 @@ SERVICE_NOTICED_S: Final = 0.5
 process.
 """
 
-DIAGNOSTICS: Final = 3
+REPORTS_PER_TIMEOUT: Final = 3
 """Number of reports of sp_server_diagnostics per health check timeout. Documented [DOC: lease timeout]."""
 
-LEVEL_OF_THREADS: Final = 5
+THREAD_FAILURE_LEVEL: Final = 5
 """Lowest failure condition level at which a lack of worker threads causes a failover.
 
 Documented [DOC: flexible failover policy].
 """
 
-ON_SERVER_DOWN_FACTOR: Final = 5 / DIAGNOSTICS
+ON_SERVER_DOWN_FACTOR: Final = 5 / REPORTS_PER_TIMEOUT
 """Delay of a failure at FAILURE_CONDITION_LEVEL 1, relative to the health check timeout: five diagnostics
 intervals of a third each.
 
@@ -82,16 +82,16 @@ class GroupRole(roles.RoleKind):
                 SERVICE_NOTICED_S,
             )
             signs = (_NOT_HEALTHY,)
-        elif instance.short_of_threads and group.failure_condition_level == LEVEL_OF_THREADS:
+        elif instance.short_of_threads and group.failure_condition_level == THREAD_FAILURE_LEVEL:
             message = build_message("the worker threads are exhausted (failure condition level 5)")
-            delay_s = timeout_s / DIAGNOSTICS
+            delay_s = timeout_s / REPORTS_PER_TIMEOUT
             signs = ("Failure detected, the state of query_processing component is error", _NOT_HEALTHY)
         elif not _is_primary(world, server, group):
             message, delay_s, signs = build_message("the replica is not primary"), SERVICE_NOTICED_S, ()
         else:
             return roles.RoleProblem()
         return roles.RoleProblem(
-            message, delay_s, clusterlog.build_failure_lines(_HEAD.format(group.name), *signs)
+            message, delay_s, clusterlog.build_failure_lines(_LINE_PREFIX.format(group.name), *signs)
         )
 
     def can_restart(self, world: World, role: ClusterRole) -> bool:
@@ -150,7 +150,7 @@ class GroupRole(roles.RoleKind):
         ):
             return 0.0
         if world.instances[server].hung:
-            failover.close_frozen_replica(world, server, group)
+            failover.close_hung_replica(world, server, group)
             return SERVICE_NOTICED_S
         lease = not planned and role.why == build_message("the lease was not renewed")
         if lease:
@@ -159,8 +159,12 @@ class GroupRole(roles.RoleKind):
             if _is_damaged(world, server, database):
                 errorlog.write_message(world, server, 41653, database, 2, "DB_SHUTDOWN", group.name)
         for text in ("Lease Thread terminated", "Health worker was asked to terminate") if planned else ():
-            clusterlog.write_line(world, role.owner, "INFO", "RES", f"{_HEAD.format(group.name)} {text}")
-        failover.close_replica(world, server, group.guid, replicas.LEASE if lease else replicas.OFFLINE)
+            clusterlog.write_line(
+                world, role.owner, "INFO", "RES", f"{_LINE_PREFIX.format(group.name)} {text}"
+            )
+        failover.close_replica(
+            world, server, group.guid, replicas.LEASE_EXPIRED if lease else replicas.OFFLINE
+        )
         return failover.OFFLINE_S if planned else SERVICE_NOTICED_S
 
     @override
@@ -183,7 +187,7 @@ class GroupRole(roles.RoleKind):
                 "NT AUTHORITY\\SYSTEM lacks {permission} on {server}", permission=lacks[0], server=server
             )
         if world.replicas[server, group.guid].word is ReplicaWord.SECONDARY_NORMAL:
-            replicas.set_state_word(
+            replicas.set_replica_state(
                 world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
             )
         errorlog.write_message(world, server, 41074, group.name)
@@ -225,10 +229,10 @@ def finish_login(world: World, name: str, node: str, step: int) -> None:
     else:
         refused = build_message("the cluster could not log in to SQL Server within {n} s", n=LOGIN_S)
         clusterlog.write_line(
-            world, node, "ERR", "RES", f"{_HEAD.format(name)} Failed to connect to SQL Server"
+            world, node, "ERR", "RES", f"{_LINE_PREFIX.format(name)} Failed to connect to SQL Server"
         )
     if refused:
-        roles.report_declined(world, name, node, refused)
+        roles.handle_refusal(world, name, node, refused)
 
 
 def build_role(
@@ -271,7 +275,7 @@ def _is_primary(world: World, server: str, group: AvailabilityGroup) -> bool:
 _NOT_HEALTHY: Final = (
     "Availability Group is not healthy with given HealthCheckTimeout and FailureConditionLevel"
 )
-_HEAD: Final = "SQL Server Availability Group <{}>: [hadrag]"
+_LINE_PREFIX: Final = "SQL Server Availability Group <{}>: [hadrag]"
 
 
 def _fail_without_diagnostics(world: World, group: AvailabilityGroup, server: str, node: str) -> None:
@@ -279,14 +283,14 @@ def _fail_without_diagnostics(world: World, group: AvailabilityGroup, server: st
 
     [DOC: automatic failover problems].
     """
-    head = _HEAD.format(group.name)
+    head = _LINE_PREFIX.format(group.name)
     for text in (
         "Failed to run diagnostics command",
         "The user does not have permission to perform this action.",
     ):
         clusterlog.write_line(world, node, "ERR", "RES", f"{head} {text}")
     if world.replicas[server, group.guid].pending:
-        replicas.set_state_word(
+        replicas.set_replica_state(
             world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
         )
 

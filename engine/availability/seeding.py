@@ -28,7 +28,7 @@ PARALLEL_SEEDINGS_MAX: Final = 5
 """Maximum number of databases of a replica that are seeded at the same time. [DOC: automatic seeding]"""
 
 CHECK_TIMEOUT, NAME_EXISTS, SQL_ERROR, TRANSPORT = 21, 23, 2, 6
-FAILURES: Final = {
+FAILURE_TEXTS: Final = {
     CHECK_TIMEOUT: "Seeding Check Message Timeout",
     NAME_EXISTS: "Database With Name Already Exists",
     SQL_ERROR: "SQL Error",
@@ -81,7 +81,7 @@ def restart_seedings(world: World, server: str, guid: int) -> None:
         world.mark_session_changed(guid)
 
 
-def list_held_positions(world: World, copy: DatabaseCopy) -> list[float]:
+def list_seeding_positions(world: World, copy: DatabaseCopy) -> list[float]:
     """Return the log positions from which the primary must keep its log for running seedings."""
     guid = copy.availability.guid
     return [

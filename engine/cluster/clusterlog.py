@@ -14,12 +14,12 @@ NO_DIAGNOSTICS: Final = "Failure detected, diagnostics heartbeat is lost"
 """Texts that a resource writes when its instance fails. [DOC: group health events]"""
 
 
-def build_failure_lines(head: str, *texts: str) -> tuple[tuple[str, str], ...]:
+def build_failure_lines(prefix: str, *texts: str) -> tuple[tuple[str, str], ...]:
     """Return (level, text) of the lines that a resource writes before it reports its failure.
 
-    Each line begins with *head*.
+    Each line begins with *prefix*.
     """
-    return tuple(("ERR", f"{head} {text}") for text in (*texts, "Resource Alive result 0."))
+    return tuple(("ERR", f"{prefix} {text}") for text in (*texts, "Resource Alive result 0."))
 
 
 def write_line(world: World, node: str, level: str, component: str, text: str) -> None:

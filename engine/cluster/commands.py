@@ -27,7 +27,7 @@ def stop_node(world: World, name: str) -> None:
     world.mark_all_logs_changed()
 
 
-def would_keep_quorum(world: World, name: str) -> bool:
+def has_quorum_without(world: World, name: str) -> bool:
     """Return whether the remaining nodes have quorum after *name* leaves its partition.
 
     Return True if *name* is in no partition with quorum.
@@ -87,7 +87,7 @@ def force_quorum(world: World, name: str) -> None:
     newest = max(node.config.epoch, config.read_tag(world, node.config, (name,)))
     forced_config = replace(
         node.config,
-        epoch=newest + membership.FORCED_EPOCHS,
+        epoch=newest + membership.FORCED_EPOCH_INCREASE,
         forced=True,
         counted=(name,),
         witness_counts=False,
@@ -169,13 +169,15 @@ def set_witness(world: World, cluster: str, kind: str, name: str, observer: str 
                 )
         witnesses = (first.config.witness, *(store.witness for store in world.clusters[cluster].stores))
         disks = [disk.name for disk in storage]
-        disks += [former.name for former in witnesses if former is not None and former.kind == config.DISK]
+        disks += [
+            former.name for former in witnesses if former is not None and former.kind == config.DISK_KIND
+        ]
         spelled = next((disk for disk in disks if disk.lower() == name.lower()), None)
         if spelled is None:
             raise InputError(
                 append_existing_names(build_message("disk {name!r} does not exist", name=name), disks)
             )
-        witness = Witness(kind=config.DISK, name=spelled)
+        witness = Witness(kind=config.DISK_KIND, name=spelled)
         storage = tuple(disk for disk in storage if disk.name != spelled)
     membership.change_votes(world, first.name, witness=witness, storage=storage)
 
@@ -184,17 +186,19 @@ THRESHOLD_LIMITS: Final = (3, 120)
 """Minimum and maximum of a heartbeat threshold. Documented [DOC: SameSubnetThreshold]."""
 
 
-def set_threshold(world: World, cluster: str, cross: bool, missed: int, observer: str = "") -> None:
-    """Set the permitted number of missed heartbeats: SameSubnetThreshold, or CrossSubnetThreshold if *cross*."""
+def set_threshold(
+    world: World, cluster: str, is_cross_subnet: bool, missed_heartbeats: int, observer: str = ""
+) -> None:
+    """Set SameSubnetThreshold, or CrossSubnetThreshold if *is_cross_subnet*: the permitted missed heartbeats."""
     minimum, maximum = THRESHOLD_LIMITS
-    if not minimum <= missed <= maximum:
+    if not minimum <= missed_heartbeats <= maximum:
         raise InputError(build_message("a threshold must be between {a} and {b}", a=minimum, b=maximum))
     first = _find_executing_node(world, cluster, observer)
     cluster_settings = world.clusters[first.cluster]
     world.clusters[first.cluster] = (
-        replace(cluster_settings, cross_threshold=missed)
-        if cross
-        else replace(cluster_settings, threshold=missed)
+        replace(cluster_settings, cross_threshold=missed_heartbeats)
+        if is_cross_subnet
+        else replace(cluster_settings, threshold=missed_heartbeats)
     )
 
 
@@ -322,10 +326,10 @@ def start_role(world: World, name: str, observer: str = "") -> None:
         if not instances.start_failed_agent(world, role):
             raise InputError(build_message("{role} is online", role=role.name))
         return
-    _start(world, node, role)
+    _start_role(world, node, role)
 
 
-def _start(world: World, node: Node, role: ClusterRole) -> None:
+def _start_role(world: World, node: Node, role: ClusterRole) -> None:
     """Bring a role online, unless it is already coming online. Otherwise two nodes would bring it online.
 
     Raise InputError for a role that is moving [DOC: 41123] or whose owner is paused [DOC: PauseClusterNode].
@@ -344,7 +348,7 @@ def stop_resource(world: World, name: str, observer: str = "") -> None:
     Raise InputError for the Agent: no resource depends on it, and a stop of the Agent alone is not simulated.
     """
     node, role, resource = _require_resource(world, name, observer)
-    if resource.kind == config.AGENT:
+    if resource.kind == config.AGENT_KIND:
         raise InputError(build_message("Not simulated: {name} alone", name=resource.name))
     if config.read_resource_state(world, role, resource) is ResourceState.OFFLINE:
         return
@@ -376,7 +380,7 @@ def start_resource(world: World, name: str, observer: str = "") -> None:
     The resource comes online after all resources that it depends on. Its dependents stay offline.
     """
     node, role, resource = _require_resource(world, name, observer)
-    if resource.kind not in config.SERVERS and any(
+    if resource.kind not in config.SERVER_KINDS and any(
         resource.name in other_resource.needs for other_resource in role.resources
     ):
         started_resource = replace(resource, started=role.state is not ResourceState.ONLINE)
@@ -386,8 +390,8 @@ def start_resource(world: World, name: str, observer: str = "") -> None:
             )
         _store_resource(world, node, role, started_resource)
     elif role.state is not ResourceState.ONLINE:
-        _start(world, node, role)
-    elif resource.kind == config.AGENT:
+        _start_role(world, node, role)
+    elif resource.kind == config.AGENT_KIND:
         instances.start_failed_agent(world, role)
 
 
@@ -514,7 +518,7 @@ def _store_resource(world: World, node: Node, role: ClusterRole, resource: Resou
 def fail_resource(world: World, name: str) -> None:
     """Fail a resource, which the cluster notices at once."""
     node, role, resource = _require_resource(world, name)
-    if resource.kind == config.AGENT:
+    if resource.kind == config.AGENT_KIND:
         instances.fail_agent(world, role.name, 0.0)
         return
     text = build_message("resource {name} has failed", name=resource.name)

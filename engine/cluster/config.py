@@ -48,9 +48,9 @@ def get_address(world: World, computer: str) -> str:
     return f"{subnet}.{host_part}"
 
 
-DISK: Final = "Physical Disk"
-AGENT: Final = "SQL Server Agent"
-SERVERS: Final = ("SQL Server", "SQL Server Availability Group")
+DISK_KIND: Final = "Physical Disk"
+AGENT_KIND: Final = "SQL Server Agent"
+SERVER_KINDS: Final = ("SQL Server", "SQL Server Availability Group")
 """Kinds of resources that serve the databases of a role.
 
 When such a resource comes online, the whole role is online. Its restart properties apply to the role.
@@ -105,7 +105,7 @@ def read_resource_state(world: World, role: ClusterRole, resource: Resource) -> 
     state = ResourceState.ONLINE if resource.started else role.state
     if state is ResourceState.FAILED:
         return _read_state_in_failed_role(world, role, resource)
-    if resource.kind == AGENT and state is ResourceState.ONLINE:
+    if resource.kind == AGENT_KIND and state is ResourceState.ONLINE:
         return state if world.instances[role.name].agent_running else ResourceState.FAILED
     owner = world.nodes.get(role.owner)
     if resource.kind == "IP Address" and role.kind == "availability" and owner is not None:
@@ -123,7 +123,7 @@ def find_failed_disks(world: World, role: ClusterRole) -> list[str]:
     if role.kind != "instance":
         return []
     lost_drives = disks.list_lost_drives(world, role.name)
-    shared = [resource_entry for resource_entry in role.resources if resource_entry.kind == DISK]
+    shared = [resource_entry for resource_entry in role.resources if resource_entry.kind == DISK_KIND]
     named_drives = {shared_disk.drive for shared_disk in shared if shared_disk.drive}
     return [
         shared_disk.name
@@ -143,11 +143,11 @@ def _read_state_in_failed_role(world: World, role: ClusterRole, resource: Resour
         failed_resource.name for failed_resource in role.resources if failed_resource.failed
     ] or find_failed_disks(world, role)
     failed = failed or [
-        server_resource.name for server_resource in role.resources if server_resource.kind in SERVERS
+        server_resource.name for server_resource in role.resources if server_resource.kind in SERVER_KINDS
     ]
     if resource.name in failed:
         return ResourceState.FAILED
-    provides = resource.kind not in (*SERVERS, AGENT)
+    provides = resource.kind not in (*SERVER_KINDS, AGENT_KIND)
     return ResourceState.ONLINE if provides and role.kind == "instance" else ResourceState.OFFLINE
 
 
@@ -275,10 +275,10 @@ def find_current_config(world: World, cluster: str) -> ClusterConfig:
 
 def find_resource_name(witness: Witness) -> str:
     """Return the name of a witness's resource: the name of the disk, otherwise the kind of the witness."""
-    return witness.name if witness.kind == DISK else witness.kind
+    return witness.name if witness.kind == DISK_KIND else witness.kind
 
 
-CLOUD: Final = "Cloud Witness"
+CLOUD_KIND: Final = "Cloud Witness"
 
 
 def get_witness_store(world: World, cluster: str, witness: Witness) -> WitnessStore:
@@ -309,7 +309,7 @@ def is_reachable(world: World, witness: Witness | None, side_nodes: Collection[s
         return False
     host = world.computers.get(witness.name)
     if host is None:
-        return witness.kind != CLOUD or any(network.has_cables(world, node) for node in nodes)
+        return witness.kind != CLOUD_KIND or any(network.has_cables(world, node) for node in nodes)
     return host.powered and any(
         node == host.name or network.is_passing(world, node, host.name) for node in nodes
     )
@@ -381,5 +381,5 @@ def write_to_witnesses(
             continue
         old_store = get_witness_store(world, cluster, witness)
         if old_store.tag <= config.epoch:
-            copy = config if witness.kind == DISK else None
+            copy = config if witness.kind == DISK_KIND else None
             replace_witness_store(world, cluster, replace(old_store, tag=config.epoch, database=copy))

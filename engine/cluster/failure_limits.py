@@ -14,7 +14,7 @@ RESTART_NOTIFY: Final = 2
 
 def find_server_resource(role: ClusterRole) -> Resource:
     """Return the resource that serves the databases of the role."""
-    return next(resource for resource in role.resources if resource.kind in config.SERVERS)
+    return next(resource for resource in role.resources if resource.kind in config.SERVER_KINDS)
 
 
 def list_recent_restarts(world: World, resource: Resource) -> tuple[int, ...]:

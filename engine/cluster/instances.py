@@ -21,21 +21,21 @@ from engine.protocol.files import NO_PATH
 NO_GROUP: Final = 0
 """Value of `Failover.guid` for a move, which belongs to no session and no availability group."""
 
-MOVE_LOOK_S: Final = 0.1
+MOVE_CHECK_INTERVAL_S: Final = 0.1
 """Interval between checks whether databases are open. Assumed."""
 
-STEPS: Final = {
+MOVE_STEP_TEMPLATES: Final = {
     "automatic": mark("automatic failover {server} -> {other}: {step}"),
     "role-move": mark("role moved {server} -> {other}: {step}"),
 }
-FAILED: Final = {
+MOVE_FAILURE_TEMPLATES: Final = {
     "automatic": mark("automatic failover {server} -> {other} failed: {why}"),
     "role-move": mark("moving the role {server} -> {other} failed: {why}"),
 }
 
 
 def _emit_move_step(world: World, server: str, move: Failover, step: str) -> None:
-    template = (FAILED if move.why else STEPS)[move.kind]
+    template = (MOVE_FAILURE_TEMPLATES if move.why else MOVE_STEP_TEMPLATES)[move.kind]
     text = build_message(template, server=move.from_server, other=move.to_server, step=step, why=move.why)
     reason_fields = {"why": move.why} if move.why else {}
     world.emit(
@@ -73,7 +73,7 @@ def begin_move(world: World, server: str, node: str, transition: str) -> None:
         _emit_move_step(
             world, server, move, build_message("accepted") if ordered else build_message("detected")
         )
-    world.call_after(MOVE_LOOK_S, "instance.watch", server, node)
+    world.call_after(MOVE_CHECK_INTERVAL_S, "instance.watch", server, node)
 
 
 def _find_pending_moves(world: World, server: str) -> list[tuple[int, Failover]]:
@@ -107,13 +107,13 @@ def record_open_databases(world: World, server: str, node: str) -> None:
             world.failovers[position] = failover
             _emit_move_step(world, server, failover, build_message("online"))
     if any(move.to_server == node for _, move in _find_pending_moves(world, server)):
-        world.call_after(MOVE_LOOK_S, "instance.watch", server, node)
+        world.call_after(MOVE_CHECK_INTERVAL_S, "instance.watch", server, node)
 
 
 OFFLINE_S: Final = 3.0
 """Time until Agent, SQL Server, network name, address and disks are offline in a planned move."""
 
-DISKS_S: Final = 3.0
+DISKS_ONLINE_S: Final = 3.0
 """Time until shared disks are online on a node, after the former node has released them."""
 
 DISKS_AFTER_CRASH_S: Final = 10.0
@@ -123,7 +123,7 @@ first.
 Published as about ten seconds.
 """
 
-NAME_S: Final = 3.5
+NAME_ONLINE_S: Final = 3.5
 """Time until address and network name are online.
 
 These four times are derived. Sources give 1 to 5 s for each. The values are chosen so that the planned move
@@ -148,10 +148,10 @@ SERVICE_NOTICED_S: Final = 5.0
 UPGRADE_SCRIPTS_S: Final = 20.0
 """Duration of the upgrade scripts in the system databases at the first start after a service pack. Assumed."""
 
-PATCH: Final = "patch"
+PATCH_TASK: Final = "patch"
 """Value of `Node.setup` during the installation of a service pack."""
 
-LOOK_S: Final = 0.1
+SERVICE_CHECK_INTERVAL_S: Final = 0.1
 """Interval between checks for the end of a stop or a start. Assumed."""
 
 
@@ -192,7 +192,7 @@ def build_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
         (address := f"SQL IP Address 1 ({name})", "IP Address", ()),
         (network_name := f"SQL Network Name ({name})", "Network Name", (address,)),
         (f"SQL Server ({name})", "SQL Server", (disk, network_name)),
-        (f"SQL Server Agent ({name})", config.AGENT, (f"SQL Server ({name})",)),
+        (f"SQL Server Agent ({name})", config.AGENT_KIND, (f"SQL Server ({name})",)),
     )
     resources = tuple(
         Resource(
@@ -200,7 +200,9 @@ def build_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
             kind=kind,
             owners=owners,
             needs=needs,
-            restart_action=AGENT_RESTART_ACTION if kind == config.AGENT else failure_limits.RESTART_NOTIFY,
+            restart_action=AGENT_RESTART_ACTION
+            if kind == config.AGENT_KIND
+            else failure_limits.RESTART_NOTIFY,
         )
         for resource_name, kind, needs in rows
     )
@@ -258,7 +260,7 @@ class InstanceRole(roles.RoleKind):
     def take_offline(self, world: World, role: ClusterRole, planned: bool) -> float:
         instance = _get_instance(world, role)
         if instance.service is Service.RUNNING and instance.answering:
-            service.begin_stop(world, instance.name, Cause.STOP_SERVICE, "", ((17148, ()),))
+            service.begin_service_stop(world, instance.name, Cause.STOP_SERVICE, "", ((17148, ()),))
         elif instance.service not in (Service.STOPPED, Service.STOPPING):
             service.kill_process(world, instance.name)
         return OFFLINE_S if planned else RESTART_DELAY_S
@@ -278,7 +280,7 @@ class InstanceRole(roles.RoleKind):
             return build_message("{disk} is not available on {node}", disk=missing, node=node)
         if node not in instance.installed:
             return build_message("{server} is not installed on {node}", server=instance.name, node=node)
-        if world.nodes[node].setup == PATCH:
+        if world.nodes[node].setup == PATCH_TASK:
             return build_message("a service pack is being installed on {node}", node=node)
         if instance.service is Service.STARTING:
             service.kill_process(world, instance.name)
@@ -302,7 +304,7 @@ def _get_cluster_name(world: World, role: ClusterRole) -> str:
     return next(node.cluster for node in world.nodes.values() if node.config.find_role(role.name) is not None)
 
 
-def _find_coming_role(world: World, name: str, node: str, step: int) -> ClusterRole | None:
+def _find_role_coming_online(world: World, name: str, node: str, step: int) -> ClusterRole | None:
     """Return the role if it is still coming online on *node* and has not changed since *step*."""
     target_node = world.nodes.get(node)
     if target_node is None or not target_node.partition or not config.is_running(world, target_node):
@@ -313,12 +315,12 @@ def _find_coming_role(world: World, name: str, node: str, step: int) -> ClusterR
 
 def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
     """Bring disks and name online on *node* after the service has stopped at its former node (timer handler)."""
-    role = _find_coming_role(world, name, node, step)
+    role = _find_role_coming_online(world, name, node, step)
     if role is None:
         return
     instance = world.instances[name]
     if instance.service is Service.STOPPING:
-        world.call_after(LOOK_S, "instance.stopped", name, node, step)
+        world.call_after(SERVICE_CHECK_INTERVAL_S, "instance.stopped", name, node, step)
         return
     if instance.service is not Service.STOPPED:
         service.kill_process(world, name)
@@ -327,34 +329,34 @@ def continue_after_stop(world: World, name: str, node: str, step: int) -> None:
         before = world.nodes.get(instance.computer)
         lost_states = ("off", "starting")  # a rebooting node has not released its disks either
         crashed = before is not None and before.service in lost_states
-        wait_s = (DISKS_AFTER_CRASH_S if crashed else DISKS_S) + NAME_S
+        wait_s = (DISKS_AFTER_CRASH_S if crashed else DISKS_ONLINE_S) + NAME_ONLINE_S
     world.call_after(wait_s, "instance.start", name, node, step)
 
 
 def start_service(world: World, name: str, node: str, step: int) -> None:
     """Start the service on its new node when disks and name are online (timer handler)."""
-    if _find_coming_role(world, name, node, step) is None:
+    if _find_role_coming_online(world, name, node, step) is None:
         return
     disks.move_shared_drives(world, name, node)
     has_agent = world.instances[name].edition != "Express"
     world.update_instance(name, computer=node, agent_running=has_agent)
     network.schedule_detections(world)
     service.start_service(world, name)
-    world.call_after(LOOK_S, "instance.up", name, node, step)
+    world.call_after(SERVICE_CHECK_INTERVAL_S, "instance.up", name, node, step)
 
 
 def check_started(world: World, name: str, node: str, step: int) -> None:
     """Check whether the service has started on its node, and report the result to the role (timer handler)."""
-    if _find_coming_role(world, name, node, step) is None:
+    if _find_role_coming_online(world, name, node, step) is None:
         return
     instance = world.instances[name]
     if instance.service is Service.STARTING:
-        world.call_after(LOOK_S, "instance.up", name, node, step)
+        world.call_after(SERVICE_CHECK_INTERVAL_S, "instance.up", name, node, step)
     elif not instance.running:
-        roles.report_declined(world, name, node, build_message("the service did not start"))
+        roles.handle_refusal(world, name, node, build_message("the service did not start"))
     elif node in instance.no_tempdb_path:
         _stop_without_tempdb(world, name)
-        roles.report_declined(
+        roles.handle_refusal(
             world, name, node, build_message("the tempdb folder is missing on {node}", node=node)
         )
     elif instance.level < world.nodes[node].level:
@@ -388,7 +390,7 @@ def on_agent_timer(world: World, server: str, is_noticed: bool) -> None:
     node_and_role = roles.find_role(world, server)
     if node_and_role is not None and not world.instances[server].agent_running:
         node, role = node_and_role
-        agent = next(resource.name for resource in role.resources if resource.kind == config.AGENT)
+        agent = next(resource.name for resource in role.resources if resource.kind == config.AGENT_KIND)
         reason = build_message("resource {name} has failed", name=agent)
         roles.handle_failure(world, node.name, role, reason, agent)
 

@@ -29,10 +29,10 @@ JOIN_S: Final = (3.0, 5.0)
 SERVICE_START_S: Final = 5.0
 """Time from the end of booting until the cluster service runs. Assumed."""
 
-FORCED_EPOCHS: Final = 1_000
+FORCED_EPOCH_INCREASE: Final = 1_000
 """Increase of the cluster database's version by forced quorum, which makes it the newest. Assumed."""
 
-BETTER_EPOCH: Final = (
+NEWER_TAG_LINE: Final = (
     "Quorum witness has better epoch than local node, this node must have been partitioned from the cluster"
 )
 """Line in the cluster log. Known from public logs, except for the second half, which is assumed."""
@@ -428,7 +428,7 @@ def _log_outdated_nodes(world: World, cluster: Cluster) -> None:
         for name in group:
             node = world.nodes[name]
             if newer and not node.outdated:
-                clusterlog.write_line(world, name, "ERR", "QUORUM", BETTER_EPOCH)
+                clusterlog.write_line(world, name, "ERR", "QUORUM", NEWER_TAG_LINE)
                 text = build_message(
                     "{node} cannot form the cluster: the witness has a newer Paxos tag", node=name
                 )

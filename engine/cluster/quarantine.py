@@ -10,18 +10,18 @@ from engine.events import ClusterData
 from engine.localization import build_message
 from engine.model import Handlers, UngracefulExits, World, to_ticks
 
-THRESHOLD: Final = 3
+QUARANTINE_THRESHOLD: Final = 3
 """QuarantineThreshold: number of ungraceful exits within the period that starts a quarantine. Documented
 [DOC: QuarantineThreshold].
 """
 
-DURATION_S: Final = 7200
+QUARANTINE_DURATION_S: Final = 7200
 """QuarantineDuration in seconds. Seen: blog of the Windows Server team on compute resiliency in 2016."""
 
-PERIOD_S: Final = 3600.0
+EXIT_PERIOD_S: Final = 3600.0
 """Period in which ungraceful exits of a node are counted. Seen: same blog as DURATION_S."""
 
-SHARE: Final = 4
+QUARANTINE_SHARE: Final = 4
 """At most one in this many nodes, but at least one node, can be in quarantine. Seen: same blog as DURATION_S."""
 
 
@@ -40,12 +40,17 @@ def record_exit(world: World, observer: str, node: str) -> None:
     if not quorum.is_version_at_least(cluster, "2016"):
         return
     record = world.exits.get(node, UngracefulExits())
-    recent = (*(tick for tick in record.exit_ticks if world.tick - tick < to_ticks(PERIOD_S)), world.tick)
+    recent = (
+        *(tick for tick in record.exit_ticks if world.tick - tick < to_ticks(EXIT_PERIOD_S)),
+        world.tick,
+    )
     other_nodes = [name for name in cluster.nodes if name != node and is_quarantined(world, name)]
-    if len(recent) < THRESHOLD or len(other_nodes) >= max(1, len(cluster.nodes) // SHARE):
+    if len(recent) < QUARANTINE_THRESHOLD or len(other_nodes) >= max(
+        1, len(cluster.nodes) // QUARANTINE_SHARE
+    ):
         world.exits[node] = UngracefulExits(exit_ticks=recent)
         return
-    end_tick = world.tick + to_ticks(DURATION_S)
+    end_tick = world.tick + to_ticks(QUARANTINE_DURATION_S)
     world.exits[node] = UngracefulExits(quarantined_until=end_tick)
     world.call_at(end_tick, "cluster.quarantine_end", node)
     text = f"Node {world.nodes[node].number} has been quarantined after {len(recent)} ungraceful exits"

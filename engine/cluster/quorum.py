@@ -8,10 +8,10 @@ from typing import Final
 
 from engine.model import Cluster, ClusterConfig
 
-WINDOWS: Final = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
+WINDOWS_VERSIONS: Final = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
 """Simulated versions of Windows Server, oldest first."""
 
-THRESHOLDS: Final = {"2008 R2": (5, 5), "2012": (5, 5), "2012 R2": (5, 5)}
+HEARTBEAT_THRESHOLDS: Final = {"2008 R2": (5, 5), "2012": (5, 5), "2012 R2": (5, 5)}
 THRESHOLDS_SINCE_2016: Final = (10, 20)
 """Permitted missed heartbeats (within a subnet, across subnets). Documented [DOC: cluster network
 thresholds].
@@ -20,7 +20,7 @@ thresholds].
 
 def is_version_at_least(cluster: Cluster, version: str) -> bool:
     """Return whether the cluster runs on this *version* of Windows Server or a later version."""
-    return WINDOWS.index(cluster.windows) >= WINDOWS.index(version)
+    return WINDOWS_VERSIONS.index(cluster.windows) >= WINDOWS_VERSIONS.index(version)
 
 
 def has_dynamic_quorum(cluster: Cluster) -> bool:
@@ -32,7 +32,7 @@ def has_dynamic_quorum(cluster: Cluster) -> bool:
 
 
 def count_votes(
-    cluster: Cluster, config: ClusterConfig, living_nodes: Collection[str], witness_there: bool
+    cluster: Cluster, config: ClusterConfig, living_nodes: Collection[str], has_witness_access: bool
 ) -> tuple[tuple[str, ...], bool]:
     """Return (nodes whose votes count, whether the witness's vote counts) for the living members.
 
@@ -50,7 +50,7 @@ def count_votes(
         if config.witness is not None:
             return voters, True
         is_even = len(voters) == 2
-    elif witness_there:
+    elif has_witness_access:
         return voters, is_even
     if is_even and voters:
         last = cluster.lower_priority_node if cluster.lower_priority_node in voters else voters[-1]

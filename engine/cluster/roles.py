@@ -23,7 +23,7 @@ class RoleProblem(NamedTuple):
     reason: str = ""
     delay_s: float = 0.0
     """Seconds until the cluster detects the problem."""
-    signs: tuple[tuple[str, str], ...] = ()
+    log_lines: tuple[tuple[str, str], ...] = ()
     """(level, text) of the lines that the resource writes into the cluster log."""
     resource: str = ""
     """Name of the failed resource, if it is not the one that serves the databases."""
@@ -118,7 +118,7 @@ def _find_unchanged_role(world: World, node: str, name: str, step: int) -> Clust
     return role if role is not None and role.step == step else None
 
 
-def _find_waiting(world: World, node: str, name: str, step: int) -> tuple[Node, ClusterRole] | None:
+def _find_waiting_role(world: World, node: str, name: str, step: int) -> tuple[Node, ClusterRole] | None:
     """Return (node of its partition, role) if the role has not changed since *step*. *node* may be lost."""
     host = world.nodes.get(node)
     if host is not None and host.partition and config.is_running(world, host):
@@ -226,11 +226,11 @@ def handle_failure(
         KINDS[role.kind],
         role.find_resource(failed_resource) or failure_limits.find_server_resource(role),
     )
-    is_alone = resource.kind == config.AGENT
+    is_alone = resource.kind == config.AGENT_KIND
     if is_alone:
         write_failure_notification(world, role.owner, resource.name)
     else:
-        _log_failure_signs(world, role, resource.name, kind.find_problem(world, role).signs)
+        _log_failure_signs(world, role, resource.name, kind.find_problem(world, role).log_lines)
         text = build_message(
             "role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=reason
         )
@@ -280,7 +280,7 @@ def _fail_over(
             hours=role.failover_period_h,
         )
     if len(failures) >= failures_max or resource.restart_action < failure_limits.RESTART_NOTIFY:
-        if resource.kind == config.AGENT:
+        if resource.kind == config.AGENT_KIND:
             if resource.retry_period_ms != failure_limits.UNLIMITED:
                 kind.restart_alone(world, role, resource.retry_period_ms / 1000)
             return
@@ -417,7 +417,7 @@ def complete_offline(
     While the owner does not respond, wait until it responds or the cluster has removed it. *is_requested*:
     the owner has received the request.
     """
-    node_and_role = _find_waiting(world, node, name, step)
+    node_and_role = _find_waiting_role(world, node, name, step)
     if node_and_role is None:
         return
     host, role = node_and_role
@@ -470,7 +470,7 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
             "RHS",
             f"Online for resource {failure_limits.find_server_resource(role).name} failed.",
         )
-        _decline(world, target, role, target, declined)
+        _report_refusal(world, target, role, target, declined)
         if role.way == "restart":
             _fail_over(
                 world, node, role, declined, failure_limits.find_server_resource(role), is_offline=True
@@ -491,7 +491,7 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
 
 def retry_online(world: World, node: str, name: str, step: int) -> None:
     """Repeat the request to a node that did not respond, until the cluster has removed it (timer handler)."""
-    node_and_role = _find_waiting(world, node, name, step)
+    node_and_role = _find_waiting_role(world, node, name, step)
     if (
         node_and_role is not None
         and config.read_node_state(world, node_and_role[0].name, node_and_role[1].owner) != "Down"
@@ -529,7 +529,7 @@ def report_online(world: World, name: str, owner: str) -> None:
     )
 
 
-def report_declined(world: World, name: str, owner: str, reason: str) -> None:
+def handle_refusal(world: World, name: str, owner: str, reason: str) -> None:
     """Try other nodes, because the role could not come online on *owner*."""
     node_and_role = find_role(world, name)
     if (
@@ -539,7 +539,7 @@ def report_declined(world: World, name: str, owner: str, reason: str) -> None:
     ):
         return
     node, role = node_and_role
-    _decline(world, node.name, role, owner, reason)
+    _report_refusal(world, node.name, role, owner, reason)
     role = _change_role(world, node.name, role, tried=(*role.tried, owner))
     if role.way == "restart":
         _fail_over(world, node.name, role, reason, failure_limits.find_server_resource(role), is_offline=True)
@@ -547,7 +547,7 @@ def report_declined(world: World, name: str, owner: str, reason: str) -> None:
         _bring_online(world, node.name, role)
 
 
-def _decline(world: World, node: str, role: ClusterRole, target: str, reason: str) -> None:
+def _report_refusal(world: World, node: str, role: ClusterRole, target: str, reason: str) -> None:
     text = build_message(
         "{node} cannot bring role {role} online: {why}", node=target, role=role.name, why=reason
     )

@@ -57,7 +57,7 @@ def install_service_pack(world: World, name: str) -> None:
     Patching passive nodes first interrupts no clients.
     """
     _require_idle_node(world, name)
-    _start_setup(world, name, instances.PATCH, "setup.patched", PATCH_S)
+    _start_setup(world, name, instances.PATCH_TASK, "setup.patched", PATCH_S)
     text = build_message("Setup installs a service pack on {node}", node=name)
     world.emit(ClusterData(what="patch"), text, server=name)
     for node, role in list(roles.iterate_roles(world)):
@@ -69,7 +69,7 @@ def install_service_pack(world: World, name: str) -> None:
 def complete_service_pack(world: World, name: str) -> None:
     """Finish a service pack on a node and restart the stopped instances (timer handler)."""
     node = world.nodes.get(name)
-    if node is None or node.setup != instances.PATCH:
+    if node is None or node.setup != instances.PATCH_TASK:
         return
     if not config.is_running(world, node):
         world.nodes[name] = replace(node, setup="")
@@ -98,14 +98,14 @@ def add_node(world: World, instance: str, name: str) -> None:
     if name in world.nodes and world.nodes[name].cluster != node_and_role[0].cluster:
         raise InputError(build_message("{node} belongs to another cluster", node=name))
     if name not in world.nodes:
-        _join(world, node_and_role[0], name)
+        _join_cluster(world, node_and_role[0], name)
     _require_idle_node(world, name)
     _start_setup(world, name, instance, "setup.added", ADD_NODE_S, instance)
     text = build_message("Setup adds {node} to {server}", node=name, server=instance)
     world.emit(ClusterData(what="add node", instance=instance), text, server=name)
 
 
-def _join(world: World, existing_node: Node, name: str) -> None:
+def _join_cluster(world: World, existing_node: Node, name: str) -> None:
     """Make a computer a node of the cluster and a possible owner of every resource except the disks."""
     cluster = world.clusters[existing_node.cluster]
     number = max(node.number for node in world.nodes.values() if node.cluster == cluster.name) + 1
@@ -201,7 +201,7 @@ def complete_remove_node(world: World, name: str, instance: str) -> None:
     world.emit(ClusterData(what="removed", instance=instance), text, server=name)
 
 
-def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
+def add_shared_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
     """Add a shared disk for a failover cluster instance to Available Storage.
 
     Return the nodes that can use it.

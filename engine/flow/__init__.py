@@ -36,13 +36,13 @@ Limits
     1, 3, 6, 18 and 19.
 """
 
-from engine.flow.advance import run_flow, warm_start, warm_up
+from engine.flow.advance import load_compiled_step, run_flow, warm_start
 from engine.flow.flow import Flow
 from engine.flow.kernel import Array
 from engine.flow.pair import Pair, SafetyMode, add_pair, build_pair
 from engine.flow.samples import (
     COUNTERS,
-    NOWHERE,
+    NO_STREAM_NUMBERS,
     Samples,
     SourcePositions,
     SourceReading,
@@ -67,7 +67,7 @@ from engine.flow.setup import (
 
 __all__ = [
     "COUNTERS",
-    "NOWHERE",
+    "NO_STREAM_NUMBERS",
     "Array",
     "CrossingKind",
     "Flow",
@@ -92,7 +92,7 @@ __all__ = [
     "compute_redo_threads",
     "compute_total_commit_delay_ms",
     "compute_worker_threads",
+    "load_compiled_step",
     "run_flow",
     "warm_start",
-    "warm_up",
 ]  # fmt: skip

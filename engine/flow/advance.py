@@ -59,7 +59,7 @@ def _run_uncached(
     if samples is not None:
         interval = samples.every
         rooms = samples.reserve(ticks // interval + 1, len(flow.source_setups), len(flow.stream_setups))
-    current_arrays = get_arrays(flow)
+    current_arrays = collect_arrays(flow)
     ran = compiled.advance(*current_arrays, *rooms, flow.clock, ticks, interval, flow.step_s)
     flow.passed = bool(current_arrays.counters[k.PASSED])
     assert ran >= 0, _describe_imbalance(flow, -1 - ran)
@@ -77,10 +77,10 @@ def _run_uncached(
         held_levels[0],
         held_levels[1],
     )
-    return ran, _read_crossings(held_levels[0]), _read_crossings(held_levels[1])
+    return ran, _decode_crossings(held_levels[0]), _decode_crossings(held_levels[1])
 
 
-def _read_crossings(held_bits: Array) -> HeldCrossings:
+def _decode_crossings(held_bits: Array) -> HeldCrossings:
     return [(number, CrossingKind(int(held_bits[number]))) for number in np.flatnonzero(held_bits).tolist()]
 
 
@@ -93,7 +93,7 @@ def _describe_imbalance(flow: Flow, number: int) -> str:
     )
 
 
-def get_arrays(flow: Flow) -> kernel.Arrays:
+def collect_arrays(flow: Flow) -> kernel.Arrays:
     """Return the arrays that the compiled step uses."""
     if flow.scratch is None:
         sources, streams = len(flow.sources), len(flow.streams)
@@ -139,7 +139,7 @@ def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
     flow.adopt_steady_state(source, idle_flow, checkpoint_phase)
 
 
-def warm_up() -> None:
+def load_compiled_step() -> None:
     """Load the compiled step, which takes a millisecond if a library exists.
 
     Call this in a background thread, so that no window waits while a compiler builds a missing library.

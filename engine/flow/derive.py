@@ -18,7 +18,7 @@ from engine.flow.setup import (
     get_redo_threads,
 )
 
-KB_PER_S_OF_MBPS = 1e6 / 8.0 / 1024.0
+KB_PER_S_PER_MBPS = 1e6 / 8.0 / 1024.0
 """1 Mbps in KB/s; a KB of log has 1,024 bytes."""
 
 LOSS_THROUGHPUT = 1.22
@@ -42,7 +42,7 @@ reading.
 
 TINY_KB = 1e-6
 
-ROWS_MAX = 4_096
+CACHED_ROWS_MAX = 4_096
 """Maximum number of cached parameter rows of sources, and also of streams: about 2 MB.
 
 Assumed: many databases are identical.
@@ -68,7 +68,7 @@ def can_carry(source: SourceSetup, stream: StreamSetup) -> bool:
 
 def compute_link_kb_per_s(site: ServerHardware, bandwidth_mbps: float) -> float:
     """Return the capacity of a link from an instance on *site*, in KB/s of log after compression."""
-    return bandwidth_mbps * KB_PER_S_OF_MBPS * site.wire_efficiency
+    return bandwidth_mbps * KB_PER_S_PER_MBPS * site.wire_efficiency
 
 
 def compute_stream_kb_per_s(site: ServerHardware, stream: StreamSetup) -> float:
@@ -106,7 +106,7 @@ def compute_steps_per_tick(setup: SourceSetup) -> int:
     return steps
 
 
-@lru_cache(ROWS_MAX)
+@lru_cache(CACHED_ROWS_MAX)
 def derive_source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt: float) -> Array:
     """Return the parameter row of *source* for steps of *dt* seconds. Raise ValueError for an impossible value."""
     site, load = source.site, source.workload
@@ -127,7 +127,7 @@ def derive_source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ..
     return p
 
 
-@lru_cache(ROWS_MAX)
+@lru_cache(CACHED_ROWS_MAX)
 def derive_stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Array:
     """Return the parameter row of a stream of *source* for steps of *dt* seconds.
 
@@ -208,7 +208,7 @@ def _set_link_parameters(p: Array, source: SourceSetup, stream: StreamSetup, dt:
     p[k.SEND_KB] = compute_stream_kb_per_s(site, stream) / ratio * dt
     p[k.ONE_WAY_STEPS] = stream.rtt_ms / 2000.0 / dt
     handling_s_per_kb = compute_handling_ms(site, stream) / 1000.0 / site.send_window_kb
-    per_kb_s = ratio * (1.0 / (stream.bandwidth_mbps * KB_PER_S_OF_MBPS) + handling_s_per_kb)
+    per_kb_s = ratio * (1.0 / (stream.bandwidth_mbps * KB_PER_S_PER_MBPS) + handling_s_per_kb)
     p[k.PER_MESSAGE_KB_STEPS] = per_kb_s / dt
     answer_s = site.ack_latency_ms / 1000.0 if stream.awaited else 0.0
     p[k.ACK_STEPS] = (stream.rtt_ms / 2000.0 + answer_s) / dt

@@ -32,17 +32,17 @@ from engine.flow.setup import CrossingKind, Level, SourceSetup, StreamSetup
 HISTORY_MIN: Final = 32
 """Minimum length of a stream's rings, in steps. The rings grow with the longest delay of any setup."""
 
-SHARE_TO_READ_ALL: Final = 8
+WHOLE_COLUMN_DIVISOR: Final = 8
 """Whole columns are read if at least one source in this many is requested. A column of 100 values takes 0.8
 us, a single number 0.05 us. Measured (timeit).
 """
 
-_MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
+_RUN_ARRAY_NAMES: Final = ("sources", "streams", "hosts", "links", "history", "clock")
 """Attributes that a run changes."""
 
-OF_RUNS: Final = frozenset(_MOVING)
-OF_SOURCES: Final = frozenset({"sources"})
-OF_STREAMS: Final = frozenset({"streams", "history"})
+RUN_ARRAYS: Final = frozenset(_RUN_ARRAY_NAMES)
+SOURCE_ARRAYS: Final = frozenset({"sources"})
+STREAM_ARRAYS: Final = frozenset({"streams", "history"})
 """Attributes that change if only a stream changes."""
 
 _SOURCE_POSITIONS: Final = itemgetter(*SOURCE_POSITIONS.values())
@@ -94,7 +94,7 @@ class Flow:
 
     def fork(self) -> Flow:
         """Return an independent copy that continues identically."""
-        self._shared = OF_RUNS
+        self._shared = RUN_ARRAYS
         fork_flow = Flow.__new__(Flow)
         fork_flow.__dict__.update(self.__dict__)
         fork_flow.scratch = None
@@ -102,15 +102,15 @@ class Flow:
 
     def share_arrays(self) -> Arrays:
         """Return the arrays that a run changes, and mark them as shared: a change copies them first."""
-        self._shared = OF_RUNS
-        return tuple([getattr(self, name) for name in _MOVING])
+        self._shared = RUN_ARRAYS
+        return tuple([getattr(self, name) for name in _RUN_ARRAY_NAMES])
 
     def restore_arrays(self, arrays: Arrays) -> None:
         """Restore the state in *arrays*, which other flows may share."""
-        self.__dict__.update(zip(_MOVING, arrays, strict=True))
-        self._shared = OF_RUNS
+        self.__dict__.update(zip(_RUN_ARRAY_NAMES, arrays, strict=True))
+        self._shared = RUN_ARRAYS
 
-    def unshare_arrays(self, names: frozenset[str] = OF_RUNS) -> None:
+    def unshare_arrays(self, names: frozenset[str] = RUN_ARRAYS) -> None:
         """Replace the named arrays with copies that only this flow uses."""
         shared = self._shared & names
         if shared:
@@ -122,7 +122,7 @@ class Flow:
         """Share the results of runs between this flow and its forks from now on."""
         self.memory, self.root, self.ran = RunCache(), 0, 0
 
-    def _begin_change(self, *change: object, array_names: frozenset[str] = OF_RUNS) -> None:
+    def _begin_change(self, *change: object, array_names: frozenset[str] = RUN_ARRAYS) -> None:
         """Unshare the arrays *array_names* and give this flow a new cache key, before *change* is applied."""
         self.unshare_arrays(array_names)
         self._branch_root(*change)
@@ -135,7 +135,7 @@ class Flow:
     def compute_digest(self) -> bytes:
         """Return 16 bytes that identify all state that affects the future, for the journal of a run."""
         h = hashlib.blake2b(digest_size=16)
-        for name in _DIGESTED:
+        for name in _DIGEST_ARRAY_NAMES:
             h.update(getattr(self, name).data)
         return h.digest()
 
@@ -148,12 +148,12 @@ class Flow:
         )
 
     def _compute_state_key(self) -> bytes:
-        parameters = [getattr(self, name) for name in _REPLACED]
+        parameters = [getattr(self, name) for name in _SETUP_ARRAY_NAMES]
         known_digest, mark = self._last_digest
         if len(known_digest) != len(parameters) or not all(map(is_, known_digest, parameters)):
             mark = hash_parts([array.data for array in parameters])
             self._last_digest = parameters, mark
-        return hash_parts([mark, *[getattr(self, name).data for name in _MOVING]])
+        return hash_parts([mark, *[getattr(self, name).data for name in _RUN_ARRAY_NAMES]])
 
     # -- adding and removing
 
@@ -291,16 +291,19 @@ class Flow:
         self._require_stream(stream)
         return StreamPositions(*_STREAM_POSITIONS(self.streams[stream].tolist()))
 
-    def read_positions(self, of_sources: Sequence[int], of_streams: Sequence[int]) -> LogPositions:
+    def read_positions(self, source_numbers: Sequence[int], stream_numbers: Sequence[int]) -> LogPositions:
         """Return the log positions of at least these sources and streams."""
         sources, streams = self.sources, self.streams
-        if len(of_sources) * SHARE_TO_READ_ALL < len(sources):
+        if len(source_numbers) * WHOLE_COLUMN_DIVISOR < len(sources):
             return LogPositions(
                 *[
-                    rows.read_column(sources, of_sources, column)
+                    rows.read_column(sources, source_numbers, column)
                     for column in (k.FLUSHED, k.REUSE, k.SOURCE_ARMED)
                 ],
-                *[rows.read_column(streams, of_streams, column) for column in (k.HARDENED, k.STREAM_ARMED)],
+                *[
+                    rows.read_column(streams, stream_numbers, column)
+                    for column in (k.HARDENED, k.STREAM_ARMED)
+                ],
             )
         return LogPositions(
             sources[:, k.FLUSHED].tolist(),
@@ -312,7 +315,7 @@ class Flow:
 
     def set_positions(self, source: int, **positions: float) -> None:
         """Set the given log positions of a source. Keywords are names of `SOURCE_POSITIONS`."""
-        self._begin_change("set positions", source, tuple(positions.items()), array_names=OF_SOURCES)
+        self._begin_change("set positions", source, tuple(positions.items()), array_names=SOURCE_ARRAYS)
         self._require_source(source)
         s = self.sources[source]
         rows.set_row_positions(s, SOURCE_POSITIONS, k.SOURCE_TOTALS, positions)
@@ -323,7 +326,9 @@ class Flow:
 
         The histories of sent and hardened log are reset, as after a reconnection.
         """
-        self._begin_change("set stream positions", stream, tuple(positions.items()), array_names=OF_STREAMS)
+        self._begin_change(
+            "set stream positions", stream, tuple(positions.items()), array_names=STREAM_ARRAYS
+        )
         self._require_stream(stream)
         s = self.streams[stream]
         rows.set_row_positions(s, STREAM_POSITIONS, k.STREAM_TOTALS, positions)
@@ -332,7 +337,7 @@ class Flow:
 
     def add_log_kb(self, source: int, kb: float) -> None:
         """Add log that statements outside the workload write now."""
-        self._begin_change("add log", source, kb, array_names=OF_SOURCES)
+        self._begin_change("add log", source, kb, array_names=SOURCE_ARRAYS)
         self._require_source(source)
         self.sources[source, k.GENERATED] += kb
 
@@ -340,12 +345,12 @@ class Flow:
         """Allow reuse of the log before position *kb*. All log after it then counts as used."""
         self._require_source(source)
         if self.sources[source, k.REUSE] != kb:
-            self._begin_change("reuse", source, kb, array_names=OF_SOURCES)
+            self._begin_change("reuse", source, kb, array_names=SOURCE_ARRAYS)
             self.sources[source, k.REUSE] = kb
 
     def start_operation(self, source: int) -> None:
         """Start or restart the long operation in the source's setup."""
-        self._begin_change("start operation", source, array_names=OF_SOURCES)
+        self._begin_change("start operation", source, array_names=SOURCE_ARRAYS)
         operation = self._require_source(source).operation
         self.sources[source, k.OPERATION_LEFT] = operation.log_kb if operation is not None else 0.0
         self.sources[source, k.OPERATION_RUNNING] = 1.0
@@ -433,14 +438,14 @@ class Flow:
         """Arm the crossings at which `run_flow` stops for this source. CrossingKind(0) disarms all."""
         self._require_source(source)
         if self.sources[source, k.SOURCE_ARMED] != crossings.value:
-            self._begin_change("watch", source, crossings.value, array_names=OF_SOURCES)
+            self._begin_change("watch", source, crossings.value, array_names=SOURCE_ARRAYS)
             self.sources[source, k.SOURCE_ARMED] = crossings.value
 
     def watch_stream(self, stream: int, crossings: CrossingKind) -> None:
         """Arm the crossings at which `run_flow` stops for this stream. CrossingKind(0) disarms all."""
         self._require_stream(stream)
         if self.streams[stream, k.STREAM_ARMED] != crossings.value:
-            self._begin_change("watch stream", stream, crossings.value, array_names=OF_STREAMS)
+            self._begin_change("watch stream", stream, crossings.value, array_names=STREAM_ARRAYS)
             self.streams[stream, k.STREAM_ARMED] = crossings.value
 
     def watch_levels(self, levels: Sequence[Level]) -> None:
@@ -552,12 +557,12 @@ class Flow:
             self.history = _lengthen_rings(self.history, int(self.clock[k.NOW]), length)
 
 
-_DIGESTED: Final = (
+_DIGEST_ARRAY_NAMES: Final = (
     "sources", "streams", "source_params", "stream_params", "host_of", "place", "hosts", "history", "clock", "links",
 )  # fmt: skip
 
 
-_REPLACED: Final = ("source_params", "stream_params", "host_of", "place")
+_SETUP_ARRAY_NAMES: Final = ("source_params", "stream_params", "host_of", "place")
 """Attributes that are replaced when a setup changes."""
 
 

@@ -12,8 +12,8 @@ from engine.flow.setup import SourceSetup, StreamSetup, compute_redo_threads, co
 
 Array = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.uint64]
-Sources = Sequence[SourceSetup | None]
-Streams = Sequence[tuple[int, StreamSetup] | None]
+SourceSetups = Sequence[SourceSetup | None]
+StreamSetups = Sequence[tuple[int, StreamSetup] | None]
 """(number of the source, setup) of each stream; None for an unused stream number."""
 
 
@@ -29,8 +29,8 @@ class Layout(Struct, frozen=True):
     links: Array
 
 
-def build_layout(sources: Sources, streams: Streams, hosts_before: Array) -> Layout:
-    """Return the placement for these setups. The instances keep their totals from *hosts_before*."""
+def build_layout(sources: SourceSetups, streams: StreamSetups, old_hosts: Array) -> Layout:
+    """Return the placement for these setups. The instances keep their totals from *old_hosts*."""
     host_of = np.array([source.host if source else 0 for source in sources], dtype=np.uint64)
     place = np.zeros((len(streams), 3), dtype=np.uint64)
     pairs: dict[tuple[int, int], int] = {}
@@ -49,7 +49,7 @@ def build_layout(sources: Sources, streams: Streams, hosts_before: Array) -> Lay
             bandwidth[link] = derive.compute_link_kb_per_s(source.site, setup.bandwidth_mbps)
     links = np.zeros((len(pairs), k.LINK_COLUMNS))
     links[:, k.LINK_KB] = list(bandwidth.values())
-    return Layout(host_of, place, _lay_out_instances(sources, streams, hosts_before), links)
+    return Layout(host_of, place, _lay_out_instances(sources, streams, old_hosts), links)
 
 
 def get_source_placement(setup: SourceSetup | None) -> object:
@@ -57,11 +57,11 @@ def get_source_placement(setup: SourceSetup | None) -> object:
     return setup and (setup.host, setup.site)
 
 
-def get_stream_placement(owned: tuple[int, StreamSetup] | None) -> object:
+def get_stream_placement(stream: tuple[int, StreamSetup] | None) -> object:
     """Return the parts of a stream's setup that determine the layout."""
-    if owned is None:
+    if stream is None:
         return None
-    source, setup = owned
+    source, setup = stream
     return (
         source,
         setup.target_host,
@@ -72,7 +72,7 @@ def get_stream_placement(owned: tuple[int, StreamSetup] | None) -> object:
     )
 
 
-def count_mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int]:
+def count_mirroring_threads(sources: SourceSetups, streams: StreamSetups) -> dict[int, int]:
     """Return the number of threads that mirroring uses on each instance.
 
     It is 1, plus 2 per principal database, plus 3 and the redo threads per mirror database. Documented:
@@ -86,14 +86,14 @@ def count_mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int
     return threads
 
 
-PARALLEL_REDO_MOST = 100
+PARALLEL_REDO_WORKERS_MAX = 100
 """Maximum number of parallel redo workers of an instance. Further databases are redone by a single thread.
 
 Documented [DOC: thread usage of groups].
 """
 
 
-def count_group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
+def count_group_threads(sources: SourceSetups, streams: StreamSetups) -> dict[int, int]:
     """Return the number of worker threads that availability groups use on each instance.
 
     A primary database uses one thread to capture its log and one per secondary to send it. A secondary
@@ -118,7 +118,7 @@ def count_group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
         target, thread_count = setup.target_host, setup.redo_threads or 0
         own_threads = (
             thread_count
-            if thread_count > 1 and workers.get(target, 0) + thread_count <= PARALLEL_REDO_MOST
+            if thread_count > 1 and workers.get(target, 0) + thread_count <= PARALLEL_REDO_WORKERS_MAX
             else 0
         )
         workers[target] = workers.get(target, 0) + own_threads
@@ -128,7 +128,7 @@ def count_group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
 
 
 def _list_receiving_streams(
-    sources: Sources, streams: Streams, of_groups: bool
+    sources: SourceSetups, streams: StreamSetups, of_groups: bool
 ) -> Iterator[tuple[int, StreamSetup]]:
     """Yield (sending instance, setup) of every stream with a receiving instance.
 
@@ -146,7 +146,7 @@ def _list_receiving_streams(
         yield source.host, stream[1]
 
 
-def _lay_out_instances(sources: Sources, streams: Streams, old_hosts: Array) -> Array:
+def _lay_out_instances(sources: SourceSetups, streams: StreamSetups, old_hosts: Array) -> Array:
     sites = {}
     for stream in streams:
         if stream is not None and stream[1].target_host >= 0:

@@ -67,7 +67,7 @@ END_CONNECTION_S: Final = 0.0028
 AGREEMENT_S: Final = 0.1
 """Time that mirror and witness need to agree after both have lost the principal. Assumed."""
 
-LOOK_INTERVAL_S: Final = 0.5
+CHECK_INTERVAL_S: Final = 0.5
 """Interval at which a server checks whether its partners still respond. Assumed."""
 
 PING_GRACE_S: Final = 0.31
@@ -193,8 +193,8 @@ def _draw_witness_lag_s(messages_per_s: float, chance: RandomStream) -> float:
     pings.
     """
     missed_ping_s = PING_GRACE_S + chance.draw_uniform(0.0, PING_INTERVAL_S)
-    witness_looks_s = chance.draw_uniform(0.0, LOOK_INTERVAL_S)
-    mirror_looks_s = chance.draw_uniform(0.0, LOOK_INTERVAL_S)
+    witness_looks_s = chance.draw_uniform(0.0, CHECK_INTERVAL_S)
+    mirror_looks_s = chance.draw_uniform(0.0, CHECK_INTERVAL_S)
     next_message = -log(1.0 - chance.draw_uniform())
     mirror_s = missed_ping_s + mirror_looks_s
     if messages_per_s > 0.0:

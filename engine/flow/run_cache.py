@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 Arrays = tuple["Array", ...]
 HeldCrossings = list[tuple[int, CrossingKind]]
 
-BYTES_MAX: Final = 96 * 1024 * 1024
+CACHE_BYTES_MAX: Final = 96 * 1024 * 1024
 """Memory limit of the cached states, in bytes. The least recently used state is removed first. Assumed."""
 
-BYTES_EACH: Final = 1_200
+STATE_OVERHEAD_BYTES: Final = 1_200
 """Memory of a state in addition to its arrays' values, in bytes. Measured for six arrays."""
 
 
@@ -53,33 +53,33 @@ class RunCache:
         self._marks: dict[tuple[int, int], bytes] = {}
         self._size = 0
 
-    def get_state_key(self, root: int, ran: int, compute_key: Callable[[], bytes]) -> bytes:
+    def get_state_key(self, root: int, ticks_since_root: int, compute_key: Callable[[], bytes]) -> bytes:
         """Return the cached key of a state. *compute_key* computes the key at the first call."""
-        mark = self._marks.get((root, ran))
+        mark = self._marks.get((root, ticks_since_root))
         if mark is None:
-            mark = self._marks[(root, ran)] = compute_key()
+            mark = self._marks[(root, ticks_since_root)] = compute_key()
         return mark
 
-    def find_root(self, root: int, ran: int, change: tuple[object, ...]) -> int:
-        """Return the root of flows that receive *change* when they are *ran* ticks after *root*.
+    def find_root(self, root: int, ticks_since_root: int, change: tuple[object, ...]) -> int:
+        """Return the root of flows that receive *change* when they are *ticks_since_root* ticks after *root*.
 
         A new history gets a new root.
         """
-        return self._roots.setdefault((root, ran, change), len(self._roots) + 1)
+        return self._roots.setdefault((root, ticks_since_root, change), len(self._roots) + 1)
 
-    def find_run(self, root: int, ran: int, ticks: int) -> tuple[int, CachedState] | None:
-        """Return the end of a stored run of at most *ticks* from *ran*: (its tick after *root*, its state).
+    def find_run(self, root: int, ticks_since_root: int, ticks: int) -> tuple[int, CachedState] | None:
+        """Return the end of a stored run of at most *ticks* from *ticks_since_root*: (tick after *root*, state).
 
         None means that no such run is stored.
         """
-        end_tick = ran + ticks
+        end_tick = ticks_since_root + ticks
         for stop in self._stops.get(root, ()):
-            if ran < stop <= end_tick:
+            if ticks_since_root < stop <= end_tick:
                 cached_state = self._reached.get((root, stop))
-                if cached_state is not None and cached_state.from_tick <= ran:
+                if cached_state is not None and cached_state.from_tick <= ticks_since_root:
                     return stop, cached_state
         cached_state = self._reached.get((root, end_tick))
-        if cached_state is None or cached_state.from_tick > ran:
+        if cached_state is None or cached_state.from_tick > ticks_since_root:
             return None
         self._reached.move_to_end((root, end_tick))
         return end_tick, cached_state
@@ -87,24 +87,24 @@ class RunCache:
     def store_run(
         self,
         root: int,
-        ran: int,
+        start_tick: int,
         end_tick: int,
         arrays: Arrays,
         sources: HeldCrossings,
         streams: HeldCrossings,
         passed: bool,
     ) -> None:
-        """Store a run from *ran* to *end_tick*, both counted from *root*."""
+        """Store a run from *start_tick* to *end_tick*, both counted from *root*."""
         replaced = self._reached.pop((root, end_tick), None)
-        size = BYTES_EACH
+        size = STATE_OVERHEAD_BYTES
         for array in arrays:
             size += array.nbytes
-        self._reached[(root, end_tick)] = CachedState(ran, arrays, sources, streams, passed, size)
+        self._reached[(root, end_tick)] = CachedState(start_tick, arrays, sources, streams, passed, size)
         self._size += size - (replaced.size if replaced is not None else 0)
         stops = self._stops.setdefault(root, [])
         if (sources or streams or passed) and end_tick not in stops:
             stops.append(end_tick)
-        while self._size > BYTES_MAX:
+        while self._size > CACHE_BYTES_MAX:
             self._size -= self._reached.popitem(last=False)[1].size
 
 

@@ -15,18 +15,18 @@ from msgspec import Struct
 from engine.flow import kernel as k
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS, Array
 
-BLOCK: Final = 64
+BLOCK_ENTRIES: Final = 64
 """Number of entries that are compressed together.
 
 Assumed: the compression of one minute takes 2 ms for a hundred databases and reduces the size to a tenth.
 """
 
-GROUP: Final = 8
+GROUP_ITEMS: Final = 8
 """Number of sources or streams that are compressed together. A small number makes reading one of them fast.
 Assumed.
 """
 
-LEVEL: Final = 1
+ZLIB_LEVEL: Final = 1
 """Compression level of zlib. 1 is the fastest."""
 
 COUNTERS: Final = (*SOURCE_COUNTERS, *STREAM_COUNTERS)
@@ -36,7 +36,7 @@ COUNTERS: Final = (*SOURCE_COUNTERS, *STREAM_COUNTERS)
 StreamNumbers = tuple[int, int]
 """Numbers of a source and of one of its streams. -1 means that there is none."""
 
-NOWHERE: Final[StreamNumbers] = (-1, -1)
+NO_STREAM_NUMBERS: Final[StreamNumbers] = (-1, -1)
 
 
 class Samples:
@@ -56,7 +56,7 @@ class Samples:
         self.exact = exact
         self.sources = SampleTable(len(SOURCE_COUNTERS), exact)
         self.streams = SampleTable(len(STREAM_COUNTERS), exact)
-        self._ticks = np.zeros(BLOCK, dtype=np.int64)
+        self._ticks = np.zeros(BLOCK_ENTRIES, dtype=np.int64)
 
     @property
     def count(self) -> int:
@@ -101,7 +101,7 @@ class Samples:
             self.sources.copy_beginning(count),
             self.streams.copy_beginning(count),
         )
-        beginning._ticks = self._ticks[: max(count, BLOCK)].copy()
+        beginning._ticks = self._ticks[: max(count, BLOCK_ENTRIES)].copy()
         return beginning
 
     def reserve(self, entries: int, sources: int, streams: int) -> tuple[Array, Array]:
@@ -136,7 +136,7 @@ class SampleTable:
 
         The order in a group is counter, item, entry, because neighbors are then similar.
         """
-        self._open = np.zeros((BLOCK, 0, counters), dtype=self._kind)
+        self._open = np.zeros((BLOCK_ENTRIES, 0, counters), dtype=self._kind)
         """Uncompressed entries after the last complete block."""
         self._used = 0
         self._reserved = np.zeros((0, 0, counters))
@@ -147,7 +147,7 @@ class SampleTable:
     @property
     def count(self) -> int:
         """Return the number of entries."""
-        return len(self._packed) * BLOCK + self._used
+        return len(self._packed) * BLOCK_ENTRIES + self._used
 
     @property
     def values(self) -> Array:
@@ -172,11 +172,11 @@ class SampleTable:
         entries = np.zeros((len(numbers), self._counters), dtype=self._kind)
         start = 0
         while start < len(numbers):
-            block, offset = divmod(first_entry + start, BLOCK)
+            block, offset = divmod(first_entry + start, BLOCK_ENTRIES)
             if block < len(self._packed):
-                end, source = min(len(numbers), start + BLOCK - offset), self._packed[block]
+                end, source = min(len(numbers), start + BLOCK_ENTRIES - offset), self._packed[block]
                 for number in np.unique(numbers[start:end]).tolist():
-                    group, item_index = divmod(number, GROUP)
+                    group, item_index = divmod(number, GROUP_ITEMS)
                     part = (
                         self._unpack_group(source[group]) if 0 <= group < len(source) else self._empty_block
                     )
@@ -184,7 +184,7 @@ class SampleTable:
                         indexes = np.flatnonzero(numbers[start:end] == number)
                         entries[start + indexes] = part[offset + indexes, item_index]
             else:
-                end, offset = len(numbers), first_entry + start - len(self._packed) * BLOCK
+                end, offset = len(numbers), first_entry + start - len(self._packed) * BLOCK_ENTRIES
                 remaining_numbers = numbers[start:]
                 indexes = np.flatnonzero((remaining_numbers >= 0) & (remaining_numbers < self._open.shape[1]))
                 entries[start + indexes] = self._open[offset + indexes, remaining_numbers[indexes]]
@@ -195,7 +195,7 @@ class SampleTable:
         """Return the number of first entries that are certainly equal in both tables."""
         pairs = enumerate(zip(self._packed, other_table._packed, strict=False))
         block_limit = min(len(self._packed), len(other_table._packed))
-        return BLOCK * next(
+        return BLOCK_ENTRIES * next(
             (number for number, (own_block, other_block) in pairs if own_block is not other_block),
             block_limit,
         )
@@ -203,11 +203,11 @@ class SampleTable:
     def copy_beginning(self, count: int) -> SampleTable:
         """Return an independent copy of the first *count* entries."""
         beginning = SampleTable(self._counters, self._exact)
-        blocks = min(count // BLOCK, len(self._packed))
-        rest_count = count - blocks * BLOCK
+        blocks = min(count // BLOCK_ENTRIES, len(self._packed))
+        rest_count = count - blocks * BLOCK_ENTRIES
         open_block = self._unpack_block(self._packed[blocks]) if blocks < len(self._packed) else self._open
         beginning._packed = self._packed[:blocks]
-        beginning._open = np.zeros((max(rest_count, BLOCK), *open_block.shape[1:]), dtype=self._kind)
+        beginning._open = np.zeros((max(rest_count, BLOCK_ENTRIES), *open_block.shape[1:]), dtype=self._kind)
         beginning._open[:rest_count] = open_block[:rest_count]
         beginning._used = rest_count
         return beginning
@@ -241,12 +241,15 @@ class SampleTable:
 
     def _pack_complete_blocks(self) -> None:
         """Compress all complete blocks and remove them from the buffer."""
-        full_rows = self._used // BLOCK * BLOCK
-        for start in range(0, full_rows, BLOCK):
-            block = self._open[start : start + BLOCK].transpose(2, 1, 0)
-            groups = range(0, block.shape[1], GROUP)
+        full_rows = self._used // BLOCK_ENTRIES * BLOCK_ENTRIES
+        for start in range(0, full_rows, BLOCK_ENTRIES):
+            block = self._open[start : start + BLOCK_ENTRIES].transpose(2, 1, 0)
+            groups = range(0, block.shape[1], GROUP_ITEMS)
             self._packed.append(
-                tuple(zlib.compress(block[:, start : start + GROUP].tobytes(), LEVEL) for start in groups)
+                tuple(
+                    zlib.compress(block[:, start : start + GROUP_ITEMS].tobytes(), ZLIB_LEVEL)
+                    for start in groups
+                )
             )
         if full_rows:
             self._used -= full_rows
@@ -255,12 +258,12 @@ class SampleTable:
     @property
     def _empty_block(self) -> Array:
         """Return an unpacked block without items."""
-        return np.zeros((BLOCK, 0, self._counters), dtype=np.float32)
+        return np.zeros((BLOCK_ENTRIES, 0, self._counters), dtype=np.float32)
 
     def _unpack_group(self, packed: bytes) -> Array:
         """Return the items of a compressed group (at most GROUP), in the order entry, item, counter."""
         flat = np.frombuffer(zlib.decompress(packed), dtype=np.float32)
-        return flat.reshape(self._counters, -1, BLOCK).transpose(2, 1, 0)
+        return flat.reshape(self._counters, -1, BLOCK_ENTRIES).transpose(2, 1, 0)
 
     def _unpack_block(self, block: tuple[bytes, ...]) -> Array:
         """Return all items of a block."""
@@ -306,17 +309,17 @@ STREAM_POSITIONS: Final = {
 """Field of `StreamPositions` -> column in the array of streams."""
 
 
-Numbered = Sequence[float] | Mapping[int, float]
+ValuesByNumber = Sequence[float] | Mapping[int, float]
 
 
 class LogPositions(NamedTuple):
     """Log positions of many sources and streams, keyed by their numbers."""
 
-    flushed_kb: Numbered
-    reuse_kb: Numbered  # log before this position may be overwritten
-    watched: Numbered  # armed crossings of the source, at which `run_flow` stops
-    hardened_kb: Numbered
-    streams_watched: Numbered
+    flushed_kb: ValuesByNumber
+    reuse_kb: ValuesByNumber  # log before this position may be overwritten
+    watched: ValuesByNumber  # armed crossings of the source, at which `run_flow` stops
+    hardened_kb: ValuesByNumber
+    streams_watched: ValuesByNumber
 
 
 class SourceReading(Struct, frozen=True):

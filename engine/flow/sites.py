@@ -21,7 +21,7 @@ _DATA: Final = tomllib.loads(
 _SITES: Final[dict[str, dict[str, Any]]] = _DATA["site"]
 _WORKLOADS: Final[dict[str, dict[str, Any]]] = _DATA["workload"]
 
-FASTER: Final = 0.4
+NEWER_CORE_TIME_SHARE: Final = 0.4
 """Core time on x64 servers from 2007 on, relative to the 1.5 GHz Itanium2. Assumed."""
 
 
@@ -29,20 +29,20 @@ def _use_newer_cores(site: ServerHardware) -> ServerHardware:
     """Return *site* with cores that need the share FASTER of the core time for the same work."""
     return replace(
         site,
-        message_cpu_ms=site.message_cpu_ms * FASTER,
-        mirror_message_cpu_ms=site.mirror_message_cpu_ms * FASTER,
-        full_message_cpu_ms=site.full_message_cpu_ms * FASTER,
-        wire_cpu_us_per_kb=site.wire_cpu_us_per_kb * FASTER,
-        encryption_cpu_us_per_kb=site.encryption_cpu_us_per_kb * FASTER,
+        message_cpu_ms=site.message_cpu_ms * NEWER_CORE_TIME_SHARE,
+        mirror_message_cpu_ms=site.mirror_message_cpu_ms * NEWER_CORE_TIME_SHARE,
+        full_message_cpu_ms=site.full_message_cpu_ms * NEWER_CORE_TIME_SHARE,
+        wire_cpu_us_per_kb=site.wire_cpu_us_per_kb * NEWER_CORE_TIME_SHARE,
+        encryption_cpu_us_per_kb=site.encryption_cpu_us_per_kb * NEWER_CORE_TIME_SHARE,
         compress_cpu_us_per_kb=25.0,  # assumed: 40 MB/s per core; "as much as twice" the CPU [COMP fig. 4]
         decompress_cpu_us_per_kb=18.0,  # assumed: 55 MB/s per core
-        redo_cpu_us_per_touch=site.redo_cpu_us_per_touch * FASTER,
+        redo_cpu_us_per_touch=site.redo_cpu_us_per_touch * NEWER_CORE_TIME_SHARE,
     )
 
 
 NEC: Final = ServerHardware(**_SITES.pop("nec"))
-_NEWER: Final = _use_newer_cores(NEC)
-SITES: Final = {"nec": NEC} | {key: replace(_NEWER, **fields) for key, fields in _SITES.items()}
+_NEWER_HARDWARE: Final = _use_newer_cores(NEC)
+SITES: Final = {"nec": NEC} | {key: replace(_NEWER_HARDWARE, **fields) for key, fields in _SITES.items()}
 """Hardware, by the name that scenarios use."""
 
 UNISYS, SHAREPOINT, THREE_PAR, SSD, DELAYED = (

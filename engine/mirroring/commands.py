@@ -6,7 +6,7 @@ the documentation gives no error number, the number is derived; see facts 1.2 an
 """
 
 from engine.constants import (
-    ENTERPRISE,
+    ENTERPRISE_EDITIONS,
     PARTNER_TIMEOUT_S,
     PARTNER_TIMEOUT_S_MAX,
     PARTNER_TIMEOUT_S_MIN,
@@ -170,7 +170,7 @@ def remove_session(world: World, server: str, database: str) -> statements.Outco
         if other_copy is not None:
             session.leave_session(world, other_copy.key)
     if witness and not world.list_session_copies(guid):
-        network.close_contacts(world, guid, witness)
+        network.remove_contacts(world, guid, witness)
         world.witnesses.pop((witness, guid), None)
     network.on_sessions_changed(world, guid)
     return []
@@ -200,7 +200,7 @@ def resume_session(world: World, server: str, database: str) -> statements.Outco
     _require_connection(world, copy)
     partner = _require_partner_copy(world, copy)
     for suspended_copy in (copy, partner):
-        if suspended_copy.mirroring.redo_failed and not redo.is_repaired(world, suspended_copy.key):
+        if suspended_copy.mirroring.redo_failed and not redo.try_clear_redo_error(world, suspended_copy.key):
             raise SqlError(1462)
     if MirrorState.SUSPENDED not in (copy.mirroring.state, partner.mirroring.state):
         return []
@@ -222,7 +222,7 @@ def set_safety(world: World, server: str, database: str, level: str) -> statemen
     """
     copy = _require_principal(world, server, database)
     new_safety = Safety[level.upper()]
-    if world.instances[server].edition not in ENTERPRISE and new_safety is not copy.mirroring.safety:
+    if world.instances[server].edition not in ENTERPRISE_EDITIONS and new_safety is not copy.mirroring.safety:
         raise SqlError(1473)
     _require_quorum(world, copy)
     _require_connection(world, copy)
@@ -408,7 +408,7 @@ def remove_witness(world: World, server: str, database: str) -> statements.Outco
         roles.set_witness_state(world, key, WitnessState.UNKNOWN)
         roles.emit_steady_state(world, key)
     if reachable:
-        network.close_contacts(world, guid, witness)
+        network.remove_contacts(world, guid, witness)
         world.witnesses.pop((witness, guid), None)
     network.on_sessions_changed(world, guid)
     return []

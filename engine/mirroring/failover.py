@@ -16,7 +16,7 @@ from engine.model import DatabaseCopy, DbState, Failover, FieldOf, Key, Role, Wo
 from engine.protocol import causes, commits, errorlog, lineage, network, streams
 
 
-def _update(world: World, failover: Failover, **changes: FieldOf[Failover]) -> Failover:
+def _update_failover(world: World, failover: Failover, **changes: FieldOf[Failover]) -> Failover:
     new_failover = replace(failover, **changes)
     world.failovers[world.latest_failover[failover.guid]] = new_failover
     world.mark_session_changed(failover.guid)
@@ -28,7 +28,7 @@ STEP_TEXTS: Final = {
     "manual": mark("manual failover {server} -> {other}: {step}"),
     "forced": mark("forced failover {server} -> {other}: {step}"),
 }
-FAILED: Final = {
+FAILURE_TEXTS: Final = {
     "automatic": mark("automatic failover {server} -> {other} failed: {why}"),
     "manual": mark("manual failover {server} -> {other} failed: {why}"),
     "forced": mark("forced failover {server} -> {other} failed: {why}"),
@@ -37,7 +37,7 @@ FAILED: Final = {
 
 
 def _emit_step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
-    template = FAILED[failover.kind] if failover.why else STEP_TEXTS[failover.kind]
+    template = FAILURE_TEXTS[failover.kind] if failover.why else STEP_TEXTS[failover.kind]
     text = build_message(
         template, server=failover.from_server, other=failover.to_server, step=step, why=failover.why
     )
@@ -87,7 +87,7 @@ def _begin_failover(
 
 def _abandon_failover(world: World, failover: Failover, reason: str) -> None:
     """Cancel the running failover."""
-    failover = _update(world, failover, why=reason)
+    failover = _update_failover(world, failover, why=reason)
     _emit_step(world, failover, "cancelled", failover.from_server if failover.kind == "manual" else None)
 
 
@@ -143,9 +143,9 @@ def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None
         return
     elif quorum.has_witness_agreement(world, mirror):
         if not _can_exchange_with_witness(world, mirror):
-            world.call_after(ASK_WITNESS_S, "failover.ask", failover.guid, failover.detected_tick)
+            world.call_after(WITNESS_CHECK_INTERVAL_S, "failover.ask", failover.guid, failover.detected_tick)
             return
-        failover = _update(world, failover, agreed_tick=world.tick)
+        failover = _update_failover(world, failover, agreed_tick=world.tick)
         world.call_after(failover.decision_s, "failover.decide", failover.guid, failover.detected_tick)
 
 
@@ -178,7 +178,7 @@ def _find_refusal(world: World, mirror: DatabaseCopy) -> str:
     return ""
 
 
-ASK_WITNESS_S = 0.5
+WITNESS_CHECK_INTERVAL_S = 0.5
 """Interval at which a mirror checks whether the witness has answered. Assumed."""
 
 
@@ -209,7 +209,7 @@ def decide_failover(world: World, guid: int, detected_tick: int) -> None:
         and _can_exchange_with_witness(world, mirror)
     )
     if not (world.instances[mirror.server].answering and agreed):
-        _update(world, failover, agreed_tick=None)
+        _update_failover(world, failover, agreed_tick=None)
         recheck_failover(world, guid)
         return
     record = quorum.find_witness_record(world, mirror)
@@ -226,7 +226,7 @@ def decide_failover(world: World, guid: int, detected_tick: int) -> None:
 
 
 def _record_decision(world: World, failover: Failover) -> None:
-    failover = _update(world, failover, decided_tick=world.tick)
+    failover = _update_failover(world, failover, decided_tick=world.tick)
     _emit_step(world, failover, build_message("decided"))
     world.call_after(failover.promote_s, "failover.online", failover.guid, failover.detected_tick)
 
@@ -254,7 +254,7 @@ def on_principal_closed(world: World, guid: int, detected_tick: int) -> None:
     if world.instances[failover.from_server].hung:
         world.call_after(RETRY_INTERVAL_S, "failover.closed", guid, detected_tick)
         return
-    _update(world, failover, agreed_tick=world.tick)
+    _update_failover(world, failover, agreed_tick=world.tick)
     recheck_failover(world, guid)
 
 
@@ -266,7 +266,7 @@ def start_forced(world: World, mirror: Key) -> None:
         world, copy.mirroring.guid, copy.server, copy.mirroring.partner
     ).since_tick
     failover = _begin_failover(world, copy, "forced", agreed_tick=world.tick)
-    _update(world, failover, failed_tick=min(failover.failed_tick, since_tick))
+    _update_failover(world, failover, failed_tick=min(failover.failed_tick, since_tick))
     roles.set_trace_state(world, mirror, 7)
     _emit_step(world, failover, build_message("accepted"))
 
@@ -286,11 +286,17 @@ def on_redo_done(world: World, stream: int) -> None:
     )
     if failover.kind == "manual" and unhardened_kb > 1e-6:
         return  # the tail of the log is still being sent
-    _emit_step(world, _update(world, failover, redo_done_tick=world.tick), build_message("redo done"))
+    _emit_step(
+        world, _update_failover(world, failover, redo_done_tick=world.tick), build_message("redo done")
+    )
     recheck_failover(world, failover.guid)
 
 
-REASON = {"automatic": "Auto Failover", "manual": "Failover from partner", "forced": "Force Service"}
+ROLE_CHANGE_REASONS = {
+    "automatic": "Auto Failover",
+    "manual": "Failover from partner",
+    "forced": "Force Service",
+}
 """Kind of failover -> reason in message 1480 on the new principal. From memory of SQL Server; see facts 1.8."""
 
 
@@ -311,7 +317,7 @@ def become_principal(world: World, guid: int, detected_tick: int) -> None:
         _abandon_failover(world, failover, build_message("{server} failed", server=new[0]))
         return
     _promote(world, failover, new, old)
-    failover = _update(world, world.find_running_failover(guid) or failover, online_tick=world.tick)
+    failover = _update_failover(world, world.find_running_failover(guid) or failover, online_tick=world.tick)
     _emit_step(world, failover, build_message("online"))
     world.call_after(failover.undo_s, "failover.undone", guid, detected_tick)
     world.call_after(0.0, "session.meet", guid)
@@ -320,12 +326,14 @@ def become_principal(world: World, guid: int, detected_tick: int) -> None:
 def _promote(world: World, failover: Failover, mirror_key: Key, principal_key: Key) -> None:
     stream = world.copies[mirror_key].stream
     assert stream is not None
-    _account_loss(world, failover, world.copies[principal_key], stream)
+    _record_loss(world, failover, world.copies[principal_key], stream)
     hardened_kb = world.flow.read_stream_positions(stream).hardened_kb
     sequence = world.copies[mirror_key].mirroring.role_sequence + 1
     redo.finish_redo(world, mirror_key)
     streams.take_over(world, stream)
-    roles.assign_role(world, mirror_key, Role.PRINCIPAL, reason=REASON[failover.kind], sequence=sequence)
+    roles.assign_role(
+        world, mirror_key, Role.PRINCIPAL, reason=ROLE_CHANGE_REASONS[failover.kind], sequence=sequence
+    )
     world.update_copy(
         mirror_key,
         db_state=DbState.ONLINE,
@@ -359,7 +367,7 @@ def _become_mirror(world: World, principal_key: Key, sequence: int, hardened_kb:
         roles.apply_state_change(world, key, StateChangeCause.ROLES_SWAPPED)
 
 
-def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy, stream: int) -> None:
+def _record_loss(world: World, failover: Failover, old_principal: DatabaseCopy, stream: int) -> None:
     """Record the acknowledged commits that the new principal lacks as lost."""
     committed_kb, hardened_kb = (
         streams.get_committed_kb(world, old_principal),
@@ -369,7 +377,7 @@ def _account_loss(world: World, failover: Failover, old_principal: DatabaseCopy,
     if count == 0:
         return
     lost_kb = max(0.0, committed_kb - hardened_kb)
-    _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
+    _update_failover(world, failover, lost_transactions=count, lost_kb=lost_kb)
     world.update_copy(old_principal.key, written_off_kb=streams.get_committed_kb(world, old_principal))
     commits.record_loss(world, old_principal.database, failover.to_server, count, lost_kb, commits.THIS_COPY)
 
@@ -397,4 +405,6 @@ def on_undo_done(world: World, guid: int, detected_tick: int) -> None:
     """Finish the rollback of uncommitted transactions on the new principal (timer handler)."""
     failover = world.failovers[world.latest_failover[guid]]
     if failover.detected_tick == detected_tick:
-        _emit_step(world, _update(world, failover, undo_done_tick=world.tick), build_message("undo done"))
+        _emit_step(
+            world, _update_failover(world, failover, undo_done_tick=world.tick), build_message("undo done")
+        )

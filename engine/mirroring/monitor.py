@@ -59,23 +59,25 @@ class MonitorRow(Struct, frozen=True, kw_only=True):
     """Time up to which the mirror has the principal's log; equal to *tick* if no log is unsent."""
 
 
-NAMES: Final = MonitorRow.__struct_fields__
-KINDS: Final = {"Tick": "i8", "Role": "i1", "MirrorState": "i1", "WitnessState": "i1", "float": "f8"}
-COLUMNS: Final = np.dtype([(name, KINDS[str(MonitorRow.__annotations__[name])]) for name in NAMES])
+ROW_FIELDS: Final = MonitorRow.__struct_fields__
+COLUMN_TYPES: Final = {"Tick": "i8", "Role": "i1", "MirrorState": "i1", "WitnessState": "i1", "float": "f8"}
+ROW_DTYPE: Final = np.dtype(
+    [(name, COLUMN_TYPES[str(MonitorRow.__annotations__[name])]) for name in ROW_FIELDS]
+)
 """Data type of a stored row: 107 bytes, with values in full precision."""
 
-ROOM: Final = 16
+INITIAL_ROWS: Final = 16
 """Initial capacity of a buffer, in rows."""
 
 
-class _Buffer:
+class _RowBuffer:
     """Append-only array of rows, which several `MonitorRows` share.
 
     Each of them knows how many rows belong to it.
     """
 
     def __init__(self, rows: Array) -> None:
-        self.rows = np.zeros(max(ROOM, 2 * len(rows)), dtype=COLUMNS)
+        self.rows = np.zeros(max(INITIAL_ROWS, 2 * len(rows)), dtype=ROW_DTYPE)
         self.rows[: len(rows)] = rows
         self.used = len(rows)
 
@@ -89,7 +91,7 @@ class MonitorRows(Sequence[MonitorRow]):
     __slots__ = ("_buffer", "_digest", "_first", "_until")
 
     def __init__(self) -> None:
-        self._buffer = _Buffer(np.zeros(0, dtype=COLUMNS))
+        self._buffer = _RowBuffer(np.zeros(0, dtype=ROW_DTYPE))
         self._first = self._until = 0
         self._digest = ""
 
@@ -102,7 +104,7 @@ class MonitorRows(Sequence[MonitorRow]):
             0,
             len(buffer.rows),
         ):  # copy the buffer if another fork has appended to it, or if it is full
-            buffer, first, until_tick = _Buffer(buffer.rows[first:until_tick]), 0, until_tick - first
+            buffer, first, until_tick = _RowBuffer(buffer.rows[first:until_tick]), 0, until_tick - first
         buffer.rows[until_tick] = astuple(row)
         buffer.used = until_tick + 1
         new_rows._buffer, new_rows._first, new_rows._until = buffer, first, until_tick + 1
@@ -111,7 +113,7 @@ class MonitorRows(Sequence[MonitorRow]):
 
     @property
     def columns(self) -> Array:
-        """Return the rows as an array with the data type `COLUMNS`."""
+        """Return the rows as an array with the data type `EVENT_COLUMNS`."""
         return self._buffer.rows[self._first : self._until]
 
     def list_rows_since(self, tick: Tick) -> list[MonitorRow]:
@@ -148,7 +150,7 @@ class MonitorRows(Sequence[MonitorRow]):
 
 
 def _build_row(values: tuple[Any, ...]) -> MonitorRow:
-    values_by_name = dict(zip(NAMES, values, strict=True))
+    values_by_name = dict(zip(ROW_FIELDS, values, strict=True))
     values_by_name["role"], values_by_name["state"] = (
         Role(values_by_name["role"]),
         MirrorState(values_by_name["state"]),
@@ -163,7 +165,7 @@ PERIOD_MIN_RANGE: Final = (1, 120)
 sp_dbmmonitoraddmonitoring].
 """
 
-FRESH_S: Final = 15.0
+RECENT_ROW_S: Final = 15.0
 """Age in seconds below which the last row is recent. @update_table of sp_dbmmonitorresults then adds no row.
 
 Documented [DOC: sp_dbmmonitorresults].
@@ -181,8 +183,8 @@ Documented [DOC: sp_dbmmonitorresults].
 """
 
 NO_ROWS: Final = MonitorRows()
-RETENTION: Final = 5
-EVENTS: Final = {1: 32040, 2: 32042, 3: 32043, 4: 32044}
+RETENTION_ALERT: Final = 5
+ALERT_MESSAGES: Final = {1: 32040, 2: 32042, 3: 32043, 4: 32044}
 """Alert number -> message for an exceeded threshold. Documented: the message table and the event pages agree."""
 
 
@@ -365,7 +367,7 @@ def list_results(
     copy = _require_mirrored(world, server, database)
     key = (server, copy.database)
     rows = get_rows(world, key)
-    if update_table and (not rows or world.tick - rows[-1].tick >= FRESH_S * TICKS_PER_S):
+    if update_table and (not rows or world.tick - rows[-1].tick >= RECENT_ROW_S * TICKS_PER_S):
         record_row(world, copy)
         rows = get_rows(world, key)
     if not any(server_name == server for server_name, _ in world.monitor):
@@ -378,18 +380,18 @@ def list_results(
 # --- the job ---------------------------------------------------------------------------------------
 
 
-def find_job(world: World, server: str) -> Job | None:
+def find_monitor_job(world: World, server: str) -> Job | None:
     """Return the monitor job of a server, or None."""
     return next((job for job in world.instances[server].jobs if job.action == jobs.MONITOR), None)
 
 
 def add_monitoring(world: World, server: str, minutes: int = 1) -> list[Message]:
     """Execute sp_dbmmonitoraddmonitoring. Raise 32032 for an invalid period, 32033 if the job exists."""
-    if find_job(world, server) is not None:
+    if find_monitor_job(world, server) is not None:
         raise SqlError(32033)
     _check_period(minutes)
     jobs.add_job(world, server, Job(name=JOB_NAME, action=jobs.MONITOR, every_s=60.0 * minutes))
-    start_timer(world, server)
+    start_monitor_timer(world, server)
     return []
 
 
@@ -398,7 +400,7 @@ def change_monitoring(world: World, server: str, parameter_id: int, value: int) 
     if parameter_id != 1:
         raise SqlError(32036)
     _check_period(value)
-    monitor_job = find_job(world, server)
+    monitor_job = find_monitor_job(world, server)
     if monitor_job is None:
         raise SqlError(32049)
     changed_alerts = tuple(
@@ -406,25 +408,25 @@ def change_monitoring(world: World, server: str, parameter_id: int, value: int) 
         for job in world.instances[server].jobs
     )
     world.update_instance(server, jobs=changed_alerts)
-    start_timer(world, server)
+    start_monitor_timer(world, server)
     return []
 
 
 def drop_monitoring(world: World, server: str) -> list[Message]:
     """Execute sp_dbmmonitordropmonitoring. Raise 32049 if there is no job."""
-    if find_job(world, server) is None:
+    if find_monitor_job(world, server) is None:
         raise SqlError(32049)
     jobs.delete_job(world, server, JOB_NAME)
     world.cancel_calls("monitor.run", server)
     return []
 
 
-def get_period(world: World, server: str) -> int:
+def get_update_period(world: World, server: str) -> int:
     """Execute sp_dbmmonitorhelpmonitoring: return the update period in minutes.
 
     Raise 32049 if there is no job.
     """
-    job = find_job(world, server)
+    job = find_monitor_job(world, server)
     if job is None:
         raise SqlError(32049)
     return round(job.every_s / 60.0)
@@ -436,17 +438,17 @@ def _check_period(minutes: int) -> None:
         raise SqlError(32032, minutes)
 
 
-def start_timer(world: World, server: str) -> None:
+def start_monitor_timer(world: World, server: str) -> None:
     """Start the timer of the monitor job, if the server has the job."""
     world.cancel_calls("monitor.run", server)
-    job = find_job(world, server)
+    job = find_monitor_job(world, server)
     if job is not None:
         world.call_after(job.every_s, "monitor.run", server)
 
 
-def run_job(world: World, server: str) -> None:
+def run_monitor_job(world: World, server: str) -> None:
     """Run the monitor job, unless it is disabled or SQL Server Agent is stopped (timer handler)."""
-    job = find_job(world, server)
+    job = find_monitor_job(world, server)
     if job is None:
         return
     world.call_after(job.every_s, "monitor.run", server)
@@ -464,7 +466,7 @@ def change_alert(
 
     Raise 32036 for an unknown alert or a negative threshold, 32039 if the database is not mirrored.
     """
-    if alert_id not in (*EVENTS, RETENTION) or threshold < 0.0:
+    if alert_id not in (*ALERT_MESSAGES, RETENTION_ALERT) or threshold < 0.0:
         raise SqlError(32036)
     copy = _require_monitored(world, server, database)
     alert = Alert(database=copy.database, alert_id=alert_id, threshold=threshold, enabled=enabled)
@@ -495,7 +497,7 @@ def _list_other_alerts(world: World, server: str, database: str, alert_id: int |
 
 def _get_retention_h(world: World, key: Key) -> float:
     for alert in world.instances[key[0]].alerts:
-        if alert.database == key[1] and alert.alert_id == RETENTION and alert.enabled:
+        if alert.database == key[1] and alert.alert_id == RETENTION_ALERT and alert.enabled:
             return alert.threshold
     return RETENTION_H
 
@@ -514,7 +516,7 @@ def _raise_alerts(world: World, key: Key, row: MonitorRow) -> None:
         value = values.get(alert.alert_id)
         if alert.database != key[1] or not alert.enabled or value is None or value <= alert.threshold:
             continue
-        number = EVENTS[alert.alert_id]
+        number = ALERT_MESSAGES[alert.alert_id]
         shown_values = (round(value), round(alert.threshold))
         errorlog.write_message(world, key[0], number, *shown_values)
         world.emit(
@@ -525,4 +527,4 @@ def _raise_alerts(world: World, key: Key, row: MonitorRow) -> None:
         )
 
 
-HANDLERS: Final[Handlers] = {"monitor.run": run_job}
+HANDLERS: Final[Handlers] = {"monitor.run": run_monitor_job}

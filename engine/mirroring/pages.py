@@ -12,13 +12,13 @@ from engine.messages import Message, fill_message
 from engine.model import DatabaseCopy, DbState, Handlers, Key, MirrorState, PageRepair, World, to_ticks
 from engine.protocol import disks, errorlog, files, groups, statements, volumes
 
-NOT_REPAIRABLE: Final = (0, 1, 2, 3, 9)
+UNREPAIRABLE_PAGES: Final = (0, 1, 2, 3, 9)
 """Pages that cannot be repaired: file header, first PFS, GAM and SGAM page, boot page. Documented.
 
 Later allocation pages of a file can be repaired like other pages.
 """
 
-DAMAGED_OBJECT: Final = 2_073_058_421
+DAMAGED_OBJECT_ID: Final = 2_073_058_421
 """Object ID in the output of CHECKDB. Assumed: the simulation does not know the table to which a page
 belongs.
 """
@@ -68,7 +68,7 @@ def read_damaged_page(world: World, server: str, database: str, page: int) -> No
 def _can_repair(world: World, copy: DatabaseCopy, page: int) -> bool:
     """Return whether the page can be repaired, and another copy that may supply it is intact there."""
     sources = groups.get_policy(copy).find_page_sources(world, copy)
-    return _is_intact(world, copy.database, page, sources) and page not in NOT_REPAIRABLE
+    return _is_intact(world, copy.database, page, sources) and page not in UNREPAIRABLE_PAGES
 
 
 def _is_intact(world: World, database: str, page: int, servers: list[str]) -> bool:
@@ -117,7 +117,7 @@ def _record_repair(world: World, key: Key, page: int, *, status: int) -> None:
     world.update_copy(key, page_repairs=tuple([*repairs, row][-REPAIR_ROWS_MAX:]))
 
 
-def is_detected(copy: DatabaseCopy, page: int) -> bool:
+def is_damage_detected(copy: DatabaseCopy, page: int) -> bool:
     """Return whether the damage of the page was detected: redo failed, or the page has a repair row.
 
     True also for a page that is not damaged.
@@ -133,7 +133,7 @@ def repair_pages(world: World, server: str, database: str) -> None:
         world.update_copy((server, database), bad_pages=())
 
 
-def start_check(
+def start_checkdb(
     world: World, server: str, database: str, quiet: bool = False, login: str = ""
 ) -> statements.PendingStatement:
     """Execute DBCC CHECKDB of a database or a snapshot.
@@ -145,7 +145,7 @@ def start_check(
     """
     statements.use_database(world, server, database)
     copy = _find_checked_copy(world, server, database)
-    disks.check_data_reachable(copy)
+    disks.require_data_reachable(copy)
     ends = world.tick + to_ticks(files.compute_disk_s(world, server, copy.size_kb))
     return statements.PendingStatement(ends, "page.checked", (database, quiet, login, world.tick))
 
@@ -226,7 +226,7 @@ def _list_page_errors(page: int) -> list[tuple[int, tuple[object, ...]]]:
     All damaged pages belong to one object here.
     """
     object_location = (
-        DAMAGED_OBJECT,
+        DAMAGED_OBJECT_ID,
         1,
         72_057_594_038_321_152,
         72_057_594_043_564_032,
@@ -246,4 +246,4 @@ def _build_error(number: int, *args: object) -> Message:
 
 HANDLERS: Final[Handlers] = {"page.read": read_damaged_page, "page.repaired": on_page_received}
 
-statements.COMPLETIONS["page.checked"] = _complete_check
+statements.COMPLETION_HANDLERS["page.checked"] = _complete_check

@@ -180,7 +180,7 @@ class MirroringPolicy(groups.GroupPolicy):
     def on_log_lost(self, world: World, key: Key) -> None:
         guid = world.copies[key].mirroring.guid
         assert guid is not None
-        network.drop_contacts(world, guid, key[0])
+        network.close_session_connections(world, guid, key[0])
         world.update_mirroring(key, armed=False)
         roles.mark_stopped(world, key)
 

@@ -7,10 +7,10 @@ from engine.mirroring import quorum
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.protocol.groups import FailoverPrecondition
 
-MIRROR_HAS_LOST: Final = build_message("the mirror has lost the principal")
+MIRROR_LOST_PRINCIPAL: Final = build_message("the mirror has lost the principal")
 """Precondition that comes first in every automatic failover."""
 
-WAS_IN_STEP: Final = build_message("the session was SYNCHRONIZED when the mirror lost the principal")
+WAS_SYNCHRONIZED: Final = build_message("the session was SYNCHRONIZED when the mirror lost the principal")
 """Precondition that the mirror was synchronized. After the loss of the principal, the mirror must also have
 kept its connection to the witness.
 """
@@ -46,7 +46,7 @@ def _list_permanent_preconditions(world: World, database: str) -> list[FailoverP
             _describe_column(mirror, "mirroring_safety_level_desc"),
         ),
         FailoverPrecondition(
-            WAS_IN_STEP,
+            WAS_SYNCHRONIZED,
             _is_synchronized(world, mirror),
             _describe_column(mirror, "mirroring_state_desc"),
             about="memory",
@@ -90,7 +90,7 @@ def _list_loss_preconditions(world: World, database: str) -> list[FailoverPrecon
         return []
     failover_preconditions = [
         FailoverPrecondition(
-            MIRROR_HAS_LOST,
+            MIRROR_LOST_PRINCIPAL,
             not quorum.is_connected_to_partner(world, mirror),
             build_message(LOST_LINES, server=mirror.server),
             about="beginning",

@@ -3,7 +3,7 @@
 See facts 1.2 and 0.2 in docs/facts.md.
 """
 
-from engine.constants import ENTERPRISE, WITNESS_ONLY
+from engine.constants import ENTERPRISE_EDITIONS, WITNESS_ONLY_EDITIONS
 from engine.flow import compute_redo_threads
 from engine.flow.setup import compute_worker_threads
 from engine.messages import SqlError
@@ -14,7 +14,7 @@ from engine.protocol import errorlog, lineage, network, security, streams
 def check_own_server(world: World, copy: DatabaseCopy, address: str) -> None:
     """Check that the copy's server and database can be part of a session. Raise 1463, 1465 or 1418."""
     server = world.instances[copy.server]
-    if server.edition in WITNESS_ONLY:
+    if server.edition in WITNESS_ONLY_EDITIONS:
         raise SqlError(1463)
     if copy.recovery_model is not RecoveryModel.FULL:
         raise SqlError(1465, copy.database)
@@ -32,7 +32,7 @@ def can_connect_endpoint(world: World, caller: str, host: str, address: str | No
     if address is not None and not security.is_address_of(world, address, host):
         security.log_dead_address(world, caller, address, explicit=True)
         return False
-    refusal = security.check_handshake(world, caller, host)
+    refusal = security.find_handshake_refusal(world, caller, host)
     if refusal is not None:
         security.log_refusal(world, caller, host, refusal, explicit=True)
     return refusal is None and (witness or security.has_endpoint_role(other_instance, witness=False))
@@ -47,7 +47,7 @@ def has_same_edition(a: Instance, b: Instance) -> bool:
 
 
 def _read_edition_family(edition: str) -> str:
-    return "Enterprise" if edition in ENTERPRISE else edition
+    return "Enterprise" if edition in ENTERPRISE_EDITIONS else edition
 
 
 def has_compatible_version(world: World, principal: str, mirror: str) -> bool:
@@ -121,7 +121,10 @@ def _count_needed_threads(world: World, server: str, one_more_mirror: bool) -> i
     return (
         1
         + 2 * principals
-        + (3 + compute_redo_threads(world.get_computer_of(server).cores, state.edition in ENTERPRISE))
+        + (
+            3
+            + compute_redo_threads(world.get_computer_of(server).cores, state.edition in ENTERPRISE_EDITIONS)
+        )
         * mirrors
     )
 

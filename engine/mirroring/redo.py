@@ -9,7 +9,7 @@ from typing import Final, TypedDict
 
 from msgspec.structs import replace
 
-from engine.constants import INTERNAL_VERSION, REPLAY_LOOK_S
+from engine.constants import INTERNAL_VERSION, REDO_CHECK_INTERVAL_S
 from engine.messages import find_wording
 from engine.mirroring import quorum, roles
 from engine.mirroring.roles import StateChangeCause
@@ -56,7 +56,7 @@ def replay_catalog(world: World, server: str, database: str, upto_kb: float) -> 
     ):
         return  # the next connection starts a new replay
     if lead.mirroring.state is MirrorState.PENDING_FAILOVER or not _is_redone(world, copy.stream, upto_kb):
-        world.call_after(REPLAY_LOOK_S, "redo.replay", server, database, upto_kb)
+        world.call_after(REDO_CHECK_INTERVAL_S, "redo.replay", server, database, upto_kb)
         return
     _adopt_catalog(world, lead, copy, world.flow.read_stream_positions(copy.stream).hardened_kb)
     copy = world.copies[server, database]
@@ -227,7 +227,7 @@ def log_newer_version(world: World, principal: Key, mirror: Key) -> None:
     errorlog.write_message(world, principal[0], 1453, address, mirror[1], 948, 1, severity)
 
 
-def is_repaired(world: World, mirror: Key) -> bool:
+def try_clear_redo_error(world: World, mirror: Key) -> bool:
     """Return whether redo can continue, because all drives and pages are intact. If so, clear the redo error.
 
     RESUME calls this.

@@ -116,7 +116,7 @@ def set_witness_state(world: World, key: Key, new_state: WitnessState) -> None:
         world.emit(WitnessData(new=new_state.name), text, server=key[0], database=key[1])
 
 
-STEADY_TRACE: Final[dict[tuple[Role, MirrorState, bool], int]] = {
+STABLE_STATE_IDS: Final[dict[tuple[Role, MirrorState, bool], int]] = {
     (Role.PRINCIPAL, SYNCHRONIZED, True): 1,
     (Role.PRINCIPAL, SYNCHRONIZED, False): 2,
     (Role.MIRROR, SYNCHRONIZED, True): 3,
@@ -137,7 +137,7 @@ def emit_steady_state(world: World, key: Key) -> None:
     """Emit the state change event for the copy's current stable state. Do nothing if its state is not stable."""
     copy = world.copies[key]
     new = (
-        STEADY_TRACE.get(get_steady_key(copy))
+        STABLE_STATE_IDS.get(get_steady_key(copy))
         if copy.mirroring.role and copy.mirroring.state is not None
         else None
     )
@@ -153,7 +153,7 @@ def get_steady_key(copy: DatabaseCopy) -> tuple[Role, MirrorState, bool]:
 
 # --- the Database Mirroring State Change trace ------------------------------------------------------------
 
-STATES: Final = (
+STATE_CHANGE_TEXTS: Final = (
     "Null Notification", "Synchronized Principal with Witness", "Synchronized Principal without Witness",
     "Synchronized Mirror with Witness", "Synchronized Mirror without Witness",
     "Connection with Principal Lost", "Connection with Mirror Lost", "Manual Failover",
@@ -176,5 +176,5 @@ def set_trace_state(world: World, key: Key, new_state_id: int) -> None:
     if old_trace == new_state_id:
         return
     world.update_mirroring(key, trace=new_state_id)
-    text = f"DBM: {STATES[old_trace]} -> DBM: {STATES[new_state_id]}"
+    text = f"DBM: {STATE_CHANGE_TEXTS[old_trace]} -> DBM: {STATE_CHANGE_TEXTS[new_state_id]}"
     world.emit(TraceData(state=new_state_id, integer_data=old_trace), text, server=key[0], database=key[1])

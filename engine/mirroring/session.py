@@ -30,7 +30,7 @@ def get_peer_address(world: World, guid: int, server: str, peer: str) -> str:
 
 def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: int, reason: str) -> None:
     """Handle that *server* detects the loss of its connection to *peer* (timer handler)."""
-    if not network.close_end(world, guid, server, peer, epoch):
+    if not network.close_lost_connection(world, guid, server, peer, epoch):
         return
     copy = world.find_copy_in_session(guid, server)
     record = world.witnesses.get((server, guid))
@@ -81,12 +81,14 @@ def _on_partner_lost(world: World, copy: DatabaseCopy, peer: str) -> None:
         roles.emit_steady_state(world, key)
 
 
-PARTED: Final = build_message("the partners lost their connection before the roles were switched")
+CONNECTION_LOST_REASON: Final = build_message(
+    "the partners lost their connection before the roles were switched"
+)
 
 
 def _on_mirror_lost(world: World, key: Key) -> None:
     copy = world.copies[key]
-    failover.cancel_failover(world, copy.mirroring.guid, "manual", PARTED)
+    failover.cancel_failover(world, copy.mirroring.guid, "manual", CONNECTION_LOST_REASON)
     roles.apply_state_change(world, key, StateChangeCause.PARTNER_LOST)
     roles.set_trace_state(world, key, 6)
     errorlog.write_message(world, key[0], 1442, key[1])
@@ -128,7 +130,7 @@ def ask_witnesses(world: World) -> None:
 
 def _on_principal_lost(world: World, key: Key) -> None:
     copy = world.copies[key]
-    failover.cancel_failover(world, copy.mirroring.guid, "manual", PARTED)
+    failover.cancel_failover(world, copy.mirroring.guid, "manual", CONNECTION_LOST_REASON)
     # If the principal left the session while the mirror hung, the mirror has no stream and cannot take over.
     armed = copy.stream is not None and quorum.could_fail_over_at_loss(world, copy)
     if not world.settings.auto_failover_after_witness_cut and not quorum.is_connected_from_witness(
@@ -200,7 +202,7 @@ def _detect_removed_session(world: World, guid: int, server: str, peer: str) -> 
         world.remove_contact((guid, server, peer))
         other_copies = [c for c in world.list_session_copies(guid) if c.mirroring.witness == server]
         if not other_copies:
-            network.close_contacts(world, guid, server)
+            network.remove_contacts(world, guid, server)
             del world.witnesses[server, guid]
 
 
@@ -219,7 +221,7 @@ def leave_session(world: World, key: Key) -> None:
     """Remove this copy from its session. A principal continues alone. A mirror stays RESTORING."""
     copy = world.copies[key]
     assert copy.mirroring.guid is not None
-    network.close_contacts(world, copy.mirroring.guid, key[0])
+    network.remove_contacts(world, copy.mirroring.guid, key[0])
     was_serving_principal = copy.mirroring.role is Role.PRINCIPAL
     was_mirror = copy.mirroring.role is Role.MIRROR
     if copy.mirroring.role is Role.MIRROR and copy.stream is not None:

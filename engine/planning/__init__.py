@@ -3,8 +3,8 @@
 from engine.planning.advice import PlanFinding, Severity, list_findings
 from engine.planning.assess import NO_GOALS, Assessment, PlanGoals, PlanResource, assess_plan
 from engine.planning.figures import (
-    POINTS,
-    STATEMENTS,
+    MEASURED_POINTS,
+    PAPER_STATEMENTS,
     MeasuredPoint,
     PaperStatement,
     find_points,
@@ -17,11 +17,11 @@ from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, Sweep, sweep_bandwidth
 __all__ = [
     "BANDWIDTH_MBPS",
     "COLUMNS",
+    "MEASURED_POINTS",
     "NETWORKS",
     "NO_GOALS",
-    "POINTS",
+    "PAPER_STATEMENTS",
     "RTT_MS",
-    "STATEMENTS",
     "Assessment",
     "MeasuredPoint",
     "MirroringPlan",

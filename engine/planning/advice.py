@@ -19,7 +19,7 @@ from engine.planning.steady import compute_send_limit_kb_per_s, compute_steady_s
 HOUR_S: Final = 3600.0
 INFINITE_S: Final = float("inf")
 
-SHORT_VOLUME_S: Final = 4 * HOUR_S
+VOLUME_FULL_WARNING_S: Final = 4 * HOUR_S
 """The planner warns if the log volume is full after a shorter time than this: less than a night's sleep.
 Assumed.
 """
@@ -38,7 +38,7 @@ class PlanFinding(Struct, frozen=True):
     """Finding of the planner: its topic, severity and text."""
 
     topic: LocalizableMessage
-    tone: Severity
+    severity: Severity
     text: LocalizableMessage
 
 
@@ -47,11 +47,11 @@ def list_findings(plan: MirroringPlan, goals: PlanGoals = NO_GOALS) -> list[Plan
     assessment = assess_plan(plan, goals)
     return [
         _describe_verdict(assessment),
-        _describe_full(assessment),
+        _describe_safety_full(assessment),
         _describe_safety_off(assessment),
-        *_describe_loss(assessment),
+        *_describe_data_loss(assessment),
         _describe_bottleneck(assessment),
-        _describe_limits(assessment),
+        _describe_safety_limits(assessment),
         *_describe_compression(assessment),
         *_describe_redo(assessment),
         *_describe_failovers(assessment),
@@ -98,7 +98,9 @@ def _describe_verdict(assessment: Assessment) -> PlanFinding:
 def _format_missed_goal(assessment: Assessment) -> LocalizableMessage:
     """Return a message that names the goal that safety FULL misses."""
     allowed, limit_s = assessment.goals.throughput_loss_max, assessment.goals.response_limit_s
-    if assessment.full.transactions_per_s < assessment.unmirrored.transactions_per_s * (1.0 - allowed):
+    if assessment.full_figures.transactions_per_s < assessment.unmirrored_figures.transactions_per_s * (
+        1.0 - allowed
+    ):
         return build_message("FULL costs more than {share} of the throughput", share=format_percent(allowed))
     return build_message(
         "FULL makes responses take longer than {figure}", figure=format_duration(limit_s or 0.0)
@@ -106,7 +108,7 @@ def _format_missed_goal(assessment: Assessment) -> LocalizableMessage:
 
 
 def _is_queue_growing(assessment: Assessment) -> bool:
-    return assessment.off.send_queue_growth_kb_per_s > 0.0
+    return assessment.off_figures.send_queue_growth_kb_per_s > 0.0
 
 
 def _requires_no_loss(goals: PlanGoals) -> bool:
@@ -133,10 +135,10 @@ def _describe_remedy(assessment: Assessment) -> LocalizableMessage:
     return build_message("Neither more bandwidth nor a shorter round trip is enough for FULL.")
 
 
-def _describe_full(assessment: Assessment) -> PlanFinding:
+def _describe_safety_full(assessment: Assessment) -> PlanFinding:
     unmirrored, mirrored, limit_s = (
-        assessment.unmirrored,
-        assessment.full,
+        assessment.unmirrored_figures,
+        assessment.full_figures,
         assessment.goals.response_limit_s,
     )
     text = [
@@ -170,7 +172,7 @@ def _describe_full(assessment: Assessment) -> PlanFinding:
 
 
 def _describe_safety_off(assessment: Assessment) -> PlanFinding:
-    off_state, growth = assessment.off, assessment.off.send_queue_growth_kb_per_s
+    off_state, growth = assessment.off_figures, assessment.off_figures.send_queue_growth_kb_per_s
     topic, rate, response = (
         build_message("Safety OFF"),
         format_figure(off_state.transactions_per_s),
@@ -199,7 +201,7 @@ def _describe_safety_off(assessment: Assessment) -> PlanFinding:
 # --- cost of a failure --------------------------------------------------------------------------------------
 
 
-def _describe_loss(assessment: Assessment) -> Iterator[PlanFinding]:
+def _describe_data_loss(assessment: Assessment) -> Iterator[PlanFinding]:
     topic = build_message("Lost if the principal fails")
     if assessment.plan.safety is SafetyMode.NONE:
         yield PlanFinding(
@@ -216,9 +218,9 @@ def _describe_loss(assessment: Assessment) -> Iterator[PlanFinding]:
             ),
         )
     elif _is_queue_growing(assessment):
-        yield PlanFinding(topic, Severity.BAD, _describe_growing_loss(assessment))
+        yield PlanFinding(topic, Severity.BAD, _describe_growing_data_loss(assessment))
     else:
-        kb = assessment.off.unhardened_kb
+        kb = assessment.off_figures.unhardened_kb
         transactions = format_figure(kb / assessment.plan.workload.log_kb_per_transaction, 2)
         has_small_loss = assessment.is_loss_acceptable(kb)
         text = build_message(
@@ -232,8 +234,8 @@ def _describe_loss(assessment: Assessment) -> Iterator[PlanFinding]:
         yield PlanFinding(topic, Severity.OK if has_small_loss else Severity.BAD, text)
 
 
-def _describe_growing_loss(assessment: Assessment) -> LocalizableMessage:
-    growth = assessment.off.send_queue_growth_kb_per_s
+def _describe_growing_data_loss(assessment: Assessment) -> LocalizableMessage:
+    growth = assessment.off_figures.send_queue_growth_kb_per_s
     text = build_message(
         "The whole send queue: {in_a_minute} after a minute, {in_an_hour} after an hour ({time} of work).",
         in_a_minute=format_size(growth * 60.0),
@@ -250,7 +252,7 @@ def _describe_growing_loss(assessment: Assessment) -> LocalizableMessage:
     return text
 
 
-CAUSES_IN_WORDS: Final = {
+CAUSE_TEXTS: Final = {
     Cause.POWER_OFF: mark("{least} to {most} s if the principal's server fails (automatic, with a witness)"),
     Cause.TIMEOUT: mark("{least} to {most} s if the principal hangs (after the partner timeout of 10 s)"),
     Cause.MANUAL: mark("{least} to {most} s for a manual failover"),
@@ -261,7 +263,7 @@ CAUSES_IN_WORDS: Final = {
 def _describe_failovers(assessment: Assessment) -> Iterator[PlanFinding]:
     parts = [
         build_message(
-            CAUSES_IN_WORDS[failover.cause],
+            CAUSE_TEXTS[failover.cause],
             least=format_figure(failover.low_s, 2),
             most=format_figure(failover.high_s, 2),
         )
@@ -279,8 +281,8 @@ def _describe_failovers(assessment: Assessment) -> Iterator[PlanFinding]:
 
 
 def _describe_bottleneck(assessment: Assessment) -> PlanFinding:
-    resource, gain = assessment.binding.resource, assessment.binding.gain
-    text = BINDING_IN_WORDS[resource](assessment)
+    resource, gain = assessment.bottleneck.resource, assessment.bottleneck.gain
+    text = RESOURCE_DESCRIPTIONS[resource](assessment)
     if resource is not PlanResource.CLIENTS:
         template = mark("At twice the capacity, {share} more transactions are possible.")
         if assessment.plan.safety is SafetyMode.OFF and _is_queue_growing(assessment):
@@ -297,7 +299,7 @@ def _describe_clients(assessment: Assessment) -> LocalizableMessage:
 
 def _describe_round_trip(assessment: Assessment) -> LocalizableMessage:
     plan, setup = assessment.plan, build_plan_pair(assessment.plan)
-    limit, wanted_kb_per_s = compute_send_limit_kb_per_s(setup), assessment.unmirrored.log_kb_per_s
+    limit, wanted_kb_per_s = compute_send_limit_kb_per_s(setup), assessment.unmirrored_figures.log_kb_per_s
     if setup.stream is not None and limit < 1.1 * wanted_kb_per_s:
         held_ms = plan.rtt_ms + compute_handling_ms(plan.site, setup.stream)
         window_kb = compute_stream_kb_per_s(plan.site, setup.stream) * held_ms / 1000.0
@@ -325,7 +327,7 @@ def _describe_bandwidth(assessment: Assessment) -> LocalizableMessage:
         "The bandwidth: {n} Mbps can transfer {size}/s of log, and the workload writes {other_size}/s.",
         n=format_figure(plan.bandwidth_mbps),
         size=format_size(carried_kb_per_s),
-        other_size=format_size(assessment.unmirrored.log_kb_per_s),
+        other_size=format_size(assessment.unmirrored_figures.log_kb_per_s),
     )
 
 
@@ -359,7 +361,7 @@ def _describe_cpu(assessment: Assessment) -> LocalizableMessage:
     return build_message("The CPU: {share} of the principal's CPU is in use.", share=share)
 
 
-BINDING_IN_WORDS: Final[dict[PlanResource, Callable[[Assessment], LocalizableMessage]]] = {
+RESOURCE_DESCRIPTIONS: Final[dict[PlanResource, Callable[[Assessment], LocalizableMessage]]] = {
     PlanResource.CLIENTS: _describe_clients,
     PlanResource.ROUND_TRIP: _describe_round_trip,
     PlanResource.BANDWIDTH: _describe_bandwidth,
@@ -370,7 +372,7 @@ BINDING_IN_WORDS: Final[dict[PlanResource, Callable[[Assessment], LocalizableMes
 }
 
 
-def _describe_limits(assessment: Assessment) -> PlanFinding:
+def _describe_safety_limits(assessment: Assessment) -> PlanFinding:
     plan, limits = assessment.plan, assessment.limits
     text = build_message(
         "{figure} is typical for a {network}. If only one value changes, FULL meets the goals "
@@ -420,15 +422,15 @@ def _describe_compression(assessment: Assessment) -> Iterator[PlanFinding]:
         text = build_message("The log stream is compressed from SQL Server 2008 on.")
         yield PlanFinding(build_message("Compression"), Severity.INFO, text)
     elif hurts and compute_wire_ratio(ratio, plan.version) < 1.0:
-        better = compute_steady_states(
+        improved_setups = compute_steady_states(
             (build_plan_pair(plan.with_changes(compression_ratio=ratio), SafetyMode.FULL),)
         )[0]
         text = build_message(
             "If the stream compresses to {share}, FULL reaches {n} transactions/s and {figure} "
             "response time.",
             share=format_percent(ratio),
-            n=format_figure(better.transactions_per_s),
-            figure=format_duration(better.response_s),
+            n=format_figure(improved_setups.transactions_per_s),
+            figure=format_duration(improved_setups.response_s),
         )
         yield PlanFinding(build_message("Compression"), Severity.INFO, text)
 
@@ -488,12 +490,12 @@ def _describe_volume(assessment: Assessment) -> Iterator[PlanFinding]:
     text = build_message(
         "While the session is suspended or disconnected, log cannot be truncated: {rate}/s fill "
         "{gb} GB in {figure}. Then the database stops accepting writes.",
-        rate=format_size(assessment.unmirrored.log_kb_per_s),
+        rate=format_size(assessment.unmirrored_figures.log_kb_per_s),
         gb=format_figure(assessment.plan.log_volume_gb),
         figure=format_duration(seconds),
     )
     yield PlanFinding(
-        build_message("Log volume"), Severity.WARN if seconds < SHORT_VOLUME_S else Severity.INFO, text
+        build_message("Log volume"), Severity.WARN if seconds < VOLUME_FULL_WARNING_S else Severity.INFO, text
     )
 
 

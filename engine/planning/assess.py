@@ -16,10 +16,10 @@ from engine.planning.plan import MirroringPlan, build_plan_pair
 from engine.planning.steady import SteadyState, compute_steady_states
 from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, find_last_acceptable
 
-BINDS_FROM: Final = 0.02
+BOTTLENECK_GAIN_MIN: Final = 0.02
 """Minimum gain, as a share, with which a doubled resource counts as limiting. Assumed."""
 
-FAILOVERS: Final = 40
+SIMULATED_FAILOVERS: Final = 40
 """Number of simulated failovers. Their start times are spread over the minute between two checkpoints."""
 
 KB_PER_GB: Final = 1024.0 * 1024.0
@@ -74,7 +74,7 @@ class FailoverEstimate(Struct, frozen=True):
     high_s: float  # 95% percentile
 
 
-class Limits(Struct, frozen=True):
+class SafetyLimits(Struct, frozen=True):
     """Worst round trip and bandwidth at which each safety level meets the goals.
 
     None means that the level misses the goals at any value.
@@ -91,11 +91,11 @@ class Assessment(Struct, frozen=True):
 
     plan: MirroringPlan
     goals: PlanGoals
-    unmirrored: SteadyState
-    full: SteadyState
-    off: SteadyState
-    binding: Bottleneck  # at the plan's own safety level
-    limits: Limits
+    unmirrored_figures: SteadyState
+    full_figures: SteadyState
+    off_figures: SteadyState
+    bottleneck: Bottleneck  # at the plan's own safety level
+    limits: SafetyLimits
     backlog: Backlog
     volume_full_s: float  # from SUSPEND until the log volume is full
     failovers: tuple[FailoverEstimate, ...]
@@ -103,19 +103,21 @@ class Assessment(Struct, frozen=True):
     @property
     def chosen_figures(self) -> SteadyState:
         """Return the figures at the safety level of the plan."""
-        return {SafetyMode.NONE: self.unmirrored, SafetyMode.FULL: self.full, SafetyMode.OFF: self.off}[
-            self.plan.safety
-        ]
+        return {
+            SafetyMode.NONE: self.unmirrored_figures,
+            SafetyMode.FULL: self.full_figures,
+            SafetyMode.OFF: self.off_figures,
+        }[self.plan.safety]
 
     @property
     def is_full_suitable(self) -> bool:
         """Return whether FULL meets the plan's goals."""
-        return build_full_check(self.goals, self.unmirrored)(self.full)
+        return build_full_check(self.goals, self.unmirrored_figures)(self.full_figures)
 
     @property
     def is_off_suitable(self) -> bool:
         """Return whether OFF meets the plan's goals."""
-        return can_off_keep_up(self.off) and self.is_loss_acceptable(self.off.unhardened_kb)
+        return can_off_keep_up(self.off_figures) and self.is_loss_acceptable(self.off_figures.unhardened_kb)
 
     def is_loss_acceptable(self, kb: float) -> bool:
         """Return whether the goals allow the loss of *kb* of committed log."""
@@ -124,14 +126,14 @@ class Assessment(Struct, frozen=True):
 
     def convert_log_to_seconds(self, kb: float) -> float:
         """Return the time in which the workload writes *kb* of log."""
-        return kb / self.off.log_kb_per_s if self.off.log_kb_per_s > 0.0 else 0.0
+        return kb / self.off_figures.log_kb_per_s if self.off_figures.log_kb_per_s > 0.0 else 0.0
 
     @property
     def rpo_reached_s(self) -> float | None:
         """Return the time until a growing send queue exceeds the goal; None without a goal or without growth."""
-        growth = self.off.send_queue_growth_kb_per_s
+        growth = self.off_figures.send_queue_growth_kb_per_s
         bounds = [] if self.goals.rpo_kb is None else [self.goals.rpo_kb]
-        bounds += [] if self.goals.rpo_s is None else [self.goals.rpo_s * self.off.log_kb_per_s]
+        bounds += [] if self.goals.rpo_s is None else [self.goals.rpo_s * self.off_figures.log_kb_per_s]
         return min(bounds) / growth if bounds and growth > 0.0 else None
 
 
@@ -170,10 +172,10 @@ def assess_plan(plan: MirroringPlan, goals: PlanGoals = NO_GOALS) -> Assessment:
     return Assessment(
         plan=plan,
         goals=goals,
-        unmirrored=unmirrored,
-        full=full_state,
-        off=off_state,
-        binding=_find_bottleneck(plan),
+        unmirrored_figures=unmirrored,
+        full_figures=full_state,
+        off_figures=off_state,
+        bottleneck=_find_bottleneck(plan),
         limits=_find_limits(plan, goals, unmirrored),
         backlog=_estimate_backlog(plan, unmirrored, goals.suspended_s),
         volume_full_s=_compute_duration(plan.log_volume_gb * KB_PER_GB, unmirrored.log_kb_per_s),
@@ -194,7 +196,7 @@ def _double_each_resource(setup: Pair) -> dict[PlanResource, Pair]:
     An improved resource has twice the capacity, or half the delay or loss.
     """
     site, stream = setup.source.site, setup.stream
-    better = {
+    improved_setups = {
         PlanResource.LOG_DISK: setup.with_changes(site=replace(site, log_write_ms=site.log_write_ms / 2.0)),
         PlanResource.ACKNOWLEDGEMENT: setup.with_changes(
             site=replace(site, ack_latency_ms=site.ack_latency_ms / 2.0)
@@ -202,12 +204,12 @@ def _double_each_resource(setup: Pair) -> dict[PlanResource, Pair]:
         PlanResource.CPU: setup.with_changes(site=replace(site, cores=site.cores * 2)),
     }
     if stream is None:
-        return better
+        return improved_setups
     return {
         PlanResource.ROUND_TRIP: setup.with_changes(rtt_ms=stream.rtt_ms / 2.0),
         PlanResource.BANDWIDTH: setup.with_changes(bandwidth_mbps=stream.bandwidth_mbps * 2.0),
         PlanResource.LOSS: setup.with_changes(loss=stream.loss / 2.0),
-    } | better
+    } | improved_setups
 
 
 def _find_bottleneck(plan: MirroringPlan) -> Bottleneck:
@@ -225,22 +227,28 @@ def _find_bottleneck(plan: MirroringPlan) -> Bottleneck:
     }
     best = max(gains, key=lambda resource: gains[resource])
     return (
-        Bottleneck(best, gains[best]) if gains[best] >= BINDS_FROM else Bottleneck(PlanResource.CLIENTS, 0.0)
+        Bottleneck(best, gains[best])
+        if gains[best] >= BOTTLENECK_GAIN_MIN
+        else Bottleneck(PlanResource.CLIENTS, 0.0)
     )
 
 
 # --- limits of each safety level ----------------------------------------------------------------------------
 
 
-def _find_limits(plan: MirroringPlan, goals: PlanGoals, unmirrored: SteadyState) -> Limits:
+def _find_limits(plan: MirroringPlan, goals: PlanGoals, unmirrored: SteadyState) -> SafetyLimits:
     meets_goals = build_full_check(goals, unmirrored)
     # every second value, because `find_last_acceptable` searches between them
-    longer, narrower = RTT_MS[::2], BANDWIDTH_MBPS[::-2]
-    return Limits(
-        full_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer, SafetyMode.FULL, meets_goals),
-        full_mbps=find_last_acceptable(plan, "bandwidth_mbps", narrower, SafetyMode.FULL, meets_goals),
-        off_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer, SafetyMode.OFF, can_off_keep_up),
-        off_mbps=find_last_acceptable(plan, "bandwidth_mbps", narrower, SafetyMode.OFF, can_off_keep_up),
+    longer_rtts_ms, narrower_bandwidths_mbps = RTT_MS[::2], BANDWIDTH_MBPS[::-2]
+    return SafetyLimits(
+        full_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer_rtts_ms, SafetyMode.FULL, meets_goals),
+        full_mbps=find_last_acceptable(
+            plan, "bandwidth_mbps", narrower_bandwidths_mbps, SafetyMode.FULL, meets_goals
+        ),
+        off_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer_rtts_ms, SafetyMode.OFF, can_off_keep_up),
+        off_mbps=find_last_acceptable(
+            plan, "bandwidth_mbps", narrower_bandwidths_mbps, SafetyMode.OFF, can_off_keep_up
+        ),
     )
 
 
@@ -259,7 +267,7 @@ def _estimate_backlog(plan: MirroringPlan, unmirrored: SteadyState, suspended_s:
     return Backlog(kb, send_s, max(send_s, _compute_duration(kb, -redoing.redo_queue_growth_kb_per_s)))
 
 
-CAUSES: Final = {
+FAILOVER_CAUSES: Final = {
     SafetyMode.NONE: (),
     SafetyMode.FULL: (Cause.POWER_OFF, Cause.TIMEOUT, Cause.MANUAL),
     SafetyMode.OFF: (Cause.FORCED,),
@@ -277,9 +285,9 @@ def _estimate_failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:
     flow = Flow.create_empty()
     source = add_pair(flow, setup)
     stream = flow.list_streams_of(source)[0]
-    durations: dict[Cause, list[float]] = {cause: [] for cause in CAUSES[setup.mode]}
-    for number in range(FAILOVERS):
-        warm_start(flow, source, number / FAILOVERS)
+    durations: dict[Cause, list[float]] = {cause: [] for cause in FAILOVER_CAUSES[setup.mode]}
+    for number in range(SIMULATED_FAILOVERS):
+        warm_start(flow, source, number / SIMULATED_FAILOVERS)
         redo_s = _compute_duration(flow.read_stream(stream).redo_queue_kb, redo_kb_per_s)
         for cause, seconds in durations.items():
             times = draw_failover_times(flow, stream, cause, RandomStream.from_seed(number))

@@ -39,7 +39,7 @@ MBPS: Final = arithmetic.space_geometrically(1.0, 1000.0, 31)
 LOW_MBPS: Final = arithmetic.space_geometrically(0.056, 1000.0, 37)
 COMPRESSION_MBPS: Final = arithmetic.space_geometrically(10.0, 1000.0, 25)
 
-WATCHED_S: Final = 1800.0
+QUEUE_FIGURE_S: Final = 1800.0
 """Time over which figures 11 and 15 show a send queue."""
 
 SAMPLE_S: Final = 5.0
@@ -55,8 +55,8 @@ class FigureLine(Struct, frozen=True):
     name: str
     x: Values
     y: Values
-    points: bool = False
-    measured: bool = False
+    has_points: bool = False
+    is_measured: bool = False
     spread: tuple[tuple[float, float], ...] = ()  # 5% and 95% percentiles of many runs, for each point
     labels: tuple[str, ...] = ()  # tooltip of each point
 
@@ -89,8 +89,12 @@ TITLES: Final = {
     "mirror_cpu_percent": ("Mirror CPU", "%"),
     "send_queue_growth_kb_per_s": ("Send queue growth", "KB/s"),
 }
-NAMES: Final = {SafetyMode.NONE: "no mirroring", SafetyMode.OFF: "safety OFF", SafetyMode.FULL: "safety FULL"}
-MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
+SAFETY_NAMES: Final = {
+    SafetyMode.NONE: "no mirroring",
+    SafetyMode.OFF: "safety OFF",
+    SafetyMode.FULL: "safety FULL",
+}
+SAFETY_MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
 
 
 # --- figures 8 to 15: the network ---------------------------------------------------------------------------
@@ -99,7 +103,7 @@ MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
 _CAPTIONS: Final = {row["figure"]: row for row in read_table("engine.planning", "captions.tsv")}
 
 
-def _find_texts(number: str) -> tuple[str, str, str]:
+def _find_caption_texts(number: str) -> tuple[str, str, str]:
     """Return the title, the source and the caption of a figure."""
     row = _CAPTIONS[number]
     return f"{number}: {row['title']}", WP, row["caption"]
@@ -117,22 +121,22 @@ def _draw_network(
     unmirrored = sweep_values(plan, axis, values, SafetyMode.NONE)
     panels = []
     for column in columns:
-        lines = [_build_line(NAMES[plan.safety], ours, column)]
+        lines = [_build_line(SAFETY_NAMES[plan.safety], ours, column)]
         if column != "send_queue_growth_kb_per_s":
-            lines.append(_build_line(NAMES[SafetyMode.NONE], unmirrored, column))
+            lines.append(_build_line(SAFETY_NAMES[SafetyMode.NONE], unmirrored, column))
         lines += [
             FigureLine(
                 f"measured, {point.source}",
                 (getattr(plan, axis),),
                 (point.value,),
-                points=True,
-                measured=True,
+                has_points=True,
+                is_measured=True,
             )
             for point in find_points(plan.workload, plan.safety, column)
         ]
         panels.append(FigurePanel(*TITLES[column], tuple(lines), column in logarithmic))
     x_title = "Round trip, ms" if axis == "rtt_ms" else "Bandwidth, Mbps"
-    return Figure(*_find_texts(number), x_title, tuple(panels))
+    return Figure(*_find_caption_texts(number), x_title, tuple(panels))
 
 
 def _build_line(name: str, sweep_result: Sweep, column: str) -> FigureLine:
@@ -145,10 +149,10 @@ def _draw_queue(number: str, plan: MirroringPlan) -> Figure:
     add_pair(flow, build_plan_pair(plan))
     warm_start(flow, 0)
     samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
-    run_flow(flow, round(WATCHED_S * TICKS_PER_S), samples)
+    run_flow(flow, round(QUEUE_FIGURE_S * TICKS_PER_S), samples)
     x, queue = _read_counter_over_time(samples, "send_queue_kb")
-    panel = FigurePanel("Send queue", "KB", (FigureLine(NAMES[plan.safety], x, queue),))
-    return Figure(*_find_texts(number), "Time, min", (panel,), logarithmic_x=False)
+    panel = FigurePanel("Send queue", "KB", (FigureLine(SAFETY_NAMES[plan.safety], x, queue),))
+    return Figure(*_find_caption_texts(number), "Time, min", (panel,), logarithmic_x=False)
 
 
 def _read_counter_over_time(samples: Samples, counter: str) -> tuple[Values, Values]:
@@ -167,7 +171,7 @@ def _draw_encryption(number: str, column: str) -> Figure:
     ]
     values = [getattr(steady_state, column) for steady_state in compute_steady_states(tuple(setups))]
     lines = tuple(
-        FigureLine(NAMES[mode], (0.0, 1.0), tuple(values[2 * index : 2 * index + 2]), points=True)
+        FigureLine(SAFETY_NAMES[mode], (0.0, 1.0), tuple(values[2 * index : 2 * index + 2]), has_points=True)
         for index, mode in enumerate(modes)
     )
     title, unit = TITLES[column]
@@ -213,11 +217,11 @@ def _draw_indexes(number: str, online: Sequence[bool]) -> Figure:
     )
     x = tuple(float(index) for index in range(len(kinds)))
     lines = []
-    for mode in MODES:
+    for mode in SAFETY_MODES:
         minutes = [_run_operation(build_index_operation(1.0, *kind), mode)[1] / 60.0 for kind in kinds]
-        lines.append(FigureLine(NAMES[mode], x, tuple(minutes), points=True))
+        lines.append(FigureLine(SAFETY_NAMES[mode], x, tuple(minutes), has_points=True))
     panel = FigurePanel("Time", "min", tuple(lines))
-    return Figure(*_find_texts(number), "Index", (panel,), logarithmic_x=False, categories=names)
+    return Figure(*_find_caption_texts(number), "Index", (panel,), logarithmic_x=False, categories=names)
 
 
 def _format_online(is_online: bool, variants: Sequence[bool]) -> str:
@@ -235,7 +239,9 @@ def _draw_rebuild() -> Figure:
         lines.append(FigureLine(name, *_read_counter_over_time(samples, counter)))
     drained = ((took_s + 220.0) / 60.0,)
     lines.append(
-        FigureLine("send queue empty, 3:40 after the rebuild", drained, (0.0,), points=True, measured=True)
+        FigureLine(
+            "send queue empty, 3:40 after the rebuild", drained, (0.0,), has_points=True, is_measured=True
+        )
     )
     return Figure(
         "Figure 3: send and redo queue of an ONLINE rebuild, safety OFF",
@@ -250,9 +256,9 @@ def _draw_rebuild() -> Figure:
 def _draw_bulk_insert() -> Figure:
     batches = (100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0)
     lines = []
-    for mode in MODES:
+    for mode in SAFETY_MODES:
         hours = [_run_operation(build_bulk_load(93e6, batch), mode)[1] / 3600.0 for batch in batches]
-        lines.append(FigureLine(NAMES[mode], batches, tuple(hours)))
+        lines.append(FigureLine(SAFETY_NAMES[mode], batches, tuple(hours)))
     return Figure(
         "Figure 4: bulk insert of 93 million rows",
         WP,
@@ -280,12 +286,12 @@ def _draw_compression(safety: SafetyMode, columns: Sequence[str], caption: str) 
         )
         for column in columns
     )
-    return Figure(f"Log compression, {NAMES[safety]}", COMPRESSION, caption, "Bandwidth, Mbps", panels)
+    return Figure(f"Log compression, {SAFETY_NAMES[safety]}", COMPRESSION, caption, "Bandwidth, Mbps", panels)
 
 
 # --- all figures --------------------------------------------------------------------------------------------
 
-LOAD: Final = ("transactions_per_s", "response_s")
+LOAD_COLUMNS: Final = ("transactions_per_s", "response_s")
 FIGURES: Final[dict[str, Callable[[], Figure]]] = {
     "Figure 1": partial(_draw_indexes, "Figure 1", (False,)),
     "Figure 2": partial(_draw_indexes, "Figure 2", (True, False)),
@@ -293,14 +299,16 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
     "Figure 4": _draw_bulk_insert,
     "Figure 6": partial(_draw_encryption, "Figure 6", "transactions_per_s"),
     "Figure 7": partial(_draw_encryption, "Figure 7", "response_s"),
-    "Figure 8": partial(_draw_network, "Figure 8", MirroringPlan(), "rtt_ms", RTT_MS, LOAD, ("response_s",)),
+    "Figure 8": partial(
+        _draw_network, "Figure 8", MirroringPlan(), "rtt_ms", RTT_MS, LOAD_COLUMNS, ("response_s",)
+    ),
     "Figure 9": partial(
         _draw_network,
         "Figure 9",
         MirroringPlan(workload=WORKLOAD2),
         "rtt_ms",
         RTT_MS,
-        (*LOAD, "principal_cpu_percent"),
+        (*LOAD_COLUMNS, "principal_cpu_percent"),
         ("response_s",),
     ),
     "Figure 10": partial(
@@ -309,7 +317,7 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
         MirroringPlan(safety=SafetyMode.OFF),
         "rtt_ms",
         RTT_MS,
-        (*LOAD, "send_queue_growth_kb_per_s"),
+        (*LOAD_COLUMNS, "send_queue_growth_kb_per_s"),
     ),
     "Figure 11": partial(_draw_queue, "Figure 11", MirroringPlan(safety=SafetyMode.OFF, rtt_ms=100.0)),
     "Figure 12": partial(
@@ -318,10 +326,10 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
         MirroringPlan(workload=WORKLOAD2, safety=SafetyMode.OFF),
         "rtt_ms",
         RTT_MS,
-        (*LOAD, "send_queue_growth_kb_per_s"),
+        (*LOAD_COLUMNS, "send_queue_growth_kb_per_s"),
     ),
     "Figure 13": partial(
-        _draw_network, "Figure 13", MirroringPlan(), "bandwidth_mbps", MBPS, LOAD, ("response_s",)
+        _draw_network, "Figure 13", MirroringPlan(), "bandwidth_mbps", MBPS, LOAD_COLUMNS, ("response_s",)
     ),
     "Figure 14": partial(
         _draw_network,
@@ -329,7 +337,7 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
         MirroringPlan(safety=SafetyMode.OFF),
         "bandwidth_mbps",
         LOW_MBPS,
-        (*LOAD, "send_queue_growth_kb_per_s"),
+        (*LOAD_COLUMNS, "send_queue_growth_kb_per_s"),
     ),
     "Figure 15": partial(_draw_queue, "Figure 15", MirroringPlan(safety=SafetyMode.OFF, bandwidth_mbps=1.0)),
     "Compression, FULL": partial(
@@ -358,11 +366,11 @@ class PaperStatement(Struct, frozen=True):
     workload: str  # name of the workload
     safety: SafetyMode
     axis: str  # name of a field of MirroringPlan
-    at: float
+    axis_value: float
     text: LocalizableMessage
 
 
-STATEMENTS: Final = tuple(
+PAPER_STATEMENTS: Final = tuple(
     PaperStatement(figure, workload, SafetyMode[safety], axis, float(at), build_message(text))
     for figure, workload, safety, axis, at, text in (
         row.values() for row in read_table("engine.planning", "statements.tsv")
@@ -381,7 +389,7 @@ class MeasuredPoint(Struct, frozen=True):
     value: float
 
 
-_TABLES: Final = (
+_MEASURED_ROWS: Final = (
     # source, workload, safety, transactions/s, response s, principal CPU %, mirror CPU %
     ("Table 2a", WORKLOAD1, SafetyMode.NONE, 241.0, 0.13, 4.0, None),
     ("Tables 2a, 2b", WORKLOAD1, SafetyMode.OFF, 241.0, 0.13, 6.0, 3.9),
@@ -392,9 +400,9 @@ _TABLES: Final = (
 )
 _TABLE_COLUMNS: Final = ("transactions_per_s", "response_s", "principal_cpu_percent", "mirror_cpu_percent")
 
-POINTS: Final = tuple(
+MEASURED_POINTS: Final = tuple(
     MeasuredPoint(source, workload.name, safety, column, value)
-    for source, workload, safety, *values in _TABLES
+    for source, workload, safety, *values in _MEASURED_ROWS
     for column, value in zip(_TABLE_COLUMNS, values, strict=True)
     if value is not None
 )
@@ -405,7 +413,7 @@ def find_points(workload: Workload, safety: SafetyMode, column: str) -> list[Mea
     """Return the measured points of a curve."""
     return [
         point
-        for point in POINTS
+        for point in MEASURED_POINTS
         if point.workload == workload.name and point.safety is safety and point.column == column
     ]
 
@@ -414,6 +422,6 @@ def find_statements(workload: Workload, safety: SafetyMode, axis: str) -> list[P
     """Return the statements about a curve."""
     return [
         statement
-        for statement in STATEMENTS
+        for statement in PAPER_STATEMENTS
         if statement.workload == workload.name and statement.safety is safety and statement.axis == axis
     ]

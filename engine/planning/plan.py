@@ -66,7 +66,7 @@ def build_plan_pair(plan: MirroringPlan, safety: SafetyMode | None = None) -> Pa
 
 # --- workload from figures that System Monitor shows --------------------------------------------------------
 
-CPU_MS: Final = WORKLOAD1.cpu_ms
+TRANSACTION_CPU_MS: Final = WORKLOAD1.cpu_ms
 """Processor time of a transaction on one core, in ms. Assumed: that of Workload1."""
 
 TOUCHES_PER_KB: Final = WORKLOAD1.page_touches / WORKLOAD1.log_kb_per_transaction
@@ -75,7 +75,7 @@ rows.
 """
 
 RESPONSE_TOLERANCE_S: Final = 1e-4
-TRIES: Final = 6
+RESPONSE_FIT_STEPS_MAX: Final = 6
 
 
 def build_custom_workload(
@@ -102,7 +102,7 @@ def build_custom_workload(
         name="own figures",
         connections=connections,
         think_s=think_s,
-        cpu_ms=CPU_MS,
+        cpu_ms=TRANSACTION_CPU_MS,
         other_delay_ms=0.0,
         log_kb_per_transaction=log_kb_per_transaction,
         page_touches=TOUCHES_PER_KB * log_kb_per_transaction,
@@ -127,7 +127,7 @@ def build_custom_workload(
 def _fit_response_time(base_workload: Workload, site: ServerHardware, response_s: float) -> Workload:
     """Add a delay to *base_workload*, so that its response time is *response_s*."""
     workload, other_s = base_workload, response_s
-    for _ in range(TRIES):
+    for _ in range(RESPONSE_FIT_STEPS_MAX):
         workload = replace(base_workload, other_delay_ms=1000.0 * other_s)
         error_s = response_s - compute_steady_states((_build_unmirrored_pair(workload, site),))[0].response_s
         if abs(error_s) < RESPONSE_TOLERANCE_S:

@@ -33,13 +33,13 @@ LOSSY_COMPARISON_S: Final = 80.0
 Such a pair never becomes steady, so there is only one measurement.
 """
 
-CHANGE_MAX: Final = 1e-4
+STEADY_CHANGE_MAX: Final = 1e-4
 """Maximum change, as a share, of throughput and send rate between two intervals of a steady pair."""
 
 COMPARISONS_MAX: Final = 12
 """Maximum number of comparisons, so that no plan blocks a window."""
 
-BACKLOG_KB: Final = 1e9
+ENDLESS_QUEUE_KB: Final = 1e9
 """Size of a queue that does not become empty during the measurement."""
 
 
@@ -74,11 +74,11 @@ def compute_steady_states(setups: tuple[Pair, ...], endless_queue: str = "") -> 
     """
     states: list[SteadyState] = []
     for first_index in range(0, len(setups), PAIRS_PER_FLOW):
-        states += _run_to_rest(setups[first_index : first_index + PAIRS_PER_FLOW], endless_queue)
+        states += _run_to_steady_state(setups[first_index : first_index + PAIRS_PER_FLOW], endless_queue)
     return tuple(states)
 
 
-def _run_to_rest(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState]:
+def _run_to_steady_state(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState]:
     """Run all *setups* in one flow, each on its own servers. Return their figures when all are steady."""
     flow = Flow.create_empty()
     for number, setup in enumerate(setups):
@@ -133,16 +133,16 @@ def _fill_queues(flow: Flow, endless_queue: str) -> None:
 def _move_positions(
     set_positions: Callable[..., None], number: int, positions: object, names: Sequence[str]
 ) -> None:
-    set_positions(number, **{name: getattr(positions, name) + BACKLOG_KB for name in names})
+    set_positions(number, **{name: getattr(positions, name) + ENDLESS_QUEUE_KB for name in names})
 
 
 class _PairSample(Struct, frozen=True):
     """Totals and log positions of a pair at one time."""
 
-    did: SourceTotals
-    positions: SourcePositions
+    source_totals: SourceTotals
+    principal_positions: SourcePositions
     """Log positions of the principal."""
-    totals: StreamTotals
+    stream_totals: StreamTotals
     """Totals of the log stream."""
     mirror_positions: StreamPositions
     """Log positions of the mirror."""
@@ -171,10 +171,10 @@ def _measure_pairs(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterat
 
 def _compute_means(setup: Pair, start: _PairSample, end: _PairSample, seconds: float) -> SteadyState:
     mirrored = setup.stream is not None
-    transactions = end.did.transactions - start.did.transactions
-    sent_kb_per_s = (end.totals.sent_kb - start.totals.sent_kb) / seconds
-    unsent = (end.positions.flushed_kb - end.mirror_positions.sent_kb) - (
-        start.positions.flushed_kb - start.mirror_positions.sent_kb
+    transactions = end.source_totals.transactions - start.source_totals.transactions
+    sent_kb_per_s = (end.stream_totals.sent_kb - start.stream_totals.sent_kb) / seconds
+    unsent = (end.principal_positions.flushed_kb - end.mirror_positions.sent_kb) - (
+        start.principal_positions.flushed_kb - start.mirror_positions.sent_kb
     )
     undone = (end.mirror_positions.hardened_kb - end.mirror_positions.redone_kb) - (
         start.mirror_positions.hardened_kb - start.mirror_positions.redone_kb
@@ -182,19 +182,20 @@ def _compute_means(setup: Pair, start: _PairSample, end: _PairSample, seconds: f
     per_core = 100.0 / seconds / setup.source.site.cores
     return SteadyState(
         transactions_per_s=transactions / seconds,
-        response_s=_compute_ratio(end.did.inside_s - start.did.inside_s, transactions)
+        response_s=_compute_ratio(end.source_totals.inside_s - start.source_totals.inside_s, transactions)
         * setup.source.workload.transactions_per_business_transaction,
-        commit_delay_ms=1000.0 * _compute_ratio(end.did.waiting_s - start.did.waiting_s, transactions),
-        log_kb_per_s=(end.did.generated_kb - start.did.generated_kb) / seconds,
+        commit_delay_ms=1000.0
+        * _compute_ratio(end.source_totals.waiting_s - start.source_totals.waiting_s, transactions),
+        log_kb_per_s=(end.source_totals.generated_kb - start.source_totals.generated_kb) / seconds,
         sent_kb_per_s=sent_kb_per_s,
         send_queue_growth_kb_per_s=_round_growth(unsent / seconds, sent_kb_per_s) if mirrored else 0.0,
-        redo_kb_per_s=(end.totals.redone_kb - start.totals.redone_kb) / seconds,
+        redo_kb_per_s=(end.stream_totals.redone_kb - start.stream_totals.redone_kb) / seconds,
         redo_queue_growth_kb_per_s=_round_growth(undone / seconds, sent_kb_per_s) if mirrored else 0.0,
-        unhardened_kb=max(0.0, end.positions.committed_kb - end.mirror_positions.hardened_kb),
+        unhardened_kb=max(0.0, end.principal_positions.committed_kb - end.mirror_positions.hardened_kb),
         redo_queue_kb=end.mirror_positions.hardened_kb - end.mirror_positions.redone_kb,
         link_use_percent=_compute_link_use_percent(setup, sent_kb_per_s),
-        principal_cpu_percent=(end.did.core_s - start.did.core_s) * per_core,
-        mirror_cpu_percent=(end.totals.core_s - start.totals.core_s) * per_core,
+        principal_cpu_percent=(end.source_totals.core_s - start.source_totals.core_s) * per_core,
+        mirror_cpu_percent=(end.stream_totals.core_s - start.stream_totals.core_s) * per_core,
     )
 
 
@@ -216,11 +217,11 @@ def _compute_link_use_percent(setup: Pair, sent_kb_per_s: float) -> float:
 
 
 def _is_steady(previous: SteadyState, current: SteadyState) -> bool:
-    pairs = ((getattr(previous, name), getattr(current, name)) for name in _WATCHED)
-    return all(abs(a - b) <= CHANGE_MAX * max(abs(a), abs(b)) for a, b in pairs)
+    pairs = ((getattr(previous, name), getattr(current, name)) for name in _COMPARED_FIGURES)
+    return all(abs(a - b) <= STEADY_CHANGE_MAX * max(abs(a), abs(b)) for a, b in pairs)
 
 
-_WATCHED: Final = ("transactions_per_s", "response_s", "sent_kb_per_s")
+_COMPARED_FIGURES: Final = ("transactions_per_s", "response_s", "sent_kb_per_s")
 
 
 def compute_send_limit_kb_per_s(setup: Pair) -> float:

@@ -37,8 +37,8 @@ def build_cluster_row(world: World, node: str) -> Row:
         "LowerQuorumPriorityNodeID": str(_get_lower_priority_node(world, cluster.lower_priority_node)),
         "DynamicQuorum": str(int(cluster.dynamic_quorum)),
         "WitnessDynamicWeight": str(int(cluster_node.config.witness_counts)),
-        "QuarantineThreshold": str(quarantine.THRESHOLD),
-        "QuarantineDuration": str(quarantine.DURATION_S),
+        "QuarantineThreshold": str(quarantine.QUARANTINE_THRESHOLD),
+        "QuarantineDuration": str(quarantine.QUARANTINE_DURATION_S),
     }
     return _select_known_properties(cluster, row)
 
@@ -208,7 +208,7 @@ def set_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable |
 
 def get_cluster(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Get-Cluster. Its argument may be the name of this cluster or of one of its nodes."""
-    lookup.check_cluster(world, node, call, call.get_values("name", 0))
+    lookup.require_known_cluster(world, node, call, call.get_values("name", 0))
     return PipelineTable("cluster", ("Name",), (build_cluster_row(world, node),))
 
 
@@ -263,8 +263,8 @@ def move_group(world: World, node: str, call: CmdletCall, piped: PipelineTable |
     return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (role.name,)}), None)
 
 
-def build_group_cmdlet(act: Callable[[World, str, str], None]) -> Cmdlet:
-    """Build the cmdlet Start-ClusterGroup or Stop-ClusterGroup, which applies *act* to a role."""
+def build_group_cmdlet(operation: Callable[[World, str, str], None]) -> Cmdlet:
+    """Build the cmdlet Start-ClusterGroup or Stop-ClusterGroup, which applies *operation* to a role."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         role = lookup.find_role(world, node, lookup.read_single_name(call, piped, "group"), call)
@@ -272,21 +272,21 @@ def build_group_cmdlet(act: Callable[[World, str, str], None]) -> Cmdlet:
         is_started = (
             role.state is ResourceState.ONLINE_PENDING or config.read_role_state(world, role) == "Online"
         )
-        if act is not commands.start_role or not is_started:
-            act(world, name, node)
+        if operation is not commands.start_role or not is_started:
+            operation(world, name, node)
         return get_group(world, node, CmdletCall("Get-ClusterGroup", {"name": (name,)}), None)
 
     return cmdlet
 
 
-def build_resource_cmdlet(act: Callable[[World, str, str], None]) -> Cmdlet:
-    """Build the cmdlet Start-ClusterResource or Stop-ClusterResource, which applies *act* to a resource."""
+def build_resource_cmdlet(operation: Callable[[World, str, str], None]) -> Cmdlet:
+    """Build the cmdlet Start-ClusterResource or Stop-ClusterResource, which applies *operation* to a resource."""
 
     def cmdlet(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         name = lookup.find_resource(world, node, lookup.read_single_name(call, piped, "resource"), call)[
             1
         ].name
-        act(world, name, node)
+        operation(world, name, node)
         return get_resource(world, node, CmdletCall("Get-ClusterResource", {"name": (name,)}), None)
 
     return cmdlet
@@ -346,7 +346,7 @@ def stop_node(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
     """Execute Stop-ClusterNode. It fails if the cluster would lose quorum. [DOC: Stop-ClusterNode]."""
     name = lookup.find_member(world, node, lookup.read_single_name(call, piped, "node", node), call).name
     lookup.require_computer(world, node, name, call)
-    if not commands.would_keep_quorum(world, name):
+    if not commands.has_quorum_without(world, name):
         text = f"The cluster would lose quorum without '{name}'. To stop the cluster, use the cmdlet Stop-Cluster."
         raise ShellError(call.name, text)
     commands.stop_node(world, name)
@@ -442,7 +442,7 @@ def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTabl
 # --- Get-ClusterParameter and Set-ClusterParameter --------------------------------------------------------
 # They show and set the private properties of a resource.
 
-MAXIMUM: Final = 2**32 - 1
+UINT32_MAX: Final = 2**32 - 1
 HEALTH_CHECK_MINIMUM_MS: Final = 15_000
 """Minimum of HealthCheckTimeout. Documented [DOC: flexible failover policy; failover policy of instances]."""
 
@@ -462,7 +462,7 @@ def _build_missing_parameter_error(call: CmdletCall, key: str, name: str) -> Exc
     return ShellError(call.name, text, "ObjectNotFound")
 
 
-NOT_YET: Final = (
+PENDING_CHANGE_WARNING: Final = (
     "WARNING: The properties were stored, but not all changes will take effect until {0} is taken offline and then "
     "online again."
 )
@@ -477,7 +477,7 @@ class ResourceParameter(Struct, frozen=True):
     assign: Callable[[int], object] | None = None
     """Function that sets a numeric property; None if the property is read-only."""
     minimum: int = 0
-    maximum: int = MAXIMUM
+    maximum: int = UINT32_MAX
 
 
 def _list_instance_parameters(world: World, name: str) -> list[ResourceParameter]:
@@ -492,7 +492,7 @@ def _list_instance_parameters(world: World, name: str) -> list[ResourceParameter
 
 
 def _build_number_parameter(
-    name: str, value: int, assign: Callable[[int], object], minimum: int = 0, maximum: int = MAXIMUM
+    name: str, value: int, assign: Callable[[int], object], minimum: int = 0, maximum: int = UINT32_MAX
 ) -> ResourceParameter:
     return ResourceParameter(name, str(value), "UInt32", assign, minimum, maximum)
 
@@ -594,5 +594,5 @@ def set_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTabl
         raise ShellError(call.name, text)
     parameter.assign(int(value))
     if resource.kind == "Network Name":
-        return PipelineTable("text", text=NOT_YET.format(resource.name))
+        return PipelineTable("text", text=PENDING_CHANGE_WARNING.format(resource.name))
     return EMPTY_TABLE

@@ -138,7 +138,7 @@ def create_item(world: World, node: str, call: CmdletCall, piped: PipelineTable 
     )
 
 
-PING: Final = re.compile(r"ping(?:\.exe)?\s+([\w.-]+)", re.IGNORECASE)
+PING_COMMAND: Final = re.compile(r"ping(?:\.exe)?\s+([\w.-]+)", re.IGNORECASE)
 
 
 def _find_reachable_address(world: World, node: str, name: str) -> str | None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, ShellError
 
-TYPES: Final = {
+DOTNET_TYPES: Final = {
     "": "String",
     "s": "String[]",
     "n": "Collections.Specialized.StringCollection",
@@ -19,10 +19,12 @@ TYPES: Final = {
 }
 """Type code of a parameter (after the colon in PARAMETERS) -> its .NET type."""
 
-NUMBERS: Final = {"u": (0, 2**32 - 1), "i": (-(2**31), 2**31 - 1)}
+NUMBER_RANGES: Final = {"u": (0, 2**32 - 1), "i": (-(2**31), 2**31 - 1)}
 """Type code of a numeric parameter -> minimum and maximum."""
 
-NUMBER: Final = re.compile(r"\s*([+-]?)(?:0x([0-9a-f]{1,16})|(\d{1,20})(?:\.(\d{0,20}))?)\s*", re.IGNORECASE)
+NUMBER_PATTERN: Final = re.compile(
+    r"\s*([+-]?)(?:0x([0-9a-f]{1,16})|(\d{1,20})(?:\.(\d{0,20}))?)\s*", re.IGNORECASE
+)
 
 
 def build_binding_error(
@@ -33,13 +35,13 @@ def build_binding_error(
     return ShellError(call.name, text, category, f"{id},{call.name}", exception=exception)
 
 
-def to_number(call: CmdletCall, parameter: str, value: str, mark: str) -> str:
+def convert_number(call: CmdletCall, parameter: str, value: str, mark: str) -> str:
     """Return the number in *value* as decimal digits. *mark* is the type code of the parameter.
 
     Raise ShellError for a text that is not a number, or for a number outside the range of the type.
     """
-    name, (minimum, maximum) = TYPES[mark], NUMBERS[mark]
-    number_match = NUMBER.fullmatch(value)
+    name, (minimum, maximum) = DOTNET_TYPES[mark], NUMBER_RANGES[mark]
+    number_match = NUMBER_PATTERN.fullmatch(value)
     if number_match is None:
         problem = "Input string was not in a correct format."
     else:
@@ -58,16 +60,16 @@ def to_number(call: CmdletCall, parameter: str, value: str, mark: str) -> str:
 def check_range(call: CmdletCall, parameter: str, value: str) -> None:
     """Raise ShellError for a value that is outside the parameter's range or not one of its allowed words."""
     key = (call.name.lower(), parameter.lower())
-    minimum, maximum = RANGES.get(key, (-math.inf, math.inf))
-    allowed = SETS.get(key, ())
+    minimum, maximum = PARAMETER_RANGES.get(key, (-math.inf, math.inf))
+    allowed = ALLOWED_WORDS.get(key, ())
     if allowed and value.lower() not in [word.lower() for word in allowed]:
         words = ",".join(allowed)
         problem = f'The argument "{value}" does not belong to the set "{words}" specified by the ValidateSet attribute.'
         cure = "is in the set"
-    elif key in RANGES and int(value) < minimum:
+    elif key in PARAMETER_RANGES and int(value) < minimum:
         problem = f"The {value} argument is less than the minimum allowed range of {minimum}."
         cure = f"is greater than or equal to {minimum}"
-    elif key in RANGES and int(value) > maximum:
+    elif key in PARAMETER_RANGES and int(value) > maximum:
         problem = f"The {value} argument is greater than the maximum allowed range of {maximum}."
         cure = f"is less than or equal to {maximum}"
     else:
@@ -82,10 +84,13 @@ def check_range(call: CmdletCall, parameter: str, value: str) -> None:
     )
 
 
-RANGES: Final = {("test-netconnection", "port"): (1, 65_535), ("select-object", "first"): (0, 2**31 - 1)}
+PARAMETER_RANGES: Final = {
+    ("test-netconnection", "port"): (1, 65_535),
+    ("select-object", "first"): (0, 2**31 - 1),
+}
 """(cmdlet, parameter) in lowercase -> minimum and maximum."""
 
-SETS: Final = {("test-netconnection", "informationlevel"): ("Quiet", "Detailed")}
+ALLOWED_WORDS: Final = {("test-netconnection", "informationlevel"): ("Quiet", "Detailed")}
 """(cmdlet, parameter) in lowercase -> allowed words."""
 
 
@@ -141,7 +146,7 @@ QUANTIFIERS_MAX: Final = 4
 _QUANTIFIER: Final = re.compile(r"(?<!\\)(?:\\\\)*([*+]|(?<!\()\?|\{\d)")
 _QUANTIFIED_GROUP: Final = re.compile(r"(?<!\\)\)\s*(?:[*+]|\{\d)")
 
-PROBLEMS: Final = (
+REGEX_ERRORS: Final = (
     ("unterminated character set", "Unterminated [] set."),
     ("missing )", "Not enough )'s."),
     ("unbalanced parenthesis", "Too many )'s."),
@@ -164,7 +169,7 @@ def compile_regular_expression(pattern: str) -> re.Pattern[str]:
     try:
         return _compile_pattern(pattern)
     except re.error as error:
-        problem = next((text for start, text in PROBLEMS if error.msg.startswith(start)), None)
+        problem = next((text for start, text in REGEX_ERRORS if error.msg.startswith(start)), None)
         if problem is None:
             raise CommandNotSimulatedError(f'The regular expression "{pattern}"') from None
         sign = pattern[error.pos or 0 :][:2] if "escape" in problem else pattern[error.pos or 0 :][:1]

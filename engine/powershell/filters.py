@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from engine.powershell import conversions
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, PipelineTable, Row
 
-CONDITION: Final = re.compile(
+CONDITION_PATTERN: Final = re.compile(
     r"\(?\s*\$(?:_|PSItem)\.(\w+)(?:\.Name)?\s+-(\w+)\s+['\"]?([^'\"]*?)['\"]?\s*\)?", re.IGNORECASE
 )
 """Comparison in a script block, such as $_.State -eq 'Online'."""
@@ -27,7 +27,7 @@ COMPARISONS: Final[dict[str, Callable[[str, str], bool]]] = {
 }
 """Comparison operator -> function of two lowercase texts, because PowerShell ignores case."""
 
-PATTERNS: Final = ("like", "notlike", "match", "notmatch")
+PATTERN_OPERATORS: Final = ("like", "notlike", "match", "notmatch")
 """Comparison operators whose right side is a wildcard pattern or a regular expression."""
 
 
@@ -53,7 +53,7 @@ def _get_property(row: Row, name: str) -> str:
 
 def _passes_filter(call: CmdletCall, row: Row, name: str, comparison: str, wanted: str) -> bool:
     value = _get_property(row, name)
-    if comparison in PATTERNS:
+    if comparison in PATTERN_OPERATORS:
         return _has_match(call.name, comparison, value, wanted)
     holds = COMPARISONS.get(comparison)
     if holds is None:
@@ -65,12 +65,12 @@ def _read_conditions(call: CmdletCall) -> list[tuple[str, str, str]]:
     """Return (property, comparison, value) of all conditions. An object must meet all of them."""
     script = call.get_value("filterscript", 0)
     if not script.startswith("{"):
-        keys = (*COMPARISONS, *PATTERNS)
+        keys = (*COMPARISONS, *PATTERN_OPERATORS)
         values_found = [(key, values[0]) for key, values in call.named.items() if key in keys and values]
         name = call.get_value("property", 0)
         return [(name, key, value) for key, value in values_found] if len(values_found) == 1 and name else []
     parts = re.split(r"\s-and\s", script[1:-1], flags=re.IGNORECASE)
-    read = [CONDITION.fullmatch(part.strip()) for part in parts]
+    read = [CONDITION_PATTERN.fullmatch(part.strip()) for part in parts]
     return (
         [(match[1], match[2].lower(), match[3]) for match in read if match is not None] if all(read) else []
     )
@@ -119,7 +119,9 @@ def build_format_cmdlet(as_list: bool) -> Callable[[CmdletCall, PipelineTable | 
         expanded = call.get_value("expandproperty")
         if expanded:
             return PipelineTable("text", text="\n".join(_get_property(row, expanded) for row in piped.rows))
-        property_names = [name for names in call.plain for name in names] or list(call.get_values("property"))
+        property_names = [name for names in call.positional_values for name in names] or list(
+            call.get_values("property")
+        )
         columns = tuple(
             dict.fromkeys(key for name in property_names for key in _find_properties(call.name, piped, name))
         )
@@ -132,7 +134,7 @@ def build_format_cmdlet(as_list: bool) -> Callable[[CmdletCall, PipelineTable | 
 def select_property(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute ForEach-Object { $_.Name } or ForEach-Object Name. It returns one property of each object."""
     script_match = PROPERTY_SCRIPT.fullmatch(call.get_value("process", 0) or call.get_value("membername", 0))
-    if script_match is None or len(call.plain) > 1:
+    if script_match is None or len(call.positional_values) > 1:
         raise CommandNotSimulatedError(f"{call.name} with this script")
     rows = piped.rows if piped is not None else ()
     return PipelineTable(
@@ -142,7 +144,7 @@ def select_property(call: CmdletCall, piped: PipelineTable | None) -> PipelineTa
 
 PROPERTY_SCRIPT: Final = re.compile(r"\{\s*\$_\.(\w+)\s*\}|(\w+)")
 
-FILTERS: Final[dict[str, Callable[[CmdletCall, PipelineTable | None], PipelineTable]]] = {
+FILTER_CMDLETS: Final[dict[str, Callable[[CmdletCall, PipelineTable | None], PipelineTable]]] = {
     "where-object": filter_objects,
     "foreach-object": select_property,
     "sort-object": sort_objects,

@@ -13,7 +13,7 @@ from engine.protocol import network
 
 Cmdlet = Callable[[World, str, CmdletCall, PipelineTable | None], PipelineTable]
 
-NO_SERVICE: Final = (
+SERVICE_DOWN_TEXT: Final = (
     "The cluster service is not running.  Make sure that the service is running on all nodes in the cluster."
 )
 EMPTY_TABLE: Final = PipelineTable("nothing")
@@ -22,10 +22,10 @@ EMPTY_TABLE: Final = PipelineTable("nothing")
 def require_service(world: World, node: str, call: CmdletCall) -> None:
     """Raise an error unless the cluster service runs on *node*, with quorum."""
     if node not in world.nodes or not world.nodes[node].partition:
-        raise ShellError(call.name, NO_SERVICE, "ConnectionError", f"ClusterRpcConnection,{call.name}")
+        raise ShellError(call.name, SERVICE_DOWN_TEXT, "ConnectionError", f"ClusterRpcConnection,{call.name}")
 
 
-NO_CLUSTER: Final = (
+CLUSTER_DOWN_TEXT: Final = (
     "Check the spelling of the cluster name. Otherwise, there might be a problem with your network. Make sure the "
     "cluster nodes are turned on and connected to the network or contact your network administrator.\n"
     "    The RPC server is unavailable"
@@ -33,13 +33,13 @@ NO_CLUSTER: Final = (
 """Error text for a cluster that does not respond. Seen in public output."""
 
 
-def check_cluster(world: World, node: str, call: CmdletCall, values: tuple[str, ...]) -> None:
+def require_known_cluster(world: World, node: str, call: CmdletCall, values: tuple[str, ...]) -> None:
     """Raise an error for a -Cluster argument that is neither this cluster nor one of its nodes."""
     state = world.nodes.get(node)
     known_names = {".", "localhost", node.lower(), *(name.lower() for name in world.nodes)}
     known_names |= {state.cluster.lower()} if state is not None and state.cluster else set()
     if any(value.lower() not in known_names for value in values):
-        raise ShellError(call.name, NO_CLUSTER, "ConnectionError", f"{call.name}:String")
+        raise ShellError(call.name, CLUSTER_DOWN_TEXT, "ConnectionError", f"{call.name}:String")
 
 
 def require_computer(world: World, node: str, name: str, call: CmdletCall) -> None:
@@ -93,20 +93,20 @@ def build_core_group(world: World, node: str) -> ClusterRole:
             )
         )
     return ClusterRole(
-        name=CORE, kind="core", owner=config.find_core_owner(world, node), resources=tuple(rows)
+        name=CORE_GROUP_NAME, kind="core", owner=config.find_core_owner(world, node), resources=tuple(rows)
     )
 
 
 def _build_storage_group(world: World, node: str) -> ClusterRole:
     disks = find_node(world, node).config.storage
     state = ResourceState.ONLINE if disks else ResourceState.OFFLINE
-    return replace(STORAGE, owner=config.find_core_owner(world, node), resources=disks, state=state)
+    return replace(STORAGE_GROUP, owner=config.find_core_owner(world, node), resources=disks, state=state)
 
 
 def find_role(world: World, node: str, name: str, call: CmdletCall) -> ClusterRole:
     """Return the role of the cluster named *name*. Raise ShellError if it does not exist."""
     cluster_role = find_node(world, node).config.find_role(name)
-    if name.lower() in (CORE.lower(), STORAGE.name.lower()):
+    if name.lower() in (CORE_GROUP_NAME.lower(), STORAGE_GROUP.name.lower()):
         raise ShellError(
             call.name,
             f"The cluster group '{name}' can only be listed; other operations on it are not simulated.",
@@ -116,8 +116,8 @@ def find_role(world: World, node: str, name: str, call: CmdletCall) -> ClusterRo
     return cluster_role
 
 
-CORE: Final = "Cluster Group"
-STORAGE: Final = ClusterRole(name="Available Storage", kind="storage", owner="")
+CORE_GROUP_NAME: Final = "Cluster Group"
+STORAGE_GROUP: Final = ClusterRole(name="Available Storage", kind="storage", owner="")
 """Group of the disks that belong to no role."""
 
 
@@ -135,7 +135,7 @@ def find_resource(world: World, node: str, name: str, call: CmdletCall) -> tuple
     ]
     if (
         matching_resources
-        and matching_resources[0][0].name == CORE
+        and matching_resources[0][0].name == CORE_GROUP_NAME
         and not call.name.lower().startswith("get-")
     ):
         raise ShellError(

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.cluster.quorum import WINDOWS
+from engine.cluster.quorum import WINDOWS_VERSIONS
 from engine.powershell import conversions
 from engine.powershell.conversions import build_binding_error
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, ShellError
@@ -96,7 +96,7 @@ CMDLETS_BY_WINDOWS: Final = {
 failover cluster cmdlets of 2022]
 """
 
-COMMON: Final = (
+COMMON_PARAMETERS: Final = (
     "Verbose/vb Debug/db ErrorVariable/ev WarningAction/wa WarningVariable/wv InformationAction/infa "
     "InformationVariable/iv OutVariable/ov OutBuffer/ob PipelineVariable/pv"
 )
@@ -110,7 +110,7 @@ skipclusterstate ignorestorageconnectivityloss unique
 """Parameters without a value (switches), by full name in lowercase."""
 
 
-FILTERS: Final = ("-object", "-table", "-list")
+FILTER_SUFFIXES: Final = ("-object", "-table", "-list")
 """Suffixes of the cmdlets whose parameters may lack an argument at this prompt."""
 
 
@@ -119,20 +119,22 @@ class Parameter(Struct, frozen=True):
 
     name: str
     is_simulated: bool
-    mark: str
+    type_code: str
     """Type code in `conversions.TYPES`."""
 
 
-def _is_known(word: str, windows: str) -> bool:
+def _is_in_version(word: str, windows: str) -> bool:
     """Return whether *windows* has the name *word*, which may state its first version, such as Drain@2012."""
     first_version = word.partition("@")[2].replace("R2", " R2")
-    return not first_version or WINDOWS.index(windows) >= WINDOWS.index(first_version)
+    return not first_version or WINDOWS_VERSIONS.index(windows) >= WINDOWS_VERSIONS.index(first_version)
 
 
-def check_cmdlet(name: str, windows: str) -> None:
+def require_cmdlet(name: str, windows: str) -> None:
     """Raise ShellError for a cmdlet that *windows* does not have yet."""
     for first_version, names in CMDLETS_BY_WINDOWS.items():
-        if name.lower() in names.split() and WINDOWS.index(windows) < WINDOWS.index(first_version):
+        if name.lower() in names.split() and WINDOWS_VERSIONS.index(windows) < WINDOWS_VERSIONS.index(
+            first_version
+        ):
             text = (
                 f"{name} : The term '{name}' is not recognized as the name of a cmdlet, function, script file, or"
                 " operable program. Check the spelling of the name, or if a path was included, verify that the path is"
@@ -142,15 +144,15 @@ def check_cmdlet(name: str, windows: str) -> None:
             raise ShellError("", text, "ObjectNotFound", id, f"{name}:String", id)
 
 
-def _find(cmdlet: str, prefix: str, windows: str) -> list[Parameter]:
+def _find_parameters(cmdlet: str, prefix: str, windows: str) -> list[Parameter]:
     """Return the parameters whose name or alias begins with *prefix*, or the single one that is equal to it."""
     cmdlet_names, _, other_names = PARAMETERS[cmdlet].partition("|")
     own_names = f"{cmdlet_names} ErrorAction/ea" + (" Cluster" if "-cluster" in cmdlet else "")
     prefixed = list[Parameter]()
-    for words, is_simulated in ((own_names, True), (f"{other_names} {COMMON}", False)):
+    for words, is_simulated in ((own_names, True), (f"{other_names} {COMMON_PARAMETERS}", False)):
         for word in words.split():
             spellings, _, mark = word.partition(":")
-            names = [name.partition("@")[0] for name in spellings.split("/") if _is_known(name, windows)]
+            names = [name.partition("@")[0] for name in spellings.split("/") if _is_in_version(name, windows)]
             parameter = Parameter(spellings.partition("@")[0].partition("/")[0], is_simulated, mark)
             if prefix in [name.lower() for name in names]:
                 return [parameter]
@@ -161,13 +163,17 @@ def _find(cmdlet: str, prefix: str, windows: str) -> list[Parameter]:
 
 def is_switch(cmdlet: str, prefix: str) -> bool:
     """Return whether the parameter has no value. *cmdlet* may be unknown."""
-    found = _find(cmdlet.lower(), prefix.lower(), WINDOWS[-1]) if cmdlet.lower() in PARAMETERS else []
+    found = (
+        _find_parameters(cmdlet.lower(), prefix.lower(), WINDOWS_VERSIONS[-1])
+        if cmdlet.lower() in PARAMETERS
+        else []
+    )
     return (found[0].name if len(found) == 1 else prefix).lower() in SWITCHES.split()
 
 
 def _find_single(call: CmdletCall, given_name: str, windows: str) -> Parameter:
     """Return the parameter with this name, alias or unambiguous prefix. Raise ShellError if there is none."""
-    found = _find(call.name.lower(), given_name.lower(), windows)
+    found = _find_parameters(call.name.lower(), given_name.lower(), windows)
     if not found:
         text = f"A parameter cannot be found that matches parameter name '{given_name}'."
         raise build_binding_error(call, text, "NamedParameterNotFound")
@@ -178,7 +184,7 @@ def _find_single(call: CmdletCall, given_name: str, windows: str) -> Parameter:
     return found[0]
 
 
-def resolve(call: CmdletCall, windows: str) -> CmdletCall:
+def resolve_parameters(call: CmdletCall, windows: str) -> CmdletCall:
     """Return the call with the full lowercase names of its parameters.
 
     Raise ShellError for a parameter that this version of Windows Server does not have. Raise
@@ -188,18 +194,19 @@ def resolve(call: CmdletCall, windows: str) -> CmdletCall:
     for given_name, values in call.named.items():
         parameter = _find_single(call, given_name, windows)
         name = parameter.name.lower()
-        if parameter.mark in conversions.NUMBERS and values:
+        if parameter.type_code in conversions.NUMBER_RANGES and values:
             values = tuple(
-                conversions.to_number(call, parameter.name, value, parameter.mark) for value in values
+                conversions.convert_number(call, parameter.name, value, parameter.type_code)
+                for value in values
             )
         elif (
             not values
             and parameter.is_simulated
             and name not in SWITCHES.split()
-            and not call.name.lower().endswith(FILTERS)
+            and not call.name.lower().endswith(FILTER_SUFFIXES)
         ):
             text = f"Missing an argument for parameter '{parameter.name}'. Specify a parameter of type"
-            text = f"{text} 'System.{conversions.TYPES[parameter.mark]}' and try again."
+            text = f"{text} 'System.{conversions.DOTNET_TYPES[parameter.type_code]}' and try again."
             raise build_binding_error(call, text, "MissingArgument")
         for value in values:
             conversions.check_range(call, parameter.name, value)

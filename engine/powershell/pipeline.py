@@ -6,10 +6,10 @@ from typing import Final
 
 from msgspec import Struct, field
 
-TOKEN: Final = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|(\||,)|(\{[^{}]*\}|[^\s|,'"]+))""")
+TOKEN_PATTERN: Final = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|(\||,)|(\{[^{}]*\}|[^\s|,'"]+))""")
 """Token: a quoted text, a punctuation mark, a script block or a word."""
 
-PARAMETER: Final = re.compile(r"-(?![\d.])\S")
+PARAMETER_PATTERN: Final = re.compile(r"-(?![\d.])\S")
 """Beginning of a parameter. A minus sign before a digit begins a number instead."""
 
 
@@ -51,7 +51,7 @@ class CmdletCall(Struct, frozen=True):
     name: str
     named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Name of a parameter -> its values."""
-    plain: tuple[tuple[str, ...], ...] = ()
+    positional_values: tuple[tuple[str, ...], ...] = ()
     """Values without a parameter name, in order."""
 
     def get_value(self, name: str, position: int | None = None) -> str:
@@ -61,8 +61,8 @@ class CmdletCall(Struct, frozen=True):
     def get_values(self, name: str, position: int | None = None) -> tuple[str, ...]:
         """Return the values of a parameter by its name or position; empty if it is omitted."""
         named_values = self.named.get(name.lower())
-        if named_values is None and position is not None and position < len(self.plain):
-            return self.plain[position]
+        if named_values is None and position is not None and position < len(self.positional_values):
+            return self.positional_values[position]
         return named_values or ()
 
     def has_switch(self, *switches: str) -> bool:
@@ -78,7 +78,7 @@ def parse_pipeline(line: str, is_switch: Callable[[str, str], bool]) -> list[Cmd
     calls: list[list[tuple[str, bool]]] = [[]]
     position, text = 0, line.strip()
     while position < len(text):
-        token_match = TOKEN.match(text, position)
+        token_match = TOKEN_PATTERN.match(text, position)
         if token_match is None:
             raise ShellError(
                 "ParserError", f"Unexpected token '{text[position:]}' in expression or statement."
@@ -106,7 +106,7 @@ def _parse_call(tokens: Sequence[tuple[str, bool]], is_switch: Callable[[str, st
     for word, quoted in tokens[1:]:
         if word == "," and not quoted:
             is_joined = True
-        elif PARAMETER.match(word) and not quoted:
+        elif PARAMETER_PATTERN.match(word) and not quoted:
             name, _, value = word[1:].partition(":")
             values_by_name[name] = (value,) if value else ()
             waiting, is_joined = ("" if value or is_switch(tokens[0][0], name) else name), False

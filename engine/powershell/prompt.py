@@ -15,7 +15,7 @@ from engine.model import World
 from engine.powershell import cluster_cmdlets as cluster
 from engine.powershell import computer_cmdlets as computer
 from engine.powershell import lookup, parameters, properties, services
-from engine.powershell.filters import ALIASES, FILTERS
+from engine.powershell.filters import ALIASES, FILTER_CMDLETS
 from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
 from engine.powershell.pipeline import (
     CmdletCall,
@@ -96,7 +96,7 @@ def _execute_statement(world: World, node: str, line: str) -> str:
             part for part in assignment_match.groups()[1:] if part is not None
         )
         return ""
-    assignment_match = COMPARED.fullmatch(line)
+    assignment_match = COMPARISON_PATTERN.fullmatch(line)
     if assignment_match is not None:
         left_value, wanted_value = (
             _execute_statement(world, node, assignment_match[1]).lower(),
@@ -105,25 +105,27 @@ def _execute_statement(world: World, node: str, line: str) -> str:
         return str(
             left_value == wanted_value if assignment_match[2].lower() == "eq" else left_value != wanted_value
         )
-    assignment_match = properties.ASSIGNMENT.fullmatch(line)
+    assignment_match = properties.ASSIGNMENT_PATTERN.fullmatch(line)
     if assignment_match is not None:
         return properties.assign_property(world, node, assignment_match)
-    assignment_match = services.NET.fullmatch(line) or computer.PING.fullmatch(line)
+    assignment_match = services.NET_COMMAND.fullmatch(line) or computer.PING_COMMAND.fullmatch(line)
     if assignment_match is not None:
-        answer = services.execute_net if assignment_match.re is services.NET else computer.execute_ping
+        answer = (
+            services.execute_net if assignment_match.re is services.NET_COMMAND else computer.execute_ping
+        )
         return answer(world, node, *assignment_match.groups())
     if line.lower() == "hostname":
         return node
-    assignment_match = MEMBER.fullmatch(line)
+    assignment_match = MEMBER_PATTERN.fullmatch(line)
     if assignment_match is not None:
         return _read_member(_run_pipeline(world, node, assignment_match[1]), assignment_match[2], line)
     return _run_pipeline(world, node, line).render()
 
 
-COMPARED: Final = re.compile(r"(\(.+\)\.\w+)\s+-(eq|ne)\s+['\"]?([^'\"]*)['\"]?", re.IGNORECASE)
+COMPARISON_PATTERN: Final = re.compile(r"(\(.+\)\.\w+)\s+-(eq|ne)\s+['\"]?([^'\"]*)['\"]?", re.IGNORECASE)
 """Pattern of a comparison of a property, such as (Get-ClusterNode NODE_1).State -eq "Up"."""
 
-MEMBER: Final = re.compile(r"\((.+)\)\.(\w+)(?:\.Name)?", re.IGNORECASE)
+MEMBER_PATTERN: Final = re.compile(r"\((.+)\)\.(\w+)(?:\.Name)?", re.IGNORECASE)
 """Pattern of a property of a cmdlet's result, such as (Get-ClusterGroup AG1).OwnerNode."""
 
 
@@ -156,7 +158,7 @@ def _run_for_each(
     if table is not None and len(table.rows) > 1:
         tables = [cmdlet(world, node, call, replace(table, rows=(row,))) for row in table.rows]
     elif len(names) > 1:
-        positional_values = () if "name" in call.named else call.plain[1:]
+        positional_values = () if "name" in call.named else call.positional_values[1:]
         tables = [
             cmdlet(
                 world,
@@ -179,20 +181,22 @@ def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
     """Run a pipeline and return its output."""
     calls, table = parse_pipeline(line, _is_switch), None
     local_node = world.nodes.get(node)
-    windows = world.clusters[local_node.cluster].windows if local_node is not None else quorum.WINDOWS[-1]
+    windows = (
+        world.clusters[local_node.cluster].windows if local_node is not None else quorum.WINDOWS_VERSIONS[-1]
+    )
     for call in calls:
         call = replace(call, name=ALIASES.get(call.name.lower(), call.name))
-        parameters.check_cmdlet(call.name, windows)
-        filtered, cmdlet = FILTERS.get(call.name.lower()), CMDLETS.get(call.name.lower())
+        parameters.require_cmdlet(call.name, windows)
+        filtered, cmdlet = FILTER_CMDLETS.get(call.name.lower()), CMDLETS.get(call.name.lower())
         if filtered is not None:
-            table = filtered(parameters.resolve(call, windows), table)
+            table = filtered(parameters.resolve_parameters(call, windows), table)
             continue
         if cmdlet is None:
             raise CommandNotSimulatedError(call.name)
         if "cluster" in call.name.lower() and call.name.lower() != "start-clusternode":
             lookup.require_service(world, node, call)
-        call = parameters.resolve(call, windows)
-        lookup.check_cluster(world, node, call, call.named.get("cluster", ()))
+        call = parameters.resolve_parameters(call, windows)
+        lookup.require_known_cluster(world, node, call, call.named.get("cluster", ()))
         try:
             run_cmdlet = _preview_operation if call.has_switch("whatif") else partial(_run_for_each, cmdlet)
             table = run_cmdlet(world, node, call, table)

@@ -14,14 +14,14 @@ from engine.powershell import lookup
 from engine.powershell.cluster_cmdlets import has_property
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, ShellError
 
-ASSIGNMENT: Final = re.compile(
+ASSIGNMENT_PATTERN: Final = re.compile(
     r"\(\s*(Get-Cluster(?:Node|Group|Resource)?)\s*(?:-Name\s+)?(?:'([^']+)'|\"([^\"]+)\"|([\w.-]+))?\s*\)\.(\w+)"
     r"\s*=\s*['\"]?(\S+?)['\"]?",
     re.IGNORECASE,
 )
 """Pattern of an assignment to a property of one object."""
 
-MAXIMUM: Final = 2**32 - 1
+UINT32_MAX: Final = 2**32 - 1
 
 
 class Property(NamedTuple):
@@ -52,7 +52,9 @@ def _build_restart_setter(
     def assign(world: World, name: str, node: str, value: int) -> None:
         role, resource = lookup.find_resource(world, node, name, CmdletCall("Get-ClusterResource"))
         immediate = resource.kind == "SQL Server Availability Group" and not value
-        if role.name in (lookup.CORE, lookup.STORAGE.name) or (immediate and key == "RestartThreshold"):
+        if role.name in (lookup.CORE_GROUP_NAME, lookup.STORAGE_GROUP.name) or (
+            immediate and key == "RestartThreshold"
+        ):
             raise CommandNotSimulatedError(f"{key} = {value} of {resource.name}")
         commands.set_resource_property(world, resource.name, node, lambda old: change(old, value))
 
@@ -60,18 +62,18 @@ def _build_restart_setter(
 
 
 PROPERTIES: Final = {
-    ("get-cluster", "samesubnetthreshold"): Property(0, MAXIMUM, _build_threshold_setter(is_cross=False)),
-    ("get-cluster", "crosssubnetthreshold"): Property(0, MAXIMUM, _build_threshold_setter(is_cross=True)),
+    ("get-cluster", "samesubnetthreshold"): Property(0, UINT32_MAX, _build_threshold_setter(is_cross=False)),
+    ("get-cluster", "crosssubnetthreshold"): Property(0, UINT32_MAX, _build_threshold_setter(is_cross=True)),
     ("get-cluster", "dynamicquorum"): Property(
         0, 1, lambda world, name, node, value: commands.set_dynamic_quorum(world, node, bool(value))
     ),
     ("get-cluster", "lowerquorumprioritynodeid"): Property(
-        0, MAXIMUM, lambda world, name, node, value: commands.set_lower_priority_node(world, node, value)
+        0, UINT32_MAX, lambda world, name, node, value: commands.set_lower_priority_node(world, node, value)
     ),
     ("get-clusternode", "nodeweight"): Property(
         0, 1, lambda world, name, node, value: commands.set_node_weight(world, name, value, node)
     ),
-    ("get-clustergroup", "failoverthreshold"): Property(0, MAXIMUM, _set_failover_threshold),
+    ("get-clustergroup", "failoverthreshold"): Property(0, UINT32_MAX, _set_failover_threshold),
     ("get-clustergroup", "failoverperiod"): Property(
         0,
         1193,
@@ -84,17 +86,17 @@ PROPERTIES: Final = {
     ),
     ("get-clusterresource", "restartthreshold"): Property(
         0,
-        MAXIMUM,
+        UINT32_MAX,
         _build_restart_setter(lambda old, value: replace(old, restart_threshold=value), "RestartThreshold"),
     ),
     ("get-clusterresource", "restartperiod"): Property(
         0,
-        MAXIMUM,
+        UINT32_MAX,
         _build_restart_setter(lambda old, value: replace(old, restart_period_ms=value), "RestartPeriod"),
     ),
     ("get-clusterresource", "retryperiodonfailure"): Property(
         0,
-        MAXIMUM,
+        UINT32_MAX,
         _build_restart_setter(lambda old, value: replace(old, retry_period_ms=value), "RetryPeriodOnFailure"),
     ),
 }
@@ -127,7 +129,7 @@ def _find_object_name(world: World, node: str, name: str, call: CmdletCall) -> s
     """Return the name of the object as the cluster spells it. Raise ShellError if it does not exist."""
     kind = call.name.lower().removeprefix("get-cluster")
     if not kind:
-        lookup.check_cluster(world, node, call, (name,) if name else ())
+        lookup.require_known_cluster(world, node, call, (name,) if name else ())
         return world.nodes[node].cluster
     if kind == "node":
         return lookup.find_member(world, node, name, call).name

@@ -139,7 +139,7 @@ def build_service_cmdlet(stop: bool, start: bool) -> Cmdlet:
                     "the Force flag is set."
                 )
                 raise _build_error(call, text, "InvalidOperation", "ServiceHasDependentServices", CONTROLLER)
-            _switch_service(world, node, call, entry, stop, start)
+            _change_service_state(world, node, call, entry, stop, start)
         return EMPTY_TABLE
 
     return cmdlet
@@ -158,7 +158,7 @@ def _list_running_dependents(world: World, node: str, service: WindowsService) -
     ]
 
 
-def _switch_service(
+def _change_service_state(
     world: World, node: str, call: CmdletCall, target: WindowsService, stop: bool, start: bool
 ) -> None:
     """Stop, start or restart a service.
@@ -195,14 +195,16 @@ def _switch_service(
     elif stop and not start and not instance.clustered:  # in a cluster, the Agent is restarted
         world.update_instance(target.server, agent_running=False)
     if stop and instance.service is not Service.STOPPED:
-        service.begin_stop(
+        service.begin_service_stop(
             world, target.server, Cause.STOP_SERVICE, "restart" if start else "", ((17148, ()),)
         )
     elif start:
         service.start_service(world, target.server)
 
 
-NET: Final = re.compile(r"net(?:\.exe)?\s+(start|stop)\s+['\"]?([\w$]+)['\"]?\s*(/\w+)?", re.IGNORECASE)
+NET_COMMAND: Final = re.compile(
+    r"net(?:\.exe)?\s+(start|stop)\s+['\"]?([\w$]+)['\"]?\s*(/\w+)?", re.IGNORECASE
+)
 
 QUORUM_SWITCHES: Final = {"/forcequorum": "fq", "/fq": "fq", "/preventquorum": "pq", "/pq": "pq"}
 
@@ -237,7 +239,7 @@ def execute_net(world: World, node: str, verb: str, name: str, option: str | Non
         else:
             commands.start_node(world, node, prevent=True)
     else:
-        _switch_service(world, node, call, service, not start, start)
+        _change_service_state(world, node, call, service, not start, start)
     return f"The {service.display_name} service is {'starting' if start else 'stopping'}."
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.commits import USER
+from engine.commits import USER_PREFIX
 from engine.constants import CERTIFICATE_LIFE_S
 from engine.messages import Message, SqlError
 from engine.model import Certificate, Client, FieldOf, Login, User, World, to_ticks
@@ -180,7 +180,7 @@ def list_predefined_logins(world: World, server: str) -> list[str]:
     names = ["NT AUTHORITY\\SYSTEM", builtin, instance.service_account, f"{domain}\\dba"]
     for name in sorted(world.clients):
         if not world.clients[name].login:
-            names.append(connections.get_login_of(world, world.clients[name], server))
+            names.append(connections.get_application_login(world, world.clients[name], server))
     login_names = {login.name.lower() for login in instance.logins}
     return [name for name in dict.fromkeys(names) if name.lower() not in login_names]
 
@@ -306,7 +306,7 @@ def _store_user(world: World, server: str, old_user: User | None, new_user: User
         removed_users = {old_user.name: None} if old_user is not None else {}
         changed_users = {**removed_users, **({new_user.name: new_user} if new_user is not None else {})}
         logspace.write_log(world, key, USER_KB)
-        edits = tuple((USER + name.lower(), user) for name, user in changed_users.items())
+        edits = tuple((USER_PREFIX + name.lower(), user) for name, user in changed_users.items())
         commits.append_commit(world, key, edits, USER_KB)
     else:
         users = [user for user in world.instances[server].users if user is not old_user]
@@ -475,10 +475,10 @@ def find_login_refusal(world: World, client: Client, server: str) -> SqlError | 
 # --- permissions and roles --------------------------------------------------------------------------------
 # Permissions in a database are part of its log. Permissions of the server belong to the instance.
 
-SECURITY: Final = "\0security"
+SECURITY_KEY: Final = "\0security"
 """Key under which a `Security` is stored: among the users of a database, or among the objects of an instance."""
 
-SERVER: Final = ""
+INSTANCE_SCOPE: Final = ""
 """Value of a *database* argument that stands for the instance."""
 
 GRANT_KB: Final = 1.0
@@ -515,8 +515,8 @@ def read_security(world: World, server: str, database: str) -> Security:
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
             last_commit = commits.find_newest_commit(world, copy)
-            return _convert_security(last_commit.users.get(SECURITY) if last_commit is not None else None)
-    return _convert_security(world.objects.get((server, database.lower(), SECURITY)))
+            return _convert_security(last_commit.users.get(SECURITY_KEY) if last_commit is not None else None)
+    return _convert_security(world.objects.get((server, database.lower(), SECURITY_KEY)))
 
 
 def _convert_security(stored: object) -> Security:
@@ -525,12 +525,12 @@ def _convert_security(stored: object) -> Security:
 
 def store_security(world: World, server: str, database: str, security: Security) -> None:
     """Store roles and permissions, for a user database in its log, otherwise in the instance."""
-    if database.lower() in (SERVER, *statements.SYSTEM_DATABASES):
-        world.objects[server, database.lower(), SECURITY] = security
+    if database.lower() in (INSTANCE_SCOPE, *statements.SYSTEM_DATABASES):
+        world.objects[server, database.lower(), SECURITY_KEY] = security
         return
     key = statements.require_copy(world, server, database).key
     logspace.write_log(world, key, GRANT_KB)
-    commits.append_commit(world, key, ((USER + SECURITY, security),), GRANT_KB)
+    commits.append_commit(world, key, ((USER_PREFIX + SECURITY_KEY, security),), GRANT_KB)
 
 
 def apply_grants(security: Security, verb: str, grants: tuple[Grant, ...]) -> Security:

@@ -8,7 +8,7 @@ from engine.model import Availability, DatabaseCopy, FieldOf, World
 from engine.protocol import groups, network, serving
 
 
-class ReachableServers:
+class ReachabilityCache:
     """Cache of the servers that the users of each database can reach over the network at one time."""
 
     def __init__(self, world: World) -> None:
@@ -38,24 +38,24 @@ class ReachableServers:
 
 
 def list_serving_copies(
-    world: World, database: str, reach: ReachableServers | None = None
+    world: World, database: str, reach: ReachabilityCache | None = None
 ) -> list[DatabaseCopy]:
     """Return the copies of *database* in which clients can currently work."""
     serves = [copy for copy in world.list_copies_of(database) if serving.is_copy_serving(world, copy)]
     if not serves:
         return []
-    reach = reach or ReachableServers(world)
+    reach = reach or ReachabilityCache(world)
     return [copy for copy in serves if reach.can_reach(copy)]
 
 
-def update_accounts(world: World) -> None:
+def update_availability(world: World) -> None:
     """Update the availability of changed databases to this tick.
 
     Emit an event when service begins or ends, or when protection begins or ends.
     """
     if not world.changed:
         return
-    reach = ReachableServers(world)
+    reach = ReachabilityCache(world)
     for database in sorted(world.changed):
         old_availability = world.availability.get(database)
         if old_availability is None:
@@ -67,7 +67,7 @@ def update_accounts(world: World) -> None:
         exposed = serving and not any(_is_protected(world, copy) for copy in serving_now)
         if serving == old_availability.serving and exposed == old_availability.exposed and not doubled:
             continue
-        world.availability[database] = advance_account(
+        world.availability[database] = advance_availability(
             old_availability, world.tick, serving=serving, servers=servers, exposed=exposed
         )
         if serving != old_availability.serving or doubled:
@@ -101,7 +101,7 @@ def _is_protected(world: World, copy: DatabaseCopy) -> bool:
     return groups.get_policy(copy).has_synchronized_copy(copy)
 
 
-def advance_account(
+def advance_availability(
     account_before: Availability, tick: int, **changes: FieldOf[Availability]
 ) -> Availability:
     """Return the availability at *tick*, with *changes* that take effect then."""

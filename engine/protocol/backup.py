@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine import arithmetic, datetime_formats
-from engine.constants import BACKUP_LEAST_S, COMPATIBILITY, ENTERPRISE, PAGE_KB
+from engine.constants import BACKUP_S_MIN, COMPATIBILITY_LEVELS, ENTERPRISE_EDITIONS, PAGE_KB
 from engine.messages import Message, SqlError, fill_message
 from engine.model import (
     DatabaseCopy,
@@ -169,7 +169,7 @@ def back_up_database(
     copy = _find_backup_source(world, server, database, title, as_secondary=copy_only and not differential)
     if copy.data_failed_tick is not None:
         path = volumes.get_path_of(copy, volumes.list_files_of(copy)[0])
-        raise SqlError(3203, path, files.NOT_READY, also=(3013,), title=title)
+        raise SqlError(3203, path, files.DEVICE_NOT_READY, also=(3013,), title=title)
     if copy.backup_from_kb is not None:
         raise SqlError(3023, also=(3013,), title=title)
     if differential and not copy.full_backup_id:
@@ -182,7 +182,7 @@ def back_up_database(
     room = _reserve_location(world, server, path, size_kb, title)
     _check_expiration(world, room, details, init, title)
     world.update_copy(copy.key, backup_from_kb=end_kb)
-    duration_s = max(BACKUP_LEAST_S, files.compute_transfer_s(world, server, room[0], size_kb))
+    duration_s = max(BACKUP_S_MIN, files.compute_transfer_s(world, server, room[0], size_kb))
     kind = DIFFERENTIAL if differential else DATABASE
     args = (copy.database, kind, *room, end_kb, size_kb, world.tick, copy_only, init, details)
     return statements.PendingStatement(world.tick + to_ticks(duration_s), "backup.data", args)
@@ -214,7 +214,7 @@ def _complete_data_backup(
     backup_set = _build_backup_set(
         world, copy, kind, number, from_kb, end, size_kb + (end - from_kb), started_tick
     )
-    level = copy.compatibility_level or COMPATIBILITY[world.instances[key[0]].version]
+    level = copy.compatibility_level or COMPATIBILITY_LEVELS[world.instances[key[0]].version]
     backup_set = replace(
         backup_set,
         base=base,
@@ -279,7 +279,7 @@ def back_up_log(
     if norecovery and copy.source is not None:
         streams.remove_source(world, copy.source)
         world.update_copy(copy.key, db_state=DbState.RESTORING)
-    duration_s = max(BACKUP_LEAST_S, files.compute_transfer_s(world, server, room[0], size_kb))
+    duration_s = max(BACKUP_S_MIN, files.compute_transfer_s(world, server, room[0], size_kb))
     args = (
         copy.database,
         *room,
@@ -356,7 +356,7 @@ def back_up_log_by_job(world: World, key: Key, path: str) -> None:
     world.update_copy(key, last_log_backup_tick=world.tick, bulk_changes=False)
 
 
-FAILED_DEVICE: Final = {3201: (18204, "BackupDiskFile::CreateMedia", "create"),
+DEVICE_ERRORS: Final = {3201: (18204, "BackupDiskFile::CreateMedia", "create"),
                         3202: (18210, "BackupMedium::ReportIoError", "write")}  # fmt: skip
 """Error number -> ERRORLOG message for a device that cannot be opened or written. Seen in public logs."""
 
@@ -366,8 +366,8 @@ def log_failure(world: World, server: str, database: str, problem: SqlError) -> 
 
     Documented [DOC: Database Engine events and errors, 4214].
     """
-    if problem.number in FAILED_DEVICE:
-        number, message_place, act = FAILED_DEVICE[problem.number]
+    if problem.number in DEVICE_ERRORS:
+        number, message_place, act = DEVICE_ERRORS[problem.number]
         path, system = problem.parameters
         errorlog.write_message(
             world, server, number, message_place, *((path, act) if number == 18204 else (act, path)), system
@@ -385,7 +385,7 @@ def _require_compression(server: Instance) -> None:
     """
     if server.version < 2008:
         raise SqlError(155, "COMPRESSION", "BACKUP")
-    if server.edition not in (*ENTERPRISE, *(("Standard",) if server.version > 2008 else ())):
+    if server.edition not in (*ENTERPRISE_EDITIONS, *(("Standard",) if server.version > 2008 else ())):
         raise SqlError(1844, "BACKUP DATABASE WITH COMPRESSION", f"{server.edition} Edition (64-bit)")
 
 
@@ -530,7 +530,7 @@ def _write_backup(world: World, location: tuple[str, str], backup_set: BackupSet
 
 
 def _build_report(world: World, backup_set: BackupSet, title: str, position: int) -> list[Message]:
-    return format_processed_messages(
+    return build_completion_messages(
         world,
         title,
         backup_set,
@@ -541,7 +541,7 @@ def _build_report(world: World, backup_set: BackupSet, title: str, position: int
     )
 
 
-LOG_LEAST_PAGES: Final = 1
+LOG_PAGES_MIN: Final = 1
 """Minimum number of log pages in the backup of an idle database. Seen in public output: 1 to 3."""
 
 
@@ -552,10 +552,10 @@ def _list_file_pages(backup_set: BackupSet) -> list[tuple[str, int]]:
         return [(f"{backup_set.database}_log", round(log_kb / PAGE_KB))]
     data, log = volumes.list_files_of(backup_set.image)[:2]
     data_kb = max(0.0, backup_set.backup_kb - log_kb)
-    return [(data.name, round(data_kb / PAGE_KB)), (log.name, max(LOG_LEAST_PAGES, round(log_kb / PAGE_KB)))]
+    return [(data.name, round(data_kb / PAGE_KB)), (log.name, max(LOG_PAGES_MIN, round(log_kb / PAGE_KB)))]
 
 
-def format_processed_messages(
+def build_completion_messages(
     world: World,
     title: str,
     backup_set: BackupSet,
@@ -595,6 +595,6 @@ def _abandon_data_backup(world: World, server: str, database: str, *_: object) -
         world.update_copy((server, database), backup_from_kb=None)
 
 
-statements.COMPLETIONS["backup.data"] = _complete_data_backup
-statements.COMPLETIONS["backup.log"] = _complete_log_backup
-statements.ABANDONED["backup.data"] = _abandon_data_backup
+statements.COMPLETION_HANDLERS["backup.data"] = _complete_data_backup
+statements.COMPLETION_HANDLERS["backup.log"] = _complete_log_backup
+statements.ABANDON_HANDLERS["backup.data"] = _abandon_data_backup

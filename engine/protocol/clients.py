@@ -16,7 +16,7 @@ from engine.messages import SqlError, fill_message
 from engine.model import Client, Key, Query, RecoveryModel, Service, TimerName, World, to_ticks
 from engine.protocol import accounts, drivers, errorlog, groups, names, network, serving
 
-REFUSED_LOGIN: Final = {
+LOGIN_REFUSAL_REASONS: Final = {
     18456: "Could not find a login matching the name provided.",
     4060: "Failed to open the explicitly specified database.",
     982: "Failed to open the explicitly specified database.",
@@ -25,7 +25,7 @@ REFUSED_LOGIN: Final = {
 logs.
 """
 
-Answer = Literal["serves", "refused", "silence"]
+LoginAnswer = Literal["serves", "refused", "silence"]
 
 
 def resolve_client_login(world: World, client: Client, name: str) -> tuple[str | None, SqlError | None]:
@@ -33,7 +33,9 @@ def resolve_client_login(world: World, client: Client, name: str) -> tuple[str |
     return resolve_login(world, name, client.databases[0], client.read_only)
 
 
-def resolve_login(world: World, name: str, database: str, reads: bool) -> tuple[str | None, SqlError | None]:
+def resolve_login(
+    world: World, name: str, database: str, read_intent: bool
+) -> tuple[str | None, SqlError | None]:
     """Return (server, error) for a login to *name*: the server itself, or the host of a listener.
 
     A listener redirects a login with read intent by the routing list, or refuses it with 982 [DOC: read-only
@@ -43,21 +45,21 @@ def resolve_login(world: World, name: str, database: str, reads: bool) -> tuple[
     listens = name in world.listeners
     server = world.listeners[name] if listens else name
     copy = world.copies.get((server or "", database))
-    if copy is None or (reads and not listens):
+    if copy is None or (read_intent and not listens):
         return server, None
     try:
-        return groups.get_policy(copy).find_route(world, copy, reads) or server, None
+        return groups.get_policy(copy).find_route(world, copy, read_intent) or server, None
     except SqlError as refusal:
         return server, refusal
 
 
-def count_listener_login(world: World, name: str, database: str, reads: bool) -> None:
+def count_listener_login(world: World, name: str, database: str, read_intent: bool) -> None:
     """Count a login through the listener *name*.
 
     The next login with read intent then uses the next server of the routing list.
     """
     copy = world.copies.get((world.listeners.get(name) or "", database))
-    if copy is not None and reads:
+    if copy is not None and read_intent:
         groups.get_policy(copy).count_routed_login(world, copy)
 
 
@@ -66,7 +68,7 @@ def get_client_address(world: World, name: str) -> str:
     return f"10.0.0.{101 + sorted(world.clients).index(name)}"
 
 
-def attempt_login(world: World, client: Client, server: str) -> Answer:
+def attempt_login(world: World, client: Client, server: str) -> LoginAnswer:
     """Return the server's answer to a login of *client*, or to a request in an open connection."""
     state = world.instances.get(server)
     if (
@@ -173,7 +175,7 @@ def try_next_login(world: World, name: str, epoch: int) -> None:
     if server is not None and server_answer == "serves" and refusal is None:
         refusal = accounts.find_login_refusal(world, client, server)
     if server is not None and server_answer == "serves" and refusal is None:
-        if name_used != client.data_source and _lacks_partner(world, client, server):
+        if name_used != client.data_source and _has_no_partner(world, client, server):
             _abort_login(world, client, server)
         else:
             count_listener_login(world, name_used, client.databases[0], client.read_only)
@@ -204,7 +206,7 @@ def _delay_login_at_dead_address(world: World, client: Client) -> bool:
     The unused address costs part or all of the login timeout.
     """
     client = names.resolve_name(world, client, client.data_source)
-    detour_s = names.compute_detour_s(world, client, client.data_source)
+    detour_s = names.compute_dead_address_delay_s(world, client, client.data_source)
     world.clients[client.name] = client
     if not detour_s:
         return False
@@ -215,7 +217,7 @@ def _delay_login_at_dead_address(world: World, client: Client) -> bool:
     return True
 
 
-def _lacks_partner(world: World, client: Client, server: str) -> bool:
+def _has_no_partner(world: World, client: Client, server: str) -> bool:
     """Return whether a driver that connects to its failover partner reaches a server that reports no partner.
 
     This happens after the session was removed. SqlClient (`LoginWithFailover`) and the JDBC driver
@@ -241,7 +243,7 @@ def _abort_login(world: World, client: Client, server: str) -> None:
 def _log_refused_login(world: World, client: Client, server: str, refusal: SqlError) -> None:
     """Log that a running server refuses this login, for example because of a missing login after a failover."""
     version = world.instances[server].version
-    reason = " Reason: " + REFUSED_LOGIN[refusal.number] if version >= 2008 else ""
+    reason = " Reason: " + LOGIN_REFUSAL_REASONS[refusal.number] if version >= 2008 else ""
     errorlog.write_message(
         world, server, 18456, client.login, reason, f" [CLIENT: {get_client_address(world, client.name)}]"
     )
@@ -305,7 +307,7 @@ def _complete_connection(world: World, client: Client, server: str) -> None:
     world.mark_all_logs_changed()
 
 
-def look_for_server(world: World, name: str) -> None:
+def restart_application(world: World, name: str) -> None:
     """Start or restart an application. It drops its connection and logs in."""
     client = world.clients[name]
     world.clients[name] = replace(
@@ -391,4 +393,4 @@ def change_connection_string(world: World, client: str, server: str) -> None:
     world.clients[client] = replace(
         old_client, data_source=server, known_partner=None, kept_addresses=names.NO_ADDRESSES
     )
-    look_for_server(world, client)
+    restart_application(world, client)

@@ -8,7 +8,7 @@ from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import Tick, World
 
-FORMATS: Final = (
+DATE_FORMATS: Final = (
     "%Y%m%d", "%Y-%m-%d", "%m/%d/%Y", "%d.%m.%Y", "%Y%m%d %H:%M:%S", "%Y-%m-%d %H:%M:%S",
     "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S.%f", "%Y%m%d %H:%M:%S.%f",
     "%Y-%m-%d %H:%M", "%b %d, %Y %I:%M %p", "%b %d %Y %I:%M%p", "%m/%d/%Y %H:%M:%S",
@@ -26,7 +26,7 @@ def parse_tick(world: World, text: str) -> Tick:
 
     Raise 241 for an invalid date.
     """
-    for form in FORMATS:
+    for form in DATE_FORMATS:
         try:
             moment = datetime_formats.parse_datetime(text.strip()[:40], form)
         except ValueError:

@@ -24,7 +24,7 @@ SLACK_KB: Final = 0.001
 COMMIT_KB: Final = 0.5
 """Log that a commit itself writes, in KB: one sector, the smallest write. Known."""
 
-WRITTEN_MAX: Final = 60_000_000
+WRITTEN_CHARS_MAX: Final = 60_000_000
 """Maximum number of characters that all commits of a database may write, including replaced rows. Assumed."""
 
 
@@ -142,7 +142,7 @@ def count_transactions(world: World, copy: DatabaseCopy, after_kb: float, upto_k
     """Count the transactions of the workload and of T-SQL windows that end between two log positions."""
     windows = list(iterate_commits(world, copy, after_kb, upto_kb))
     lost_kb = upto_kb - after_kb - arithmetic.add_in_order(commit.log_kb for commit in windows)
-    per_transaction = streams.compute_workload(copy).log_kb_per_transaction
+    per_transaction = streams.get_workload(copy).log_kb_per_transaction
     return len(windows) + (round(lost_kb / per_transaction) if lost_kb > 0.0 and per_transaction else 0)
 
 

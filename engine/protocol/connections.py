@@ -50,7 +50,7 @@ class ApplicationConnection(Struct, frozen=True):
     """Time that its commit waits for another copy; None if it does not wait."""
 
 
-def get_login_of(world: World, client: Client, server: str) -> str:
+def get_application_login(world: World, client: Client, server: str) -> str:
     """Return the login of an application: its SQL login, or the Windows account of its service."""
     return client.login or f"{world.get_computer_of(server).domain}\\svc-{client.name.lower()}"
 
@@ -81,7 +81,7 @@ def list_connections(world: World, server: str) -> Iterator[ApplicationConnectio
         if client.connected_to != server:
             continue
         login, ended_count, kills = (
-            get_login_of(world, client, server),
+            get_application_login(world, client, server),
             dict(client.killed),
             iter(client.killed),
         )

@@ -116,7 +116,7 @@ def has_open_files(world: World, copy: DatabaseCopy) -> bool:
     return world.instances[copy.server].running and copy.db_state not in closed_states
 
 
-def place_file(world: World, key: Key, file: str, path: str) -> None:
+def record_file_copy(world: World, key: Key, file: str, path: str) -> None:
     """Record that a file of a closed database has also been copied to *path*."""
     copy = world.copies.get(key)
     db_file = (

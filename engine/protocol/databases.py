@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine import arithmetic
-from engine.constants import ENTERPRISE
+from engine.constants import ENTERPRISE_EDITIONS
 from engine.messages import Message, SqlError
 from engine.model import Availability, DatabaseCopy, DbFile, DbState, FilePath, Key, Snapshot, World
 from engine.protocol import (
@@ -32,7 +32,7 @@ FIRST_LOG_KB: Final = 64.0
 """Log position of a new database. Assumed; only differences of positions matter."""
 
 
-SNAPSHOTS_EVERYWHERE: Final = 2016
+SNAPSHOTS_ALL_EDITIONS_SINCE: Final = 2016
 """First version in which every edition has database snapshots, from its first service pack on.
 
 The simulated builds are later than this service pack [DOC: features supported by the editions].
@@ -51,7 +51,7 @@ class NewFile(Struct, frozen=True, kw_only=True):
 
 
 LOG_SHARE: Final = 0.25
-LOG_LEAST_KB: Final = 512.0
+LOG_MIN_KB: Final = 512.0
 """Minimum size of a log file that CREATE DATABASE does not name. Its size is a quarter of the data files'
 size. Documented [DOC: CREATE DATABASE].
 """
@@ -95,7 +95,7 @@ def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) ->
     needed_kb: dict[str, float] = {}
     for index, file in enumerate(new_files):
         drive = volumes.get_drive_of(file.path)
-        if not volumes.ROOTED.match(file.path):
+        if not volumes.ABSOLUTE_PATH.match(file.path):
             raise SqlError(5105, file.path, also=(1802,))
         if any(other_new_file.name.lower() == file.name.lower() for other_new_file in new_files[:index]):
             raise SqlError(1828, file.name)
@@ -111,7 +111,9 @@ def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) ->
     for file in new_files:
         default_kb = NEW_LOG_KB if file.log else NEW_DATA_KB
         size_kb = default_kb if file.size_kb is None else file.size_kb
-        volumes.check_new_file(file.name, size_kb, file.max_kb, file.growth.get("growth_kb"), also=(1802,))
+        volumes.check_new_file(
+            file.name, size_kb, file.max_kb, file.growth.get("growth_kb"), following_errors=(1802,)
+        )
     data = [file for file in new_files if not file.log]
     if data and (data[0].size_kb or NEW_DATA_KB) < NEW_DATA_KB:
         raise SqlError(1803, round(NEW_DATA_KB / 1024))
@@ -124,7 +126,7 @@ def _place_new_files(world: World, key: Key, new_files: Sequence[NewFile]) -> No
     copy = world.copies[key]
     sizes = [file.size_kb or (NEW_LOG_KB if index else NEW_DATA_KB) for index, file in enumerate(data)]
     if data and not logs:
-        world.update_copy(key, log_size_kb=max(LOG_LEAST_KB, arithmetic.add_in_order(sizes) * LOG_SHARE))
+        world.update_copy(key, log_size_kb=max(LOG_MIN_KB, arithmetic.add_in_order(sizes) * LOG_SHARE))
     for file, first_db_file in (
         (data[:1], volumes.list_files_of(copy)[0]),
         (logs[:1], volumes.list_files_of(copy)[1]),
@@ -211,7 +213,7 @@ def create_snapshot(
     """
     state = world.instances[server]
     _require_free_name(world, server, name)
-    if state.edition not in ENTERPRISE and state.version < SNAPSHOTS_EVERYWHERE:
+    if state.edition not in ENTERPRISE_EDITIONS and state.version < SNAPSHOTS_ALL_EDITIONS_SINCE:
         raise SqlError(1844, "Database Snapshot", f"{state.edition} Edition (64-bit)")
     if world.instances[server].find_snapshot(source) is not None:
         raise SqlError(5093)

@@ -31,7 +31,7 @@ def fail_disk(world: World, server: str, database: str) -> None:
     """
     _require_copy(world, server, database)
     _emit_announcement(world, server, build_message("the volume of {database} has failed", database=database))
-    _lose_log(world, (server, database))
+    _fail_log(world, (server, database))
     network.schedule_detections(world)
 
 
@@ -54,13 +54,13 @@ def fail_volume(world: World, server: str, drive: str) -> None:
     for key, copy in sorted(world.copies.items()):
         db_files = [file for file in volumes.list_files_of(copy) if file.drive.upper() == letter]
         if key[0] == server and any(file.log for file in db_files):
-            _lose_log(world, key)
+            _fail_log(world, key)
         elif key[0] == server and db_files:
-            _lose_data(world, key)
+            _fail_data(world, key)
     network.schedule_detections(world)
 
 
-def _lose_log(world: World, key: Key) -> None:
+def _fail_log(world: World, key: Key) -> None:
     """Close a copy that has lost its log, and end its session with a hard error.
 
     A restart of the copy fails, too.
@@ -76,7 +76,7 @@ def _lose_log(world: World, key: Key) -> None:
             "the volume of {database} on {server} failed", database=database, server=server
         )
         policy.cancel_failover(world, key, message)
-        errorlog.write_message(world, server, 17053, "SQLServerLogMgr::LogWriter", files.NOT_READY)
+        errorlog.write_message(world, server, 17053, "SQLServerLogMgr::LogWriter", files.DEVICE_NOT_READY)
         _emit_note(world, server, "Write error during log flush.")
         errorlog.write_message(world, server, 9001, database, state=4)
     copy = world.update_copy(key, disk_failed=True)
@@ -89,7 +89,7 @@ def _lose_log(world: World, key: Key) -> None:
     policy.on_log_lost(world, key)
 
 
-def _lose_data(world: World, key: Key) -> None:
+def _fail_data(world: World, key: Key) -> None:
     """Handle the loss of a copy's data. An open copy stays open, but fails at each page that it reads.
 
     The redo of a mirror stops.
@@ -125,7 +125,7 @@ def run_checkpoint(world: World, server: str, database: str, failed_tick: Tick) 
     world.call_after(CHECKPOINT_S, "disk.checkpoint", server, database, failed_tick)
 
 
-def check_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: int = 2) -> None:
+def require_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: int = 2) -> None:
     """Raise 823 if the copy's data volume is lost.
 
     Derived: every query is assumed to need a page that is not in memory.
@@ -155,7 +155,7 @@ def find_missing_file_error(world: World, copy: DatabaseCopy, path: str) -> str:
     return files.NO_FILE if is_present and misplaced else files.NO_PATH
 
 
-def check_files(world: World, key: Key) -> bool:
+def verify_files(world: World, key: Key) -> bool:
     """Return whether a starting database finds its files. If not, leave it closed and log the reason."""
     copy = world.copies[key]
     misplaced = volumes.list_misplaced_files(copy)
@@ -164,7 +164,7 @@ def check_files(world: World, key: Key) -> bool:
         copy = world.update_copy(key, file_paths=file_paths, disk_failed=_is_own_volume_lost(world, key))
     if not misplaced and not list_lost_files(world, copy):
         if copy.file_paths:
-            world.copies[key] = volumes.use_file_paths(copy)
+            world.copies[key] = volumes.apply_file_paths(copy)
             world.update_copy(key)
         return True
     keys = {file.key for file in misplaced}

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.constants import ENDPOINT_REDIAL_S, WITNESS_ONLY
+from engine.constants import ENDPOINT_REDIAL_S, WITNESS_ONLY_EDITIONS
 from engine.messages import Message, SqlError
 from engine.model import Endpoint, EndpointState, Handlers, Instance, World
 from engine.protocol import errorlog, groups, network, security
@@ -132,7 +132,7 @@ def drop_endpoint(world: World, server: str, name: str) -> list[Message]:
     return []
 
 
-def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]:
+def set_endpoint_owner(world: World, server: str, name: str, owner: str) -> list[Message]:
     """Set the owner of an endpoint. This removes the permissions that the old owner granted."""
     before = _require_endpoint(world, server, name, "find")
     if owner.lower() != "sa" and world.instances[server].find_login(owner) is None:
@@ -142,7 +142,7 @@ def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]
     return []
 
 
-def change_permission(
+def change_connect_permission(
     world: World, server: str, name: str, verb: str, grantees: tuple[str, ...]
 ) -> list[Message]:
     """Grant, revoke or deny CONNECT on an endpoint.
@@ -175,7 +175,7 @@ def _require_endpoint(world: World, server: str, name: str, verb: str) -> Endpoi
 
 
 def _check_endpoint(world: World, server: Instance, end: Endpoint) -> None:
-    if server.edition in WITNESS_ONLY and end.role != "WITNESS":
+    if server.edition in WITNESS_ONLY_EDITIONS and end.role != "WITNESS":
         raise SqlError(7878, "CREATE")
     if end.certificate is not None:
         certificate = security.find_certificate(server, end.certificate)
@@ -203,7 +203,7 @@ def _store_endpoint(world: World, server: str, end: Endpoint | None) -> None:
     world.update_instance(server, endpoint=end, refused=())
 
 
-def call_partners(world: World, server: str) -> None:
+def reconnect_partners(world: World, server: str) -> None:
     """Reconnect the instance to each partner to which it has lost its connection (timer handler)."""
     for (guid, owner, peer), contact in list(world.contacts.items()):
         waiting = server in (owner, peer) and not contact.connected
@@ -212,4 +212,4 @@ def call_partners(world: World, server: str) -> None:
             groups.on_connection_made(world, guid, owner, peer, contact.epoch)
 
 
-HANDLERS: Final[Handlers] = {"endpoint.redial": call_partners}
+HANDLERS: Final[Handlers] = {"endpoint.redial": reconnect_partners}

@@ -37,7 +37,7 @@ def write_line(world: World, server: str, number: int, severity: int, state: int
     world.emit(ErrorLogData(number=number, severity=severity, state=state), text, server=server)
 
 
-SOURCES: Final = (
+LINE_SOURCES: Final = (
     (3_041, 3_042, "Backup"),
     (17_100, 17_136, "Server"),
     (17_140, 17_203, "Server"),
@@ -47,26 +47,31 @@ SOURCES: Final = (
 )
 """(first number, end of the range, source) of ERRORLOG messages. Seen in published ERRORLOGs."""
 
-OF_THE_SERVER: Final = (
+SERVER_LINE_STARTS: Final = (
     "Microsoft SQL Server",
     "Authentication mode",
     "The service account",
     "SQL Server detected",
 )
-OF_BACKUPS: Final = ("Database backed up.", "Log was backed up.", "Database was restored", "Log was restored")
+BACKUP_LINE_STARTS: Final = (
+    "Database backed up.",
+    "Log was backed up.",
+    "Database was restored",
+    "Log was restored",
+)
 """First words of ERRORLOG lines about backups. Their message numbers are unknown."""
 
 SYSTEM_PROCESS: Final = "spid15s"
 """Source in all other ERRORLOG lines: a system session. Its ID is assumed."""
 
 
-def find_source(number: int, text: str) -> str:
+def find_line_source(number: int, text: str) -> str:
     """Return the source of a line, which is the column ProcessInfo of xp_readerrorlog."""
-    if not number and text.startswith(OF_BACKUPS):
+    if not number and text.startswith(BACKUP_LINE_STARTS):
         return "Backup"
-    if not number and text.startswith(OF_THE_SERVER):
+    if not number and text.startswith(SERVER_LINE_STARTS):
         return "Server"
-    return next((name for low, high, name in SOURCES if low <= number < high), SYSTEM_PROCESS)
+    return next((name for low, high, name in LINE_SOURCES if low <= number < high), SYSTEM_PROCESS)
 
 
 ARCHIVES_MAX: Final = 6

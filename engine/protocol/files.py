@@ -9,14 +9,14 @@ from engine.model import DatabaseCopy, World
 from engine.model.world import StoredFile
 from engine.protocol import network, volumes
 
-SHARE: Final = re.compile(r"\\\\(?P<host>[^\\]+)\\(?P<share>[^\\]+)\\(?P<rest>.+)")
+SHARE_PATH: Final = re.compile(r"\\\\(?P<host>[^\\]+)\\(?P<share>[^\\]+)\\(?P<rest>.+)")
 WIRE_EFFICIENCY: Final = 0.949
 """Payload share of an Ethernet frame, 1460 / 1538 bytes. Derived (also in flow/sites.toml)."""
 
 NO_FILE: Final = "2(The system cannot find the file specified.)"
 NO_PATH: Final = "3(The system cannot find the path specified.)"
 DISK_FULL: Final = "112(There is not enough space on the disk.)"
-NOT_READY: Final = "21(The device is not ready.)"
+DEVICE_NOT_READY: Final = "21(The device is not ready.)"
 NO_NETWORK_PATH: Final = "53(The network path was not found.)"
 
 
@@ -35,7 +35,7 @@ def locate_path(world: World, server: str, path: str) -> tuple[str, str]:
     """
     if is_null_device(path):
         return server, NULL_DEVICE
-    share_match = SHARE.match(path)
+    share_match = SHARE_PATH.match(path)
     if share_match is None:
         local = path if volumes.get_drive_of(path) else f"{volumes.BACKUP_FOLDER}\\{path}"
         _require_drive(world, server, local, path)
@@ -73,7 +73,7 @@ LOST_PAGE: Final = 1_234
 def build_io_error_arguments(copy: DatabaseCopy, operation: str) -> tuple[object, ...]:
     """Return the arguments of error 823 for an *operation* (read or write) on a data file of a lost volume."""
     return (
-        NOT_READY,
+        DEVICE_NOT_READY,
         operation,
         LOST_PAGE * PAGE_BYTES,
         volumes.get_path_of(copy, volumes.list_files_of(copy)[0]),

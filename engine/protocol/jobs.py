@@ -60,7 +60,7 @@ def start_log_backup_timer(world: World, key: Key) -> None:
         world.call_after(copy.log_backup_every_s, "log.backup", *key)
 
 
-def back_up_log(world: World, server: str, database: str) -> None:
+def run_log_backup_job(world: World, server: str, database: str) -> None:
     """Run the log backup job of a copy (timer handler). It frees log for reuse."""
     key = (server, database)
     copy = world.copies.get(key)
@@ -143,4 +143,4 @@ def drop_linked_server(world: World, server: str, name: str) -> list[Message]:
     return []
 
 
-HANDLERS: Final[Handlers] = {"log.backup": back_up_log}
+HANDLERS: Final[Handlers] = {"log.backup": run_log_backup_job}

@@ -64,7 +64,7 @@ def on_file_full(world: World, source: int) -> None:
     copy = world.copies[key]
     if copy.log_full:
         return
-    if compute_used_kb(world, copy) < volumes.compute_log_room_kb(copy) - SMALL_KB:
+    if compute_used_kb(world, copy) < volumes.compute_log_capacity_kb(copy) - SMALL_KB:
         world.dirty.add(source)  # the flow model does not yet know that log was freed
         return
     size_kb = volumes.compute_next_log_size_kb(world, copy)
@@ -90,7 +90,7 @@ class LogTakenOverError(Exception):
     """
 
 
-def _check_writer(copy: DatabaseCopy) -> None:
+def _require_writer(copy: DatabaseCopy) -> None:
     if copy.source is None:
         raise LogTakenOverError(copy.key)
 
@@ -101,9 +101,9 @@ def write_log(world: World, key: Key, kb: float) -> float:
     Raise SqlError 9002 if the log is full and cannot grow, or LogTakenOverError.
     """
     copy = world.copies[key]
-    _check_writer(copy)
+    _require_writer(copy)
     assert copy.source is not None
-    room_kb = volumes.compute_log_room_kb(copy) - compute_used_kb(world, copy)
+    room_kb = volumes.compute_log_capacity_kb(copy) - compute_used_kb(world, copy)
     grows = volumes.compute_next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB
     if copy.log_full or (room_kb < kb and not grows):
         raise SqlError(9002, copy.database, find_reuse_wait(world, copy.source))
@@ -133,7 +133,7 @@ def resume_stopped_databases(world: World) -> None:
     for key, copy in list(world.copies.items()):
         if not copy.log_full or copy.source is None:
             continue
-        freed = compute_used_kb(world, copy) < RESUME_SHARE_MAX * volumes.compute_log_room_kb(copy)
+        freed = compute_used_kb(world, copy) < RESUME_SHARE_MAX * volumes.compute_log_capacity_kb(copy)
         if freed or volumes.compute_next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB:
             world.update_copy(key, log_full=False)
             text = build_message("the log of {database} has free space again", database=key[1])
@@ -146,7 +146,7 @@ def fill_log(world: World, database: str) -> None:
         if copy.database == database and copy.source is not None:
             world.update_copy(key, log_size_kb=volumes.compute_log_limit_kb(world, copy))
             copy = world.copies[key]
-            left_kb = volumes.compute_log_room_kb(copy) - compute_used_kb(world, copy)
+            left_kb = volumes.compute_log_capacity_kb(copy) - compute_used_kb(world, copy)
             world.flow.add_log_kb(copy.source or 0, max(0.0, left_kb))
 
 
@@ -180,7 +180,7 @@ def truncate_log(world: World, server: str, database: str) -> list[Message]:
     return []
 
 
-def hold_transaction(world: World, server: str, database: str) -> None:
+def leave_transaction_open(world: World, server: str, database: str) -> None:
     """Leave a transaction open. It prevents truncation of its own log records and of all later ones."""
     copy = statements.require_copy(world, server, database)
     if copy.source is not None and copy.active_from_kb is None:
@@ -188,17 +188,19 @@ def hold_transaction(world: World, server: str, database: str) -> None:
         world.update_copy((server, copy.database), active_from_kb=generated_kb)
 
 
-def release_transaction(world: World, server: str, database: str) -> None:
-    """End the open transaction of `hold_transaction`."""
+def end_open_transaction(world: World, server: str, database: str) -> None:
+    """End the open transaction of `leave_transaction_open`."""
     copy = statements.require_copy(world, server, database)
     if copy.active_from_kb is not None:
         world.update_copy((server, copy.database), active_from_kb=None)
 
 
-def record_window_transactions(world: World, server: str, database: str, holders: tuple[int, ...]) -> None:
+def record_window_transactions(
+    world: World, server: str, database: str, session_ids: tuple[int, ...]
+) -> None:
     """Record the T-SQL window sessions with an open transaction in the database.
 
-    *holders* are their session IDs.
+    *session_ids* are their session IDs.
     """
     key = (server, database)
     copy = world.copies.get(key)
@@ -206,13 +208,15 @@ def record_window_transactions(world: World, server: str, database: str, holders
         return
     known_entries = {entry[0]: entry for entry in copy.window_transactions}
     generated_kb = world.flow.read_source_positions(copy.source).generated_kb
-    new_entries = tuple(known_entries.get(spid, (spid, generated_kb, world.tick)) for spid in sorted(holders))
+    new_entries = tuple(
+        known_entries.get(spid, (spid, generated_kb, world.tick)) for spid in sorted(session_ids)
+    )
     if new_entries != copy.window_transactions:
         world.windows_held_log = True
         world.update_copy(key, window_transactions=new_entries)
 
 
-SHRUNK_MIN_KB: Final = 1024.0
+SHRUNK_LOG_MIN_KB: Final = 1024.0
 """Minimum log size after DBCC SHRINKFILE, in KB. Assumed."""
 
 
@@ -220,7 +224,7 @@ def shrink_log(world: World, server: str, database: str, target_kb: float) -> li
     """Shrink the log (DBCC SHRINKFILE) to *target_kb*, but not below its used part."""
     statements.use_database(world, server, database)
     copy = statements.require_copy(world, server, database)
-    size_kb = min(copy.log_size_kb, max(target_kb, compute_used_kb(world, copy), SHRUNK_MIN_KB))
+    size_kb = min(copy.log_size_kb, max(target_kb, compute_used_kb(world, copy), SHRUNK_LOG_MIN_KB))
     if size_kb < copy.log_size_kb - SMALL_KB:
         _resize_log(world, (server, copy.database), size_kb)
     return []
@@ -232,7 +236,7 @@ def empty_file(world: World, server: str, database: str, name: str) -> None:
     Raise 2555 for the first data file or log file.
     """
     copy = statements.require_copy(world, server, database)
-    _check_writer(copy)
+    _require_writer(copy)
     if name.lower() not in {f.name.lower() for f in copy.extra_files}:
         raise SqlError(2555, name)
     extra = tuple(replace(f, emptied=True) if f.name.lower() == name.lower() else f for f in copy.extra_files)
@@ -261,14 +265,16 @@ def add_file(
     The mirror creates the file when it redoes this log record.
     """
     copy = statements.require_copy(world, server, database)
-    _check_writer(copy)
+    _require_writer(copy)
     drive = volumes.get_drive_of(path)
     if any(file.name.lower() == name.lower() for file in volumes.list_files_of(copy)):
         raise SqlError(1828, name)
-    if not volumes.ROOTED.match(path):
+    if not volumes.ABSOLUTE_PATH.match(path):
         raise SqlError(5105, path, also=(5009,))
     options = options or {}
-    volumes.check_new_file(name, size_kb, options.get("max_kb"), options.get("growth_kb"), also=(5009,))
+    volumes.check_new_file(
+        name, size_kb, options.get("max_kb"), options.get("growth_kb"), following_errors=(5009,)
+    )
     if volumes.find_file_at(world, server, path) is not None:
         raise SqlError(5170, path, also=(5009,))
     if not volumes.has_drive(world.get_computer_of(server), drive):
@@ -308,7 +314,7 @@ def remove_file(world: World, server: str, database: str, name: str) -> list[Mes
     Raise 5009, 5020 or 5042.
     """
     copy = statements.require_copy(world, server, database)
-    _check_writer(copy)
+    _require_writer(copy)
     file = next((f for f in volumes.list_files_of(copy) if f.name.lower() == name.lower()), None)
     if file is None:
         raise SqlError(5009)

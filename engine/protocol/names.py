@@ -39,7 +39,7 @@ def resolve_name(world: World, client: Client, name: str) -> Client:
     return replace(client, kept_addresses=(record.addresses, world.tick + to_ticks(record.ttl_s)))
 
 
-def compute_detour_s(world: World, client: Client, name: str) -> float:
+def compute_dead_address_delay_s(world: World, client: Client, name: str) -> float:
     """Return the time that a login of *client* spends on unused addresses before it tries the online address.
 
     Infinite if it never tries that address. The name server returns the addresses in random order.

@@ -12,15 +12,15 @@ from engine.chance import RandomStream
 from engine.constants import (
     HARD_ERROR_S,
     PING_CPU_S,
+    PING_DELAY_PER_FACTOR_S,
     PING_INTERVAL_S,
-    PING_WAIT_S,
     RECONNECT_S,
-    SESSION_CLOSE_NOTICED_S,
+    SESSION_CLOSE_DELAY_S,
 )
 from engine.model import Contact, Link, Service, World, to_ticks
 from engine.protocol import groups, security
 
-Hearing = Literal["ok", "hard", "closed", "silent"]
+PeerSignal = Literal["ok", "hard", "closed", "silent"]
 """Kind of signals that one end of a connection receives from the other.
 
 ok: normal traffic. hard: the network stack reports an error. closed: the other end has closed the connection.
@@ -91,11 +91,11 @@ class NetworkPath:
     def find_refusal(self, world: World, caller: str, acceptor: str) -> security.Refusal | None:
         """Return the reason why *acceptor* refuses a connection of *caller*, or None."""
         if caller not in self._refusals:
-            self._refusals[caller] = security.check_handshake(world, caller, acceptor)
+            self._refusals[caller] = security.find_handshake_refusal(world, caller, acceptor)
         return self._refusals[caller]
 
 
-def perceive_link_state(world: World, guid: int, server: str, peer: str, path: NetworkPath) -> Hearing:
+def detect_peer_signal(world: World, guid: int, server: str, peer: str, path: NetworkPath) -> PeerSignal:
     """Return the signals that *server* currently receives from *peer* in session *guid*."""
     instance = world.instances[peer]
     if not path.carrier or not world.computers[instance.computer].powered:
@@ -147,7 +147,7 @@ def is_overloaded(world: World, guid: int, server: str, peer: str) -> bool:
     for name in (server, peer):
         slower = world.get_computer_of(name).cpu_factor - 1.0
         sessions = {number for number, me, _ in world.contacts if me == name} if slower > 0.0 else set()
-        delay_s = slower * (PING_WAIT_S + PING_CPU_S * len(sessions))
+        delay_s = slower * (PING_DELAY_PER_FACTOR_S + PING_CPU_S * len(sessions))
         if slower > 0.0 and delay_s >= get_timeout_s(world, guid, server, peer):
             return True
     return False
@@ -158,9 +158,9 @@ def _has_failed_disk(world: World, guid: int, server: str) -> bool:
     return copy is not None and copy.disk_failed
 
 
-def _is_data_available_on_both(world: World, guid: int, me: str, peer: str) -> bool:
+def _is_data_available_on_both(world: World, guid: int, own_server: str, peer: str) -> bool:
     policy = groups.get_group_policy(world, guid)
-    return not any(policy.is_without_data(world, guid, server) for server in (me, peer))
+    return not any(policy.is_without_data(world, guid, server) for server in (own_server, peer))
 
 
 def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True) -> None:
@@ -179,7 +179,7 @@ def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True
         security.forget_refusals(world, a, b)
 
 
-def close_end(world: World, guid: int, server: str, peer: str, epoch: int) -> bool:
+def close_lost_connection(world: World, guid: int, server: str, peer: str, epoch: int) -> bool:
     """Close *server*'s end of its lost connection to *peer*.
 
     Return False if *server* does not respond, has no connection, or has a newer connection than *epoch*.
@@ -208,7 +208,7 @@ def is_silent(world: World, guid: int, server: str, peer: str) -> bool:
     return not (is_open and world.instances[peer].answering and is_passing(world, server, peer))
 
 
-def close_contacts(world: World, guid: int, server: str) -> None:
+def remove_contacts(world: World, guid: int, server: str) -> None:
     """Remove all connections of *server* for session *guid*.
 
     The other servers then detect closed connections.
@@ -218,13 +218,13 @@ def close_contacts(world: World, guid: int, server: str) -> None:
             world.remove_contact(key)
 
 
-def drop_server(world: World, server: str) -> None:
+def close_server_connections(world: World, server: str) -> None:
     """Close all connections of an instance that was stopped or restarted."""
     for guid in sorted(world.contact_keys):
-        drop_contacts(world, guid, server)
+        close_session_connections(world, guid, server)
 
 
-def drop_contacts(world: World, guid: int, server: str) -> None:
+def close_session_connections(world: World, guid: int, server: str) -> None:
     """Close *server*'s ends of its connections for session *guid* immediately, without a delay for detection."""
     for key, contact in world.list_contacts(guid):
         if key[1] == server and (contact.connected or contact.pending):
@@ -263,7 +263,7 @@ def on_sessions_changed(world: World, guid: int) -> None:
     schedule_detections(world, None if busy else guid)
 
 
-DELAYS_S: Final = {
+DETECTION_DELAYS_S: Final = {
     "hard": HARD_ERROR_S,
     "silent": (0.0, PING_INTERVAL_S),
     "reconnect": RECONNECT_S,
@@ -272,18 +272,20 @@ DELAYS_S: Final = {
 
 
 def _draw_delays_s(chance: RandomStream) -> dict[str, float]:
-    drawn_s = {kind: chance.draw_uniform(*range_s) for kind, range_s in DELAYS_S.items()}
-    return {"closed": SESSION_CLOSE_NOTICED_S, **drawn_s}
+    drawn_s = {kind: chance.draw_uniform(*range_s) for kind, range_s in DETECTION_DELAYS_S.items()}
+    return {"closed": SESSION_CLOSE_DELAY_S, **drawn_s}
 
 
-def schedule_detections(world: World, session_guid: int | None = None, awake: str | None = None) -> None:
+def schedule_detections(
+    world: World, session_guid: int | None = None, resumed_server: str | None = None
+) -> None:
     """Schedule what the ends of connections will detect after a change, for one or all sessions.
 
-    *awake* is an instance that has just stopped hanging: it detects closed connections immediately.
+    *resumed_server* is an instance that has just stopped hanging: it detects closed connections immediately.
     """
     chance = world.chance.fork()
     delays_s: dict[str, float] = {}
-    world.chance.skip(len(DELAYS_S))
+    world.chance.skip(len(DETECTION_DELAYS_S))
     paths: dict[tuple[str, str], NetworkPath] = {}
     for key, contact in (
         list(world.contacts.items()) if session_guid is None else world.list_contacts(session_guid)
@@ -295,7 +297,7 @@ def schedule_detections(world: World, session_guid: int | None = None, awake: st
         if path_pair is None:  # log lines that this loop writes do not affect the cached path
             path_pair = paths[server, peer] = paths[peer, server] = NetworkPath(world, server, peer)
         if contact.connected:
-            link_state: str = perceive_link_state(world, guid, server, peer, path_pair)
+            link_state: str = detect_peer_signal(world, guid, server, peer, path_pair)
         else:
             link_state = "reconnect" if can_connect(world, guid, server, peer, path_pair) else "ok"
             if link_state == "ok" and path_pair.passing and world.instances[peer].answering:
@@ -311,6 +313,6 @@ def schedule_detections(world: World, session_guid: int | None = None, awake: st
         elif link_state == "reconnect":
             world.call_at(world.tick + to_ticks(delays_s[link_state]), "contact.made", *key, contact.epoch)
         elif link_state:
-            delay_s = 0.0 if server == awake else delays_s[link_state]
+            delay_s = 0.0 if server == resumed_server else delays_s[link_state]
             world.call_after(delay_s, "contact.lost", *key, contact.epoch, link_state)
     world.mark_all_logs_changed() if session_guid is None else world.mark_session_changed(session_guid)

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN, ENTERPRISE
+from engine.constants import COMPATIBILITY_LEVELS, COMPATIBILITY_LEVELS_MIN, ENTERPRISE_EDITIONS
 from engine.messages import Message, SqlError
 from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, World
 from engine.protocol import commits, disks, logspace, security, statements, streams, volumes
@@ -14,7 +14,7 @@ from engine.protocol import commits, disks, logspace, security, statements, stre
 # Every server needs the certificate of the encryption key to open the database [DOC: TDE]. The encryption
 # scan takes no simulated time.
 
-STANDARD_HAS_IT: Final = 2019
+TDE_IN_STANDARD_SINCE: Final = 2019
 """First version whose Standard edition has TDE [DOC: editions and supported features of 2019]."""
 
 
@@ -25,7 +25,7 @@ def create_encryption_key(world: World, server: str, database: str, certificate:
     """
     copy = statements.require_copy(world, server, database)
     instance = world.instances[server]
-    if instance.edition not in ENTERPRISE and instance.version < STANDARD_HAS_IT:
+    if instance.edition not in ENTERPRISE_EDITIONS and instance.version < TDE_IN_STANDARD_SINCE:
         raise SqlError(33117)
     if copy.group_kind:
         raise SqlError(0, "Not simulated: an encryption key for a database that is mirrored or in a group")
@@ -144,7 +144,7 @@ def _bring_online(world: World, key: Key, value: str) -> None:
     copy = world.copies[key]
     if copy.db_state not in (DbState.OFFLINE, DbState.RECOVERY_PENDING, DbState.EMERGENCY):
         return
-    if not disks.check_files(world, key):
+    if not disks.verify_files(world, key):
         path = volumes.get_path_of(copy, disks.list_lost_files(world, world.copies[key])[0])
         absence = disks.find_missing_file_error(world, copy, path)
         raise SqlError(5120, path, int(absence.partition("(")[0]), absence, state=101, also=(5069,))
@@ -173,8 +173,10 @@ def _set_trustworthy(world: World, key: Key, value: str) -> None:
 def _set_compatibility(world: World, key: Key, value: str) -> None:
     """Set the compatibility level. Raise 15048 for a level that this version does not support."""
     version = world.instances[key[0]].version
-    allowed = [level for level in (80, *COMPATIBILITY.values()) if COMPATIBILITY_MIN[version] <= level]
-    allowed = [level for level in allowed if level <= COMPATIBILITY[version]]
+    allowed = [
+        level for level in (80, *COMPATIBILITY_LEVELS.values()) if COMPATIBILITY_LEVELS_MIN[version] <= level
+    ]
+    allowed = [level for level in allowed if level <= COMPATIBILITY_LEVELS[version]]
     if not value.isdigit() or int(value) not in allowed:
         *other_levels, last = map(str, allowed)
         raise SqlError(15048, f"{', '.join(other_levels)}, or {last}")
@@ -206,7 +208,7 @@ def get_model_recovery(server: Instance) -> RecoveryModel:
 
 def get_compatibility_level(world: World, copy: DatabaseCopy) -> int:
     """Return the compatibility level of a copy: its own, or the default of its server's version."""
-    return copy.compatibility_level or COMPATIBILITY[world.instances[copy.server].version]
+    return copy.compatibility_level or COMPATIBILITY_LEVELS[world.instances[copy.server].version]
 
 
 def update_levels_after_upgrade(world: World, server: str, version: int) -> None:
@@ -217,11 +219,11 @@ def update_levels_after_upgrade(world: World, server: str, version: int) -> None
     """
     for key, copy in list(world.copies.items()):
         if key[0] == server:
-            level = max(get_compatibility_level(world, copy), COMPATIBILITY_MIN[version])
+            level = max(get_compatibility_level(world, copy), COMPATIBILITY_LEVELS_MIN[version])
             world.update_copy(key, compatibility_level=level)
 
 
-def set_owner(world: World, server: str, database: str, login: str) -> list[Message]:
+def set_database_owner(world: World, server: str, database: str, login: str) -> list[Message]:
     """Set the owner that this server records (sp_changedbowner, ALTER AUTHORIZATION).
 
     Each server has its own record in master: after a failover the owner is the login that restored the

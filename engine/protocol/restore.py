@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.commits import Commit
-from engine.constants import BACKUP_LEAST_S, RECOVER_RESTORED_S
+from engine.constants import BACKUP_S_MIN, RESTORE_RECOVERY_S
 from engine.messages import Message, SqlError
 from engine.model import (
     Availability,
@@ -62,7 +62,7 @@ class RestoreState(Struct, frozen=True):
     @property
     def finish_s(self) -> float:
         """Return the time that the recovery at the end of the restore takes, in seconds."""
-        return RECOVER_RESTORED_S if self.recovery or self.standby else 0.0
+        return RESTORE_RECOVERY_S if self.recovery or self.standby else 0.0
 
 
 def list_backup_sets(
@@ -174,7 +174,7 @@ def restore_database(
         new_files, backup_set.image, login if old_copy is None else old_copy.owner
     )
     store_copy(world, replace(new_files, restoring=number))
-    duration_s = max(BACKUP_LEAST_S, _compute_read_time(world, server, path, backup_set)) + ending.finish_s
+    duration_s = max(BACKUP_S_MIN, _compute_read_time(world, server, path, backup_set)) + ending.finish_s
     args = (new_files.database, number, backup_set, world.tick, ending)
     return statements.PendingStatement(world.tick + to_ticks(duration_s), "restore.done", args)
 
@@ -426,9 +426,7 @@ def _roll_forward(
 ) -> statements.Outcome:
     number = world.next_id()
     world.update_copy(copy.key, restoring=number)
-    duration_s = (
-        max(BACKUP_LEAST_S, _compute_read_time(world, copy.server, path, backup_set)) + ending.finish_s
-    )
+    duration_s = max(BACKUP_S_MIN, _compute_read_time(world, copy.server, path, backup_set)) + ending.finish_s
     args = (copy.database, number, backup_set, world.tick, ending)
     return statements.PendingStatement(world.tick + to_ticks(duration_s), "restore.done", args)
 
@@ -494,23 +492,23 @@ def _complete_restore(
         f"{word} restored. Database: {database}, end of log reached. "
         "This is an informational message only. No user action is required.",
     )
-    messages = backup.format_processed_messages(
+    messages = backup.build_completion_messages(
         world, title, backup_set, database, started_tick, ending.position, ending.stats
     )
     if not reached:
-        return [*messages[:-1], Message(0, 0, 0, 0, NOT_REACHED), messages[-1]]
+        return [*messages[:-1], Message(0, 0, 0, 0, STOPAT_NOT_REACHED), messages[-1]]
     if ending.recovery:
         statements.open_restored(world, key)
     return messages
 
 
-NOT_REACHED: Final = (
+STOPAT_NOT_REACHED: Final = (
     "This backup set contains records that were logged before the designated point in time. "
     "The database is being left in the restoring state so that more roll forward can be performed."
 )
 
 
-KINDS: Final = {DATABASE: "D", DIFFERENTIAL: "I", LOG: "L"}
+RESTORE_TYPES: Final = {DATABASE: "D", DIFFERENTIAL: "I", LOG: "L"}
 """Kind of backup -> restore_type in msdb.dbo.restorehistory. Documented."""
 
 
@@ -520,7 +518,7 @@ def _record_history(
     restore_history_row = RestoreHistoryRow(
         database=key[1],
         backup_id=backup_set.id,
-        kind=KINDS[backup_set.kind],
+        kind=RESTORE_TYPES[backup_set.kind],
         tick=world.tick,
         replace=ending.replaced,
         recovery=recovery,
@@ -535,4 +533,4 @@ def _merge_file_entries(copy: DatabaseCopy, backup_set: BackupSet) -> tuple[DbFi
     return tuple(own_files.get(file.name, file) for file in backup_set.extra_files)
 
 
-statements.COMPLETIONS["restore.done"] = _complete_restore
+statements.COMPLETION_HANDLERS["restore.done"] = _complete_restore

@@ -14,7 +14,7 @@ from engine.messages import SqlError
 from engine.model import Certificate, Endpoint, EndpointState, Instance, Login, User, World
 from engine.protocol import errorlog
 
-ENCRYPTION_FITS: Final = {
+ENCRYPTION_COMPATIBILITY: Final = {
     ("DISABLED", "DISABLED"): True,
     ("DISABLED", "SUPPORTED"): True,
     ("DISABLED", "REQUIRED"): False,
@@ -74,11 +74,11 @@ class Refusal(Struct, frozen=True):
 
     reason: str
     user: str = ""
-    heard: bool = True
+    reached_server: bool = True
     """False if no server answered. Then no ERRORLOG has an entry."""
-    by_caller: bool = False
+    ended_by_caller: bool = False
     """True if the caller ended the attempt. Then the caller's ERRORLOG has the lines."""
-    first: tuple[int, int] | None = None
+    preceding_message: tuple[int, int] | None = None
     """(number, argument) of a message that precedes the refusal in the ERRORLOG."""
 
 
@@ -134,11 +134,11 @@ def has_endpoint_role(server: Instance, witness: bool) -> bool:
 # --- handshake -------------------------------------------------------------------------------------
 
 
-def check_handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
+def find_handshake_refusal(world: World, caller: str, acceptor: str) -> Refusal | None:
     """Return the reason why *acceptor* refuses a mirroring connection of *caller*, or None if it accepts."""
     a, b = world.instances[caller], world.instances[acceptor]
     if not (is_listening(a) and has_reachable_port(world, acceptor)):
-        return Refusal("The endpoint is not reachable.", heard=False)
+        return Refusal("The endpoint is not reachable.", reached_server=False)
     assert a.endpoint is not None and b.endpoint is not None
     methods = _list_common_methods(a.endpoint, b.endpoint)
     if not methods:
@@ -147,7 +147,7 @@ def check_handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
         return Refusal(NO_ALGORITHM, user=_find_shown_account(world, a, b, methods))
     refusal = None
     for method in methods:
-        check = _check_certificates if method == "CERTIFICATE" else _check_windows_account
+        check = _find_certificate_refusal if method == "CERTIFICATE" else _find_account_refusal
         refusal = check(world, a, b)
         if refusal is None:
             return None
@@ -163,8 +163,8 @@ def _find_shown_account(world: World, a: Instance, b: Instance, methods: list[st
 
 def is_encryption_compatible(a: Endpoint, b: Endpoint) -> bool:
     """Return whether the two encryption settings allow a connection."""
-    if not ENCRYPTION_FITS.get(
-        (a.encryption, b.encryption), ENCRYPTION_FITS.get((b.encryption, a.encryption))
+    if not ENCRYPTION_COMPATIBILITY.get(
+        (a.encryption, b.encryption), ENCRYPTION_COMPATIBILITY.get((b.encryption, a.encryption))
     ):
         return False
     clear = "DISABLED" in (a.encryption, b.encryption)
@@ -219,7 +219,7 @@ def find_network_identity(world: World, server: Instance) -> str | None:
     return account
 
 
-def _check_windows_account(world: World, a: Instance, b: Instance) -> Refusal | None:
+def _find_account_refusal(world: World, a: Instance, b: Instance) -> Refusal | None:
     identity = find_network_identity(world, a)
     if identity is None or identity.partition("\\")[0].lower() != world.computers[b.computer].domain.lower():
         return Refusal(NO_LOGON)  # the simulated domains have no trust relationships
@@ -243,14 +243,14 @@ def can_connect(server: Instance, login: Login) -> bool:
 # --- certificates ----------------------------------------------------------------------------------
 
 
-def _check_certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
+def _find_certificate_refusal(world: World, a: Instance, b: Instance) -> Refusal | None:
     """Check the certificates of both sides; return the reason for a refusal, or None.
 
     Each side must have a copy of the other's certificate. Its owner must be a login that may connect.
     """
     own_certificate, theirs = find_endpoint_certificate(a), find_endpoint_certificate(b)
     if own_certificate is None:
-        return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"), by_caller=True)
+        return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"), ended_by_caller=True)
     if theirs is None:
         return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"))
     presented = ((theirs, BAD_OWN_CERTIFICATE, b), (own_certificate, BAD_PEER_CERTIFICATE, a))
@@ -258,12 +258,14 @@ def _check_certificates(world: World, a: Instance, b: Instance) -> Refusal | Non
         number = _find_validity_error(world, certificate)
         if number is not None:
             reason = "Certificate expired" if number == 28025 else "Certificate not yet valid"
-            return Refusal(form.format(reason), first=(number, get_user_id(owner_of, certificate.owner)))
-    refusal = _check_peer_certificate(b, own_certificate)
+            return Refusal(
+                form.format(reason), preceding_message=(number, get_user_id(owner_of, certificate.owner))
+            )
+    refusal = _find_peer_certificate_refusal(b, own_certificate)
     if refusal is not None:
         return refusal
-    refusal = _check_peer_certificate(a, theirs)
-    return None if refusal is None else replace(refusal, by_caller=True)
+    refusal = _find_peer_certificate_refusal(a, theirs)
+    return None if refusal is None else replace(refusal, ended_by_caller=True)
 
 
 def find_endpoint_certificate(server: Instance) -> Certificate | None:
@@ -284,7 +286,7 @@ def _find_validity_error(world: World, certificate: Certificate) -> int | None:
     return 28025 if world.tick >= certificate.expires_tick else None
 
 
-def _check_peer_certificate(server: Instance, certificate: Certificate) -> Refusal | None:
+def _find_peer_certificate_refusal(server: Instance, certificate: Certificate) -> Refusal | None:
     """Return the reason why *server* rejects the certificate of the other end, or None."""
     held_certificate = next((c for c in server.certificates if c.thumbprint == certificate.thumbprint), None)
     if held_certificate is None:
@@ -327,14 +329,14 @@ def log_refusal(
 
     An *explicit* call (SET PARTNER, SET WITNESS) is always logged.
     """
-    logging_server, peer_server = (caller, acceptor) if refusal.by_caller else (acceptor, caller)
+    logging_server, peer_server = (caller, acceptor) if refusal.ended_by_caller else (acceptor, caller)
     refused = world.instances[logging_server].refused
-    if not refusal.heard or ((peer_server, refusal.reason) in refused and not explicit):
+    if not refusal.reached_server or ((peer_server, refusal.reason) in refused and not explicit):
         return
     entries = tuple(entry for entry in refused if entry[0] != peer_server)
     world.update_instance(logging_server, refused=(*entries, (peer_server, refusal.reason)))
-    if refusal.first is not None:
-        errorlog.write_message(world, logging_server, *refusal.first)
+    if refusal.preceding_message is not None:
+        errorlog.write_message(world, logging_server, *refusal.preceding_message)
     client = get_client_ip(world, peer_server)
     if refusal.user:
         errorlog.write_message(
@@ -361,10 +363,12 @@ def forget_refusals(world: World, a: str, b: str) -> None:
 # --- network addresses of mirroring endpoints (`TCP://host:port`) -----------------------------------------
 # An address may name a server that does not listen.
 
-ADDRESS: Final = re.compile(r"tcp://(?P<host>[^:/\s]+|\[[0-9a-f:]+\]):(?P<port>\d{1,5})/?$", re.IGNORECASE)
-NUMERIC: Final = re.compile(r"\d{1,3}(\.\d{1,3}){3}$")
+ADDRESS_PATTERN: Final = re.compile(
+    r"tcp://(?P<host>[^:/\s]+|\[[0-9a-f:]+\]):(?P<port>\d{1,5})/?$", re.IGNORECASE
+)
+IP_PATTERN: Final = re.compile(r"\d{1,3}(\.\d{1,3}){3}$")
 
-NOBODY_LISTENS: Final = (
+CONNECTION_REFUSED: Final = (
     "Connection attempt failed with error: '10061(No connection could be made because the target machine actively "
     "refused it.)'."
 )
@@ -373,7 +377,7 @@ NO_SUCH_HOST: Final = "DNS lookup failed with error: '11001(No such host is know
 
 
 def _match_address(address: str) -> re.Match[str]:
-    match = ADDRESS.match(address.strip())
+    match = ADDRESS_PATTERN.match(address.strip())
     if match is None:
         raise SqlError(1449)
     return match
@@ -399,11 +403,11 @@ def is_address_of(world: World, address: str | None, server: str) -> bool:
     """
     if address is None:
         return True
-    match = ADDRESS.match(address.strip())
+    match = ADDRESS_PATTERN.match(address.strip())
     end = world.instances[server].endpoint
     if match is None or end is None or find_host(world, address) != server or int(match["port"]) != end.port:
         return False
-    return NUMERIC.match(match["host"]) is None or match["host"] == end.ip
+    return IP_PATTERN.match(match["host"]) is None or match["host"] == end.ip
 
 
 def log_dead_address(world: World, caller: str, address: str, *, explicit: bool = False) -> None:
@@ -412,8 +416,8 @@ def log_dead_address(world: World, caller: str, address: str, *, explicit: bool 
     An *explicit* call is always logged.
     """
     server = world.instances[caller]
-    if (address, NOBODY_LISTENS) in server.refused and not explicit:
+    if (address, CONNECTION_REFUSED) in server.refused and not explicit:
         return
-    world.update_instance(caller, refused=(*server.refused, (address, NOBODY_LISTENS)))
-    reason = NO_SUCH_HOST if find_host(world, address) is None else NOBODY_LISTENS
+    world.update_instance(caller, refused=(*server.refused, (address, CONNECTION_REFUSED)))
+    reason = NO_SUCH_HOST if find_host(world, address) is None else CONNECTION_REFUSED
     errorlog.write_message(world, caller, 1474, 2, reason, address)

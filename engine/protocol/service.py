@@ -35,7 +35,7 @@ def _delay_power_on(world: World, computer: str) -> None:
     world.call_after(POWER_CHECK_INTERVAL_S, "computer.on", computer)
 
 
-def _lose_power(world: World, computer: str) -> None:
+def _switch_off(world: World, computer: str) -> None:
     """Switch a computer off. If someone waits to switch it on, delay that by one interval."""
     world.update_computer(computer, powered=False, shutting_down=False)
     if any(name == "computer.on" and args == (computer,) for _, _, name, args in world.timers):
@@ -44,7 +44,7 @@ def _lose_power(world: World, computer: str) -> None:
 
 def _end_power(world: World, name: str, text: str) -> None:
     computer = world.get_computer(name).name
-    _lose_power(world, computer)
+    _switch_off(world, computer)
     for server in world.list_instances_on(computer):
         _end_without_checkpoint(world, server)
         world.cancel_calls("service.start", server)
@@ -86,7 +86,7 @@ def shut_down(world: World, name: str) -> None:
     for server in running:
         if world.instances[server].clustered:
             continue
-        begin_stop(world, server, Cause.SHUTDOWN_SERVER, "power-off", ((17147, ()),))
+        begin_service_stop(world, server, Cause.SHUTDOWN_SERVER, "power-off", ((17147, ()),))
 
 
 def _end_without_checkpoint(world: World, server: str) -> None:
@@ -104,7 +104,7 @@ def kill_process(world: World, server: str) -> None:
     _drop_process(world, server)
 
 
-def begin_stop(
+def begin_service_stop(
     world: World,
     server: str,
     cause: Cause,
@@ -136,7 +136,7 @@ def begin_stop(
     network.schedule_detections(world)
 
 
-def complete_stop(world: World, server: str, started_tick: int, next_action: str) -> None:
+def complete_service_stop(world: World, server: str, started_tick: int, next_action: str) -> None:
     """End the process of a stopping service and run *next_action* (timer handler)."""
     state = world.instances[server]
     if state.service is not Service.STOPPING or state.started_tick != started_tick:
@@ -154,7 +154,7 @@ def on_shutdown_done(world: World, server: str, started_tick: int) -> None:
     """Power off a computer whose operating system has shut down (timer handler)."""
     state = world.instances[server]
     if state.service is Service.STOPPED and state.started_tick == started_tick:
-        _lose_power(world, state.computer)
+        _switch_off(world, state.computer)
         world.update_instance(server, start_wanted=False)
         _emit_announcement(world, server, build_message("server is shut down"))
         network.schedule_detections(world)
@@ -216,7 +216,7 @@ def on_service_started(world: World, server: str) -> None:
         if (
             copy.db_state in (DbState.OFFLINE, DbState.EMERGENCY)
             or is_plain_restoring
-            or not disks.check_files(world, key)
+            or not disks.verify_files(world, key)
         ):
             continue
         world.update_copy(key, recovering=True, db_state=DbState.RECOVERING)
@@ -239,7 +239,7 @@ def unfreeze_instance(world: World, server: str) -> None:
     if world.instances[server].hung:
         world.update_instance(server, hung=False)
         _emit_announcement(world, server, build_message("responds again"))
-        network.schedule_detections(world, awake=server)
+        network.schedule_detections(world, resumed_server=server)
 
 
 def set_cables(world: World, server: str, plugged: bool) -> None:
@@ -255,7 +255,7 @@ def set_cables(world: World, server: str, plugged: bool) -> None:
 
 def _drop_process(world: World, server: str) -> None:
     """Remove the process with its connections, unwritten log and knowledge of other servers."""
-    network.drop_server(world, server)
+    network.close_server_connections(world, server)
     for key, copy in list(world.copies.items()):
         if key[0] != server:
             continue

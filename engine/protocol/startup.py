@@ -8,7 +8,7 @@ left out.
 from collections.abc import Iterator
 from typing import Final
 
-from engine.constants import PRODUCT, RECOVERY_AT_START_S
+from engine.constants import PRODUCT_VERSIONS, RECOVERY_AT_START_S
 from engine.model import DbState, Handlers, Instance, World
 from engine.protocol import errorlog, groups, security
 
@@ -16,29 +16,31 @@ DAC_PORT: Final = 1434
 SQL_PORT: Final = 1433
 """Port of the default instance. Documented [DOC: dedicated administrator connection; TCP/IP properties]."""
 
-DAC_ON_EXPRESS: Final = 7806
+EXPRESS_DAC_TRACE_FLAG: Final = 7806
 """Trace flag that gives Express a dedicated administrator connection. Documented."""
 
 
 def get_instance_folder(version: int) -> str:
     """Return the folder of the default instance. Documented [DOC: file locations for default and named instances]."""
-    return "MSSQL.1" if version == 2005 else f"MSSQL{PRODUCT[version][0].partition('.')[0]}.MSSQLSERVER"
+    return (
+        "MSSQL.1" if version == 2005 else f"MSSQL{PRODUCT_VERSIONS[version][0].partition('.')[0]}.MSSQLSERVER"
+    )
 
 
-Line = tuple[int | str, tuple[object, ...]]
+StartupLine = tuple[int | str, tuple[object, ...]]
 """(number, arguments) of a message, or (text, ()) for a line whose number is unknown."""
 
 
 def format_product(server: Instance) -> str:
     """Return product name and build as in @@VERSION and in the first line of an ERRORLOG."""
-    number, _, name = PRODUCT[server.version]
+    number, _, name = PRODUCT_VERSIONS[server.version]
     return f"{name} - {number} (X64) "
 
 
-SERVICE_ACCOUNT: Final = (
+SERVICE_ACCOUNT_TEXT: Final = (
     "The service account is '{account}'. This is an informational message; no user action is required."
 )
-PROCESSORS: Final = (
+PROCESSORS_TEXT: Final = (
     "SQL Server detected 1 sockets with {cores} cores per socket and {cores} logical processors per socket, {cores} "
     "total logical processors; using {cores} logical processors based on SQL Server licensing. This is an "
     "informational message; no user action is required."
@@ -52,7 +54,7 @@ def get_log_path(server: Instance) -> str:
     return f"{home}\\LOG\\ERRORLOG"
 
 
-def _list_header_lines(server: Instance) -> Iterator[Line]:
+def _list_header_lines(server: Instance) -> Iterator[StartupLine]:
     """Yield the first lines of every ERRORLOG."""
     yield format_product(server), ()
     yield 17101, ()
@@ -61,13 +63,13 @@ def _list_header_lines(server: Instance) -> Iterator[Line]:
     yield "Authentication mode is MIXED.", ()
     yield 17111, (get_log_path(server),)
     if server.version >= 2012:
-        yield SERVICE_ACCOUNT.format(account=server.service_account), ()
+        yield SERVICE_ACCOUNT_TEXT.format(account=server.service_account), ()
 
 
-def _list_engine_lines(server: Instance, cores: int) -> Iterator[Line]:
+def _list_engine_lines(server: Instance, cores: int) -> Iterator[StartupLine]:
     """Yield the lines from the processor count to the line that the instance is ready for clients."""
     if server.version >= 2012:
-        yield PROCESSORS.format(cores=cores), ()
+        yield PROCESSORS_TEXT.format(cores=cores), ()
     yield 17162, ()
     if server.version < 2012:
         yield 17164, (cores,)
@@ -77,7 +79,7 @@ def _list_engine_lines(server: Instance, cores: int) -> Iterator[Line]:
     if server.clustered:
         yield 17664, (server.computer,)
     yield 17137, ("mssqlsystemresource",)
-    build = PRODUCT[server.version][0].split(".")
+    build = PRODUCT_VERSIONS[server.version][0].split(".")
     yield 958, (f"{build[0]}.{int(build[1]):02}.{build[2]}",)
     yield 17137, ("msdb",)
     yield 17137, ("model",)
@@ -86,14 +88,14 @@ def _list_engine_lines(server: Instance, cores: int) -> Iterator[Line]:
         yield 26022, ("'any'", "ipv4", SQL_PORT)
     yield 26048, ("\\\\.\\pipe\\SQLLocal\\MSSQLSERVER",)
     if server.edition == "Express":
-        yield 17199, (DAC_ON_EXPRESS,)
+        yield 17199, (EXPRESS_DAC_TRACE_FLAG,)
     else:
         yield 26022, ("127.0.0.1", "ipv4", DAC_PORT)
         yield 17201, (DAC_PORT,)
     yield 17126, ()
 
 
-def _list_transport_lines(server: Instance) -> Iterator[Line]:
+def _list_transport_lines(server: Instance) -> Iterator[StartupLine]:
     """Yield the lines after the start of the user databases: tempdb, Service Broker, mirroring endpoint."""
     yield 17136, ()
     yield 17137, ("tempdb",)
@@ -110,7 +112,7 @@ def _list_transport_lines(server: Instance) -> Iterator[Line]:
     yield 9688, ()
 
 
-def _write_lines(world: World, server: str, lines: Iterator[Line]) -> None:
+def _write_lines(world: World, server: str, lines: Iterator[StartupLine]) -> None:
     for line_key, arguments in lines:
         if isinstance(line_key, int):
             errorlog.write_message(world, server, line_key, *arguments)

@@ -37,18 +37,18 @@ class PendingStatement(Struct, frozen=True):
 
 
 Outcome = list[Message] | PendingStatement
-COMPLETIONS: Final[dict[str, Callable[..., Outcome]]] = {}
-ABANDONED: Final[dict[str, Callable[..., None]]] = {}
+COMPLETION_HANDLERS: Final[dict[str, Callable[..., Outcome]]] = {}
+ABANDON_HANDLERS: Final[dict[str, Callable[..., None]]] = {}
 """Handlers that run if the batch of a pending statement is canceled or its connection breaks."""
 
 
 def abandon_statement(world: World, server: str, handler: str, args: tuple[object, ...]) -> None:
     """Abandon a pending statement and undo its work as far as SQL Server does."""
-    if handler in ABANDONED:
-        ABANDONED[handler](world, server, *args)
+    if handler in ABANDON_HANDLERS:
+        ABANDON_HANDLERS[handler](world, server, *args)
 
 
-SILENCE_CHECK_S: Final = 0.1
+PEER_CHECK_INTERVAL_S: Final = 0.1
 """Interval at which a waiting statement checks whether silent servers answer. Our choice."""
 
 Statement = Callable[..., Outcome]
@@ -72,10 +72,12 @@ def wait_for_peers(name: str, find_peers: FindPeers) -> Callable[[Statement], St
             copy = next(copies_found, None)
             guid, peers = find_peers(world, copy) if copy is not None else (0, ())
             if any(network.is_silent(world, guid, server, peer) for peer in peers):
-                return PendingStatement(world.tick + to_ticks(SILENCE_CHECK_S), handler, (database, *args))
+                return PendingStatement(
+                    world.tick + to_ticks(PEER_CHECK_INTERVAL_S), handler, (database, *args)
+                )
             return statement(world, server, database, *args)
 
-        COMPLETIONS[handler] = run
+        COMPLETION_HANDLERS[handler] = run
         return run
 
     return decorate
@@ -141,7 +143,7 @@ def open_restored(world: World, key: Key) -> None:
     """Recover and open a restoring copy. Its log starts a new branch here."""
     copy = world.copies[key]
     end = copy.end_of_log_kb
-    _account_recovery_loss(world, copy)
+    _record_recovery_loss(world, copy)
     world.update_copy(
         key,
         db_state=DbState.ONLINE,
@@ -158,10 +160,10 @@ def open_restored(world: World, key: Key) -> None:
     errorlog.write_message(world, key[0], 3421, key[1], copy.database_id, 1, 0, 0, 0)
 
 
-COMPLETIONS["restore.recovered"] = _complete_recovery
+COMPLETION_HANDLERS["restore.recovered"] = _complete_recovery
 
 
-def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
+def _record_recovery_loss(world: World, copy: DatabaseCopy) -> None:
     """Record as lost the commits in the other copies that this recovered copy lacks.
 
     Do nothing while another copy is accessible.
@@ -198,7 +200,9 @@ def shut_down_instance(world: World, server: str, nowait: bool, login: str) -> O
         replace(fault, effective_tick=world.tick, effect=build_message("the instance is stopping"))
     )
     request_text = "NOWAIT request" if nowait else "request"
-    service.begin_stop(world, server, causes.MECHANISM[cause], lines=((6006, (request_text, login)),))
+    service.begin_service_stop(
+        world, server, causes.FAILOVER_CAUSES[cause], lines=((6006, (request_text, login)),)
+    )
     return []
 
 

@@ -8,8 +8,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine import arithmetic, flow
-from engine.constants import ENTERPRISE
-from engine.flow import NOWHERE, CrossingKind, SourceSetup, StreamNumbers, StreamSetup, recovery
+from engine.constants import ENTERPRISE_EDITIONS
+from engine.flow import NO_STREAM_NUMBERS, CrossingKind, SourceSetup, StreamNumbers, StreamSetup, recovery
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.flow.setup import Operation, ServerHardware, Workload
 from engine.flow.sites import SITES, WORKLOADS
@@ -22,7 +22,7 @@ def add_source(world: World, key: Key, at_kb: float) -> int:
     _start_new_branch(world, key, at_kb)
     source = world.flow.add_source(FlowSetups(world).get_source_setup(world.copies[key]))
     world.sources[source] = key
-    world.flow.set_positions(source, **_set_all_positions(SOURCE_POSITIONS, at_kb))
+    world.flow.set_positions(source, **_build_positions(SOURCE_POSITIONS, at_kb))
     world.update_copy(key, source=source, log_start_kb=min(at_kb, world.copies[key].log_start_kb))
     return source
 
@@ -74,7 +74,7 @@ def attach_receiver(world: World, source: int, receiver: Key) -> int:
     stream = free_streams[0] if free_streams else _add_stream(world, source)
     end = copy.end_of_log_kb
     world.flow.set_stream_positions(
-        stream, **_set_all_positions(STREAM_POSITIONS, end), redone_kb=min(copy.redone_kb, end)
+        stream, **_build_positions(STREAM_POSITIONS, end), redone_kb=min(copy.redone_kb, end)
     )
     world.streams[stream] = receiver
     world.update_copy(receiver, stream=stream)
@@ -89,7 +89,7 @@ def _add_stream(world: World, source: int) -> int:
     world.streams[stream] = None
     world.flow.set_stream_positions(
         stream,
-        **_set_all_positions(
+        **_build_positions(
             (*STREAM_POSITIONS, "redone_kb"), world.flow.read_source_positions(source).flushed_kb
         ),
     )
@@ -154,7 +154,7 @@ def resend_lost_log(world: World, stream: int) -> None:
         positions.hardened_kb, world.flow.read_source_positions(world.flow.get_source_of(stream)).flushed_kb
     )
     world.flow.set_stream_positions(
-        stream, **_set_all_positions(STREAM_POSITIONS, end), redone_kb=min(positions.redone_kb, end)
+        stream, **_build_positions(STREAM_POSITIONS, end), redone_kb=min(positions.redone_kb, end)
     )
 
 
@@ -174,10 +174,8 @@ def take_over(world: World, stream: int) -> None:
     world.sources[source] = receiver
     world.streams[stream] = None
     world.update_copy(receiver, source=source, stream=None)
-    world.flow.set_positions(source, **_set_all_positions(SOURCE_POSITIONS, hardened_kb))
-    world.flow.set_stream_positions(
-        stream, **_set_all_positions((*STREAM_POSITIONS, "redone_kb"), hardened_kb)
-    )
+    world.flow.set_positions(source, **_build_positions(SOURCE_POSITIONS, hardened_kb))
+    world.flow.set_stream_positions(stream, **_build_positions((*STREAM_POSITIONS, "redone_kb"), hardened_kb))
     world.dirty.add(source)
 
 
@@ -185,7 +183,7 @@ SOURCE_POSITIONS = ("generated_kb", "flushed_kb", "committed_kb")
 STREAM_POSITIONS = ("sent_kb", "received_kb", "hardened_kb", "acknowledged_kb")
 
 
-def _set_all_positions(names: tuple[str, ...], kb: float) -> dict[str, float]:
+def _build_positions(names: tuple[str, ...], kb: float) -> dict[str, float]:
     return dict.fromkeys(names, kb)
 
 
@@ -216,18 +214,18 @@ def get_committed_kb(world: World, copy: DatabaseCopy) -> float:
     )
 
 
-def find_log_place(world: World, copy: DatabaseCopy) -> StreamNumbers | None:
+def find_log_stream(world: World, copy: DatabaseCopy) -> StreamNumbers | None:
     """Return (source, stream) of the log that *copy* writes or receives; None if there is none."""
     if copy.stream is not None:
         return world.flow.get_source_of(copy.stream), copy.stream
     if copy.source is None:
         return None
-    return copy.source, next(iter(world.flow.list_streams_of(copy.source)), NOWHERE[1])
+    return copy.source, next(iter(world.flow.list_streams_of(copy.source)), NO_STREAM_NUMBERS[1])
 
 
-def find_log_places(world: World) -> dict[Key, StreamNumbers]:
-    """Return key -> `find_log_place` for every copy that writes or receives log."""
-    log_places = ((key, find_log_place(world, copy)) for key, copy in world.copies.items())
+def find_log_streams(world: World) -> dict[Key, StreamNumbers]:
+    """Return key -> `find_log_stream` for every copy that writes or receives log."""
+    log_places = ((key, find_log_stream(world, copy)) for key, copy in world.copies.items())
     return {key: log_place for key, log_place in log_places if log_place is not None}
 
 
@@ -239,14 +237,14 @@ def read_counter(world: World, log_place: StreamNumbers, name: str) -> float:
     return world.flow.read_stream_counters(stream)[STREAM_COUNTERS.index(name)] if stream >= 0 else 0.0
 
 
-def compute_workload(copy: DatabaseCopy) -> Workload:
+def get_workload(copy: DatabaseCopy) -> Workload:
     """Return the current workload of the copy's database."""
     return WORKLOADS[copy.workload]
 
 
 def is_under_load(copy: DatabaseCopy) -> bool:
     """Return whether clients work in the database. This selects the column of the white paper's table 6."""
-    return compute_workload(copy).connections * copy.scale >= 1.0
+    return get_workload(copy).connections * copy.scale >= 1.0
 
 
 def update_flow(world: World) -> None:
@@ -280,7 +278,7 @@ def update_flow(world: World) -> None:
     positions = model.read_positions(logs, [stream for source in logs for stream in fitting[source]])
     for source in logs:
         copy, carried_kb = world.copies[world.sources[source]], []
-        policy, watched = groups.get_policy(copy), WATCHED[copy.log_full, copy.operation is None]
+        policy, watched = groups.get_policy(copy), WATCHED_CROSSINGS[copy.log_full, copy.operation is None]
         if positions.watched[source] != watched:
             model.watch_source(source, watched)
         for stream in fitting[source]:
@@ -295,7 +293,7 @@ def update_flow(world: World) -> None:
     world.dirty.clear()
 
 
-WATCHED: Final = {
+WATCHED_CROSSINGS: Final = {
     (False, False): CrossingKind.LOG_FULL | CrossingKind.OPERATION_DONE,
     (False, True): CrossingKind.LOG_FULL,
     (True, False): CrossingKind.OPERATION_DONE,
@@ -402,7 +400,7 @@ class FlowSetups:
             copy.workload,
             copy.scale if clients or operation is None else 0.0,
             serving.is_copy_serving(self.world, copy) and (clients or operation is not None),
-            volumes.compute_log_room_kb(copy),
+            volumes.compute_log_capacity_kb(copy),
             copy.delayed_durability == 2,
             operation,
         )
@@ -475,7 +473,7 @@ class _StreamPath:
             path.loss,
             _compute_bandwidth_left_mbps(world, a, b, path.bandwidth_mbps),
             security.is_encrypted(world, a, b),
-            instance.edition in ENTERPRISE,
+            instance.edition in ENTERPRISE_EDITIONS,
             computer.log_disk_factor,
             computer.data_disk_factor,
             computer.cpu_factor,

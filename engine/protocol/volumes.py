@@ -115,7 +115,7 @@ def get_path_of(copy: DatabaseCopy, file: DbFile) -> str:
     return f"{file.drive}:\\{'Log' if file.log else 'Data'}\\{file.key}.{ending}"
 
 
-ROOTED: Final = re.compile(r"[A-Za-z]:\\[^\\]")
+ABSOLUTE_PATH: Final = re.compile(r"[A-Za-z]:\\[^\\]")
 """Pattern of an absolute path on a drive."""
 
 
@@ -124,18 +124,18 @@ def check_new_file(
     size_kb: float,
     max_kb: float | None,
     growth_kb: float | None,
-    also: tuple[int, ...],
+    following_errors: tuple[int, ...],
 ) -> None:
-    """Check the properties of a new file. Raise 5174, 5103 or 5169, followed by the messages *also*."""
-    if size_kb < SIZE_LEAST_KB:
-        raise SqlError(5174, also=also)
+    """Check the properties of a new file. Raise 5174, 5103 or 5169, followed by the messages *following_errors*."""
+    if size_kb < FILE_MIN_KB:
+        raise SqlError(5174, also=following_errors)
     if max_kb is not None and max_kb < size_kb:
-        raise SqlError(5103, name, also=also)
+        raise SqlError(5103, name, also=following_errors)
     if max_kb is not None and growth_kb is not None and growth_kb > max_kb:
-        raise SqlError(5169, name, also=also)
+        raise SqlError(5169, name, also=following_errors)
 
 
-SIZE_LEAST_KB: Final = 512.0
+FILE_MIN_KB: Final = 512.0
 """Minimum size of a new file. Documented [DOC: ALTER DATABASE file options]."""
 
 
@@ -166,7 +166,7 @@ def list_misplaced_files(copy: DatabaseCopy) -> list[DbFile]:
     ]
 
 
-def use_file_paths(copy: DatabaseCopy) -> DatabaseCopy:
+def apply_file_paths(copy: DatabaseCopy) -> DatabaseCopy:
     """Return the copy after it has opened its files at their paths.
 
     Each file then belongs to the drive of its path.
@@ -196,7 +196,7 @@ def get_options_of(copy: DatabaseCopy, file: DbFile) -> FileOptions:
     )
 
 
-def compute_log_room_kb(copy: DatabaseCopy) -> float:
+def compute_log_capacity_kb(copy: DatabaseCopy) -> float:
     """Return the capacity of the log files of the copy at their current size, in KB."""
     if not copy.extra_files:
         return copy.log_size_kb

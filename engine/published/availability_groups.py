@@ -17,11 +17,18 @@ from engine.flow import SafetyMode, Samples, run_flow
 from engine.flow.sites import SSD, USERS
 from engine.model import ReplicaWord, World
 from engine.published.clusters import DATABASE, MBPS, NODES, build_group_world
-from engine.published.measure import KB_PER_MB, build_setup, measure_means, play, run_s, run_to_steady_state
+from engine.published.measure import (
+    KB_PER_MB,
+    build_setup,
+    measure_means,
+    play_script,
+    run_seconds,
+    run_to_steady_state,
+)
 from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
 
-SETTLE_S: Final = 250.0
-MEASURED_S: Final = 300.0
+WARM_UP_S: Final = 250.0
+MEASUREMENT_S: Final = 300.0
 
 
 class GroupMeasurement(Struct, frozen=True):
@@ -36,35 +43,35 @@ class GroupMeasurement(Struct, frozen=True):
     primary_most_mb_per_s: float
 
 
-THREE: Final = ("sync", "sync", "sync")
+THREE_REPLICAS: Final = ("sync", "sync", "sync")
 
 
 @cache
 def measure_group() -> GroupMeasurement:
     """Measure an availability group under load in a run without faults."""
     world = build_group_world(workload=USERS.name, windows="2012", version=2012)
-    simulator.advance_world(world, round(SETTLE_S * TICKS_PER_S))
+    simulator.advance_world(world, round(WARM_UP_S * TICKS_PER_S))
     flow = world.flow
     source, stream = world.copies[NODES[0], DATABASE].source, world.copies[NODES[1], DATABASE].stream
     assert source is not None
     assert stream is not None
     before, stream_before = flow.read_source_totals(source), flow.read_stream_totals(stream)
     local_values, remote_values = [], []
-    for _ in range(round(MEASURED_S)):
+    for _ in range(round(MEASUREMENT_S)):
         simulator.advance_world(world, world.tick + TICKS_PER_S)
         local_values.append(flow.read_source(source).principal_data_writes_kb_per_s / KB_PER_MB)
         remote_values.append(flow.read_stream(stream).mirror_data_writes_kb_per_s / KB_PER_MB)
     later_totals, stream_after = flow.read_source_totals(source), flow.read_stream_totals(stream)
-    pages_to_mb_per_s = PAGE_KB / KB_PER_MB / MEASURED_S
+    pages_to_mb_per_s = PAGE_KB / KB_PER_MB / MEASUREMENT_S
     return GroupMeasurement(
-        requests_per_s=(later_totals.transactions - before.transactions) / MEASURED_S,
+        requests_per_s=(later_totals.transactions - before.transactions) / MEASUREMENT_S,
         writes_mb_per_s=(stream_after.pages_written - stream_before.pages_written) * pages_to_mb_per_s,
         primary_writes_mb_per_s=(later_totals.pages_written - before.pages_written) * pages_to_mb_per_s,
         **_find_peaks(local_values, remote_values),
     )
 
 
-class HighestValues(TypedDict):
+class ExtremeValues(TypedDict):
     """Extreme values of a run."""
 
     writes_most_mb_per_s: float
@@ -73,7 +80,7 @@ class HighestValues(TypedDict):
     bursts: int
 
 
-def _find_peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> HighestValues:
+def _find_peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]) -> ExtremeValues:
     """Return the extreme values of data writes. Both series are in MB/s, with one value per second."""
     high = [rate > 0.5 * max(secondary_rates) for rate in secondary_rates]
     return {
@@ -88,11 +95,11 @@ def _find_peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]
 def measure_mirroring() -> GroupMeasurement:
     """Measure a mirroring session with the same workload, for comparison."""
     flow = run_to_steady_state(build_setup(USERS, SafetyMode.FULL, SSD, version=2012, bandwidth_mbps=MBPS))
-    run_s(flow, SETTLE_S)
-    twin = flow.fork()
-    mean_values = measure_means(flow, MEASURED_S)
+    run_seconds(flow, WARM_UP_S)
+    forked_flow = flow.fork()
+    mean_values = measure_means(flow, MEASUREMENT_S)
     samples = Samples(every=TICKS_PER_S)
-    run_flow(twin, round(MEASURED_S * TICKS_PER_S), samples)
+    run_flow(forked_flow, round(MEASUREMENT_S * TICKS_PER_S), samples)
     principal_mb = samples.read_column(0, "principal_data_writes_kb_per_s") / KB_PER_MB
     mirror_mb = samples.read_column(0, "mirror_data_writes_kb_per_s") / KB_PER_MB
     return GroupMeasurement(
@@ -112,8 +119,8 @@ def _play_lines(lines: Sequence[str], seed: int, until_s: float) -> tuple[World,
 
     Return the world and the events.
     """
-    world = build_group_world(THREE, windows="2012", version=2012, seed=seed)
-    return world, play(world, "".join(f"5 {line}\n" for line in lines), until_s)
+    world = build_group_world(THREE_REPLICAS, windows="2012", version=2012, seed=seed)
+    return world, play_script(world, "".join(f"5 {line}\n" for line in lines), until_s)
 
 
 def _find_state_s(events: list[Event], state_word: ReplicaWord, server: str | None = None) -> float:
@@ -123,7 +130,7 @@ def _find_state_s(events: list[Event], state_word: ReplicaWord, server: str | No
 
 
 @cache
-def measure_planned_s() -> float:
+def measure_planned_failover_s() -> float:
     """Return the mean duration of a planned failover.
 
     It begins with RESOLVING_NORMAL at the old primary and ends with PRIMARY_NORMAL at the new one.
@@ -142,11 +149,11 @@ def measure_commit_pause_s() -> float:
 
     The primary is under load.
     """
-    world = build_group_world(THREE, USERS.name, windows="2012", version=2012)
+    world = build_group_world(THREE_REPLICAS, USERS.name, windows="2012", version=2012)
     simulator.advance_world(world, round(5.0 * TICKS_PER_S))
     source = world.copies[NODES[0], DATABASE].source
     assert source is not None
-    play(world, f"5 black-hole {NODES[0]} {NODES[1]}\n", 5.5)
+    play_script(world, f"5 black-hole {NODES[0]} {NODES[1]}\n", 5.5)
     transactions = world.flow.read_source_positions(source).transactions
     while (
         world.flow.read_source_positions(source).transactions <= transactions + 1.0
@@ -157,7 +164,7 @@ def measure_commit_pause_s() -> float:
 
 
 @cache
-def measure_isolated_s() -> float:
+def measure_isolated_primary_s() -> float:
     """Return the time for which a primary that has lost its network remains primary, in seconds."""
     _, events = _play_lines([f"black-hole {NODES[0]} {other_node}" for other_node in NODES[1:3]], 1, 60.0)
     return _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
@@ -166,7 +173,7 @@ def measure_isolated_s() -> float:
 def build_rows() -> list[FigureRow]:
     """Return the rows about availability groups."""
     group, mirroring = measure_group(), measure_mirroring()
-    minutes = MEASURED_S / 60.0
+    minutes = MEASUREMENT_S / 60.0
     return [
         build_published_number_row("AG.writes", group.writes_mb_per_s),
         build_published_number_row("AG.burst", group.writes_most_mb_per_s),
@@ -187,7 +194,9 @@ def build_rows() -> list[FigureRow]:
         ),
         build_published_number_row("AG.requests", group.requests_per_s),
         build_published_number_row("AG.mirror.requests", mirroring.requests_per_s),
-        build_published_number_row("AG.planned", measure_planned_s()),
+        build_published_number_row("AG.planned", measure_planned_failover_s()),
         build_published_number_row("AG.session", measure_commit_pause_s()),
-        build_statement_row("AG.lease", measure_isolated_s() <= 10.0, f"after {measure_isolated_s():.1f} s"),
+        build_statement_row(
+            "AG.lease", measure_isolated_primary_s() <= 10.0, f"after {measure_isolated_primary_s():.1f} s"
+        ),
     ]

@@ -5,7 +5,7 @@ from functools import cache
 from itertools import combinations, permutations
 from typing import Final
 
-from engine.cluster.quorum import WINDOWS
+from engine.cluster.quorum import WINDOWS_VERSIONS
 from engine.events import ClusterData
 from engine.model import Computer, World
 from engine.published.clusters import (
@@ -19,13 +19,13 @@ from engine.published.clusters import (
     get_role,
     has_running_partition,
 )
-from engine.published.measure import play
+from engine.published.measure import play_script
 from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
 from engine.published.whitepaper_failover import FAILOVER_S
 
-FOUR: Final = NODES[:4]
-AT_S: Final = 5.0
-MIRRORING_S: Final = FAILOVER_S["power-off"][2]
+FOUR_NODES: Final = NODES[:4]
+FAULT_S: Final = 5.0
+MIRRORING_OUTAGE_S: Final = FAILOVER_S["power-off"][2]
 """Outage of a mirrored database after a power failure, for comparison with a failover cluster instance."""
 
 
@@ -33,16 +33,18 @@ MIRRORING_S: Final = FAILOVER_S["power-off"][2]
 def _measure_outage_s(act: str, seed: int = 1) -> float:
     """Return the seconds from the input line *act* until the database is open again."""
     world = build_instance_world(seed=seed)
-    play(world, f"{AT_S} {act}\n", AT_S + 120.0)
+    play_script(world, f"{FAULT_S} {act}\n", FAULT_S + 120.0)
     return world.availability["Users"].down_ticks / 100.0
 
 
 @cache
 def _find_detection_s(act: str) -> float:
     detection_time_s = find_first_s(
-        play(build_instance_world(), f"{AT_S} {act}\n", 100.0), ClusterData, event_change="role-failed"
+        play_script(build_instance_world(), f"{FAULT_S} {act}\n", 100.0),
+        ClusterData,
+        event_change="role-failed",
     )
-    return (detection_time_s or 10**9) - AT_S
+    return (detection_time_s or 10**9) - FAULT_S
 
 
 def _get_host(world: World) -> str:
@@ -52,9 +54,9 @@ def _get_host(world: World) -> str:
 def _build_restart_row() -> FigureRow:
     """Return the row about a second failure of the same kind, which moves the instance."""
     world = build_instance_world()
-    play(world, "5 stop-service FCI\n", 60.0)
+    play_script(world, "5 stop-service FCI\n", 60.0)
     first_host = _get_host(world)
-    play(world, "60 stop-service FCI\n", 120.0)
+    play_script(world, "60 stop-service FCI\n", 120.0)
     return build_statement_row(
         "FCI.restart",
         (first_host, _get_host(world)) == ("NODE_1", "NODE_2"),
@@ -63,10 +65,10 @@ def _build_restart_row() -> FigureRow:
 
 
 def _build_threshold_row(nodes: int) -> FigureRow:
-    world, moves, at_s = build_instance_world(FOUR[:nodes], FOUR[:nodes]), 0, 5.0
+    world, moves, at_s = build_instance_world(FOUR_NODES[:nodes], FOUR_NODES[:nodes]), 0, 5.0
     while get_role(world).state.value != "Failed" and at_s < 2000.0:
         before = _get_host(world)
-        play(world, f"{at_s} fail-resource SQL Server (FCI)\n", at_s + 60.0)
+        play_script(world, f"{at_s} fail-resource SQL Server (FCI)\n", at_s + 60.0)
         moves += _get_host(world) != before
         at_s += 60.0
     return build_published_number_row(f"FCI.threshold.{nodes}", moves)  # fmt: skip
@@ -75,18 +77,18 @@ def _build_threshold_row(nodes: int) -> FigureRow:
 def _build_owner_rows() -> list[FigureRow]:
     world = build_instance_world(NODES[:2], NODES[:2])
     world.computers["NODE_3"] = Computer(name="NODE_3", site="ssd")
-    play(world, "5 add-node FCI NODE_3\n", 20.0)
+    play_script(world, "5 add-node FCI NODE_3\n", 20.0)
     kinds = {resource.kind for resource in get_role(world).resources if "NODE_3" in resource.owners}
     other_kinds = {resource.kind for resource in get_role(world).resources} - kinds
 
     narrow = build_instance_world()
-    play(narrow, "5 set-owners SQL Server (FCI) NODE_1\n10 power-off NODE_1\n", 90.0)
+    play_script(narrow, "5 set-owners SQL Server (FCI) NODE_1\n10 power-off NODE_1\n", 90.0)
     stays = not find_primary(narrow)
 
     patched = build_instance_world()
-    play(patched, "5 patch NODE_2\n", 400.0)
+    play_script(patched, "5 patch NODE_2\n", 400.0)
     passive_s = patched.availability["Users"].down_ticks / 100.0
-    play(patched, "400 move-role FCI NODE_2\n500 patch NODE_1\n", 900.0)
+    play_script(patched, "400 move-role FCI NODE_2\n500 patch NODE_1\n", 900.0)
     whole_s = patched.availability["Users"].down_ticks / 100.0
     return [
         build_statement_row(
@@ -101,8 +103,8 @@ def _build_owner_rows() -> list[FigureRow]:
 
 
 def _build_quorum_row() -> FigureRow:
-    world = build_instance_world(NODES[:2], FOUR)
-    play(world, "5 fail-witness CLUSTER\n6 power-off NODE_3\n6 power-off NODE_4\n", 60.0)
+    world = build_instance_world(NODES[:2], FOUR_NODES)
+    play_script(world, "5 fail-witness CLUSTER\n6 power-off NODE_3\n6 power-off NODE_4\n", 60.0)
     is_stopped = not world.instances["FCI"].running
     return build_statement_row("FCI.quorum", is_stopped, "offline" if is_stopped else "it runs on")  # fmt: skip
 
@@ -112,7 +114,7 @@ def build_instance_rows() -> list[FigureRow]:
     crash_s = _measure_outage_s("power-off NODE_1")
     return [
         build_published_number_row("FCI.move", _measure_outage_s("move-role FCI NODE_2")),
-        build_statement_row("FCI.crash", crash_s > MIRRORING_S, f"{crash_s:.1f} s"),
+        build_statement_row("FCI.crash", crash_s > MIRRORING_OUTAGE_S, f"{crash_s:.1f} s"),
         build_published_number_row("FCI.health", _find_detection_s("hang FCI")),
         build_published_number_row("FCI.looksalive", _find_detection_s("stop-service FCI")),
         _build_restart_row(),
@@ -123,10 +125,7 @@ def build_instance_rows() -> list[FigureRow]:
     ]
 
 
-THRESHOLDS: Final = "[DOC: cluster network thresholds]"
-FORCED: Final = "[DOC: forced quorum]"
-
-SURVIVAL: Final = {
+SURVIVAL_VERDICTS: Final = {
     (2, False): ("50/50", "No", "No"),
     (2, True): ("Yes", "No", "No"),
     (3, False): ("Yes", "50/50", "No"),
@@ -139,7 +138,7 @@ SURVIVAL: Final = {
 of two nodes one after the other, and of two nodes at the same time?
 """
 
-INTERVAL_S: Final = 60.0
+LOSS_INTERVAL_S: Final = 60.0
 """Seconds between two losses one after the other, long enough for the cluster to adjust the votes."""
 
 
@@ -147,7 +146,7 @@ INTERVAL_S: Final = 60.0
 def _can_survive(nodes: int, witness: bool, lost_nodes: tuple[str, ...], apart_s: float) -> bool:
     world = build_cluster_world(NODES[:nodes], witness=witness)
     lines = "".join(f"{5 + number * apart_s} power-off {name}\n" for number, name in enumerate(lost_nodes))
-    play(world, lines, 5.0 + apart_s * len(lost_nodes) + 30.0)
+    play_script(world, lines, 5.0 + apart_s * len(lost_nodes) + 30.0)
     return has_running_partition(world)
 
 
@@ -161,11 +160,11 @@ def _build_survival_rows() -> list[FigureRow]:
     The verdict is Yes if the cluster survives all choices, No if it survives none, else "50/50".
     """
     survival = []
-    for (nodes, witness), published in SURVIVAL.items():
+    for (nodes, witness), published in SURVIVAL_VERDICTS.items():
         names = NODES[:nodes]
         cases: tuple[tuple[str, Sequence[tuple[str, ...]], float], ...] = (
             ("one", [(name,) for name in names], 0.0),
-            ("then", list(permutations(names, 2)), INTERVAL_S),
+            ("then", list(permutations(names, 2)), LOSS_INTERVAL_S),
             ("both", list(combinations(names, 2)), 0.0),
         )
         for (id, choices, apart_s), text in zip(cases, published, strict=True):
@@ -183,7 +182,7 @@ def _is_node_removed(windows: str, across_subnets: bool, outage_s: float) -> boo
     """Return whether a network outage of *outage_s* removes NODE_3 from the cluster's membership."""
     subnets = ("10.0.1", "10.0.1", "10.0.2" if across_subnets else "10.0.1")
     world = build_cluster_world(NODES[:3], windows, subnets=subnets)
-    events = play(world, f"5 pull-cable NODE_3\n{5 + outage_s} plug-cable NODE_3\n", 60.0)
+    events = play_script(world, f"5 pull-cable NODE_3\n{5 + outage_s} plug-cable NODE_3\n", 60.0)
     return find_first_s(events, ClusterData, event_change="node removed", node="NODE_3") is not None
 
 
@@ -193,8 +192,8 @@ REGROUP_S_MAX: Final = 2.5
 
 def _build_heartbeat_rows() -> list[FigureRow]:
     heartbeats = []
-    for windows in WINDOWS:
-        since_2016 = WINDOWS.index(windows) >= WINDOWS.index("2016")
+    for windows in WINDOWS_VERSIONS:
+        since_2016 = WINDOWS_VERSIONS.index(windows) >= WINDOWS_VERSIONS.index("2016")
         for is_cross_subnet, missed in ((False, 10 if since_2016 else 5), (True, 20 if since_2016 else 5)):
             short, long = missed - 0.5, missed + REGROUP_S_MAX
             stays, is_removed = (
@@ -217,7 +216,7 @@ def _build_heartbeat_rows() -> list[FigureRow]:
 
 def _count_votes(world: World, lines: str) -> tuple[int, int]:
     """Return the number of counted node votes and of counted witness votes, one minute after *lines*."""
-    play(world, lines, 60.0)
+    play_script(world, lines, 60.0)
     config = get_cluster_config(world)
     return len(config.counted), int(config.witness_counts)
 
@@ -258,22 +257,22 @@ def _count_last_nodes(windows: str, dynamic: bool = True) -> int:
             (name for name in remaining_nodes if name not in counted_nodes), remaining_nodes[-1]
         )
         time_s = world.tick / 100
-        play(world, f"{time_s + 1} power-off {removed_text}\n", time_s + INTERVAL_S)
+        play_script(world, f"{time_s + 1} power-off {removed_text}\n", time_s + LOSS_INTERVAL_S)
         if not has_running_partition(world):
             break
         remaining_nodes.remove(removed_text)
     return len(remaining_nodes)
 
 
-def _build_special_rows() -> list[FigureRow]:
+def _build_quorum_option_rows() -> list[FigureRow]:
     pinned = _collect_config(build_cluster_world(NODES[:4], lower="NODE_2"))
     weightless = _collect_config(build_cluster_world(NODES[:3], without_vote=("NODE_3",)))
     half_world = build_cluster_world(NODES[:4], "2008 R2")
-    play(half_world, "5 power-off NODE_3\n5 power-off NODE_4\n", 40.0)
+    play_script(half_world, "5 power-off NODE_3\n5 power-off NODE_4\n", 40.0)
     graceful = []
     for name in NODES[:2]:
         world = build_cluster_world(NODES[:2])
-        play(world, f"5 stop-cluster {name}\n", 40.0)
+        play_script(world, f"5 stop-cluster {name}\n", 40.0)
         graceful.append(has_running_partition(world))
     return [
         build_published_number_row("CLU.lastman", _count_last_nodes("2016")),
@@ -297,30 +296,30 @@ def _build_special_rows() -> list[FigureRow]:
 
 
 def _collect_config(world: World) -> set[str]:
-    play(world, "", 20.0)
+    play_script(world, "", 20.0)
     return set(get_cluster_config(world).counted)
 
 
 def _build_forced_quorum_rows() -> list[FigureRow]:
     outage_lines = "5 power-off NODE_2\n5 power-off NODE_3\n"
     world = build_cluster_world(NODES[:3])
-    play(world, outage_lines, 40.0)
+    play_script(world, outage_lines, 40.0)
     waits = not has_running_partition(world)
-    play(world, "40 stop-cluster NODE_1\n41 force-quorum NODE_1\n", 60.0)
+    play_script(world, "40 stop-cluster NODE_1\n41 force-quorum NODE_1\n", 60.0)
     is_alone = has_running_partition(world) and get_cluster_config(world).forced
-    play(world, "60 power-on NODE_2\n60 power-on NODE_3\n", 240.0)
+    play_script(world, "60 power-on NODE_2\n60 power-on NODE_3\n", 240.0)
     normal = has_running_partition(world) and not get_cluster_config(world).forced
 
     split = build_cluster_world(NODES[:3])
     cut_lines = "".join(f"5 black-hole NODE_1 {name}\n" for name in NODES[1:3])
-    play(split, cut_lines + "30 stop-cluster NODE_1\n31 force-quorum NODE_1\n", 60.0)
+    play_script(split, cut_lines + "30 stop-cluster NODE_1\n31 force-quorum NODE_1\n", 60.0)
     islands = len({node.partition for node in split.nodes.values() if node.partition})
 
     prevented = build_cluster_world(NODES[:3])
     stop = "".join(f"5 stop-cluster {name}\n" for name in reversed(NODES[:3]))
-    play(prevented, stop + "".join(f"30 prevent-quorum {name}\n" for name in NODES[1:3]), 60.0)
+    play_script(prevented, stop + "".join(f"30 prevent-quorum {name}\n" for name in NODES[1:3]), 60.0)
     has_waited = not has_running_partition(prevented)
-    play(prevented, "60 force-quorum NODE_1\n", 90.0)
+    play_script(prevented, "60 force-quorum NODE_1\n", 90.0)
     joined_count = len([node for node in prevented.nodes.values() if node.partition])
     return [
         build_statement_row("CLU.forced.waits", waits, "it stays down" if waits else "it goes on"),
@@ -341,7 +340,7 @@ def _build_stale_cluster(kind: str, windows: str) -> World:
     NODE_2 fails, NODE_1 continues and fails, then NODE_2 starts with only the witness.
     """
     world = build_cluster_world(NODES[:2], windows, witness=True, witness_kind=kind)
-    play(world, "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_2\n", 240.0)
+    play_script(world, "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_2\n", 240.0)
     return world
 
 
@@ -356,11 +355,11 @@ def _build_partition_in_time_rows() -> list[FigureRow]:
         waits = not has_running_partition(world)
         ours = "it waits" if waits else "it formed the cluster"
         partition.append(build_statement_row(f"CLU.time.{id}", waits, ours))
-        play(world, "240 power-on NODE_1\n", 400.0)
+        play_script(world, "240 power-on NODE_1\n", 400.0)
         node_count = len([node for node in world.nodes.values() if node.partition])
         partition.append(build_statement_row(f"CLU.time.{id}.newer", node_count == 2, f"{node_count} nodes"))
         forced = _build_stale_cluster(kind, windows)
-        play(forced, "240 force-quorum NODE_2\n", 300.0)
+        play_script(forced, "240 force-quorum NODE_2\n", 300.0)
         is_alone = has_running_partition(forced)
         partition.append(build_statement_row(f"CLU.time.{id}.forced", is_alone, "up" if is_alone else "down"))
     disk = _build_stale_cluster("Physical Disk", "2008 R2")
@@ -378,7 +377,7 @@ def build_rows() -> list[FigureRow]:
         *_build_survival_rows(),
         *_build_heartbeat_rows(),
         *_build_vote_rows(),
-        *_build_special_rows(),
+        *_build_quorum_option_rows(),
         *_build_forced_quorum_rows(),
         *_build_partition_in_time_rows(),
     ]

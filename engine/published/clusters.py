@@ -43,7 +43,7 @@ from engine.model import (
     World,
 )
 from engine.protocol import network, serving, streams
-from engine.published.measure import NO_LIMIT_KB, play
+from engine.published.measure import NO_LIMIT_KB, play_script
 
 MBPS: Final = 10_000.0
 """Network speed in Mbps. Assumed, because the guide names none; the network did not limit its test."""
@@ -54,7 +54,7 @@ GROUP: Final = "AG"
 DATABASE: Final = "Users"
 START_LOG_KB: Final = 1e6
 
-KINDS: Final = {
+REPLICA_KINDS: Final = {
     "auto": (CommitMode.SYNCHRONOUS_COMMIT, FailoverMode.AUTOMATIC),
     "sync": (CommitMode.SYNCHRONOUS_COMMIT, FailoverMode.MANUAL),
     "async": (CommitMode.ASYNCHRONOUS_COMMIT, FailoverMode.MANUAL),
@@ -82,7 +82,7 @@ def build_cluster_world(
     """
     world = World(seed=seed, chance=RandomStream.from_seed(seed), flow=Flow.create_empty())
     world.availability[DATABASE] = Availability(database=DATABASE)
-    threshold, cross = quorum.THRESHOLDS.get(windows, quorum.THRESHOLDS_SINCE_2016)
+    threshold, cross = quorum.HEARTBEAT_THRESHOLDS.get(windows, quorum.THRESHOLDS_SINCE_2016)
     cluster = world.clusters[CLUSTER] = Cluster(
         name=CLUSTER,
         windows=windows,
@@ -144,7 +144,7 @@ def build_group_world(
     nodes = NODES[: len(kinds)]
     world = build_cluster_world(nodes, windows, **cluster)
     add_instances(world, version)
-    modes = dict(zip(nodes, (KINDS[kind] for kind in kinds), strict=True))
+    modes = dict(zip(nodes, (REPLICA_KINDS[kind] for kind in kinds), strict=True))
     groups_made = []
     for number in range(groups):
         names = [
@@ -174,7 +174,7 @@ def build_group_world(
     return start_world(world)
 
 
-Modes = dict[str, tuple[CommitMode, FailoverMode]]
+ReplicaModes = dict[str, tuple[CommitMode, FailoverMode]]
 """Availability mode and failover mode by server, the primary first."""
 
 
@@ -182,7 +182,7 @@ def _append_number(name: str, number: int) -> str:
     return f"{name}{number + 1}" if number else name
 
 
-def _list_synchronized_servers(modes: Modes) -> set[str]:
+def _list_synchronized_servers(modes: ReplicaModes) -> set[str]:
     """Return the servers with synchronized copies: the synchronous ones, if the primary is synchronous too."""
     lead, *_ = modes.values()
     return {name for name, (mode, _) in modes.items() if mode is lead[0] is CommitMode.SYNCHRONOUS_COMMIT}
@@ -192,7 +192,7 @@ def _build_group(
     world: World,
     name: str,
     databases: tuple[str, ...],
-    modes: Modes,
+    modes: ReplicaModes,
     required: int,
     listener: AvailabilityListener | None,
 ) -> AvailabilityGroup:
@@ -219,7 +219,9 @@ def _build_group(
     )
 
 
-def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version: int, workload: str) -> None:
+def _add_replicas(
+    world: World, group: AvailabilityGroup, modes: ReplicaModes, version: int, workload: str
+) -> None:
     """Add the copies of a group in their roles, connect them to the primary, and start their log streams."""
     (primary, *secondaries), in_step, guid = modes, _list_synchronized_servers(modes), group.guid
     states = {
@@ -340,4 +342,6 @@ def list_error_numbers(events: Sequence[Event]) -> list[int]:
 def run_sql(world: World, server: str, text: str) -> list[int]:
     """Run the statement in a query window of its own. Return the numbers of its errors."""
     time_s = world.tick / TICKS_PER_S
-    return list_error_numbers(play(world, f"{time_s} sql {server}#{world.next_id()} {text}\n", time_s + 1.0))
+    return list_error_numbers(
+        play_script(world, f"{time_s} sql {server}#{world.next_id()} {text}\n", time_s + 1.0)
+    )

@@ -58,7 +58,7 @@ def summarize_rows(rows: list[FigureRow]) -> dict[str, int]:
     }
 
 
-def render(rows: list[FigureRow], width: int = 110) -> str:
+def format_comparison(rows: list[FigureRow], width: int = 110) -> str:
     """Format the comparison as plain text."""
     lines: list[str] = []
     section = None

@@ -21,7 +21,7 @@ from engine.published.clusters import (
     run_sql,
     start_world,
 )
-from engine.published.measure import play
+from engine.published.measure import play_script
 from engine.published.rows import (
     FigureClass,
     FigureRow,
@@ -30,10 +30,10 @@ from engine.published.rows import (
     build_statement_row,
 )
 
-AUTO: Final = ("auto", "auto", "async")
+AUTOMATIC_REPLICAS: Final = ("auto", "auto", "async")
 START_S: Final = 5.0
 """Time of the first input line of each run, in seconds."""
-RTO: Final = "[DOC: performance of groups], estimating failover time"
+RTO_SOURCE: Final = "[DOC: performance of groups], estimating failover time"
 OVERHEAD_MAX_S: Final = 7.0
 """Maximum duration of a failover without detection and redo, for "short and constant" in the documentation.
 Derived.
@@ -43,55 +43,56 @@ Derived.
 
 
 @cache
-def _measure_redo() -> tuple[float, float]:
+def _measure_redo_times() -> tuple[float, float]:
     """Return the estimated and the actual redo time of a failover, in seconds.
 
     The estimate is the redo queue divided by the redo rate, as in the view.
     """
-    world = build_group_world(AUTO, USERS.name, windows="2012 R2", version=2014, witness=True)
-    play(world, "5 slow-cpu NODE_2 factor=8\n", 90.0)
+    world = build_group_world(AUTOMATIC_REPLICAS, USERS.name, windows="2012 R2", version=2014, witness=True)
+    play_script(world, "5 slow-cpu NODE_2 factor=8\n", 90.0)
     stream = world.copies[NODES[1], DATABASE].stream
     assert stream is not None
     reading = world.flow.read_stream(stream)
     estimate_s = reading.redo_queue_kb / reading.redo_kb_per_s
-    play(world, "90 stop-service NODE_1\n", 91.0)
+    play_script(world, "90 stop-service NODE_1\n", 91.0)
     while (
         not any(failover.redo_done_tick for failover in world.failovers) and world.tick < 3000 * TICKS_PER_S
     ):
-        play(world, "", world.tick / TICKS_PER_S + 5.0)
+        play_script(world, "", world.tick / TICKS_PER_S + 5.0)
     failover = world.failovers[-1]
     return estimate_s, ((failover.redo_done_tick or 0) - failover.detected_tick) / TICKS_PER_S
 
 
 @cache
-def _measure_loss() -> tuple[float, float, int]:
+def _measure_data_loss() -> tuple[float, float, int]:
     """Return the estimated and the actual data loss, and the commits lost in a synchronous failover.
 
     The losses are in seconds. The estimate is the log send queue divided by the log generation rate.
     """
     world = build_group_world(("auto", "async"), WORKLOAD1.name, witness=True)
-    play(world, "5 degrade NODE_1 NODE_2 bandwidth_mbps=1\n", 300.0)
+    play_script(world, "5 degrade NODE_1 NODE_2 bandwidth_mbps=1\n", 300.0)
     source, stream = world.copies[NODES[0], DATABASE].source, world.copies[NODES[1], DATABASE].stream
     assert source is not None and stream is not None
     before = world.flow.read_source_positions(source)
-    play(world, "", 310.0)
+    play_script(world, "", 310.0)
     later_positions = world.flow.read_source_positions(source)
     rate = (later_positions.generated_kb - before.generated_kb) / 10.0
     commits_per_s = (later_positions.transactions - before.transactions) / 10.0
     queue_kb = world.flow.read_stream(stream).send_queue_kb
     force = f"ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS"
-    play(world, f"310 power-off NODE_1\n325 sql NODE_2 {force}\n", 350.0)
+    play_script(world, f"310 power-off NODE_1\n325 sql NODE_2 {force}\n", 350.0)
     transactions = world.availability[DATABASE].lost_transactions
-    calm = build_group_world(AUTO, WORKLOAD1.name, witness=True)
-    play(calm, "30 power-off NODE_1\n", 70.0)
-    return queue_kb / rate, transactions / commits_per_s, calm.availability[DATABASE].lost_transactions
+    undisturbed_world = build_group_world(AUTOMATIC_REPLICAS, WORKLOAD1.name, witness=True)
+    play_script(undisturbed_world, "30 power-off NODE_1\n", 70.0)
+    lost_transactions = undisturbed_world.availability[DATABASE].lost_transactions
+    return queue_kb / rate, transactions / commits_per_s, lost_transactions
 
 
 @cache
 def _measure_outage_s(fault: str) -> tuple[float, float]:
     """Return the seconds from a failure of the primary to its detection, and until the database is open."""
-    world = build_group_world(AUTO, windows="2016", witness=True)
-    play(world, f"5 {fault} NODE_1\n", 90.0)
+    world = build_group_world(AUTOMATIC_REPLICAS, windows="2016", witness=True)
+    play_script(world, f"5 {fault} NODE_1\n", 90.0)
     failovers = [failover for failover in world.failovers if failover.online_tick]
     if not failovers:
         return 10**9, 10**9
@@ -103,8 +104,8 @@ def _measure_outage_s(fault: str) -> tuple[float, float]:
 
 def build_estimate_rows() -> list[FigureRow]:
     """Return the rows about estimated recovery time and data loss."""
-    estimate_s, redo_s = _measure_redo()
-    points_s, lost_s, synchronous = _measure_loss()
+    estimate_s, redo_s = _measure_redo_times()
+    points_s, lost_s, synchronous = _measure_data_loss()
     bands = (
         ("stop-service", 0.0, 2.0),
         ("hang", 0.0, 20.0),
@@ -114,7 +115,7 @@ def build_estimate_rows() -> list[FigureRow]:
     figure_rows = [
         build_number_row(
             "GRP.rto",
-            RTO,
+            RTO_SOURCE,
             "time of redo at a failover = redo queue / redo rate",
             "s",
             round(estimate_s, 1),
@@ -140,10 +141,7 @@ def build_estimate_rows() -> list[FigureRow]:
     return figure_rows
 
 
-LEASE: Final = "[DOC: lease timeout]"
-MODES: Final = "[DOC: failover modes], failover sets"
-LIMITS: Final = "[DOC: prerequisites of availability groups]"
-GROUPS_SINCE: Final = tuple(version for version in VERSIONS if version >= 2012)
+VERSIONS_WITH_GROUPS: Final = tuple(version for version in VERSIONS if version >= 2012)
 
 
 def _build_alter_statement(option: str) -> str:
@@ -161,30 +159,34 @@ def _alter_each_replica(option: str, nodes: Sequence[str] = NODES[:3]) -> str:
 # --- detection of a failure ---------------------------------------------------------------------------------
 
 
-LONG_LEASE: Final = f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParameter LeaseTimeout 200000\n"
+LONG_LEASE_LINE: Final = (
+    f"1 ps NODE_1 Get-ClusterResource {GROUP} | Set-ClusterParameter LeaseTimeout 200000\n"
+)
 
 
 @cache
 def _find_detection_s(fault: str, setup_lines: str = "") -> float | None:
     """Return the seconds from *fault* at the primary until the cluster detects it; None after 120 s."""
-    world = build_group_world(AUTO, witness=True)
+    world = build_group_world(AUTOMATIC_REPLICAS, witness=True)
     detection_time_s = find_first_s(
-        play(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), ClusterData, event_change="role-failed"
+        play_script(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), ClusterData, event_change="role-failed"
     )
     return None if detection_time_s is None else detection_time_s - START_S
 
 
 def _build_detection_rows() -> list[FigureRow]:
     figure_rows = [
-        build_published_number_row("GRP.health", _find_detection_s("hang", LONG_LEASE) or 0.0),
+        build_published_number_row("GRP.health", _find_detection_s("hang", LONG_LEASE_LINE) or 0.0),
         build_published_number_row(
             "GRP.health.60",
-            _find_detection_s("hang", LONG_LEASE + _build_alter_statement("HEALTH_CHECK_TIMEOUT = 60000"))
+            _find_detection_s(
+                "hang", LONG_LEASE_LINE + _build_alter_statement("HEALTH_CHECK_TIMEOUT = 60000")
+            )
             or 0.0,
         ),
         build_published_number_row(
             "GRP.health.level1",
-            _find_detection_s("hang", LONG_LEASE + _build_alter_statement("FAILURE_CONDITION_LEVEL = 1"))
+            _find_detection_s("hang", LONG_LEASE_LINE + _build_alter_statement("FAILURE_CONDITION_LEVEL = 1"))
             or 0.0,
         ),
         build_published_number_row("GRP.lease", _find_detection_s("hang") or 0.0),
@@ -201,7 +203,7 @@ def _build_detection_rows() -> list[FigureRow]:
         ("GRP.level.most", "FAILURE_CONDITION_LEVEL = 6", 35228),
     )
     figure_rows.append(build_statement_row("GRP.level.1", down_s is not None, f"noticed after {down_s} s"))
-    world = build_group_world(AUTO)
+    world = build_group_world(AUTOMATIC_REPLICAS)
     for id, option, error in refused:
         error_numbers = run_sql(world, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option})")
         figure_rows.append(build_statement_row(id, error in error_numbers, f"errors {error_numbers}"))
@@ -214,9 +216,9 @@ def _measure_handover(windows: str) -> tuple[float, float]:
 
     Both times begin when the old primary loses its network.
     """
-    world = build_group_world(AUTO, windows=windows, witness=True)
+    world = build_group_world(AUTOMATIC_REPLICAS, windows=windows, witness=True)
     # the primary also loses its connection to the witness disk
-    events = play(world, "5 pull-cable NODE_1\n", 60.0)
+    events = play_script(world, "5 pull-cable NODE_1\n", 60.0)
     return _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, "NODE_1"), _find_state_s(
         events, ReplicaWord.PRIMARY_NORMAL, "NODE_2"
     )
@@ -238,11 +240,8 @@ def _measure_pause_s(timeout_s: int) -> float:
     *timeout_s*: SESSION_TIMEOUT of all replicas.
     """
     world = build_group_world(("sync", "sync"), USERS.name)
-    play(
-        world,
-        _alter_each_replica(f"SESSION_TIMEOUT = {timeout_s}", NODES[:2]) + "5 black-hole NODE_1 NODE_2\n",
-        5.5,
-    )
+    alter_lines = _alter_each_replica(f"SESSION_TIMEOUT = {timeout_s}", NODES[:2])
+    play_script(world, alter_lines + "5 black-hole NODE_1 NODE_2\n", 5.5)
     _measure_commit_wait_s(world, 60.0)
     return world.tick / TICKS_PER_S - START_S
 
@@ -256,7 +255,7 @@ def _measure_commit_wait_s(world: World, most_s: float) -> float:
         world.flow.read_source_positions(source).transactions <= start_transactions + 1.0
         and world.tick < begin + most_s * TICKS_PER_S
     ):
-        play(world, "", (world.tick + 10) / TICKS_PER_S)
+        play_script(world, "", (world.tick + 10) / TICKS_PER_S)
     return (world.tick - begin) / TICKS_PER_S
 
 
@@ -267,7 +266,7 @@ def _build_timeout_rows() -> list[FigureRow]:
         close = timeout_s - 1 <= pause_s <= timeout_s + 1
         timeouts.append(build_statement_row(f"GRP.session.{timeout_s}", close, f"{pause_s:.1f} s"))
     modify = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON N'NODE_2' WITH (SESSION_TIMEOUT = 4)"
-    error_numbers = run_sql(build_group_world(AUTO), NODES[0], modify)
+    error_numbers = run_sql(build_group_world(AUTOMATIC_REPLICAS), NODES[0], modify)
     timeouts.append(build_statement_row("GRP.session.min", 35214 in error_numbers, f"errors {error_numbers}"))
     for windows in ("2012 R2", "2016"):
         old_s, new_s = _measure_handover(windows)
@@ -278,42 +277,45 @@ def _build_timeout_rows() -> list[FigureRow]:
 
 # --- failover targets -------------------------------------------------------------------------------------
 
-SETS: Final = {"A": ("B", "BC"), "B": ("A", "AC"), "C": ("", "AB"), "D": ("", "")}
+FAILOVER_SETS: Final = {"A": ("B", "BC"), "B": ("A", "AC"), "C": ("", "AB"), "D": ("", "")}
 """Current primary -> expected targets of automatic failovers, and of planned failovers.
 
 Replicas A and B are synchronous with automatic failover. C is synchronous with manual failover. D is
 asynchronous.
 """
 
-KIND: Final = {"A": "auto", "B": "auto", "C": "sync", "D": "async"}
+REPLICA_KIND_BY_LETTER: Final = {"A": "auto", "B": "auto", "C": "sync", "D": "async"}
 
 
 @cache
-def _find_targets(lead: str) -> tuple[str, str]:
-    """Return the targets of automatic and of planned failovers. *lead*: letter of the primary."""
-    letters = lead + "".join(sorted(set(KIND) - {lead}))
-    kinds, names = tuple(KIND[letter] for letter in letters), dict(zip(letters, NODES, strict=False))
+def _find_targets(primary_letter: str) -> tuple[str, str]:
+    """Return the targets of automatic and of planned failovers. *primary_letter*: letter of the primary."""
+    letters = primary_letter + "".join(sorted(set(REPLICA_KIND_BY_LETTER) - {primary_letter}))
+    kinds = tuple(REPLICA_KIND_BY_LETTER[letter] for letter in letters)
+    names = dict(zip(letters, NODES, strict=False))
     world = build_group_world(kinds, witness=True)
-    play(world, "5 power-off NODE_1\n", 40.0)
+    play_script(world, "5 power-off NODE_1\n", 40.0)
     target_letter = "".join(letter for letter, name in names.items() if name == find_primary(world))
     planned = ""
     for letter in letters[1:]:
         world = build_group_world(kinds, witness=True)
-        play(world, f"5 sql {names[letter]} ALTER AVAILABILITY GROUP {GROUP} FAILOVER\n", 25.0)
+        play_script(world, f"5 sql {names[letter]} ALTER AVAILABILITY GROUP {GROUP} FAILOVER\n", 25.0)
         planned += letter if find_primary(world) == names[letter] else ""
     return target_letter, "".join(sorted(planned))
 
 
 def _build_failover_set_rows() -> list[FigureRow]:
     failover_sets = []
-    for lead, (automatic, planned) in SETS.items():
+    for lead, (automatic, planned) in FAILOVER_SETS.items():
         targets = _find_targets(lead)
         for id, published, ours in (("automatic", automatic, targets[0]), ("planned", planned, targets[1])):
             failover_sets.append(
                 build_statement_row(f"GRP.set.{lead}.{id}", ours == published, ours or "none")
             )
     world = build_group_world(("auto", "async"), witness=True)
-    play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS\n", 30.0)
+    play_script(
+        world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS\n", 30.0
+    )
     failover_sets.append(
         build_statement_row(
             "GRP.set.forced", find_primary(world) == "NODE_2", f"primary: {find_primary(world)}"
@@ -324,13 +326,13 @@ def _build_failover_set_rows() -> list[FigureRow]:
 
 def _build_admission_rows() -> list[FigureRow]:
     suspended = "2 sql NODE_2 ALTER DATABASE Users SET HADR SUSPEND\n"
-    world = build_group_world(AUTO, witness=True)
-    play(world, suspended + "5 power-off NODE_1\n", 40.0)
+    world = build_group_world(AUTOMATIC_REPLICAS, witness=True)
+    play_script(world, suspended + "5 power-off NODE_1\n", 40.0)
     stays = not find_primary(world)
-    play(world, "40 power-on NODE_1\n", 160.0)
+    play_script(world, "40 power-on NODE_1\n", 160.0)
     primary_again = find_primary(world)
-    forced = build_group_world(AUTO)
-    play(
+    forced = build_group_world(AUTOMATIC_REPLICAS)
+    play_script(
         forced,
         "5 power-off NODE_2\n5 power-off NODE_3\n40 stop-cluster NODE_1\n41 force-quorum NODE_1\n",
         60.0,
@@ -338,9 +340,9 @@ def _build_admission_rows() -> list[FigureRow]:
     waits = not find_primary(forced)
     error_numbers = run_sql(forced, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} FAILOVER")
     run_sql(forced, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS")
-    play(forced, "", 90.0)
+    play_script(forced, "", 90.0)
     later_primary = find_primary(forced)
-    play(forced, "90 power-on NODE_2\n", 200.0)
+    play_script(forced, "90 power-on NODE_2\n", 200.0)
     reason = forced.copies["NODE_2", DATABASE].availability.suspended
     return [
         build_statement_row(
@@ -367,7 +369,7 @@ def _count_failovers(nodes: int) -> int:
     moves, at_s = 0, 5.0
     for _ in range(2 * nodes + 1):
         before = get_role(world).owner
-        play(world, f"{at_s} fail-resource {GROUP}\n", at_s + 40.0)
+        play_script(world, f"{at_s} fail-resource {GROUP}\n", at_s + 40.0)
         moves += get_role(world).owner != before
         at_s += 40.0
         if get_role(world).state.value == "Failed":
@@ -424,7 +426,7 @@ def _build_limit_rows() -> list[FigureRow]:
         build_published_number_row(
             f"GRP.most.{kind}.{version}", _count_accepted_replicas(version, kind, limit)
         )
-        for version in GROUPS_SINCE
+        for version in VERSIONS_WITH_GROUPS
         for kind, limit in zip(("async", "sync", "auto"), REPLICAS_MAX[version], strict=True)
     ]
 
@@ -433,10 +435,10 @@ def _build_limit_rows() -> list[FigureRow]:
 
 
 @cache
-def _measure_wire_share(version: int, kind: str, flag: int = 0) -> float:
+def _measure_compression_ratio(version: int, kind: str, flag: int = 0) -> float:
     """Return the wire bytes per log byte of a stream, for a workload whose log compresses to half its size."""
     world = build_group_world(("sync", kind), WORKLOAD1.name, version=version, site="nec")
-    play(world, f"1 sql NODE_1 DBCC TRACEON ({flag}, -1)\n" if flag else "", 2.0)
+    play_script(world, f"1 sql NODE_1 DBCC TRACEON ({flag}, -1)\n" if flag else "", 2.0)
     stream = world.copies[NODES[1], DATABASE].stream
     assert stream is not None
     return world.flow.get_stream_setup(stream).compression_ratio
@@ -444,11 +446,11 @@ def _measure_wire_share(version: int, kind: str, flag: int = 0) -> float:
 
 def _build_compression_rows() -> list[FigureRow]:
     cases = [(version, kind, 0, version < 2016 or kind == "async")
-             for version in GROUPS_SINCE for kind in ("sync", "async")]  # fmt: skip
+             for version in VERSIONS_WITH_GROUPS for kind in ("sync", "async")]  # fmt: skip
     cases += [(2017, "sync", 9592, True), (2017, "async", 1462, False)]
     compression = []
     for version, kind, flag, compressed in cases:
-        share = _measure_wire_share(version, kind, flag)
+        share = _measure_compression_ratio(version, kind, flag)
         id = f"GRP.log.{version}.{kind}{f'.{flag}' if flag else ''}"
         compression.append(
             build_statement_row(id, (share < 1.0) is compressed, f"{share:g} bytes a byte of log")
@@ -460,7 +462,7 @@ def _build_compression_rows() -> list[FigureRow]:
 def _count_redo_threads(version: int, cores: int, flag: int = 0) -> int:
     world = build_group_world(("sync", "sync"), version=version, cores=cores)
     if flag:
-        play(world, f"1 sql NODE_2 DBCC TRACEON ({flag}, -1)\n", 2.0)
+        play_script(world, f"1 sql NODE_2 DBCC TRACEON ({flag}, -1)\n", 2.0)
     stream = world.copies[NODES[1], DATABASE].stream
     assert stream is not None
     return world.flow.get_stream_setup(stream).redo_threads or 0
@@ -483,14 +485,14 @@ def _build_required_secondaries_rows() -> list[FigureRow]:
     for required, secondaries, can_commit in ((0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False)):
         kinds = ("sync",) * (1 + secondaries)
         world = build_group_world(kinds, WORKLOAD1.name, required=required, witness=True)
-        play(world, "5 power-off NODE_2\n", 40.0)
+        play_script(world, "5 power-off NODE_2\n", 40.0)
         commits = _measure_commit_wait_s(world, 5.0) < 1.0
         ours = "commits go on" if commits else "no commit in 5 s"
         rows_found.append(
             build_statement_row(f"GRP.required.{required}of{len(kinds) - 1}", commits is can_commit, ours)
         )
     world = build_group_world(("sync", "sync"), WORKLOAD1.name, required=1, witness=True)
-    play(
+    play_script(
         world,
         f"5 power-off NODE_2\n40 sql NODE_1 ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 0)\n",
         42.0,
@@ -517,7 +519,7 @@ def _read_log_reuse_wait(lines: str, until_s: float) -> str:
     world = build_group_world(("sync", "sync", "async"), WORKLOAD1.name, witness=True)
     backup = rf"BACKUP LOG {DATABASE} TO DISK = 'D:\Backup\u.trn'"
     look = f"SELECT log_reuse_wait_desc FROM sys.databases WHERE name = '{DATABASE}'"
-    events = play(world, f"{lines}{until_s} sql NODE_1#9 {backup}; {look}\n", until_s + 60.0)
+    events = play_script(world, f"{lines}{until_s} sql NODE_1#9 {backup}; {look}\n", until_s + 60.0)
     answers = [done_data.results for _, done_data in select_data(events, SqlDoneData)]
     return next(
         (str(row[0]) for results in answers for result in results for row in result["rows"]), "nothing"
@@ -559,7 +561,7 @@ def _measure_reconnection_s(register_all: bool, ttl_s: int, multi_subnet: bool) 
     world = build_group_world(
         ("auto", "auto"), listener=listener, client=client, witness=True, subnets=subnets
     )
-    events = play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FAILOVER\n", ttl_s + 60.0)
+    events = play_script(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FAILOVER\n", ttl_s + 60.0)
     return find_first_s(events, ClientData, event_change="connected") or 10**9
 
 

@@ -48,13 +48,13 @@ from engine.verbs.lines import parse_script
 NO_LIMIT_KB: Final = 1e12
 """Maximum size of a log file that never becomes full, as in the papers' tests."""
 
-MEASURED_S: Final = 300.0
+MEASUREMENT_S: Final = 300.0
 """Duration of a measurement in seconds: five checkpoint intervals."""
 
 KB_PER_MB: Final = 1024.0
 
 
-class Means(Struct, frozen=True):
+class MeanValues(Struct, frozen=True):
     """Exact mean values over a measurement. CPU figures are for the whole instance."""
 
     transactions_per_s: float
@@ -87,12 +87,12 @@ def run_to_steady_state(setup: Pair) -> Flow:
     return flow
 
 
-def run_s(flow: Flow, seconds: float) -> None:
+def run_seconds(flow: Flow, seconds: float) -> None:
     """Run the flow for *seconds* without a stop at thresholds."""
     run_flow(flow, round(seconds * TICKS_PER_S))
 
 
-def measure_means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> Means:
+def measure_means(flow: Flow, seconds: float = MEASUREMENT_S, source: int = 0) -> MeanValues:
     """Return the mean values of *source* and its first stream, if any, over the next *seconds*."""
     streams = flow.list_streams_of(source)[:1]
     cores = flow.get_source_setup(source).site.cores
@@ -100,12 +100,12 @@ def measure_means(flow: Flow, seconds: float = MEASURED_S, source: int = 0) -> M
         flow.read_source_totals(source),
         [flow.read_stream_totals(stream) for stream in streams],
     )
-    run_s(flow, seconds)
+    run_seconds(flow, seconds)
     change = _compute_rates(before, flow.read_source_totals(source), seconds)
     sent_totals = dict.fromkeys((field.name for field in fields(StreamTotals)), 0.0)
     for stream, totals in zip(streams, streams_before, strict=True):
         sent_totals = _compute_rates(totals, flow.read_stream_totals(stream), seconds)
-    return Means(
+    return MeanValues(
         transactions_per_s=change["transactions"],
         response_s=change["inside_s"] / max(change["transactions"], 1e-9),
         log_kb_per_s=change["generated_kb"],
@@ -126,7 +126,7 @@ def _compute_rates(start_totals: Struct, end_totals: Struct, seconds: float) -> 
 
 
 @cache
-def measure_pair(setup: Pair, seconds: float = MEASURED_S) -> Means:
+def measure_pair(setup: Pair, seconds: float = MEASUREMENT_S) -> MeanValues:
     """Return the mean values of *setup* in steady state. Results are cached."""
     return measure_means(run_to_steady_state(setup), seconds)
 
@@ -136,7 +136,7 @@ def measure_queue_growth(setup: Pair, seconds: float = 60.0) -> tuple[float, flo
     """Return the send queue of *setup* at the end, in KB, and its growth in KB/s."""
     flow = run_to_steady_state(setup)
     before = flow.read_stream(0).send_queue_kb
-    run_s(flow, seconds)
+    run_seconds(flow, seconds)
     later_queue_kb = flow.read_stream(0).send_queue_kb
     return later_queue_kb, (later_queue_kb - before) / seconds
 
@@ -147,7 +147,7 @@ class OperationRun(Struct, frozen=True):
     Drain times count from its end; they are 0 without a mirror.
     """
 
-    took_s: float
+    duration_s: float
     send_queue_kb: float
     redo_queue_kb: float
     send_drain_s: float
@@ -249,7 +249,7 @@ def _add_database(
                 witness=WITNESS if witness else None,
                 witness_address=f"TCP://{WITNESS}:5022" if witness else None,
                 witness_state=WitnessState.CONNECTED if witness else WitnessState.UNKNOWN,
-                trace=roles.STEADY_TRACE[role, MirrorState.SYNCHRONIZED, witness],
+                trace=roles.STABLE_STATE_IDS[role, MirrorState.SYNCHRONIZED, witness],
             ),
         )
     world.availability[database] = Availability(database=database)
@@ -260,7 +260,7 @@ def _add_database(
         redo.create_witness_record(world, world.copies[PRINCIPAL, database], WITNESS)
 
 
-def play(world: World, script: str, until_s: float) -> list[Event]:
+def play_script(world: World, script: str, until_s: float) -> list[Event]:
     """Advance the world to *until_s* with the input lines in *script*, as a run without a window does."""
     inputs, problems = parse_script(script)
     assert not problems, problems

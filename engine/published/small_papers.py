@@ -23,12 +23,12 @@ from engine.flow.setup import compute_wire_ratio
 from engine.flow.sites import DELAYED, IDLE, INSERTS, LOG_ROWS, SHAREPOINT, STOCK_EXCHANGE, THREE_PAR, UNISYS
 from engine.published.measure import (
     KB_PER_MB,
-    Means,
+    MeanValues,
     build_setup,
     measure_means,
     measure_pair,
     measure_queue_growth,
-    run_s,
+    run_seconds,
     run_to_steady_state,
 )
 from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
@@ -48,7 +48,7 @@ def _build_case(mode: SafetyMode, mbps: float, ratio: float) -> Pair:
     )
 
 
-def _measure_pair(mode: SafetyMode, mbps: float) -> tuple[Means, Means]:
+def _measure_pair(mode: SafetyMode, mbps: float) -> tuple[MeanValues, MeanValues]:
     """Return the mean values without and with log compression."""
     raw = measure_pair(_build_case(mode, mbps, 1.0), 60.0)
     return raw, measure_pair(_build_case(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
@@ -163,14 +163,14 @@ COMMITS: Final = 25.0
 WEB_TIER_MB_PER_MIN: Final = 384.5
 """Throughput of one web server. Fitted to 380 MB/min without mirroring, including commits."""
 
-LOAD: Final = Operation(
+UPLOAD_OPERATION: Final = Operation(
     "upload and delete",
     log_kb=1e12,
     rate_kb_per_s=WEB_TIER_MB_PER_MIN / 60.0 * KB_PER_MB * LOG_PER_PAYLOAD,
     batch_kb=DOCUMENT_MB * KB_PER_MB * LOG_PER_PAYLOAD / COMMITS,
 )
 
-UPLOADED_S: Final = 600.0
+UPLOAD_MEASUREMENT_S: Final = 600.0
 WORKLOAD: Final[Workload] = IDLE
 
 
@@ -178,9 +178,9 @@ WORKLOAD: Final[Workload] = IDLE
 def measure_uploads(mode: SafetyMode, mbps: float = 1000.0) -> tuple[float, float]:
     """Return the uploaded MB/min, and the used share of the link, at a safety mode."""
     flow = Flow.create_empty()
-    add_pair(flow, build_setup(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=LOAD))
-    run_s(flow, 60.0)
-    mean_values = measure_means(flow, UPLOADED_S)
+    add_pair(flow, build_setup(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=UPLOAD_OPERATION))
+    run_seconds(flow, 60.0)
+    mean_values = measure_means(flow, UPLOAD_MEASUREMENT_S)
     used = mean_values.sent_kb_per_s / float(flow.links[0, k.LINK_KB]) if mode else 0.0
     return mean_values.log_kb_per_s / LOG_PER_PAYLOAD / KB_PER_MB * 60.0, used
 
@@ -204,7 +204,7 @@ def build_bandwidth_rows() -> list[FigureRow]:
 
 ROWS: Final = 250_000.0
 FAILOVER_AFTER_S: Final = 30.0
-FAR_RTT_MS: Final = 100.0
+HIGH_LATENCY_RTT_MS: Final = 100.0
 """Round trip of a high-latency network, in ms. Assumed, because the blog names none."""
 
 
@@ -243,8 +243,8 @@ def build_durability_rows() -> list[FigureRow]:
         measure_durability(SafetyMode.OFF, True),
     )
     far_full_ms, far_delayed = (
-        measure_durability(SafetyMode.FULL, False, FAR_RTT_MS),
-        measure_durability(SafetyMode.FULL, True, FAR_RTT_MS),
+        measure_durability(SafetyMode.FULL, False, HIGH_LATENCY_RTT_MS),
+        measure_durability(SafetyMode.FULL, True, HIGH_LATENCY_RTT_MS),
     )
     near_gain = full_durable.all_rows_s / full_delayed.all_rows_s
     far_gain = far_full_ms.all_rows_s / far_delayed.all_rows_s
@@ -270,7 +270,7 @@ def build_durability_rows() -> list[FigureRow]:
         build_statement_row(
             "DD.latency",
             far_gain < 1.1 < near_gain,
-            f"x{near_gain:.2f} on the LAN, x{far_gain:.2f} at {FAR_RTT_MS:g} ms",
+            f"x{near_gain:.2f} on the LAN, x{far_gain:.2f} at {HIGH_LATENCY_RTT_MS:g} ms",
         ),
         build_statement_row("DD.batches", 15.0 <= every_s <= 25.0, f"a block each {every_s:.3f} s"),
     ]
@@ -284,14 +284,14 @@ OTHER_THREADS: Final = 36
 MIRROR_OTHER_THREADS: Final = 90
 """Threads of the mirror that do not belong to mirroring. Fitted to the mean of five columns."""
 
-PEAK_BUSY: Final = 1.95
+PEAK_BUSY_RATIO: Final = 1.95
 """Ratio of the maximum to the mean number of busy workers. Idle workers remain, so the maximum counts.
 
 Fitted to the principal's threads at 20 to 60 databases.
 """
 
-SETTLE_S: Final = 20.0
-MEASURED_S: Final = 30.0
+WARM_UP_S: Final = 20.0
+MEASUREMENT_S: Final = 30.0
 
 
 class ManyDatabasesMeasurement(Struct, frozen=True):
@@ -313,10 +313,10 @@ def measure_databases(databases: int) -> ManyDatabasesMeasurement:
     setup = build_setup(INSERTS, SafetyMode.FULL, THREE_PAR, version=2008)
     for _ in range(databases):
         add_pair(flow, setup)
-    run_s(flow, SETTLE_S)
+    run_seconds(flow, WARM_UP_S)
     before = [flow.read_source_totals(row).transactions for row in range(databases)]
     core_s, mirror_core_s = flow.read_source_totals(0).core_s, flow.read_stream_totals(0).core_s
-    run_s(flow, MEASURED_S)
+    run_seconds(flow, MEASUREMENT_S)
     done_count = arithmetic.add_in_order(
         flow.read_source_totals(source).transactions - earlier_count
         for source, earlier_count in enumerate(before)
@@ -325,12 +325,13 @@ def measure_databases(databases: int) -> ManyDatabasesMeasurement:
     busy = arithmetic.add_in_order(
         flow.sources[:, [k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING]].ravel().tolist()
     )
-    per_percent = 100.0 / MEASURED_S / THREE_PAR.cores
+    per_percent = 100.0 / MEASUREMENT_S / THREE_PAR.cores
     return ManyDatabasesMeasurement(
-        requests_per_s=done_count / MEASURED_S,
+        requests_per_s=done_count / MEASUREMENT_S,
         cpu_percent=(flow.read_source_totals(0).core_s - core_s) * per_percent,
         mirror_cpu_percent=(flow.read_stream_totals(0).core_s - mirror_core_s) * per_percent,
-        threads=OTHER_THREADS + min(compute_worker_threads(THREE_PAR.cores), threads[0] + PEAK_BUSY * busy),
+        threads=OTHER_THREADS
+        + min(compute_worker_threads(THREE_PAR.cores), threads[0] + PEAK_BUSY_RATIO * busy),
         mirroring_threads=threads[0],
         mirror_threads=MIRROR_OTHER_THREADS + threads[1],
         mirror_mirroring_threads=threads[1],

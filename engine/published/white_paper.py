@@ -9,13 +9,13 @@ from engine.flow.setup import GB_KB, build_bulk_load, build_index_operation
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import NETWORKS
 from engine.published.measure import (
-    Means,
+    MeanValues,
     build_setup,
     measure_means,
     measure_pair,
     measure_queue_growth,
     run_operation,
-    run_s,
+    run_seconds,
     run_to_steady_state,
 )
 from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
@@ -35,7 +35,7 @@ def build_load_rows() -> list[FigureRow]:
     return [*_build_table_1_rows(), *_build_table_2_and_3_rows(), *_build_text_rows()]
 
 
-def _get_value(means: Means, measure: str, mirror: bool, workload: Workload) -> float:
+def _get_value(means: MeanValues, measure: str, mirror: bool, workload: Workload) -> float:
     values = {
         "cpu": means.mirror_cpu_percent if mirror else means.cpu_percent,
         "writes": means.mirror_writes_kb_per_s if mirror else means.writes_kb_per_s,
@@ -119,9 +119,9 @@ RTTS_MS: Final = (0.2, 2.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
 """Round trips of table 7, from a local to a wide area network."""
 
 MBPS: Final = (1000.0, 100.0, 10.0, 5.0, 1.0)
-THIN_MBPS: Final = (1000.0, 100.0, 10.0, 1.0, 0.056)
+SLOW_LINK_MBPS: Final = (1000.0, 100.0, 10.0, 1.0, 0.056)
 
-LITTLE_KB_PER_S: Final = 1.0
+STABLE_GROWTH_MAX_KB_PER_S: Final = 1.0
 """Maximum growth of a queue that counts as stable."""
 
 
@@ -136,11 +136,11 @@ def build_network_rows() -> list[FigureRow]:
     ]
 
 
-def _measure_at_rtt(workload: Workload, mode: SafetyMode, rtt_ms: float) -> Means:
+def _measure_at_rtt(workload: Workload, mode: SafetyMode, rtt_ms: float) -> MeanValues:
     return measure_pair(build_setup(workload, mode, rtt_ms=rtt_ms), 60.0)
 
 
-def _measure_at_mbps(workload: Workload, mode: SafetyMode, mbps: float) -> Means:
+def _measure_at_mbps(workload: Workload, mode: SafetyMode, mbps: float) -> MeanValues:
     return measure_pair(build_setup(workload, mode, bandwidth_mbps=mbps), 60.0)
 
 
@@ -231,12 +231,12 @@ def _build_off_by_rtt_rows() -> list[FigureRow]:
         ),
         build_statement_row(
             "F11.low",
-            max(growth[rtt] for rtt in RTTS_MS if rtt <= 50.0) < LITTLE_KB_PER_S,
+            max(growth[rtt] for rtt in RTTS_MS if rtt <= 50.0) < STABLE_GROWTH_MAX_KB_PER_S,
             f"grows {growth[50.0]:.1f} KB/s at 50 ms",
         ),
         build_statement_row(
             "F11.builds",
-            LITTLE_KB_PER_S < growth[100.0] < growth[150.0] < growth[200.0],
+            STABLE_GROWTH_MAX_KB_PER_S < growth[100.0] < growth[150.0] < growth[200.0],
             f"grows {_format_values([growth[r] for r in (100.0, 150.0, 200.0)])} KB/s at 100/150/200 ms",
         ),
         build_statement_row(
@@ -244,7 +244,7 @@ def _build_off_by_rtt_rows() -> list[FigureRow]:
         ),
         build_statement_row(
             "F12.queue",
-            growth2[0.2] < LITTLE_KB_PER_S < growth2[2.0],
+            growth2[0.2] < STABLE_GROWTH_MAX_KB_PER_S < growth2[2.0],
             f"grows {growth2[0.2]:.0f} KB/s on the LAN, {growth2[2.0]:.0f} at 2 ms",
         ),
     ]
@@ -252,7 +252,7 @@ def _build_off_by_rtt_rows() -> list[FigureRow]:
 
 def _build_bandwidth_rows() -> list[FigureRow]:
     full_rates = {mbps: _measure_at_mbps(WORKLOAD1, SafetyMode.FULL, mbps) for mbps in MBPS}
-    off_rates = {mbps: _measure_at_mbps(WORKLOAD1, SafetyMode.OFF, mbps) for mbps in THIN_MBPS}
+    off_rates = {mbps: _measure_at_mbps(WORKLOAD1, SafetyMode.OFF, mbps) for mbps in SLOW_LINK_MBPS}
     wide_link_tps = [full_rates[mbps] for mbps in (1000.0, 100.0, 10.0)]
     off_tps = [m.transactions_per_s for m in off_rates.values()]
     rise_ms = 1000 * (off_rates[0.056].response_s - off_rates[1000.0].response_s)
@@ -298,7 +298,7 @@ def _build_bandwidth_rows() -> list[FigureRow]:
 
 OPERATION_MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
 BATCHES: Final = (100.0, 1000.0, 1e6)
-LOADED_ROWS: Final = 93e6
+BULK_LOAD_ROWS: Final = 93e6
 LOG_DISK_KB: Final = 40 * GB_KB
 
 
@@ -309,7 +309,7 @@ def build_operation_rows() -> list[FigureRow]:
 
 def _measure_times(clustered: bool, online: bool) -> dict[SafetyMode, float]:
     operation = build_index_operation(1.0, clustered, online)
-    return {mode: run_operation(operation, mode, WORKLOAD1).took_s for mode in OPERATION_MODES}
+    return {mode: run_operation(operation, mode, WORKLOAD1).duration_s for mode in OPERATION_MODES}
 
 
 def _format_times(times: dict[SafetyMode, float]) -> str:
@@ -343,7 +343,7 @@ def _build_rebuild_rows() -> list[FigureRow]:
             "F3.builds",
             online.send_queue_kb > GB_KB and online.redo_queue_kb > GB_KB,
             f"{online.send_queue_kb / GB_KB:.1f} and {online.redo_queue_kb / GB_KB:.1f} GB "
-            f"after {online.took_s:.0f} s",
+            f"after {online.duration_s:.0f} s",
         ),
         build_published_number_row("F3.drain", online.send_drain_s),
         build_statement_row(
@@ -354,7 +354,8 @@ def _build_rebuild_rows() -> list[FigureRow]:
 
 def _build_bulk_load_rows() -> list[FigureRow]:
     hours = {
-        (batch, mode): run_operation(build_bulk_load(LOADED_ROWS, batch), mode, WORKLOAD1).took_s / 3600.0
+        (batch, mode): run_operation(build_bulk_load(BULK_LOAD_ROWS, batch), mode, WORKLOAD1).duration_s
+        / 3600.0
         for batch in BATCHES
         for mode in OPERATION_MODES
     }
@@ -386,7 +387,7 @@ def _build_suspended_rows() -> list[FigureRow]:
     suspended_means = measure_means(flow, 60.0)
     queue = flow.read_stream(0).send_queue_kb - before_kb
     unmirrored = measure_pair(build_setup(WORKLOAD1, SafetyMode.NONE))
-    hours, halted = _fill_log_disk()
+    hours, halted = _measure_log_disk_filling()
     return [
         build_statement_row(
             "suspend.rate",
@@ -401,7 +402,7 @@ def _build_suspended_rows() -> list[FigureRow]:
     ]
 
 
-def _fill_log_disk() -> tuple[float, bool]:
+def _measure_log_disk_filling() -> tuple[float, bool]:
     """Return the hours until 40 GB of log are full, and whether clients then stop."""
     flow = Flow.create_empty()
     load = build_bulk_load(1e9)
@@ -411,7 +412,7 @@ def _fill_log_disk() -> tuple[float, bool]:
     ticks, _, _ = run_flow(flow, 24 * 3600 * TICKS_PER_S)
     flow.watch_source(0, CrossingKind(0))
     flow.update_setups({0: setup.source})
-    run_s(flow, 5.0)
+    run_seconds(flow, 5.0)
     before = flow.read_source_totals(0).transactions
-    run_s(flow, 60.0)
+    run_seconds(flow, 60.0)
     return ticks / TICKS_PER_S / 3600.0, flow.read_source_totals(0).transactions - before < 1.0

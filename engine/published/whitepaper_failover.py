@@ -9,15 +9,15 @@ from msgspec import Struct
 from engine.constants import TICKS_PER_S
 from engine.model import Failover, Safety, World
 from engine.protocol import groups, serving
-from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, build_lab_world, play
+from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, build_lab_world, play_script
 from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
 
-SEEDS: Final = 200
+SEED_COUNT: Final = 200
 
-FAILS_AT_S: Final = 1.0
+FAILURE_S: Final = 1.0
 """Time of the failure. Any value gives the same result, because the phase of the checkpoints is random."""
 
-DO: Final = {
+FAULT_LINES: Final = {
     "manual": f"sql {PRINCIPAL} ALTER DATABASE Sales SET PARTNER FAILOVER",
     "shutdown-nowait": f"sql {PRINCIPAL} SHUTDOWN WITH NOWAIT",
     "stop-service": f"stop-service {PRINCIPAL}",
@@ -51,7 +51,7 @@ def build_rows() -> list[FigureRow]:
 def simulate_failovers(cause: str, loaded: bool) -> FailoverRuns:
     """Run the same failure with SEEDS seeds, and return the durations."""
     total_times, decision, role = [], [], []
-    for seed in range(SEEDS):
+    for seed in range(SEED_COUNT):
         failover = _simulate_failover(cause, loaded, seed)
         assert failover.online_tick is not None
         assert failover.decided_tick is not None
@@ -63,9 +63,9 @@ def simulate_failovers(cause: str, loaded: bool) -> FailoverRuns:
 
 def _simulate_failover(cause: str, loaded: bool, seed: int) -> Failover:
     world = build_lab_world(seed, workload="Workload1" if loaded else "none")
-    play(world, f"{FAILS_AT_S} {DO[cause]}", 90.0)
+    play_script(world, f"{FAILURE_S} {FAULT_LINES[cause]}", 90.0)
     finished_failovers = [failover for failover in world.failovers if failover.online_tick is not None]
-    assert finished_failovers, f"no failover after {DO[cause]!r} with seed {seed}"
+    assert finished_failovers, f"no failover after {FAULT_LINES[cause]!r} with seed {seed}"
     return finished_failovers[0]
 
 
@@ -76,7 +76,7 @@ def _compute_percentiles(values: tuple[float, ...]) -> tuple[float, float, float
 
 def _build_table_6_rows() -> list[FigureRow]:
     rows_found, slower = [], []
-    for cause in DO:
+    for cause in FAULT_LINES:
         medians = []
         for under_load in (False, True):
             low, middle, high = _compute_percentiles(simulate_failovers(cause, under_load).failover_s)
@@ -95,7 +95,7 @@ def _build_table_6_rows() -> list[FigureRow]:
             _compute_percentiles(simulate_failovers("manual", True).failover_s)[1]
             > max(
                 _compute_percentiles(simulate_failovers(cause, True).failover_s)[1]
-                for cause in DO
+                for cause in FAULT_LINES
                 if cause != "manual"
             ),
             "the longest of six, with load and without",
@@ -118,7 +118,7 @@ def _build_table_5_rows() -> list[FigureRow]:
             )
         )
     world = build_lab_world(1)
-    events = play(world, f"1 {DO['power-off']}", 30.0)
+    events = play_script(world, f"1 {FAULT_LINES['power-off']}", 30.0)
     traces = [event.text for event in events if event.kind == "trace" and event.server == MIRROR]
     state_names = ("Connection with Principal Lost", "Automatic Failover", "Principal Running Exposed")
     ends = [text for text in traces if any(text.endswith(end) for end in state_names)]
@@ -160,7 +160,7 @@ def _build_table_4_rows() -> list[FigureRow]:
     cases = (("auto", Safety.FULL, True), ("noauto", Safety.FULL, False), ("off", Safety.OFF, False))
     for id, safety, witness in cases:
         world = build_lab_world(1, safety=safety, witness=witness)
-        play(world, f"1 power-off {PRINCIPAL}", 30.0)
+        play_script(world, f"1 power-off {PRINCIPAL}", 30.0)
         has_taken_over = serving.is_serving(world, (MIRROR, "Sales"))
         table_4.append(
             build_statement_row(
@@ -171,7 +171,7 @@ def _build_table_4_rows() -> list[FigureRow]:
         )
     for id, safety, allowed in (("manual", Safety.FULL, True), ("off.manual", Safety.OFF, False)):
         world = build_lab_world(1, safety=safety, witness=False)
-        play(world, f"1 {DO['manual']}", 90.0)
+        play_script(world, f"1 {FAULT_LINES['manual']}", 90.0)
         has_taken_over = serving.is_serving(world, (MIRROR, "Sales"))
         table_4.append(
             build_statement_row(
@@ -180,7 +180,7 @@ def _build_table_4_rows() -> list[FigureRow]:
         )
     world = build_lab_world(1, safety=Safety.OFF, witness=False)
     force = f"sql {MIRROR} ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
-    play(world, f"1 power-off {PRINCIPAL}\n15 {force}", 60.0)
+    play_script(world, f"1 power-off {PRINCIPAL}\n15 {force}", 60.0)
     forced = serving.is_serving(world, (MIRROR, "Sales"))
     table_4.append(
         build_statement_row("T4.forced", forced, "the mirror serves" if forced else "nobody serves")
@@ -194,7 +194,7 @@ def _build_loss_rows() -> list[FigureRow]:
     witness = _play_script(f"1 power-off {WITNESS}")
     world = _play_script(f"1 power-off {MIRROR}\n20 power-off {WITNESS}")
     after_witness = build_lab_world(1)
-    play(after_witness, f"1 power-off {WITNESS}\n20 power-off {PRINCIPAL}", 60.0)
+    play_script(after_witness, f"1 power-off {WITNESS}\n20 power-off {PRINCIPAL}", 60.0)
     principal_key = (PRINCIPAL, "Sales")
     return [
         build_statement_row(
@@ -215,7 +215,7 @@ def _build_loss_rows() -> list[FigureRow]:
 
 def _play_script(script: str) -> World:
     world = build_lab_world(1)
-    play(world, script, 60.0)
+    play_script(world, script, 60.0)
     return world
 
 

@@ -70,7 +70,7 @@ __all__ = [
     "submit_text",
 ]  # fmt: skip
 
-_PLACES: Final = {
+_MODULES: Final = {
     "SYSTEM_DATABASES": "batches.context",
     "cancel_batches": "clients.client",
     "change_connection": "clients.logins",
@@ -92,7 +92,7 @@ _PLACES: Final = {
 
 def __getattr__(name: str) -> object:
     """Import a name at its first use and store it in this module."""
-    if name not in _PLACES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     return value

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.constants import ENTERPRISE
+from engine.constants import ENTERPRISE_EDITIONS
 from engine.events import NoteData
 from engine.flow.setup import build_bulk_load, build_index_operation
 from engine.flow.sites import WORKLOADS
@@ -48,7 +48,7 @@ def _bulk_load(world: World, input_: Input) -> None:
 def _rebuild_index(world: World, input_: Input) -> None:
     key, online = _require_idle_copy(world, input_.args[0]), "online" in input_.args
     edition = world.instances[key[0]].edition
-    if online and edition not in ENTERPRISE:
+    if online and edition not in ENTERPRISE_EDITIONS:
         raise InputError(
             build_message(
                 "{edition} edition does not support online index operations (1712)", edition=edition
@@ -86,7 +86,7 @@ def _is_application_running(world: World, args: Args) -> bool:
     return world.clients[name].connected_to is not None or looking
 
 
-STRING: Final = {
+CONNECTION_STRING_FIELDS: Final = {
     **dict.fromkeys(("multisubnetfailover", "multi subnet failover"), "multi_subnet"),
     **dict.fromkeys(("applicationintent", "application intent"), "read_only"),
     **dict.fromkeys(("connect timeout", "connection timeout", "timeout"), "login_timeout_s"),
@@ -95,27 +95,27 @@ STRING: Final = {
 SqlConnection.ConnectionString].
 """
 
-YES_NO: Final = {"true": True, "yes": True, "false": False, "no": False}
-INTENTS: Final = {"readonly": True, "readwrite": False}
+BOOLEAN_WORDS: Final = {"true": True, "yes": True, "false": False, "no": False}
+APPLICATION_INTENTS: Final = {"readonly": True, "readwrite": False}
 
 
-def _change_string(world: World, input_: Input) -> None:
+def _change_connection_string(world: World, input_: Input) -> None:
     """Set keywords of the connection string and restart the application."""
     name, text = input_.args
     changes: dict[str, object] = {}
     for part in filter(str.strip, text.strip('"').split(";")):
         keyword, _, value = (piece.strip() for piece in part.partition("="))
-        field = STRING.get(keyword.lower())
+        field = CONNECTION_STRING_FIELDS.get(keyword.lower())
         if field is None:
             raise InputError(
                 build_message("Not simulated: {keyword} in a connection string", keyword=keyword)
             )
-        changes[field] = _parse_value(field, keyword, value)
+        changes[field] = _parse_string_value(field, keyword, value)
     world.clients[name] = replace(world.clients[name], **changes)
-    clients.look_for_server(world, name)
+    clients.restart_application(world, name)
 
 
-def _parse_value(field: str, keyword: str, value: str) -> float | bool:
+def _parse_string_value(field: str, keyword: str, value: str) -> float | bool:
     if field == "login_timeout_s":
         if not value.isdecimal() or len(value) > 4 or not 1 <= int(value) <= 3600:
             raise InputError(
@@ -124,7 +124,7 @@ def _parse_value(field: str, keyword: str, value: str) -> float | bool:
                 )
             )
         return float(value)
-    words = YES_NO if field == "multi_subnet" else INTENTS
+    words = BOOLEAN_WORDS if field == "multi_subnet" else APPLICATION_INTENTS
     known_value = words.get(value.lower().replace(" ", ""))
     if known_value is None:
         problem = build_message("{keyword} does not accept {value!r}", keyword=keyword, value=value)
@@ -205,7 +205,7 @@ def _configure_application(world: World, input_: Input) -> None:
             changes[field] = spelled.get(new_value.lower(), new_value)
     client = replace(world.clients[name], known_partner=None, kept_addresses=names.NO_ADDRESSES, **changes)
     world.clients[name] = client
-    clients.look_for_server(world, name)
+    clients.restart_application(world, name)
 
 
 VERBS: Final = (
@@ -229,7 +229,7 @@ VERBS: Final = (
     ),
     build_verb(
         "start-app",
-        lambda world, item: clients.look_for_server(world, item.args[0]),
+        lambda world, item: clients.restart_application(world, item.args[0]),
         sensible=lambda world, args: not _is_application_running(world, args),
     ),
     build_verb(
@@ -241,7 +241,9 @@ VERBS: Final = (
         sensible=lambda world, args: any(copy.availability.guid for copy in world.list_copies_of(args[0])),
     ),
     build_verb(
-        "connect-string", _change_string, parameters=(CLIENT, VerbParameter(mark("keywords"), "rest"))
+        "connect-string",
+        _change_connection_string,
+        parameters=(CLIENT, VerbParameter(mark("keywords"), "rest")),
     ),
     build_verb(
         "flush-dns",

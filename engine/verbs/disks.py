@@ -44,7 +44,7 @@ def _slow_cpu(world: World, input_: Input) -> SavedValues:
     return (("cpu_factor", computer.cpu_factor),)
 
 
-FULL_SPEED: Final = {
+FULL_SPEED_VARIANT: Final = {
     "log": mark("Restore log disk speed"),
     "data": mark("Restore data disk speed"),
 }
@@ -72,12 +72,12 @@ def _open_transaction(world: World, input_: Input) -> None:
         raise InputError(build_message("{database} is not available", database=database))
     if world.copies[key].active_from_kb is not None:
         raise InputError(build_message("{database} already has an open transaction", database=database))
-    logspace.hold_transaction(world, *key)
+    logspace.leave_transaction_open(world, *key)
 
 
 def _end_transaction(world: World, input_: Input) -> None:
     for copy in world.list_copies_of(input_.args[0]):
-        logspace.release_transaction(world, copy.server, copy.database)
+        logspace.end_open_transaction(world, copy.server, copy.database)
 
 
 def _describe_waits(world: World, fault: Fault) -> str:
@@ -158,7 +158,11 @@ def _describe_page_read(world: World, fault: Fault) -> str:
     copy = world.copies.get((fault.args[0], fault.args[1]))  # the copy may be dropped already
     page = dict(fault.before)["page"]
     assert isinstance(page, int)
-    return build_message("the page was read") if copy is not None and pages.is_detected(copy, page) else ""
+    return (
+        build_message("the page was read")
+        if copy is not None and pages.is_damage_detected(copy, page)
+        else ""
+    )
 
 
 VERBS: Final = (
@@ -168,7 +172,7 @@ VERBS: Final = (
         parameters=(COMPUTER, VerbParameter(mark("disk"), choices=("log", "data"))),
         effect=describe_pending_effect,
         sensible=lambda world, args: getattr(world.get_computer(args[0]), f"{args[1]}_disk_factor") == 1.0,
-        back_label=lambda args: FULL_SPEED[args[1]],
+        back_label=lambda args: FULL_SPEED_VARIANT[args[1]],
     ),
     build_verb(
         "slow-cpu",

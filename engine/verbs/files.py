@@ -11,7 +11,7 @@ from engine.localization import build_message, format_duration, mark
 from engine.model import Volume, World
 from engine.model.world import StoredFile
 from engine.protocol import database_files, files, logspace, network, volumes
-from engine.verbs.verb import SERVER, SERVERS, Args, Doing, VerbParameter, build_verb
+from engine.verbs.verb import SERVER, SERVERS, Args, VerbFunction, VerbParameter, build_verb
 
 _TWO_PATHS: Final = re.compile(r"([A-Za-z]:\\.*?)\s+([A-Za-z]:\\.*)")
 """Pattern of the old and the new path of a file."""
@@ -124,7 +124,7 @@ def _on_file_moved(
     if not world.get_computer_of(server).powered:
         return
     if database:
-        database_files.place_file(world, (server, database), file, path)
+        database_files.record_file_copy(world, (server, database), file, path)
     elif content is not None:
         world.files[server, path] = content
     world.emit(
@@ -170,7 +170,7 @@ def _list_paths(world: World, server: str, truth: bool) -> Iterable[str]:
 # --- drives -----------------------------------------------------------------------------------------------
 
 
-def _build_drive_action(adds_drive: bool) -> Doing:
+def _build_drive_action(adds_drive: bool) -> VerbFunction:
     """Build the function of `add-drive` or `grow-volume`, which create or enlarge a drive.
 
     *size_gb*: its new size.
@@ -211,7 +211,7 @@ def _build_drive_action(adds_drive: bool) -> Doing:
                     "drive {drive}: of {server} cannot be made smaller", drive=letter, server=server
                 )
             )
-        holders = setup.share_disk(world, server, letter) if adds_drive else ()
+        holders = setup.add_shared_disk(world, server, letter) if adds_drive else ()
         for name in holders or (computer.name,):
             kept_volumes = tuple(
                 volume for volume in world.computers[name].volumes if volume.letter.upper() != letter
@@ -242,7 +242,6 @@ def _suggest_double_size(world: World, args: Args) -> Iterable[tuple[str, str]]:
 
 
 PATH: Final = VerbParameter(mark("path"), "rest", values=_list_paths)
-SIZE: Final = {"size_gb": (0.0, 1e6)}
 
 VERBS: Final = (
     build_verb(

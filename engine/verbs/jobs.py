@@ -12,18 +12,18 @@ from engine.protocol import jobs, network
 from engine.verbs.verb import (
     SERVER,
     Args,
-    Doing,
+    VerbFunction,
     VerbParameter,
+    build_server_check,
     build_verb,
-    check_server,
     list_other_servers,
-    require_running,
+    require_running_servers,
 )
 
 # --- the agent and its jobs -------------------------------------------------------------------------------
 
 
-def _build_agent_switch(running: bool) -> Doing:
+def _build_agent_action(running: bool) -> VerbFunction:
     def do(world: World, input_: Input) -> None:
         if world.instances[input_.args[0]].edition == "Express":
             raise InputError(build_message("Express edition has no SQL Server Agent"))
@@ -35,7 +35,7 @@ def _build_agent_switch(running: bool) -> Doing:
     return do
 
 
-def _build_job_switch(enabled: bool) -> Doing:
+def _build_job_action(enabled: bool) -> VerbFunction:
     """Build the function of `enable-jobs S [JOB]` or `disable-jobs S [JOB]`.
 
     Without JOB, it affects all jobs.
@@ -43,7 +43,7 @@ def _build_job_switch(enabled: bool) -> Doing:
 
     def do(world: World, input_: Input) -> None:
         server = input_.args[0]
-        require_running(world, server)
+        require_running_servers(world, server)
         known_names = [job.name for job in world.instances[server].jobs]
         try:
             names = (
@@ -69,7 +69,7 @@ def _build_job_switch(enabled: bool) -> Doing:
 def _copy_jobs(world: World, input_: Input) -> None:
     """Copy the jobs that the second server lacks. The copies are disabled."""
     a, b = input_.args
-    require_running(world, a, b)
+    require_running_servers(world, a, b)
     names = jobs.copy_missing_jobs(world, a, b)
     world.emit(
         ChoreData(jobs=names),
@@ -89,7 +89,7 @@ def _has_missing_jobs(world: World, args: Args) -> bool:
 def _transfer_logins(world: World, input_: Input) -> None:
     """Transfer the logins that the second server lacks, with SID and password, as sp_help_revlogin does."""
     a, b = input_.args
-    require_running(world, a, b)
+    require_running_servers(world, a, b)
     new_logins: list[Login] = []
     other_sid: list[str] = []
     for login in world.instances[a].logins:
@@ -117,7 +117,7 @@ def _has_missing_logins(world: World, args: Args) -> bool:
 
 def _create_linked_server(world: World, input_: Input) -> None:
     server, name = input_.args
-    require_running(world, server)
+    require_running_servers(world, server)
     try:
         jobs.add_linked_server(world, server, name)
     except SqlError:
@@ -129,7 +129,7 @@ def _create_linked_server(world: World, input_: Input) -> None:
 
 def _copy_linked_servers(world: World, input_: Input) -> None:
     a, b = input_.args
-    require_running(world, a, b)
+    require_running_servers(world, a, b)
     servers = world.instances[b].linked_servers
     new_servers = [name for name in world.instances[a].linked_servers if name not in servers]
     world.update_instance(b, linked_servers=(*servers, *new_servers))
@@ -150,34 +150,34 @@ JOB: Final = VerbParameter(mark("job"), "rest", optional=True)
 VERBS: Final = (
     build_verb(
         "stop-agent",
-        _build_agent_switch(running=False),
+        _build_agent_action(running=False),
         effect=lambda world, fault: build_message("no job is running on {server}", server=fault.args[0]),
-        sensible=check_server(lambda server: server.agent_running and server.running),
+        sensible=build_server_check(lambda server: server.agent_running and server.running),
     ),
     build_verb(
         "start-agent",
-        _build_agent_switch(running=True),
-        sensible=check_server(lambda server: not server.agent_running),
+        _build_agent_action(running=True),
+        sensible=build_server_check(lambda server: not server.agent_running),
     ),
     build_verb("transfer-logins", _transfer_logins, sensible=_has_missing_logins),
     build_verb("copy-jobs", _copy_jobs, sensible=_has_missing_jobs),
     build_verb(
         "enable-jobs",
-        _build_job_switch(enabled=True),
+        _build_job_action(enabled=True),
         parameters=(SERVER, JOB),
-        sensible=check_server(lambda server: any(not job.enabled for job in server.jobs)),
+        sensible=build_server_check(lambda server: any(not job.enabled for job in server.jobs)),
     ),
     build_verb(
         "disable-jobs",
-        _build_job_switch(enabled=False),
+        _build_job_action(enabled=False),
         parameters=(SERVER, JOB),
-        sensible=check_server(lambda server: any(job.enabled for job in server.jobs)),
+        sensible=build_server_check(lambda server: any(job.enabled for job in server.jobs)),
     ),
     build_verb(
         "create-linked-server",
         _create_linked_server,
         parameters=(SERVER, VerbParameter(mark("name"), values=list_other_servers)),
-        sensible=check_server(lambda server: server.running),
+        sensible=build_server_check(lambda server: server.running),
     ),
     build_verb("copy-linked-servers", _copy_linked_servers, sensible=_has_missing_linked_servers),
 )

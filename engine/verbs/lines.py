@@ -16,9 +16,9 @@ from engine.json_text import parse_json
 from engine.localization import LocalizableMessage, build_message, join_messages
 from engine.model import Fault, Tick, World
 from engine.verbs import VERBS
-from engine.verbs.verb import Args, Doing, Verb, describe_loss
+from engine.verbs.verb import Args, Verb, VerbFunction, describe_loss
 
-_ROLE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
+_ROLE_KEY: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 """Pattern of a team role's key in scenarios (Slug in engine/drill/authoring/schema/world.py)."""
 
 _LINE_ENDS: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
@@ -33,7 +33,7 @@ def parse_line(text: str, tick: int = 0) -> Input:
     """
     if text.lstrip().startswith("@"):
         author, _, input_text = text.lstrip()[1:].partition(" ")
-        if not _ROLE.fullmatch(author):
+        if not _ROLE_KEY.fullmatch(author):
             raise InputError(
                 build_message("@ must be followed by the key of a role, not {word!r}", word=author)
             )
@@ -174,12 +174,12 @@ def _check_numbers(verb: Verb, tokens: Sequence[str]) -> None:
 
 def _join_resource_words(verb: Verb, arguments: list[str]) -> list[str]:
     """Join the words of a cluster resource's name, such as SQL Server (SQLFCI1), into one argument."""
-    place = next((n for n, parameter in enumerate(verb.parameters) if parameter.kind == "resource"), None)
+    index = next((n for n, parameter in enumerate(verb.parameters) if parameter.kind == "resource"), None)
     surplus = len(arguments) - len(verb.parameters)
-    if place is None or surplus < 0:
+    if index is None or surplus < 0:
         return arguments
-    name = " ".join(arguments[place : place + surplus + 1]).strip('"')
-    return [*arguments[:place], name, *arguments[place + surplus + 1 :]]
+    name = " ".join(arguments[index : index + surplus + 1]).strip('"')
+    return [*arguments[:index], name, *arguments[index + surplus + 1 :]]
 
 
 def format_usage(verb: Verb) -> str:
@@ -197,7 +197,7 @@ def parse_script(text: str) -> tuple[list[Input], list[LocalizableMessage]]:
 
     A time `+S` is relative to the preceding line.
     """
-    inputs, problems = read_script(text)
+    inputs, problems = parse_script_lines(text)
     return inputs, [prefix_line_number(number, problem) for number, problem in problems]
 
 
@@ -206,7 +206,7 @@ def prefix_line_number(number: int, problem: str) -> LocalizableMessage:
     return build_message("line {n}: {problem}", n=number, problem=problem)
 
 
-def read_script(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
+def parse_script_lines(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
     """Parse the lines of an input file as `parse_script` does. Return problems as (line number, problem)."""
     inputs: list[Input] = []
     problems: list[tuple[int, str]] = []
@@ -257,13 +257,13 @@ def _parse_time(token: str, previous_tick: int) -> int:
 
 # --- description of an input: the typed statement with its server, or the menu entry ----------------------
 
-UNTOLD: Final = frozenset({"connect", "rewind"})
+VERBS_WITH_HIDDEN_ARGUMENTS: Final = frozenset({"connect", "rewind"})
 """Verbs whose arguments people do not type, so descriptions omit them."""
 
-NO_CHOICES: Final[Mapping[str, Sequence[str]]] = {}
+NO_QUESTIONS: Final[Mapping[str, Sequence[str]]] = {}
 
 
-def describe_input(input_: Input, questions: Mapping[str, Sequence[str]] = NO_CHOICES) -> str:
+def describe_input(input_: Input, questions: Mapping[str, Sequence[str]] = NO_QUESTIONS) -> str:
     """Describe *input_* without its time. *questions*: choices of each question."""
     verb = VERBS[input_.verb]
     arguments = dict(zip((parameter.name for parameter in verb.parameters), input_.args, strict=False))
@@ -276,7 +276,7 @@ def describe_input(input_: Input, questions: Mapping[str, Sequence[str]] = NO_CH
     return build_message("{act} (by {role})", act=words, role=input_.by) if input_.by else words
 
 
-def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NO_CHOICES) -> str:
+def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NO_QUESTIONS) -> str:
     """Describe a line as `describe_input` does. Return text that is not an input line unchanged."""
     try:
         return describe_input(parse_line(line), questions)
@@ -313,14 +313,14 @@ def _describe_choice(verb: Verb, input_: Input, arguments: Mapping[str, str]) ->
         words = build_message("{title} ▸ {entry}", title=title, entry=label) if title else label
     other_values = [value for name, value in arguments.items() if name not in fields]
     other_values += [f"{name}={value}" for name, value in input_.options]
-    if input_.verb in UNTOLD or not other_values:
+    if input_.verb in VERBS_WITH_HIDDEN_ARGUMENTS or not other_values:
         return words
     return build_message("{act} ({details})", act=words, details=join_messages(", ", other_values))
 
 
 # --- execution of input lines, and the fault ledger: request, effect and end of each fault ----------------
 
-UNDOES: Final[dict[str, frozenset[str]]] = {
+REVERTED_FAULTS: Final[dict[str, frozenset[str]]] = {
     verb.name: frozenset(
         [
             *verb.undoes,
@@ -340,14 +340,14 @@ def execute_input(world: World, input_: Input) -> None:
     """Execute an input with resolved names. Raises InputError before anything changes."""
     verb = VERBS[input_.verb]
     if verb.do is None:
-        revert_all(world)
+        revert_all_faults(world)
     elif verb.is_in_ledger:
-        _enter_in_ledger(world, input_, verb, verb.do)
+        _execute_and_record(world, input_, verb, verb.do)
     else:
         verb.do(world, input_)
 
 
-def _enter_in_ledger(world: World, input_: Input, verb: Verb, do: Doing) -> None:
+def _execute_and_record(world: World, input_: Input, verb: Verb, do: VerbFunction) -> None:
     """Execute a fault or repair and record it in the ledger. If it has no effect, only emit an event."""
     known_servers = (world.instances, world.computers)
     server = (
@@ -365,7 +365,7 @@ def _enter_in_ledger(world: World, input_: Input, verb: Verb, do: Doing) -> None
         own_object = world.next_id()
         options = tuple(f"{name}={value}" for name, value in input_.options)
         if computer not in (None, input_.args[0]):
-            before = (*(before or ()), (COMPUTER, computer))
+            before = (*(before or ()), (COMPUTER_KEY, computer))
         world.faults.append(
             Fault(
                 id=own_object,
@@ -388,7 +388,11 @@ def _close_faults(world: World, input_: Input, verb: Verb, own_fault_id: int | N
     """
     computer = _find_target_computer(world, input_, verb)
     for index, fault in enumerate(world.faults):
-        if fault.reverted_tick is not None or fault.verb not in UNDOES[verb.name] or fault.id == own_fault_id:
+        if (
+            fault.reverted_tick is not None
+            or fault.verb not in REVERTED_FAULTS[verb.name]
+            or fault.id == own_fault_id
+        ):
             continue
         argument_text = get_requested_arguments(fault)
         if computer is not None:
@@ -404,7 +408,7 @@ def _close_faults(world: World, input_: Input, verb: Verb, own_fault_id: int | N
             world.faults[index] = replace(fault, reverted_tick=world.tick)
 
 
-COMPUTER: Final = "computer"
+COMPUTER_KEY: Final = "computer"
 """Key in `Fault.before` for the computer on which the target instance ran."""
 
 
@@ -415,7 +419,7 @@ def _find_target_computer(world: World, input_: Input, verb: Verb) -> str | None
 
 def _find_affected_computer(world: World, fault: Fault) -> str:
     """Return the name of the computer that *fault* affected, also if the fault named an instance on it."""
-    return str(dict(fault.before).get(COMPUTER) or world.get_computer(fault.args[0]).name)
+    return str(dict(fault.before).get(COMPUTER_KEY) or world.get_computer(fault.args[0]).name)
 
 
 def get_requested_arguments(fault: Fault) -> Args:
@@ -437,13 +441,13 @@ def find_reverse(fault: Fault, tick: Tick = 0) -> Input | None:
         return None
     name, *options = reverse.split(" ")
     pairs = (option.partition("=") for option in options)
-    args, computer = get_requested_arguments(fault), dict(fault.before).get(COMPUTER)
+    args, computer = get_requested_arguments(fault), dict(fault.before).get(COMPUTER_KEY)
     if computer is not None:
         args = (str(computer), *args[1:])
     return Input(tick, name, args, tuple((key, value) for key, _, value in pairs))
 
 
-def revert_all(world: World) -> None:
+def revert_all_faults(world: World) -> None:
     """Revert every active fault, newest first. If one cannot be reverted, nothing changes."""
     _revert_each(world.fork())
     _revert_each(world)

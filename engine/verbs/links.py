@@ -71,12 +71,12 @@ def _degrade_link(world: World, input_: Input) -> SavedValues:
     return _change_link(world, input_, True, **changes)
 
 
-PERIOD_S: Final = 2.0
+FLAPPING_PERIOD_S: Final = 2.0
 """Period of a flapping link: one phase down and one phase up. Assumed: about the time to detect both."""
 
 
 def _start_flapping(world: World, input_: Input) -> SavedValues:
-    half_s = input_.get_option("period_s", PERIOD_S) / 2.0
+    half_s = input_.get_option("period_s", FLAPPING_PERIOD_S) / 2.0
     world.call_after(half_s, "link.flap", *input_.args, half_s, len(world.faults))
     return _change_link(world, input_, up=False)
 
@@ -117,7 +117,7 @@ def _is_link_changed(world: World, args: Args) -> bool:
     return not is_unchanged or frozenset(args) in active
 
 
-WORSE: Final = (
+DEGRADE_VARIANTS: Final = (
     (mark("Round trip 50 ms"), "rtt_ms=50"),
     (mark("Round trip 200 ms"), "rtt_ms=200"),
     (mark("Bandwidth 10 Mbit/s"), "bandwidth_mbps=10"),
@@ -144,6 +144,6 @@ VERBS: Final = (
         label="{options}",
         effect=describe_pending_effect,
         sensible=_is_link_passing,
-        variants=lambda world, args: WORSE,
+        variants=lambda world, args: DEGRADE_VARIANTS,
     ),
 )

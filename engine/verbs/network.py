@@ -9,12 +9,20 @@ from engine.inputs import Input, InputError, append_existing_names
 from engine.localization import build_message, mark
 from engine.model import Fault, Instance, World
 from engine.protocol import network, security
-from engine.verbs.verb import COMPUTER, SERVER, Doing, SavedValues, VerbParameter, build_verb, check_server
+from engine.verbs.verb import (
+    COMPUTER,
+    SERVER,
+    SavedValues,
+    VerbFunction,
+    VerbParameter,
+    build_server_check,
+    build_verb,
+)
 
 # --- firewall ---------------------------------------------------------------------------------------------
 
 
-def _make_firewall_switch(closed: bool) -> Doing:
+def _build_firewall_action(closed: bool) -> VerbFunction:
     def do(world: World, input_: Input) -> None:
         server, port = input_.args[0], _parse_port(input_)
         computer = world.get_computer(server)
@@ -122,7 +130,7 @@ def _describe_refusal(world: World, fault: Fault) -> str:
 # --- TCP/IP -----------------------------------------------------------------------------------------------
 
 
-def _build_tcp_switch(enabled: bool) -> Doing:
+def _build_tcp_action(enabled: bool) -> VerbFunction:
     def do(world: World, input_: Input) -> None:
         world.update_instance(input_.args[0], tcp_enabled=enabled)
 
@@ -144,7 +152,7 @@ CERTIFICATE: Final = VerbParameter(mark("certificate"), optional=True)
 VERBS: Final = (
     build_verb(
         "close-firewall",
-        _make_firewall_switch(closed=True),
+        _build_firewall_action(closed=True),
         parameters=(COMPUTER, PORT),
         effect=lambda world, fault: build_message(
             "no connection can reach port {port} of {server}", port=fault.args[1], server=fault.args[0]
@@ -152,19 +160,19 @@ VERBS: Final = (
     ),
     build_verb(
         "open-firewall",
-        _make_firewall_switch(closed=False),
+        _build_firewall_action(closed=False),
         parameters=(COMPUTER, replace(PORT, values=_list_closed_ports)),
     ),
     build_verb(
         "disable-tcp",
-        _build_tcp_switch(enabled=False),
+        _build_tcp_action(enabled=False),
         effect=_describe_disabled_tcp,
-        sensible=check_server(lambda server: server.tcp_enabled),
+        sensible=build_server_check(lambda server: server.tcp_enabled),
     ),
     build_verb(
         "enable-tcp",
-        _build_tcp_switch(enabled=True),
-        sensible=check_server(lambda server: not server.tcp_enabled),
+        _build_tcp_action(enabled=True),
+        sensible=build_server_check(lambda server: not server.tcp_enabled),
     ),
     build_verb(
         "expire-certificate", _expire_certificate, parameters=(SERVER, CERTIFICATE), effect=_describe_refusal

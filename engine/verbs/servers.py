@@ -15,7 +15,7 @@ def stop_service(world: World, server: str, next_action: str = "") -> None:
 
     *next_action*: as in `service.stop`.
     """
-    service.begin_stop(world, server, Cause.STOP_SERVICE, next_action, ((17148, ()),))
+    service.begin_service_stop(world, server, Cause.STOP_SERVICE, next_action, ((17148, ()),))
 
 
 def _find_start_objection(world: World, input_: Input) -> str:

@@ -17,16 +17,16 @@ from engine.tables import read_table
 Args = tuple[str, ...]
 SavedValues = tuple[tuple[str, object], ...]
 """Values that the reversal of a fault restores (`Fault.before`)."""
-Doing = Callable[[World, Input], SavedValues | None]
-Values = Callable[[World, str, bool], Iterable[str]]
+VerbFunction = Callable[[World, Input], SavedValues | None]
+ValueLister = Callable[[World, str, bool], Iterable[str]]
 """Function that returns the values of an argument.
 
 Its arguments are the world, the first argument, and whether the true state may be shown.
 """
-Variants = Callable[[World, Args], Iterable[tuple[str, str]]]
+VariantLister = Callable[[World, Args], Iterable[tuple[str, str]]]
 """Function that returns the variants in menus as (label or "", options as text), for a world and arguments."""
-Loss = Literal["", "server", "link"]
-Group = Literal["fault", "repair", "load", "sql", "chore", "remark"]
+LostPart = Literal["", "server", "link"]
+VerbGroup = Literal["fault", "repair", "load", "sql", "chore", "remark"]
 
 
 class VerbParameter(Struct, frozen=True):
@@ -45,11 +45,11 @@ class VerbParameter(Struct, frozen=True):
     """Minimum and maximum of a number. If None, the verb checks the value."""
     title: str = ""
     """Label in the editor; empty if it is the name."""
-    values: Values | None = None
+    values: ValueLister | None = None
     """Function that returns the values for menus. If None, the user types the value."""
 
 
-def is_always_sensible(world: World, args: Args) -> bool:
+def is_always_offered(world: World, args: Args) -> bool:
     """Return True, because menus always offer the action."""
     return True
 
@@ -59,7 +59,7 @@ def find_no_objection(world: World, input_: Input) -> str:
     return ""
 
 
-def offer_once(world: World, args: Args) -> Iterable[tuple[str, str]]:
+def list_single_variant(world: World, args: Args) -> Iterable[tuple[str, str]]:
     """Offer the action once, without options."""
     return (("", ""),)
 
@@ -80,9 +80,9 @@ class Verb(Struct, frozen=True, kw_only=True):
 
     If it is empty or has an unknown argument, the menu text is used instead (`engine.verbs.lines`).
     """
-    group: Group
+    group: VerbGroup
     """Group in menus and scores. The ledger records faults and repairs."""
-    do: Doing | None
+    do: VerbFunction | None
     """Function that executes the verb and returns the values that a reversal restores. It raises InputError
     before any change.
 
@@ -101,7 +101,7 @@ class Verb(Struct, frozen=True, kw_only=True):
     """Function that returns the reason why the action would have no effect now, or "". With a reason, the
     action is recorded as a no-op.
     """
-    loses: Loss = ""
+    loses: LostPart = ""
     """Part whose outage is attributed to the fault: the server of the first argument, or the link of the
     first two arguments; empty for none.
     """
@@ -130,9 +130,9 @@ class Verb(Struct, frozen=True, kw_only=True):
     """Submenu; empty for the top level."""
     same_end: bool = False
     """True if both ends of the link may be the same."""
-    sensible: Callable[[World, Args], bool] = is_always_sensible
+    sensible: Callable[[World, Args], bool] = is_always_offered
     """Function that returns whether menus offer the action, because it is possible and useful."""
-    variants: Variants = offer_once
+    variants: VariantLister = list_single_variant
     """Function that returns the variants in menus of a verb that needs values. Users can also type other
     values.
     """
@@ -210,7 +210,7 @@ class VerbCode(TypedDict, total=False):
     effect: Callable[[World, Fault], str]
     sensible: Callable[[World, Args], bool]
     pointless: Callable[[World, Input], str]
-    variants: Variants
+    variants: VariantLister
     back_label: Callable[[Args], str]
     timers: Mapping[TimerName, Callable[..., None]]
     label: str
@@ -221,7 +221,7 @@ def _read_rows() -> dict[str, dict[str, str]]:
     return {row["name"]: row for row in read_table("engine.verbs", "verbs.tsv")}
 
 
-def build_verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
+def build_verb(name: str, do: VerbFunction | None, **code: Unpack[VerbCode]) -> Verb:
     """Build a verb from its row in verbs.tsv, its function *do*, and other fields."""
     row, options = _read_rows()[name], {}
     flags = row["flags"].split()
@@ -234,11 +234,11 @@ def build_verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
         options=options,
         help=row["help"],
         sentence=row["sentence"],
-        group=cast(Group, row["group"]),
+        group=cast(VerbGroup, row["group"]),
         do=do,
         reverse=row["reverse"],
         undoes=tuple(row["undoes"].split()),
-        loses=cast(Loss, row["loses"]),
+        loses=cast(LostPart, row["loses"]),
         mechanism=Cause[row["mechanism"] or "POWER_OFF"],
         label=row["label"],
         icon=row["icon"] or "gear",
@@ -255,7 +255,7 @@ def build_verb(name: str, do: Doing | None, **code: Unpack[VerbCode]) -> Verb:
 # --- common rules -----------------------------------------------------------------------------------------
 
 
-def check_server(predicate: Callable[[Instance], bool]) -> Callable[[World, Args], bool]:
+def build_server_check(predicate: Callable[[Instance], bool]) -> Callable[[World, Args], bool]:
     """Build a check that is true if the server in the first argument meets *predicate*."""
     return lambda world, args: predicate(world.instances[args[0]])
 
@@ -319,7 +319,7 @@ def _is_affected(client: Client, fault: Fault, names: set[str], link: bool) -> b
 # --- common check of manual steps: SQL Server must run ----------------------------------------------------
 
 
-def require_running(world: World, *names: str) -> None:
+def require_running_servers(world: World, *names: str) -> None:
     """Raise InputError unless SQL Server runs on all servers in *names*."""
     for name in names:
         if not world.instances[name].answering:

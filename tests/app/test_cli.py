@@ -1,4 +1,4 @@
-"""The command line as documented in the README: standard output, standard error, exit codes."""
+"""Tests of the command line as the README documents it: standard output, standard error, exit codes."""
 
 from __future__ import annotations
 
@@ -317,8 +317,8 @@ def test_bench_prints_each_figure_with_its_reference(call: Any, monkeypatch: pyt
 
 def test_doctor_finds_no_problem_here(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        golden, "load_recorded", golden.play
-    )  # the next test checks whether the file is up to date
+        golden, "load_recorded", golden.play_golden_run
+    )  # Another test checks whether the file is up to date.
     code, output, _ = call("doctor")
     assert code == 0, output
     assert {line.split()[1].rstrip(":") for line in output.splitlines()} == {
@@ -330,19 +330,19 @@ def test_doctor_reports_an_uncreatable_profile(monkeypatch: pytest.MonkeyPatch, 
     """Not even root can create a folder below a file."""
     (tmp_path / "file").touch()
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path / "file" / "folder"))
-    finding = {finding.name: finding for finding in doctor.examine()}["profile"]
+    finding = {finding.name: finding for finding in doctor.run_checks()}["profile"]
     assert not finding.is_ok
     assert "cannot create" in finding.text
 
 
 def test_the_recorded_run_belongs_to_this_version() -> None:
     """If this fails after an engine change: mirrordrill doctor --renew-replay assets/golden.json"""
-    assert golden.play() == golden.load_recorded()
+    assert golden.play_golden_run() == golden.load_recorded()
 
 
 def test_doctor_fails_if_replay_differs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(golden, "load_recorded", lambda: golden.Golden("other", "other"))
-    assert not {finding.name: finding for finding in doctor.examine()}["replay"].is_ok
+    monkeypatch.setattr(golden, "load_recorded", lambda: golden.GoldenHashes("other", "other"))
+    assert not {finding.name: finding for finding in doctor.run_checks()}["replay"].is_ok
 
 
 @pytest.mark.parametrize(
@@ -515,7 +515,7 @@ def test_a_run_becomes_a_scenario_solved_by_its_solution(
     assert code == 0
     assert "must still be replaced" in output
     assert call("run", str(drill_file), "--solution")[0] == 0
-    assert call("check", str(drill_file))[0] == 1  # the placeholders that the author must replace
+    assert call("check", str(drill_file))[0] == 1  # These are the placeholders that the author must replace.
     assert call("record", str(recorded_run), "--as", str(tmp_path / "My Drill.toml"))[0] == 2
 
 

@@ -1,4 +1,6 @@
-"""The window starts in every locale and ignores it; a damaged window.ini does not prevent the start."""
+"""Tests that the window starts in every locale and ignores it, and that a damaged window.ini does not prevent
+the start.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,13 @@ except locale.Error:
 from PySide6.QtWidgets import QListWidget
 from app import main_window
 from engine.tsql.scalars.date_values import US_CULTURE
-from engine.tsql.scalars.dates import datename
+from engine.tsql.scalars.dates import evaluate_datename
 
 class Shown(main_window.MainWindow):
     def run_waiting_requests(self):
         super().run_waiting_requests()
         drills = max(found.count() for found in self.picker.findChildren(QListWidget))
-        print(self.isVisible(), drills > 50, locale.str(1.5), datename(US_CULTURE, "month", "2005-10-22"))
+        print(self.isVisible(), drills > 50, locale.str(1.5), evaluate_datename(US_CULTURE, "month", "2005-10-22"))
         self.close()
 
 main_window.MainWindow = Shown

@@ -1,4 +1,4 @@
-"""Window settings are in the profile folder; those of the first version are moved there once."""
+"""Tests of window settings in the profile folder. The program moves those of the first version there once."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_settings_of_the_first_version_are_moved_once(old_settings: QSettings, p
     store.remove(settings.THEME)
     store.sync()
     settings_again = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")
-    settings_again.setValue(settings.THEME.name, "light")  # version 0.1.0 was started once more
+    settings_again.setValue(settings.THEME.name, "light")  # Version 0.1.0 was started again.
     settings_again.sync()
     assert WindowSettings().get(settings.THEME) == settings.THEME.default
 
@@ -62,13 +62,13 @@ def test_an_impossible_text_size_is_ignored(stored: str, profile_folder: Path) -
 @pytest.mark.parametrize("stored", ["", "null", "[NaN]", "[" * 100_000, "{", '{"a": -Infinity}'])
 def test_invalid_json_is_ignored(stored: str, profile_folder: Path) -> None:
     store = WindowSettings()
-    store.set(settings.PLACES, stored)
-    assert store.read_json(settings.PLACES) is None
+    store.set(settings.CARD_POSITIONS, stored)
+    assert store.read_json(settings.CARD_POSITIONS) is None
 
 
 def test_recent_file_names_are_validated(qapp: QApplication, profile_folder: Path) -> None:
     store = WindowSettings()
-    store.set(settings.RECENT, json.dumps(["a\0b", 5, None, "x\u202e<b>.toml", *map(str, range(50))]))
+    store.set(settings.RECENT_FILES, json.dumps(["a\0b", 5, None, "x\u202e<b>.toml", *map(str, range(50))]))
     parent = QWidget()
     recent = RecentFiles(store, parent)
     assert [file.name for file in recent.list_files()] == ["x\u202e<b>.toml", *map(str, range(6))]
@@ -91,7 +91,7 @@ def test_unwritable_settings_are_reported_and_written_later(
     with limit_file_size(10):
         store.set(settings.THEME, "dark")
         assert store.problem.startswith(f"Cannot write {file}, so layout, theme, shortcuts and recent files")
-        store.set(settings.RECENT, '["a"]')
+        store.set(settings.RECENT_FILES, '["a"]')
         assert store.problem != ""
     assert file.read_text() == stood
     assert (store.get(settings.THEME), changes) == ("dark", ["light", "dark", "dark"])

@@ -1,1 +1,1 @@
-"""Drivers for other languages than Python, each with a small test program."""
+"""Drivers of languages other than Python, each with a small test program."""

@@ -1,4 +1,4 @@
-"""Checks of run.py for `tsql` of FreeTDS, which reads batches and prints rows."""
+"""Checks of run.py with `tsql` of FreeTDS, which reads batches and prints rows."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ TSQL = (
     "|",
 )
 ENCRYPTION = {"none": "off", "login": "request", "all": "require"}
-"""Values of `encryption` in freetds.conf; tsql has no argument for it."""
+"""Encryption of run.py -> value of `encryption` in freetds.conf. `tsql` has no argument for it."""
 
 
 def run_tsql(port: str, *batches: str) -> str:
-    """Run batches and return the output of tsql; rows start with the marker that each batch selects first."""
+    """Run batches and return the output of tsql. Rows start with the marker that each batch selects first."""
     typed = "".join(f"{batch}\ngo\n" for batch in batches)
     with tempfile.TemporaryDirectory() as folder:
         settings = Path(folder) / "freetds.conf"

@@ -1,4 +1,4 @@
-"""An application with one connection by a Python driver (profiles.py): `python -m tests.drivers.follow DRIVER`."""
+"""Application with one connection by a Python driver of profiles.py: `python -m tests.drivers.follow DRIVER`."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ PAUSE_S: Final = 0.1
 """Pause between two queries, and before the next login."""
 
 Asked = Mapping[str, str]
-"""Settings: HOST, PORT and INSTANCE of the principal, PARTNER in the driver's notation (empty: none),
-PASSWORD, command TIMEOUT in seconds (0: none).
+"""Connection settings: HOST, PORT and INSTANCE of the principal, PARTNER, PASSWORD, and TIMEOUT.
+
+PARTNER is in the driver's notation; an empty text means no partner. TIMEOUT is the command timeout in
+seconds; 0
+means no timeout.
 """
 
 
@@ -80,9 +83,11 @@ DRIVERS: Final[Mapping[str, Callable[[Asked], Any]]] = {
 def follow_failover(
     connect: Callable[[], Any], ready: Callable[[], object], should_stop: Callable[[], bool]
 ) -> str:
-    """Query the server's name, with a new login after each failure, until another server answers; return its name.
+    """Query the server's name repeatedly until another server answers, and return the name of that server.
 
-    Return an empty text if *should_stop* is true first.
+    Log in again after each failure. Call *ready* after the first answer. Return an empty text if
+    *should_stop* is true
+    first.
     """
     connection, first = connect(), ""
     while not should_stop():
@@ -106,7 +111,7 @@ def main() -> None:
     connect = DRIVERS[sys.argv[1]]
     name = follow_failover(lambda: connect(os.environ), lambda: print("ready", flush=True), lambda: False)
     print(f"back\t{name}", flush=True)
-    os._exit(0)  # a connection to a silent server would keep the process alive
+    os._exit(0)  # A connection to a silent server would keep the process running.
 
 
 if __name__ == "__main__":

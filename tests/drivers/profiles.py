@@ -1,9 +1,12 @@
-"""Failovers of real drivers compared with their profiles (engine/protocol/drivers.py): `make drivers`.
+"""Comparison of failovers of real drivers with their profiles (engine/protocol/drivers.py): `make drivers`.
 
 Each driver keeps one connection to `mirrordrill serve`, queries it ten times per second and reconnects with
-the same string. The string names a partner (given) or does not (told: by the server alone). In the same run
-each profile has a simulated client with equal settings. A service is stopped or a computer powered off. The
-times until reconnection are compared.
+the same
+string. A `given` string names a partner. With a `told` string, only the server names the partner. In the same
+run,
+each profile has a simulated client with equal settings. The script stops a service or powers off a computer,
+and
+compares the times until reconnection.
 """
 
 from __future__ import annotations
@@ -37,9 +40,9 @@ from tests.drivers.run import (
 )
 
 TIMEOUT_S: Final = 5
-"""Command timeout for a computer that loses power; without one Linux waits for fifteen minutes."""
+"""Command timeout for the power-off case. Without a timeout, Linux waits for fifteen minutes."""
 WITHIN_S: Final = 50.0
-"""Time after which a driver counts as not following."""
+"""Time after which a driver counts as not reconnected."""
 SHARE, LEAST_S = 0.1, 2.0
 """Tolerances between a driver and its profile: a tenth, or an application's pauses between two logins."""
 HOST_PORT, BY_NAME = "{host},{port}", "{host}\\{name}"
@@ -48,7 +51,7 @@ HOST_PORT, BY_NAME = "{host},{port}", "{host}\\{name}"
 
 @dataclass(frozen=True)
 class ProfiledDriver:
-    """Driver with a profile."""
+    """Driver that is compared with a profile."""
 
     profile: str
     needs: str
@@ -59,7 +62,7 @@ class ProfiledDriver:
 
 
 def install_nothing() -> None:
-    """Install nothing; Python drivers are part of the environment."""
+    """Install nothing, because Python drivers are part of the environment."""
 
 
 PYTHON: Final = (sys.executable, "-m", "tests.drivers.follow")
@@ -80,7 +83,7 @@ PLAYED: Final = {
     "jTDS 1.3": ProfiledDriver("freetds", "mvn", install_by_maven, (*JAVA, "jtds", "follow"), strings=("told",)),
 }  # fmt: skip
 FAULTS: Final = {"stop-service SERVER_A": 0, "power-off SERVER_A": TIMEOUT_S}
-"""Fault, and the command timeout to use with it."""
+"""Fault -> command timeout in seconds to use with it; 0 means no timeout."""
 
 
 def build_client_name(profile: str, string: str) -> str:
@@ -110,9 +113,11 @@ def read_lines(stream: IO[str], into: queue.SimpleQueue[tuple[str, str, float]],
 def play_fault(
     fault: str, drivers: dict[str, ProfiledDriver]
 ) -> tuple[dict[tuple[str, str], str], dict[str, float]]:
-    """Apply *fault*; return the seconds until each driver with each string, and each simulated client, had reconnected.
+    """Apply *fault*, and return the seconds until reconnection of real drivers and of simulated clients.
 
-    Missing keys: not reconnected.
+    The first dictionary has a key for each driver and string, the second for each simulated client. A missing
+    key means
+    that the client did not reconnect.
     """
     timeout = FAULTS[fault]
     lines: queue.SimpleQueue[tuple[str, str, float]] = queue.SimpleQueue()
@@ -177,12 +182,12 @@ def _watch_clients(
             if word == "back" and fault_at_s:
                 real[name, string] = f"{line_s - fault_at_s:.1f}"
             elif word != "ready":
-                continue  # log lines of a driver
+                continue  # These are log lines of a driver.
             waiting.discard((name, string))
             if not waiting and not fault_at_s:
                 lines.write(fault + "\n")
                 lines.flush()
-                waiting.add(("", ""))  # reported once
+                waiting.add(("", ""))  # Each time is reported once.
             continue
         event = json.loads(line)
         if event["kind"] == "fault":

@@ -1,4 +1,4 @@
-"""Relay between a client and a port of `mirrordrill serve`, which observes the part protected by TLS."""
+"""Relay between a client and a port of `mirrordrill serve`, which detects the encryption of the connection."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from app.serve.wire import CLIENT_HELLO
 
 HOST: Final = "127.0.0.1"
 WAYS: Final = {Encryption.NONE: "none", Encryption.LOGIN: "login", Encryption.ON: "all"}
-"""Names of the encryption that the server's PRELOGIN response sets; a connection that begins with TLS is `strict`."""
+"""Encryption in the server's PRELOGIN response -> name. A connection that begins with TLS is `strict`."""
 
 
 class Relay:
-    """Relay on a free port until the target refuses connections; `way` is the encryption of the latest connection."""
+    """Relay on a free port that runs until the target refuses connections.
+
+    The attribute `way` is the encryption of the latest connection.
+    """
 
     def __init__(self, port: int) -> None:
         """Start a relay to *port*."""
@@ -58,13 +61,13 @@ class Relay:
             writer.close()
 
     def _detect_encryption(self, data: bytes, asks: bool) -> None:
-        """Determine the encryption from the first bytes of either side."""
+        """Determine the encryption from the first bytes that the client or the server sends."""
         if asks and data[0] == CLIENT_HELLO:
             self.way = "strict"
         elif asks:
             self.way = (
                 "none" if data[0] == PacketKind.LOGIN else ""
-            )  # a connection of TDS 8.0, without a PRELOGIN before it
+            )  # A connection of TDS 8.0 begins with TLS, without a PRELOGIN.
         elif not self.way:
             with suppress(ValueError, struct.error):
                 self.way = WAYS.get(Encryption(read_prelogin(data[HEADER.size :])[0]), "")

@@ -1,9 +1,12 @@
-"""Drivers of other languages against `mirrordrill serve`: `make drivers`.
+"""Tests of drivers of other languages against `mirrordrill serve`: `make drivers`.
 
-Each driver is installed from its own package into build/drivers if its tools exist (Node, Java with Maven,
-Go, Rust, FreeTDS). Its program next to this file runs with each kind of TLS that it offers, verified by a
-relay. The output is compared with EXPECTED. Then the principal's service stops, the driver finds the new
-principal, `serve` is killed, and its record is replayed.
+The script installs each driver from its own package into build/drivers if its tools exist (Node, Java with
+Maven, Go,
+Rust, FreeTDS). The program next to this file runs with each kind of TLS that the driver offers, and a relay
+verifies
+the encryption. The script compares the output with EXPECTED. Then it stops the principal's service, waits
+until the
+driver finds the new principal, kills `serve`, and replays its record.
 """
 
 from __future__ import annotations
@@ -67,7 +70,7 @@ EXPECTED: Final = {
     "catalog": "5|13|1|2|0|0|0|1|1|1|31|3|0|0|4|5",
     "failover": "SERVER_B",
 }
-"""Expected output of a program for each check."""
+"""Check -> expected output of a driver's program."""
 NOT_TRIED: Final = "–"
 SET_UP: Final = """
 CREATE TABLE t (n int)
@@ -93,9 +96,11 @@ class Client:
     install: Callable[[], object]
     command: tuple[str, ...]
     tls: tuple[str, ...] = ("none", "all", "strict")
-    """Supported encryption: nothing, the login alone, everything, or everything from the first byte (TDS 8.0)."""
+    """Supported encryption: nothing, only the login, everything, or everything from the first byte (TDS 8.0)."""
     exact: tuple[str, ...] = ("decimal", "money")
-    """Types that the driver returns with all digits; others are floats, as are all numbers of JavaScript."""
+    """Types that the driver returns with all digits. It returns other types as floats, as JavaScript does for
+    all numbers.
+    """
 
 
 def run_command(*command: str, folder: str) -> None:
@@ -147,12 +152,12 @@ def build_by_cargo() -> None:
 
 
 def install_mono() -> None:
-    """Install nothing; System.Data.SqlClient of Mono (Microsoft's own source) is part of the system."""
+    """Install nothing, because System.Data.SqlClient of Mono (Microsoft's own source) is part of the system."""
     run_command("mcs", "-r:System.Data", "-out:Follow.exe", str(HERE / "Follow.cs"), folder="mono")
 
 
 def install_freetds() -> None:
-    """Install nothing; `tsql` is part of the system."""
+    """Install nothing, because `tsql` is part of the system."""
 
 
 JAVA: Final = ("java", "-cp", f"{BUILD}/java/*", str(HERE / "Client.java"))
@@ -163,7 +168,7 @@ CLIENTS: Final = {
     "mssql 12.7.14 (Node)": Client(
         "npm", install_by_npm, ("node", str(BUILD / "node/client.js"), "mssql"), exact=()
     ),
-    # with encrypt=false this driver still encrypts its login if the server supports it
+    # With encrypt=false, this driver still encrypts its login if the server supports it.
     "mssql-jdbc 13.6.2": Client("mvn", install_by_maven, (*JAVA, "mssql-jdbc"), ("login", "all", "strict")),
     "jTDS 1.3.1": Client("mvn", install_by_maven, (*JAVA, "jtds"), ("none", "login", "all")),
     "go-mssqldb 1.11.2": Client(
@@ -190,10 +195,11 @@ def run_installation(action: Callable[[], object]) -> None:
 
 
 def run_driver(client: Client, tls: str, folder: Path) -> dict[str, str]:
-    """Return the output of a driver's program.
+    """Run the program of a driver, and return check -> output.
 
-    Additional keys are `wire`: how much of it TLS has hidden; `online`: seconds from the end of the
-    principal to the opening of the database at its mirror; `replay`: whether its record replays after a kill.
+    Additional keys: `wire` is the encryption that the relay detected. `online` is the time in seconds from
+    the fault until
+    the mirror's database is online. `replay` says whether the record replays after a kill.
     """
     record, lab, certificate = folder / "run.json", folder / "lab.toml", folder / "run.pem"
     text = (ROOT / "scenarios/lab.toml").read_text(encoding="utf-8")
@@ -266,7 +272,7 @@ def _prepare_lab(server: dict[str, Any]) -> None:
 
 
 def format_verdict(results: dict[str, str], check: str, exact: tuple[str, ...]) -> str:
-    """Return `yes`, the new server and the failover time, or the wrong output."""
+    """Return `yes`, the new server with the failover time, or the wrong output."""
     value = results.get(check, results.get("broken", NOT_TRIED))
     if check == "replay":
         return value
@@ -277,12 +283,14 @@ def format_verdict(results: dict[str, str], check: str, exact: tuple[str, ...]) 
         return compare_values(value, exact)
     wanted = EXPECTED[check].split("|")
     if value.split("|") != wanted and check == "error" and set(value.split("|")) <= set(wanted):
-        return f"yes, {value.replace('|', ', ')}"  # a driver with fewer details of the error
+        return f"yes, {value.replace('|', ', ')}"  # This driver reports fewer details of an error.
     return "yes" if value == EXPECTED[check] else value
 
 
 def compare_values(value: str, exact: tuple[str, ...]) -> str:
-    """Compare each value with its expected one, ignoring the notation of numbers and trailing zeros of times."""
+    """Compare each value with the expected value, and ignore the notation of numbers and trailing zeros of
+    times.
+    """
     shown_values = value.split("|")
     if len(shown_values) != len(VALUES):
         return value[:200]

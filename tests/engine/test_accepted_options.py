@@ -1,4 +1,4 @@
-"""No option is ignored: each accepted form changes the world, is a listed no-op, or raises "Not simulated"."""
+"""Accepted options: each form changes the world, is a listed no-op, or raises "Not simulated"."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOOP_RULES: Final = {
     "file_place": 'no file group but PRIMARY exists, and another one is refused as "Not simulated"',
     "none": "a NULL value",
 }
-"""Grammar rules without effect, and the reason why this loses nothing."""
+"""Grammar rule without effect -> reason why the missing effect does no harm."""
 
 
 def has_not_simulated(texts: list[str]) -> bool:
@@ -34,16 +34,16 @@ def has_not_simulated(texts: list[str]) -> bool:
 def test_every_grammar_rule_keeps_its_input_or_is_listed() -> None:
     """A rule whose builder ignores its input must be refused or explained."""
     lost_rules = set()
-    for rule, build in parse._BUILD.items():
+    for rule, build in parse._RULE_BUILDERS.items():
         try:
             built = build([Token("NAME", "x"), Token("NAME", "y")])
-        except Exception:  # the class needs arguments that this check does not have
+        except Exception:  # this builder needs arguments that the test does not have
             continue
         if built in (None, {}) and build is not parse._merge_parts:
             lost_rules.add(rule)
     listed = {*parse.UNSIMULATED_CLAUSES, *NOOP_RULES}
     assert lost_rules - listed - {"null", "unlimited", "group_members"} == set()
-    assert {rule for rule in listed if rule not in parse._BUILD} <= {"none"}
+    assert {rule for rule in listed if rule not in parse._RULE_BUILDERS} <= {"none"}
 
 
 CLAUSES = {
@@ -71,7 +71,7 @@ def test_a_statement_with_an_unsimulated_clause_does_nothing(rule: str) -> None:
 
 
 def collect_state(world: World) -> tuple[object, ...]:
-    """Return all state that a statement can change, without changes by time alone."""
+    """Return all state that a statement can change, without changes that time alone causes."""
     instances = dict(world.instances)
     copies = {
         key: (copy.file_options, copy.file_paths, copy.extra_files, copy.owner)

@@ -1,11 +1,11 @@
-"""The chain of commits: short in a hash, flat when pickled, shared by forks, one path per copy."""
+"""Chain of commits: short in a hash, flat when pickled, shared by forks, and with one path for each copy."""
 
 from __future__ import annotations
 
 import copy
 import pickle
 
-from engine.commits import USER, build_chain
+from engine.commits import USER_PREFIX, build_chain
 from engine.protocol import commits
 from tests.assertions import require
 from tests.engine.tsql.console import submit_batch
@@ -45,7 +45,10 @@ def test_a_path_contains_the_commits_up_to_its_position() -> None:
 
 def test_users_follow_the_chain() -> None:
     chain_made = build_chain(
-        ((1.0, 1.0, 0, ((USER + "a", "A"),)), (2.0, 1.0, 0, ((USER + "a", None), (USER + "b", "B"))))
+        (
+            (1.0, 1.0, 0, ((USER_PREFIX + "a", "A"),)),
+            (2.0, 1.0, 0, ((USER_PREFIX + "a", None), (USER_PREFIX + "b", "B"))),
+        )
     )
     assert chain_made is not None
     assert chain_made.previous is not None

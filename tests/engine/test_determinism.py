@@ -1,4 +1,4 @@
-"""The engine contains nothing whose result depends on Python version, processor, system library or locale."""
+"""Determinism of the engine: no result depends on Python version, processor, system library or locale."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ MATH = (
     "radians",
     "sqrt",
 )
-"""Functions of `math` that IEEE 754 or integers determine. Others call libm, which differs in the last digit."""
+"""Functions of `math` with results that IEEE 754 or integer arithmetic determines.
+
+Other functions call libm, whose results differ in the last digit between systems.
+"""
 
 LIBM = frozenset(
     "exp exp2 expm1 log log2 log10 log1p pow power float_power cbrt hypot sin cos tan arcsin arccos arctan arctan2 "  # noqa: SIM905
@@ -51,7 +54,7 @@ METHODS = {
     **dict.fromkeys(("sum", "mean", "std", "dot", "cumsum", "prod"), "numpy adds in an order of its own"),
 }
 ORDERED = frozenset(["sorted", "set", "frozenset", "len", "any", "all", "min", "max", "bool"])
-"""Functions that may take a set, because the order of its members does not matter."""
+"""Functions that may take a set, because their results do not depend on the order of its members."""
 
 
 def _is_integer(element: ast.expr) -> bool:
@@ -126,7 +129,7 @@ def _list_called_names(node: ast.Call) -> Iterator[str]:
 
 
 def find_nondeterminism(source: str) -> list[tuple[int, str]]:
-    """Return (line, text) of everything in *source* that could differ between machines."""
+    """Return (line, text) of each construct in *source* whose result could differ between machines."""
     findings: list[tuple[int, str]] = []
     tree = ast.parse(source)
     for node in ast.walk(tree):
@@ -252,6 +255,6 @@ def test_undefined_results_are_refused(call, error) -> None:
 def test_a_sum_is_rounded_after_each_number() -> None:
     assert (
         arithmetic.add_in_order([0.1] * 10) == 0.9999999999999999
-    )  # the built-in sum says 1.0 from Python 3.12 on
+    )  # the built-in sum returns 1.0 since Python 3.12
     assert arithmetic.add_in_order([1e16, 1.0, -1e16]) == 0.0
     assert isinstance(arithmetic.add_in_order([1, 2]), int)

@@ -1,4 +1,4 @@
-"""Each part of a world and attribute of a drill declares its treatment in forks, hashes, comparisons and snapshots."""
+"""Declared uses of world parts and drill attributes in forks, hashes, comparisons and snapshots."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass, fields
 
 from engine.chance import RandomStream
-from engine.drill.running.state import STORAGE, StorageRule
+from engine.drill.running.state import STORAGE_RULES, StorageRule
 from engine.flow import Flow
 from engine.model import World
 from engine.model.world import FieldUse
@@ -20,7 +20,7 @@ CONTAINERS = (dict, list, set)
 
 
 def list_parts_without_use(world: type[World]) -> list[str]:
-    """Return the containers of a world without a declared treatment."""
+    """Return the containers of a world that have no declared use."""
     return [
         field.name
         for field in fields(world)
@@ -66,9 +66,9 @@ def test_hashed_fields_are_forked_and_stored() -> None:
 
 def test_every_attribute_of_a_drill_states_its_storage() -> None:
     base_drill = build_drill()
-    assert {*vars(base_drill)} == {*STORAGE}
+    assert {*vars(base_drill)} == {*STORAGE_RULES}
     grows = {name for name, value in vars(base_drill).items() if isinstance(value, CONTAINERS)}
-    shared = {name for name, storage in STORAGE.items() if storage is StorageRule.SHARED}
+    shared = {name for name, storage in STORAGE_RULES.items() if storage is StorageRule.SHARED}
     assert grows & shared == {
         "errorlog_before", "states_before", "_conditions", "_watched", "_places", "_log_of", "_held", "_asked_besides",
     }, "replaced as a whole"  # fmt: skip

@@ -1,4 +1,4 @@
-"""Fixed-point arithmetic returns the bits of `build_decimal`, or delegates to it."""
+"""Fixed-point arithmetic: its functions return the bits of `build_decimal`, or call `build_decimal`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIMITS = {"exp": fixed_point.EXP_MAX, "cos": fixed_point.ANGLE_MAX}
 
 
 def draw_numbers(name: str) -> list[float]:
-    """Return random numbers of all sizes, and numbers near rounding limits."""
+    """Return random numbers of all magnitudes, and numbers near rounding limits."""
     draws = random.Random(1)
     small = [draws.uniform(-1.0, 1.0) * 10.0**-place for place in range(20) for _ in range(5)]
     if name == "log":
@@ -31,7 +31,7 @@ PRECISE = Context(prec=80)
 
 
 def compute_cosine(x: float) -> Decimal:
-    """Return the sum of the power series, after as many halvings of the angle as make it small."""
+    """Return the cosine from its power series, after the angle has been halved until it is small."""
     with localcontext(PRECISE):
         halvings = max(0, math.frexp(x)[1] + 8)
         square = (Decimal(x) / 2**halvings) ** 2
@@ -45,7 +45,7 @@ def compute_cosine(x: float) -> Decimal:
 
 
 def compute_by_decimal(name: str, x: float) -> Decimal:
-    """Return the true result in far more digits than a float has."""
+    """Return the result with far more digits than a float has."""
     if name == "cos":
         return compute_cosine(x)
     return PRECISE.ln(Decimal(x)) if name == "log" else PRECISE.exp(Decimal(x))
@@ -59,7 +59,7 @@ def convert_to_units(number: Decimal | int) -> Fraction:
 def test_results_equal_decimal_bit_for_bit(name: str) -> None:
     for x in draw_numbers(name):
         result, true = getattr(arithmetic, name)(x), compute_by_decimal(name, x)
-        # near its zeros a cosine has the absolute error of the constant pi
+        # near its zeros, a cosine has the absolute error of the constant π
         assert result == float(true) or abs(Decimal(result) - true) < Decimal("1e-26"), x
 
 

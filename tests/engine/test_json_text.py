@@ -1,4 +1,4 @@
-"""Untrusted JSON parses or raises ValueError."""
+"""Parser of untrusted JSON: it returns a value or raises ValueError."""
 
 from __future__ import annotations
 

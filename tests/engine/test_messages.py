@@ -1,4 +1,4 @@
-"""The table of messages: wording by version, and callers that pass all arguments of a number."""
+"""Table of messages: wordings by version, and callers that pass all arguments of a message."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine.messages import LEADING, MESSAGES, PLACEHOLDER, count_placeholders, fill_message, list_messages
+from engine.messages import (
+    LEADING_ARGUMENTS,
+    MESSAGES,
+    PLACEHOLDER,
+    count_placeholders,
+    fill_message,
+    list_messages,
+)
 
 SOURCES = sorted(Path(engine.__file__).parent.rglob("*.py"))
 FIRST_ARGUMENT = {"SqlError": 0, "SqlSyntaxError": 1, "write_message": 2, "append_numbered_message": 0}
-"""Functions that take a message number, and the index of that argument; the message's arguments follow."""
+"""Function that takes a message number -> index of this argument. The arguments of the message follow it."""
 
 
 @cache
@@ -50,9 +57,12 @@ def test_every_raised_number_is_in_the_table() -> None:
 
 
 def count_arguments(number: int) -> int:
-    """Count the arguments that all wordings of a message need; a final %.*ls may stay empty."""
+    """Return the number of arguments that all wordings of a message need. A final %.*ls may stay empty."""
     texts = [(row.since, re.sub(r"(?:\s*%\.\*ls)+$", "", row.text)) for row in MESSAGES[number]]
-    return max(count_placeholders(text) - len(LEADING.get((number, version), ())) for version, text in texts)
+    return max(
+        count_placeholders(text) - len(LEADING_ARGUMENTS.get((number, version), ()))
+        for version, text in texts
+    )
 
 
 def test_every_raise_provides_the_arguments_of_its_text() -> None:
@@ -61,7 +71,7 @@ def test_every_raise_provides_the_arguments_of_its_text() -> None:
 
 
 FILLED_LATER = {0, 3013, 10054, 64, 53, 2}
-"""Numbers whose text is composed elsewhere."""
+"""Numbers of messages whose text another module composes."""
 
 
 @pytest.mark.parametrize("number", [9002, 1408, 1468, 1480, 3104])

@@ -1,6 +1,4 @@
-"""Each row of the table of options is correct: an effect changes the world, a no-op does not, a refusal
-raises an error.
-"""
+"""Table of options: an effect changes the world, a no-op does not change it, and a refusal raises an error."""
 
 from __future__ import annotations
 
@@ -61,7 +59,7 @@ TEMPLATES: Final = {
         RESTORED,
     ),
 }
-"""Statement with an option, and the same statement without it."""
+"""Kind of statement -> (statement with a place for the option, same statement without it)."""
 
 EXAMPLES: Final = {
     ("CREATE LOGIN", "PASSWORD"): "CREATE LOGIN n WITH PASSWORD = 'Qa55!!'",
@@ -115,7 +113,7 @@ EXAMPLES: Final = {
     ("sp_configure", "show advanced options"): "EXEC sp_configure 'show advanced options', 0; RECONFIGURE",
     ("sp_configure", "Agent XPs"): "EXEC sp_configure 'Agent XPs', 0; RECONFIGURE",
 }
-"""Option texts or complete statements whose value cannot be derived from the table."""
+"""Option texts or complete statements, for values that the table does not determine."""
 
 BACKUP_EXAMPLES: Final = {
     "NAME": "NAME = 'n'", "DESCRIPTION": "DESCRIPTION = 'd'", "EXPIREDATE": "EXPIREDATE = '2099-01-01'",
@@ -269,14 +267,14 @@ def test_each_line_of_the_option_table_is_true(base: World, rule: OptionRule) ->
     _, plain_state = run_statement(base, TEMPLATES[rule.statement][1] or "SELECT 1")
     if rule.treatment == EFFECT:
         assert collect_state(world) != collect_state(plain_state), build_statement(rule)
-    elif rule.statement not in ("sp_configure", "trace flag"):  # these show the value that was set
+    elif rule.statement not in ("sp_configure", "trace flag"):  # these options show the value that was set
         assert _format_without_options(collect_state(world)) == _format_without_options(
             collect_state(plain_state)
         ), build_statement(rule)
 
 
 def _format_without_options(value: object) -> str:
-    """Return the parts as text without the options that definitions keep as they were written."""
+    """Return *value* as text without the option texts that stored definitions keep unchanged."""
     return re.sub(r"options=\((?:\([^()]*\),? ?)*\)", "options=()", str(value))
 
 

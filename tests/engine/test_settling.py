@@ -1,4 +1,4 @@
-"""Propagation that is skipped because nothing changed would have had no effect."""
+"""Propagation that the simulator skips when nothing changed: it would have had no effect."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ LEFT_OUT_MAX = 60
 
 @pytest.fixture
 def skipped_ticks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return the ticks at which propagation was skipped; each time the test verifies that it would have
-    changed nothing.
+    """Return the ticks at which propagation was skipped.
+
+    For each of the first ticks, the fixture verifies that propagation would have changed nothing.
     """
     ticks: list[int] = []
     stands_still = simulator._is_unchanged

@@ -1,4 +1,4 @@
-"""Errors that mypy reports before a run: wrong fields, timers, event kinds, missing methods."""
+"""Errors that mypy reports before a run: wrong fields, timers and event kinds, and missing methods."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ WRONG: Final = (
 
 @pytest.fixture(scope="module")
 def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
-    """Return the line of the program -> message of mypy. Uses the cache of the whole tree if there is one."""
+    """Return line number of the program -> message of mypy. The fixture uses the mypy cache of the repository
+    if it exists.
+    """
     file = tmp_path_factory.mktemp("types") / "wrong_lines.py"
     lines = [f"    {line}" for line in (*RIGHT, *(line for line, _ in WRONG))]
     file.write_text(IMPORTS + "\n".join(lines) + "\n")

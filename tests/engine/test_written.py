@@ -1,4 +1,4 @@
-"""The cache of `repr()` returns the text that a new call would return."""
+"""Cache of `repr()`: it returns the same text as a new call."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_the_repr_of_an_unchanged_part_is_not_computed_again() -> None:
 
 
 def test_a_hash_distinguishes_cached_and_changed_parts() -> None:
-    """A world that was hashed at every step and one that was never hashed before have the same hash."""
+    """A world that is hashed at every step has the same hash as its copy that was never hashed before."""
     base_drill = advance_drill(build_drill(), 40)
     base_drill.apply_line("power-off SERVER_B")
     for end_s in (41, 55, 70):

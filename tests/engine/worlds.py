@@ -1,4 +1,4 @@
-"""The lab for engine tests, with or without a witness, and functions that apply inputs to it."""
+"""Lab for engine tests, with or without a witness, and functions that apply inputs to it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ from typing import Any
 from engine.events import Event
 from engine.model import World
 from engine.published import measure
-from engine.published.measure import play
+from engine.published.measure import play_script
 
-__all__ = ["DB", "MIRROR", "PRINCIPAL", "M", "P", "W", "apply_lines", "build_lab", "format_events", "play"]
+__all__ = [
+    "DB",
+    "MIRROR",
+    "PRINCIPAL",
+    "M",
+    "P",
+    "W",
+    "apply_lines",
+    "build_lab",
+    "format_events",
+    "play_script",
+]
 
 P, M, W, DB = "SERVER_A", "SERVER_B", "SERVER_W", "Sales"
 PRINCIPAL, MIRROR = (P, DB), (M, DB)
@@ -20,16 +31,16 @@ _made = cache(measure.build_lab_world)
 
 
 def build_lab(seed: int = 1, **options: Any) -> World:
-    """Return `engine.published.measure.lab`, cached by its *options*."""
+    """Return `engine.published.measure.build_lab_world`, cached by its *options*."""
     return _made(seed, **options).fork()
 
 
 def apply_lines(world: World, *lines: str, then_s: float = 20.0) -> list[Event]:
     """Apply *lines* in order at the current time, and run for *then_s*."""
     script = "\n".join(f"{world.t_s} {line}" for line in lines)
-    return play(world, script, world.t_s + then_s)
+    return play_script(world, script, world.t_s + then_s)
 
 
 def format_events(events: Sequence[Event], *kinds: str) -> list[str]:
-    """Return `SERVER_A Synchronized …` for the events of these kinds."""
+    """Return texts such as `SERVER_A Synchronized …` for the events of the given *kinds*."""
     return [f"{e.server} {e.text}" for e in events if e.kind in kinds]

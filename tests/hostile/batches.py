@@ -1,4 +1,4 @@
-"""Hostile T-SQL by name: at most 1 MB each, answered by a message and stopped by cancel."""
+"""Hostile T-SQL batches by name. Each has at most 1 MB, gets a message as an answer, and can be canceled."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOWER: Final = "CREATE VIEW v0 AS SELECT 1 a\nGO\n" + "".join(
     f"CREATE VIEW v{n} AS SELECT a.a FROM v{n - 1} a, dbo.v{n - 1} b, master.dbo.v{n - 1} c, master..v{n - 1} d\nGO\n"
     for n in range(1, 20)
 )
-"""Views that each query the view below four times."""
+"""Views that each query the view below them four times."""
 
 _LINKED: Final = (
     "EXEC sp_addlinkedserver 'SERVER_B' EXEC sp_serveroption 'SERVER_B','rpc out','true'\nGO\n"
@@ -90,7 +90,7 @@ _DOORS: Final = (
 )
 
 BATCHES: Final[dict[str, Make]] = {
-    # without end
+    # Endless batches.
     "endless PRINT": lambda: "WHILE 1=1 PRINT 'x'",
     "endless count": lambda: "DECLARE @i int SET @i=0 WHILE 1=1 SET @i=@i+1",
     "endless SELECT": lambda: "WHILE 1=1 SELECT * FROM sys.databases",
@@ -125,7 +125,7 @@ BATCHES: Final[dict[str, Make]] = {
     "recursion over texts": lambda: (
         "WITH c AS (SELECT CONVERT(varchar(max),'x') n UNION ALL SELECT n+n FROM c) SELECT max(len(n)) FROM c"
     ),
-    # excessive work
+    # Excessive work.
     "cross join of messages": lambda: "SELECT * FROM sys.messages a, sys.messages b",
     "cross join of five": lambda: (
         "SELECT count(*) FROM sys.messages a, sys.messages b, sys.messages c, sys.messages d, sys.messages e"
@@ -184,7 +184,7 @@ BATCHES: Final[dict[str, Make]] = {
     "20,000 tables": lambda: "".join(f"CREATE TABLE #t{n} (a int)\n" for n in range(20_000)),
     "60,000 variables": lambda: "DECLARE " + ",".join(f"@v{n} int" for n in range(60_000)),
     "15,000 logins": lambda: "".join(f"CREATE LOGIN l{n} WITH PASSWORD='Pa55!!'\n" for n in range(15_000)),
-    # deep
+    # Deep nesting.
     "brackets": lambda: "SELECT " + "(" * 5_000 + "1" + ")" * 5_000,
     "brackets to the full": lambda: "SELECT " + "(" * 490_000 + "1" + ")" * 490_000,
     "brackets of a command": lambda: "CREATE TABLE t (a " + "(" * 90_000 + ")" * 90_000 + ")",
@@ -203,7 +203,7 @@ BATCHES: Final[dict[str, Make]] = {
     "one plus one": lambda: "SELECT 1" + "+1" * 300_000,
     "and and": lambda: "SELECT 1 WHERE 1=1" + " AND 1=1" * 100_000,
     "scalar selects": lambda: "DECLARE @a int SET @a = " + "(SELECT " * 300 + "1" + ")" * 300,
-    # long
+    # Long lists and texts.
     "a long IN": lambda: "SELECT 1 WHERE 1 IN (1" + ",1" * 400_000 + ")",
     "many columns": lambda: "SELECT 1" + ",1" * 400_000,
     "a long UNION": lambda: "SELECT 1" + " UNION ALL SELECT 1" * 50_000,
@@ -249,7 +249,7 @@ BATCHES: Final[dict[str, Make]] = {
     "BACKUP to a path": lambda: "BACKUP DATABASE Sales TO DISK='/tmp/mirrordrill-escaped'",
     "a NUL": lambda: "SELECT '\0' \0 1",
     "a backtick": lambda: "SELECT 1 AS [a`; DROP TABLE x; --] FROM sys.objects [x`y]",
-    # more work than it seems
+    # More work than the text suggests.
     "views by four names": lambda: _TOWER + "SELECT * FROM v19",
     "a view over itself": lambda: (
         "EXEC sp_addlinkedserver 'SERVER_B'\nGO\nCREATE VIEW v AS SELECT * FROM OPENQUERY(SERVER_A,'SELECT * FROM v')"
@@ -353,7 +353,7 @@ BATCHES: Final[dict[str, Make]] = {
         + "WHILE 1=1 RAISERROR('x',16,1) WITH LOG"
     ),
     "KILL of oneself": lambda: "DECLARE @k int SET @k=@@SPID KILL @k",
-    # the client
+    # Input that the client processes.
     "GO of 5,000 digits": lambda: "PRINT 1\nGO " + "9" * 5_000,
     "a sqlcmd variable that doubles": lambda: (
         ":setvar a aaaaaaaaaaaaaaaa\n" + ":setvar a $(a)$(a)\n" * 60 + "PRINT '$(a)'"
@@ -361,7 +361,7 @@ BATCHES: Final[dict[str, Make]] = {
     "a long sqlcmd variable, often": lambda: f":setvar a {'x' * 90_000}\n" + "PRINT '$(a)'\n" * 20_000,
     "a directive and spaces": lambda: ":r x" + " " * 900_000 + "x",
     "unknown directives": lambda: ":foo\n" * 200_000,
-    # signs
+    # Unusual characters.
     "half a character": lambda: "SELECT '\ud800', N'\U0001f600', LEN(N'\U0001f600')",
     "half a character, computed": lambda: (
         "SELECT NCHAR(55296)+'x' a INTO #t SELECT UNICODE(a), UPPER(a), a FROM #t"
@@ -369,9 +369,9 @@ BATCHES: Final[dict[str, Make]] = {
     "a byte order mark": lambda: "\ufeffSELECT 1\nGO\n\ufeffPRINT 2",
     "NUL in names": lambda: "SELECT 'a\0b', CHAR(0) AS [a\0b] INTO [#a\0b] SELECT * FROM [#a\0b]",
     "the other direction": lambda: "SELECT '\u202e\u2066' AS [\u202ex]",
-    # numbers
+    # Extreme numbers.
     "numbers that are too large": lambda: "\nGO\n".join(_TOO_LARGE),
-    # access outside the simulation, by every known way
+    # Every other known way to access data outside the simulation.
     "ATTACH by other doors": lambda: "\nGO\n".join(_DOORS),
 }
 """Hostile batches of at most 1 MB; `python -m tests.hostile.measure batches` measures them all."""

@@ -1,4 +1,4 @@
-"""Archives of an attacker: built entry by entry, with any false header."""
+"""Builder of hostile archives: it writes each entry separately, and can write false headers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEAD = 'format = 1\ntitle = "A course"\n'
 
 @dataclass
 class Entry:
-    """Archive member; its headers follow from the content unless they are given."""
+    """Archive member. Its headers are computed from the content unless given."""
 
     name: bytes
     content: bytes = b""
@@ -32,7 +32,7 @@ class Entry:
     local_name: bytes | None = None
     extra: bytes = b""
     place: int | None = field(default=None)
-    """Offset of the member as the directory states it."""
+    """Offset of the member in the central directory; None means the true offset."""
 
 
 def build_archive(

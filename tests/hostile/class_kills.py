@@ -1,7 +1,7 @@
-"""Kills the host and the seats of a class at random times, and verifies that no acknowledged action is lost.
+"""Test that kills the host and the seats of a class at random times: no acknowledged action is lost.
 
-`python -m tests.hostile.class_kills 500 [--two-hosts]` by hand; short versions are tests
-(tests/app/classroom).
+Run `python -m tests.hostile.class_kills 500 [--two-hosts]` manually. Short versions are tests in
+tests/app/classroom.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from tests.servers import Nats, Postgres, find_free_port
 
 SCENARIO: Final = "automatic-failover"
 SPEED: Final = 20.0
-"""Simulated seconds per second: a run of 170 s then lasts long enough to be killed."""
+"""Simulated seconds per second. A run of 170 s then takes long enough to be killed."""
 PAUSE_S: Final = (0.5, 3.0)
-"""Wall time between two kills."""
+"""Minimum and maximum wall time between two kills."""
 END_S: Final = 300.0
 
 
@@ -44,9 +44,10 @@ def start_seat(code: str, name: str, profile: Path, speed: float = SPEED) -> sub
 def run_kills(
     folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres, Nats] | None = None
 ) -> str:
-    """Hold a class, kill *kills* times, let every seat finish, compare, and return the counts as text.
+    """Hold a class, kill processes *kills* times, let every seat finish, and return the counts as text.
 
-    Raises AssertionError. With *servers* there are two hosts, and the servers are killed as well.
+    With *servers*, the class has two hosts, and the servers are killed as well. Raise AssertionError if
+    records differ.
     """
     chance = random.Random(seed)
     profile = folder / "seats"
@@ -100,7 +101,7 @@ def run_kills(
 
 
 def _start_hosts(folder: Path, servers: tuple[Postgres, Nats] | None) -> tuple[list[HostProcess], str]:
-    """Start one host with a file, or two with *servers*; return them and the database URL."""
+    """Start one host with a file, or two hosts with *servers*. Return the hosts and the database URL."""
     if servers is None:
         database = str(folder / "class.sqlite")
         return [HostProcess(database, SCENARIO)], database
@@ -111,7 +112,7 @@ def _start_hosts(folder: Path, servers: tuple[Postgres, Nats] | None) -> tuple[l
 
 
 def _finish_seat(process: subprocess.Popen[str], code: str, name: str, profile: Path) -> None:
-    """Wait for a seat; if it lost its slow host, join once more as a person would."""
+    """Wait for a seat. If it lost its slow host, join again once, as a person would."""
     for _ in range(3):
         _, errors = process.communicate(timeout=END_S)
         if process.returncode == 0 and "does not say yet" not in errors:
@@ -126,15 +127,15 @@ def _finish_seat(process: subprocess.Popen[str], code: str, name: str, profile: 
 
 
 def _read_acknowledged(database: str) -> dict[str, int]:
-    record = ClassRecord(database, new=False)
+    record = ClassRecord(database, create=False)
     counts = {seat.name: seat.acknowledged for seat in record.read_seats()}
     record.close()
     return counts
 
 
 def _compare_records(database: str, profile: Path, names: list[str], seed: int) -> None:
-    """Assert that the host's last message, the seat's own log and the record's log agree for every seat."""
-    record = ClassRecord(database, new=False)
+    """Assert for every seat that the host's last message, the seat's own log and the record's log agree."""
+    record = ClassRecord(database, create=False)
     the_class = record.read_class()
     assert the_class is not None
     scenario = parse_scenario(the_class.scenario_text, the_class.scenario_name)

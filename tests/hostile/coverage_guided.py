@@ -1,6 +1,9 @@
-"""Coverage-guided fuzzing: `python -m tests.hostile.coverage_guided TARGET [libFuzzer options] FOLDER`, by hand.
+"""Coverage-guided fuzzing: `python -m tests.hostile.coverage_guided TARGET [libFuzzer options] FOLDER`, run
+manually.
 
-Needs atheris, which is not a dependency of the project. Findings go to corpus/ as TARGET-NAME.txt or .bin.
+The script needs atheris, which is not a dependency of the project. Save findings in corpus/ as
+TARGET-NAME.txt or
+TARGET-NAME.bin.
 """
 
 from __future__ import annotations
@@ -20,13 +23,13 @@ INSTRUMENTED = [
     "engine.protocol",
     "tomllib",
 ]
-"""Instrumented modules; engine.flow is left out."""
+"""Modules that atheris instruments, all except engine.flow."""
 
 
 def main() -> None:
     import atheris
 
-    import engine.flow  # noqa: F401  before anything is instrumented
+    import engine.flow  # noqa: F401 before atheris instruments modules
 
     with atheris.instrument_imports(include=INSTRUMENTED):
         from tests.hostile.targets import BYTES_TARGETS, TARGETS

@@ -1,6 +1,9 @@
-"""An hour of a hundred mirrored databases with every kind of fault: `python -m tests.hostile.hour [DATABASES]`.
+"""One hour of a hundred mirrored databases with every kind of fault: `python -m tests.hostile.hour
+[DATABASES]`.
 
-Not part of the test run; prints wall time, peak memory and what was checked, and fails on the first broken invariant.
+The script is not part of the test run. It prints wall time, peak memory and the number of checks, and fails
+at the
+first broken invariant.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ LOOK_S: Final = 5
 """Interval between checks of the invariants, in simulated seconds."""
 
 HELD_S: Final = 25
-"""Duration of a fault before its repair: longer than the partner timeout."""
+"""Duration of a fault before its repair, longer than the partner timeout."""
 
 REST_S: Final = 35
 CORES_EACH: Final = 8
@@ -42,7 +45,7 @@ OPTIONS: Final = {
 
 
 def list_faults(databases: list[str]) -> Iterator[str]:
-    """Yield every verb of the group fault, on every kind of place in turn, without end."""
+    """Yield an input line for every fault verb and every kind of target in turn, endlessly."""
     database_cycle = itertools.cycle(databases)
     for turn in itertools.count():
         server, (a, b) = SERVERS[turn % 3], PAIRS[turn % 4]

@@ -1,8 +1,11 @@
-"""Kills the program at random points of scripted drills, resumes the run, and compares the end with an undisturbed run.
+"""Test that kills the program at random points of scripted drills, resumes the run, and compares the final
+states.
 
-`python -m tests.hostile.kills 1000` by hand; a short version is a test. Session and profile are real; only
-the frame timer is replaced by calls. Each life is a fork of one warm process, so that a thousand of them take
-minutes.
+Run `python -m tests.hostile.kills 1000` manually; a short version is a test. Session and profile are real.
+Only the
+frame timer is replaced by calls. Each start of the program is a fork of one prepared process, so that a
+thousand
+kills take minutes.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
 
 Script = tuple[tuple[int, str], ...]
-"""(seconds, line) pairs; the last one ends the drill."""
+"""(seconds, line) pairs. The last line ends the drill."""
 
 SCRIPTS: Final[dict[str, Script]] = {
     "power": (
@@ -68,7 +71,9 @@ SCRIPTS: Final[dict[str, Script]] = {
 TOLD_EVERY: Final = 50
 """Number of kills between two progress lines."""
 FRAME_MS: Final = 600.0
-"""Longer than the heartbeat interval of the session, so that each frame writes one: more points for kills."""
+"""Wall time of a frame. It exceeds the heartbeat interval, so that each frame writes a heartbeat that a kill
+can hit.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +99,9 @@ def _build_end(report: dict[str, object]) -> End:
 
 
 def run_life(folder: Path, script: Script, descriptor: int) -> None:
-    """Run one life of the program: resume or start the run, and play *script* to its end.
+    """Run the program once: resume or start the run, and play *script* to its end.
 
-    Each accepted line is acknowledged on *descriptor* by one byte.
+    Write one byte to *descriptor* for each accepted line.
     """
     app = QCoreApplication.instance() or QCoreApplication([])
     session = HostSession(use_timer=False)
@@ -124,8 +129,8 @@ def run_life(folder: Path, script: Script, descriptor: int) -> None:
 
 
 def kill_at(folder: Path, script: Script, after_s: float) -> tuple[bool, int]:
-    """Run one life and kill it after *after_s*; return whether it was still running, and the number of
-    accepted lines.
+    """Run the program once and kill it after *after_s*. Return whether it was still running, and the number
+    of accepted lines.
     """
     reading, writing = os.pipe()
     child = os.fork()
@@ -153,7 +158,9 @@ def kill_at(folder: Path, script: Script, after_s: float) -> tuple[bool, int]:
 def kill_repeatedly(
     folder: Path, name: str, chance: random.Random, life_s: float, lives: int
 ) -> tuple[int, str]:
-    """Kill a run up to *lives* times, then let it end; return the number of kills that hit, and the outcome as text."""
+    """Kill a run up to *lives* times, then let it end. Return the number of effective kills, and the outcome
+    as text.
+    """
     script, accepted, killed = SCRIPTS[name], 0, 0
     phase = ""
     for _ in range(lives):
@@ -169,7 +176,7 @@ def kill_repeatedly(
         if faults or any(run.problem for run in left):
             return killed, f"damaged: {faults}"
         stored = len(left[0].lines) if left else len(script) if result_count else 0
-        # stored without a confirmation: at most one line for each kill
+        # For each kill, at most one line can be stored without an acknowledgment.
         if not accepted <= stored <= accepted + killed:
             return killed, f"{accepted} lines were accepted and {stored} are stored"
         accepted = stored if result_count else accepted
@@ -195,11 +202,13 @@ def _finish_run(folder: Path, script: Script) -> None:
 
 
 EXPECTED: Final[dict[str, End]] = {}
-"""Undisturbed result of each script, cached."""
+"""Name of a script -> cached result without a kill."""
 
 
 def run_kills(kills: int, seed: int, folder: Path, lives: int = 3) -> Iterator[tuple[int, Counter[str]]]:
-    """Perform *kills* kills of a living process over all scripts in turn; yield the figures after each."""
+    """Kill running processes *kills* times, over all scripts in turn. Yield the number of kills and the
+    counts after each run.
+    """
     chance, counts, kill_count = random.Random(seed), Counter[str](), 0
     life_s: dict[str, float] = {}
     for name, script in SCRIPTS.items():
@@ -229,7 +238,7 @@ def main() -> None:
     counts, shown_count, began = Counter[str](), 0, time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         for kill_count, counts in run_kills(kills, seed, Path(folder)):
-            if kill_count - shown_count >= TOLD_EVERY:  # a series that was broken off has a result, too
+            if kill_count - shown_count >= TOLD_EVERY:  # A canceled series also prints a result.
                 shown_count = kill_count
                 equal = sum(count for kind, count in counts.items() if ": equal, " in kind)
                 after_s = time.perf_counter() - began

@@ -1,6 +1,7 @@
-"""Processor time and memory of every hostile case, each in its own fork: `python -m tests.hostile.measure KIND`.
+"""Processor time and memory of each hostile case, each in its own fork: `python -m tests.hostile.measure
+KIND`.
 
-Not part of the test run; prints a table of figures of this machine.
+The script is not part of the test run. It prints a table of figures for this machine.
 """
 
 from __future__ import annotations
@@ -79,12 +80,12 @@ def measure_file(kind: str, name: str) -> None:
 
 def main() -> None:
     kind, names = sys.argv[1], sys.argv[2:]
-    # compile the code that the cases need, once for all of them
+    # Compile the code that all cases need once.
     drill = Drill(scenario_files.find("lab").load())
     drill.apply_line("sql SERVER_A SELECT name FROM sys.databases")
     drill.apply_line("sql SERVER_A EXEC sp_configure")
     drill.advance_to(100)
-    gc.freeze()  # as the window does: exclude existing objects from each collection
+    gc.freeze()  # Exclude existing objects from garbage collection, as the window does.
     for name in names or KINDS[kind][1]:
         child = os.fork()
         if child == 0:

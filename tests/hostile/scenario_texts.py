@@ -1,4 +1,4 @@
-"""Hostile scenario files by name: each is refused in sentences, or is harmless."""
+"""Hostile scenario files by name. Each is refused with messages or is harmless."""
 
 from __future__ import annotations
 

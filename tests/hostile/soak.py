@@ -1,7 +1,10 @@
-"""Hours of random faults over many databases in the real window: `python -m tests.hostile.soak HOURS DATABASES SEED`.
+"""Hours of random faults over many databases in the real window: `python -m tests.hostile.soak HOURS
+DATABASES SEED`.
 
-`--headless` at the end omits the window. Prints memory and frame times per simulated hour: by the clock, and
-the worst by processor time, which other programs do not lengthen. Raises AssertionError at the first broken
+`--headless` at the end omits the window. The script prints memory and frame times per simulated hour: by wall
+time,
+and the maximum by processor time, which other programs do not lengthen. It raises AssertionError at the first
+broken
 invariant.
 """
 
@@ -32,7 +35,7 @@ from tests.room import measure_room
 SERVERS: Final = ("SERVER_A", "SERVER_B", "SERVER_W")
 LINKS: Final = (("SERVER_A", "SERVER_B"), ("SERVER_A", "SERVER_W"), ("SERVER_B", "SERVER_W"))
 GAP_S: Final = (20.0, 240.0)
-"""Simulated time between two actions."""
+"""Minimum and maximum simulated time between two inputs."""
 FRAME_MS: Final = 250.0
 SPEED: Final = 1000.0
 
@@ -93,17 +96,17 @@ QUERIES: Final = (
     "BACKUP LOG {database} TO DISK = 'x.trn'",
     "this is no T-SQL",
 )
-"""Typed inputs. None forces service or removes the witness, because then two servers may serve."""
+"""Typed inputs. None of them forces service or removes the witness, because then two servers could serve."""
 
 
 @dataclass
 class Figures:
-    """Measurements since the last printed line, and in total."""
+    """Measurements since the last printed line, and totals."""
 
     frames_ms: list[float] = field(default_factory=list)
     all_ms: list[float] = field(default_factory=list)
     worst_own_ms: float = 0.0
-    """Longest frame by processor time of this process."""
+    """Longest frame, in processor time of this process."""
     acts: int = 0
     refused: int = 0
 
@@ -113,7 +116,7 @@ def build_scenario(databases: int) -> Scenario:
 
 
 def choose_input(chance: random.Random, drill: Drill) -> str:
-    """Return a random fault, repair or command as an input line; sometimes a complete repair."""
+    """Return a random fault, repair or command as an input line, or sometimes a repair of all faults."""
     server, (a, b) = chance.choice(SERVERS), chance.choice(LINKS)
     database = chance.choice(drill.world.list_databases())
     kinds: tuple[tuple[float, Callable[[], str]], ...] = (
@@ -131,7 +134,7 @@ def choose_input(chance: random.Random, drill: Drill) -> str:
 
 
 def check_invariants(world: World) -> None:
-    """Assert the invariants: one copy serves, and no log is lost or invented."""
+    """Assert that at most one copy of each database serves, and that no log is lost or invented."""
     for database in world.list_databases():
         leaders = [key for key in world.copies if key[1] == database and serving.is_serving(world, key)]
         assert len(leaders) <= 1, f"{world.t_s:g} s: {leaders} serve at once"
@@ -157,7 +160,7 @@ def measure_resident_mb() -> float:
 
 
 def measure_memory(history: History) -> str:
-    """Return the measured memory of a run and of its snapshots."""
+    """Return the memory of a run and of its snapshots as text."""
     object_ids: set[int] = set()
     run, history_room = measure_room([history.drill], object_ids), measure_room([history], object_ids)
     return f"run {run / 1e6:.1f} MB, kept moments {history_room / 1e6:.1f} MB, {len(history.drill.events)} events"
@@ -180,7 +183,9 @@ def format_figures(figures: Figures, drill: Drill) -> str:
 def open_window_of(
     databases: int,
 ) -> Iterator[tuple[Callable[[], Drill], Callable[[str], bool], Callable[[], None]]]:
-    """Yield functions of the real window on its own profile: return the drill, apply a line, run a frame."""
+    """Yield three functions of the real window on its own profile: return the drill, apply a line, run a
+    frame.
+    """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtWidgets import QApplication
 
@@ -210,7 +215,7 @@ def open_window_of(
 def open_headless(
     databases: int,
 ) -> Iterator[tuple[Callable[[], Drill], Callable[[str], bool], Callable[[], None]]]:
-    """Yield the same functions for the drill alone, in steps of ten seconds."""
+    """Yield the functions of `open_window_of` for the drill without a window, in steps of ten seconds."""
     from engine.inputs import InputError
 
     history = History(Drill(build_scenario(databases)))

@@ -1,4 +1,4 @@
-"""Targets of a fuzzer: each accepts any text or bytes, and answers or refuses in its own way."""
+"""Fuzzing targets: each accepts any text or bytes, and answers or refuses them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES: Final = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), 
 
 
 def parse_scenario(text: str) -> None:
-    """Parse a whole file, and a fragment appended to a valid one."""
+    """Parse *text* as a whole file, and as a fragment that follows a valid file."""
     for scenario_text in (text, f"{WORLD}\n{text}"):
         problems: tuple[Problem, ...] = ()
         try:
@@ -46,7 +46,7 @@ def parse_condition(text: str) -> None:
 
 
 def apply_lines(text: str) -> None:
-    """Parse a file of input lines, apply the valid ones, and parse them again as written."""
+    """Parse a file of input lines, apply the valid lines, and parse them again as written."""
     inputs, problems = parse_script(text)
     assert all(problem.startswith("line ") for problem in problems)
     world = build_lab(workload="none")
@@ -70,7 +70,7 @@ def read_archive(raw: bytes) -> None:
     """Read a file as a bundle."""
     parsed, problems = None, tuple[Problem, ...]()
     try:
-        parsed = bundle.parse(raw, "fuzzed.mirrordrill")
+        parsed = bundle.parse_bundle(raw, "fuzzed.mirrordrill")
     except BundleError as refused:
         problems = refused.problems
     assert len(problems) <= bundle.PROBLEMS_MAX + 1
@@ -86,8 +86,9 @@ def read_archive(raw: bytes) -> None:
 def read_members(raw: bytes) -> None:
     """Read an archive with correct checksums.
 
-    Members between NUL bytes: name, content, name, content... A content that begins with "#" follows a
-    `bundle.toml` that lists all others correctly.
+    NUL bytes separate the members: name, content, name, content, and so on. If a content begins with "#", a
+    correct
+    `bundle.toml` that lists all other members precedes it.
     """
     parts = raw.split(b"\0")[:40]
     entries = [Entry(name, content) for name, content in zip(parts[::2], parts[1::2], strict=False)]
@@ -103,7 +104,7 @@ def read_members(raw: bytes) -> None:
 def run_file(raw: bytes) -> None:
     """Read a recorded run."""
     with suppress(RunFileError):
-        report, text = run_files.parse(raw, "fuzzed.json")
+        report, text = run_files.parse_run(raw, "fuzzed.json")
         assert isinstance(text, str)
         assert report["scenario"]
 

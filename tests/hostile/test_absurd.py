@@ -1,4 +1,6 @@
-"""Extreme figures in a scenario: each is refused by name with line and column, or runs and stays finite."""
+"""Tests of extreme figures in a scenario: each is refused by name with line and column, or the run stays
+finite.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ NEVER: Final = (
 )
 """Values that are invalid for every key."""
 TINY: Final = ("0", "1e-300")
-"""Values that are valid for some keys; a file that loads must run."""
+"""Values that are valid for some keys. A file that loads must also run."""
 
 
 def _insert_key(table: str, key: str) -> Callable[[str], str]:
@@ -103,7 +105,7 @@ ODD: Final = (
     '"1e9"',
     '"99999999999999h"',
 )
-"""Values of another type, or far out of range."""
+"""Values of another type, or far outside the range."""
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -117,7 +119,7 @@ def test_odd_values_are_refused_or_run(name: str) -> None:
 
 
 def test_a_job_without_a_pause_does_not_stop_the_clock() -> None:
-    """The job started again within the same tick, without end."""
+    """The job used to start again within the same tick, endlessly."""
     assert _load_drill("log_backup_every", "0") is not None
     assert _load_drill("log_backup_every", "9.99") is None
     drill = _load_drill("log_backup_every", "10")

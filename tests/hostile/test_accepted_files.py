@@ -1,4 +1,4 @@
-"""The list of accepted files on the command line: listing and removal; a damaged list does no harm."""
+"""Tests of the list of accepted files on the command line: listing and removal. A damaged list does no harm."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Every verb with absurd values for every argument by every route: refused by name, or applied with finite results.
+"""Tests of every verb with absurd arguments by every route: refused by name, or applied with finite results.
 
-The cases come from the table of verbs, so new verbs are included.
+The cases come from the table of verbs, so they include new verbs.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ def _choose_default(verb: Verb, index: int, parameter: VerbParameter) -> str:
 
 
 def _list_absurd_lines(verb: Verb) -> Iterator[str]:
-    """Yield the verb with each absurd value for each argument and option, and with too few or too many arguments."""
+    """Yield the verb with each absurd value in each argument and option, and with too few or too many
+    arguments.
+    """
     default_words = [
         _choose_default(verb, place, parameter) for place, parameter in enumerate(verb.parameters)
     ]
@@ -117,7 +119,7 @@ def _is_finite(world: World) -> bool:
 
 
 def _get_refusal(world: World, line: str) -> str:
-    """Return the refusal of *line*; empty if it was applied."""
+    """Return the message with which the world refuses *line*, or an empty text if it applied the line."""
     try:
         item = parse_line(line, world.tick)
         simulator.apply_input(world, item)
@@ -142,7 +144,7 @@ def test_extreme_arguments_are_refused_by_name_or_stay_finite(name: str, labs: t
 
 @pytest.mark.parametrize("name", VERBS)
 def test_input_files_and_timelines_refuse_the_same_lines(name: str) -> None:
-    """The same lines are given in a file of inputs and in the timeline of a scenario."""
+    """The test puts the same lines in a file of inputs and in the timeline of a scenario."""
     for line in _list_absurd_lines(VERBS[name]):
         if not any(value in line.split()[-1] for value in ("nan", "1e308", "-1", "=")):
             continue
@@ -157,7 +159,7 @@ def test_input_files_and_timelines_refuse_the_same_lines(name: str) -> None:
 
 
 def _load_drill(text: str) -> Drill | None:
-    """Return the drill; None if it is refused, with a position for every problem."""
+    """Return the drill. Return None if it is refused, and assert that every problem has a position."""
     try:
         return Drill(load_scenario(text, "absurd.toml"), mode="lab")
     except ScenarioError as refused:

@@ -1,4 +1,7 @@
-"""Hostile batches get an answer, can be canceled, and stay inside. All cases: `measure batches`."""
+"""Tests of hostile batches: each gets an answer, can be canceled, and stays in the simulation.
+
+`python -m tests.hostile.measure batches` runs all cases.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ QUICK = [
 
 
 def _run_batch(text: str, ticks: int = 100) -> Event:
-    """Run *text*, and cancel it after *ticks*; return its end event."""
+    """Run *text*, cancel it after *ticks*, and return its end event."""
     world = build_lab(workload="none")
     tsql.submit_text(world, "SERVER_A", text)
     events = simulator.advance_world(world, ticks)
@@ -47,9 +50,11 @@ def test_hostile_batches_end_or_can_be_stopped(name: str) -> None:
 
 @pytest.mark.parametrize("name", sample_cases(5, QUICK))
 def test_work_per_tick_is_limited(name: str) -> None:
-    """The work of one statement and of one turn is counted, not timed, and limited for every text."""
+    """The test counts the work of one statement and of one turn, without measuring time. Every text has the
+    same limit.
+    """
     world = build_lab(workload="none")
-    max_work = work.BURST + work.TURN + 2 * work.STATEMENT_MAX + STATEMENT_READ_MAX
+    max_work = work.BURST_WORK + work.TURN_WORK + 2 * work.STATEMENT_WORK_MAX + STATEMENT_READ_MAX
     tsql.submit_text(world, "SERVER_A", BATCHES[name]())
     before = 0
     for _ in range(60):
@@ -60,7 +65,7 @@ def test_work_per_tick_is_limited(name: str) -> None:
 
 
 STATEMENT_READ_MAX: Final = STATEMENT_WORK + TRANSLATION_WORK * (STATEMENT_TOKENS_MAX + 1)
-"""Work to read the longest statement, which cannot be divided."""
+"""Work to parse the longest statement, which cannot be divided."""
 
 
 def _read_messages(text: str) -> str:

@@ -1,4 +1,6 @@
-"""Imported bundles: only the selected content, only below the profile, without replacement, and removable."""
+"""Tests of imported bundles: only the selected content, only in the profile, without replacement, and
+removable.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ BROKEN = DRILL.replace('level = "beginner"', 'level = "none"', 1)
 
 def build_bundle(**scenarios: str) -> Bundle:
     raw = bundle.build_bundle("A course", scenarios, {}, "Ada L.", "CC0-1.0")
-    return bundle.parse(raw, "course.mirrordrill")
+    return bundle.parse_bundle(raw, "course.mirrordrill")
 
 
 def run_bundle_command(*arguments: object) -> int:
@@ -78,7 +80,7 @@ def test_an_import_never_replaces_a_file() -> None:
     (own_folder / "small.toml").write_text(OTHER, encoding="utf-8")
     lab = scenario_files.find("lab").text.replace("Database mirroring lab", "My lab", 1)
     imported = build_bundle(small=DRILL, lab=lab, broken=BROKEN)
-    hindrances = {offer.name: offer.hindrance for offer in bundle_store.list_offers(imported)}
+    hindrances = {offer.name: offer.obstacle for offer in bundle_store.list_offers(imported)}
     assert "You already have" in hindrances["small"]
     assert "shipped" in hindrances["lab"]
     assert "Not playable" in hindrances["broken"]
@@ -93,8 +95,8 @@ def test_another_bundle_with_the_same_name_is_refused() -> None:
     first, second = build_bundle(small=DRILL), build_bundle(small=OTHER)
     bundle_store.import_bundle(first, ["small"])
     (offer,) = bundle_store.list_offers(second)
-    assert "Remove that bundle first" in offer.hindrance
-    bundle_store.remove(first.sha256[:16])
+    assert "Remove that bundle first" in offer.obstacle
+    bundle_store.remove_bundle(first.sha256[:16])
     assert bundle_store.import_bundle(second, ["small"])
     assert scenario_files.find("small").text == OTHER
 
@@ -114,7 +116,7 @@ def test_an_own_drill_of_the_same_name_wins_and_this_is_reported() -> None:
 def test_only_bundles_can_be_removed(key: str) -> None:
     bundle_store.import_bundle(build_bundle(small=DRILL), ["small"])
     with pytest.raises(ScenarioNotFoundError):
-        bundle_store.remove(key)
+        bundle_store.remove_bundle(key)
     assert len(bundle_store.list_imported_bundles()) == 1
 
 
@@ -124,7 +126,7 @@ def test_a_link_instead_of_a_bundle_is_not_followed(tmp_path: Path) -> None:
     scenario_files.get_bundles_folder().mkdir(parents=True)
     (scenario_files.get_bundles_folder() / ("a" * 16)).symlink_to(tmp_path / "mine")
     with pytest.raises(ScenarioNotFoundError):
-        bundle_store.remove("a" * 16)
+        bundle_store.remove_bundle("a" * 16)
     assert (tmp_path / "mine" / "x.toml").exists()
 
 
@@ -132,7 +134,7 @@ def test_a_link_instead_of_a_bundle_is_not_followed(tmp_path: Path) -> None:
 def test_a_damaged_label_loses_only_the_title(raw: bytes) -> None:
     imported = build_bundle(small=DRILL)
     bundle_store.import_bundle(imported, ["small"])
-    (scenario_files.get_bundles_folder() / imported.sha256[:16] / scenario_files.LABEL).write_bytes(raw)
+    (scenario_files.get_bundles_folder() / imported.sha256[:16] / scenario_files.LABEL_FILE).write_bytes(raw)
     assert [imported_bundle.title for imported_bundle in bundle_store.list_imported_bundles()] == [
         imported.sha256[:16]
     ]
@@ -170,7 +172,7 @@ def test_a_course_is_passed_on_as_a_bundle(tmp_path: Path, capsys: pytest.Captur
     assert not scenario_files.get_own_folder().exists()
     output = capsys.readouterr().out
     assert "power-off × 1" in output
-    assert bundle.read(bundle_file).sha256 in output
+    assert bundle.read_bundle(bundle_file).sha256 in output
     assert cli.main(["check", str(bundle_file)], lambda scenario: 9) in (0, 1)
     assert run_bundle_command("add", bundle_file) == 0
     assert run_bundle_command("add", bundle_file) == 0
@@ -247,14 +249,16 @@ for file in sys.argv[1:]:
         cli.main(["bundle", doing, file], lambda scenario: 9)
     cli.main(["check", file], lambda scenario: 9)
 for one in bundle_store.list_imported_bundles():
-    bundle_store.remove(one.key)
+    bundle_store.remove_bundle(one.key)
 print("\\n".join(path for path in written if "__pycache__" not in path), file=sys.stderr)
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names below an open folder are looked up in /proc")
 def test_import_writes_only_below_the_profile(tmp_path: Path, profile_folder: Path) -> None:
-    """Python's audit hook observes every opened, moved and removed file during imports of good and hostile bundles."""
+    """Python's audit hook observes every opened, moved and removed file during imports of valid and hostile
+    bundles.
+    """
     raws = [
         build_valid_archive(build_drill_entry()),
         build_valid_archive(build_drill_entry(b"scenarios/../../x.toml")),
@@ -278,7 +282,7 @@ import resource, signal, sys
 from app import cli
 from app.files import bundle, bundle_store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-found = bundle.read(__import__("pathlib").Path(sys.argv[1]))
+found = bundle.read_bundle(__import__("pathlib").Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 sys.exit(cli.main(["bundle", "add", sys.argv[1]], lambda scenario: 9))
 """

@@ -1,4 +1,4 @@
-"""Bundles of unknown origin: any archive is read correctly, or refused with all reasons."""
+"""Tests of bundles of unknown origin: any archive is read correctly, or refused with all reasons."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from tests.hostile.bundles import (
 
 def get_refusal(raw: bytes) -> str:
     with pytest.raises(BundleError) as caught:
-        bundle.parse(raw, "x.mirrordrill")
+        bundle.parse_bundle(raw, "x.mirrordrill")
     assert all("\n" not in str(problem) for problem in caught.value.problems)
     return str(caught.value)
 
 
 def test_a_valid_bundle_is_read() -> None:
-    parsed = bundle.parse(build_valid_archive(build_drill_entry()), "x.mirrordrill")
+    parsed = bundle.parse_bundle(build_valid_archive(build_drill_entry()), "x.mirrordrill")
     assert parsed.manifest.title == "A course"
     assert dict(parsed.scenarios) == {"small": DRILL}
 
@@ -194,7 +194,7 @@ def test_a_foreign_archive_is_refused(raw: bytes) -> None:
 
 
 def test_zip_bombs_are_refused_cheaply() -> None:
-    """The bombs: a member that grows a thousandfold, 200 members with one body, and a directory of 100,000 entries."""
+    """A member expands a thousandfold, 200 members share one body, or a directory has 100,000 entries."""
     big = Entry(b"runs/a.json", b"0" * 19_000_000)
     body = build_drill_entry(b"runs/x0.json", b"0" * 19_000_000)
     first = build_manifest([])
@@ -222,22 +222,22 @@ def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> N
     with file.open("wb") as bundle_stream:
         bundle_stream.truncate(10**12)  # a sparse file
     with pytest.raises(BundleError, match="larger"):
-        bundle.read(file)
+        bundle.read_bundle(file)
     for path in (tmp_path, tmp_path / "none", Path("/dev/zero"), Path("a\0b"), tmp_path / ("x" * 5000)):
         with pytest.raises(BundleError):
-            bundle.read(path)
+            bundle.read_bundle(path)
 
 
 def test_a_written_bundle_is_readable_and_reproducible(tmp_path: Path) -> None:
-    runs = {"empty": b"0" * 1_000_000}  # compressed, this would look like a zip bomb
-    first = bundle.write(
+    runs = {"empty": b"0" * 1_000_000}  # This text would look like a zip bomb if it were compressed.
+    first = bundle.write_bundle(
         tmp_path / "a.mirrordrill", "Über “x”\\", {"small": DRILL}, runs, author="Ada", licence="CC0-1.0"
     )
-    second_file = bundle.write(
+    second_file = bundle.write_bundle(
         tmp_path / "b.mirrordrill", "Über “x”\\", {"small": DRILL}, runs, author="Ada", licence="CC0-1.0"
     )
     assert first.sha256 == second_file.sha256
-    parsed = bundle.read(tmp_path / "a.mirrordrill")
+    parsed = bundle.read_bundle(tmp_path / "a.mirrordrill")
     assert (parsed.manifest.title, parsed.manifest.author, parsed.manifest.licence) == (
         "Über “x”\\",
         "Ada",
@@ -250,10 +250,10 @@ def test_a_written_bundle_is_readable_and_reproducible(tmp_path: Path) -> None:
 @pytest.mark.parametrize("title", ["", "a\u202eb", "\x7f", "\ud800", "x" * 201])
 def test_an_unreadable_bundle_is_never_written(title: str, tmp_path: Path) -> None:
     with pytest.raises(BundleError):
-        bundle.write(tmp_path / "a.mirrordrill", title, {"small": DRILL})
+        bundle.write_bundle(tmp_path / "a.mirrordrill", title, {"small": DRILL})
     for names in ({"Small": DRILL}, {"../x": DRILL}, {"nul": DRILL}, {}):
         with pytest.raises(BundleError):
-            bundle.write(tmp_path / "a.mirrordrill", "x", names)
+            bundle.write_bundle(tmp_path / "a.mirrordrill", "x", names)
     assert not list(tmp_path.iterdir())
 
 
@@ -261,7 +261,7 @@ def test_a_file_is_replaced_only_on_request(tmp_path: Path) -> None:
     file = tmp_path / "a.mirrordrill"
     file.write_text("mine")
     with pytest.raises(FileExistsError):
-        bundle.write(file, "x", {"small": DRILL})
+        bundle.write_bundle(file, "x", {"small": DRILL})
     assert file.read_text() == "mine"
-    bundle.write(file, "x", {"small": DRILL}, replace=True)
-    assert bundle.read(file).manifest.title == "x"
+    bundle.write_bundle(file, "x", {"small": DRILL}, replace=True)
+    assert bundle.read_bundle(file).manifest.title == "x"

@@ -1,4 +1,4 @@
-"""The summary of a foreign scenario lists its contents, and executes nothing."""
+"""Tests of the summary of a foreign scenario: it lists the contents, and executes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Full disk or missing profile folder during a run: reported to the user, and existing data stays intact."""
+"""Tests of a full disk or a missing profile folder during a run: the user gets a message, and existing data
+stays intact.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def fill_disk(profile: Profile) -> Iterator[None]:
 
 
 class ListenedSession:
-    """Session that records its signals, without a window."""
+    """Session without a window that records its signals."""
 
     def __init__(self, qapp: object, profile: Profile) -> None:
         self.session = HostSession(use_timer=False)
@@ -154,7 +156,9 @@ def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
 def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
     listened_session: ListenedSession, profile: Profile
 ) -> None:
-    """The run is also tested as a branch, whose record begins with the inputs before the branch."""
+    """The test creates a branch on a full disk. The record of a branch begins with the inputs before the
+    branch.
+    """
     listened_session.begin_run()
     for _ in range(5):
         assert listened_session.session.apply_input(LONG)
@@ -162,7 +166,7 @@ def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
         listened_session.play.branch_at(0)
         while listened_session.session.busy:
             listened_session.session.on_frame(600.0)
-        assert len(profile.list_unfinished_runs()) == 1  # no second run with only some of the lines
+        assert len(profile.list_unfinished_runs()) == 1  # No second run with only some of the lines exists.
     assert len(read_lines(profile)[0]) == 5
 
 
@@ -186,21 +190,23 @@ def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
         assert listened_session.session.apply_input("note found")
         assert [line.split()[1:] for line in read_lines(profile)[0]] == [["note", "found"]]
     else:
-        # as if another program had replaced the file
+        # The change looks as if another program had replaced the file.
         profile_folder.joinpath(profile.file.name).write_bytes(b"")
         assert not listened_session.session.apply_input("note still lost")
 
 
 def test_a_constantly_changing_text_is_saved(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Coloring a long text also counts as changes, which used to delay saving until the coloring ended."""
+    """Highlighting a long text also counts as changes. This used to delay saving until the highlighting
+    ended.
+    """
     parent = QObject()
     pause = DebounceTimer(100_000, parent)
     pause.restart_pause()
     assert pause.remainingTime() > 90_000
     pause.setInterval(200_000)
     pause.restart_pause()
-    assert pause.remainingTime() > 190_000  # the time starts again
-    monkeypatch.setattr(query_drafts, "LATEST_MS", 0)
+    assert pause.remainingTime() > 190_000  # The delay starts again.
+    monkeypatch.setattr(query_drafts, "UNSAVED_MS_MAX", 0)
     pause.setInterval(300_000)
     before = pause.remainingTime()
     pause.restart_pause()
@@ -231,5 +237,5 @@ def test_serve_on_a_full_disk_ends_with_a_message(tmp_path: Path) -> None:
     assert served.returncode == 2, errors
     assert "cannot be recorded: File too large" in errors
     assert "Traceback" not in errors
-    report, _ = run_files.read(file)
+    report, _ = run_files.read_run(file)
     assert len(report["inputs"]) > 50

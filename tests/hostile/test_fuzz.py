@@ -1,4 +1,4 @@
-"""Random texts are answered or refused with a message, as are earlier findings (corpus/)."""
+"""Tests with random texts and earlier findings (corpus/): each is answered, or refused with a message."""
 
 from __future__ import annotations
 

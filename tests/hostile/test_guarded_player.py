@@ -1,4 +1,4 @@
-"""Untrusted inputs from any source: a problem affects only its seat or file."""
+"""Tests of untrusted inputs from any source: a problem affects only its seat or file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 
 from app import cli
 from app.classroom import class_files, debrief, seat_log, workers
-from app.classroom.class_files import LogCheck, check_file
+from app.classroom.class_files import LogCheck, replay_file
 from app.classroom.log_entries import TICK_MAX, LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import Seat
@@ -26,7 +26,7 @@ from app.classroom.record import ClassRecord
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError
 from app.classroom.verdict import LogReplay, judge_log
-from app.classroom.workers import Workers
+from app.classroom.workers import WorkerPool
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.files import run_files, scenario_files
 from app.files.guarded_player import Budget
@@ -56,7 +56,7 @@ LINES: Final = (
     "@dba",
     "",
 )
-"""Lines of a seat that are no valid inputs, or that crash a defective engine."""
+"""Lines of a seat that are invalid, or that crash a defective engine."""
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def scenario() -> Scenario:
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace the engine with one that fails on a certain input after a change."""
+    """Replace the engine with a version that changes the state and then fails on a certain input."""
     applied = Drill.apply_line
 
     def fail(self: Drill, line: str) -> Input:
@@ -89,7 +89,7 @@ def test_an_unplayable_line_is_reported_for_its_seat(scenario: Scenario, line: s
     assert (result["acts"], result["t_s"]) == (3, 4.0)
     assert bool(result["parted"]) == bool(line) or line.startswith("sql "), "T-SQL answers with an error"
     assert result["last_act"] == "power-off SERVER_B", "what came after it was played"
-    run = debrief.Log(1, "Ann", "", NAME, scenario.text, 1, "lab", tuple(acts))
+    run = debrief.ClassSeatLog(1, "Ann", "", NAME, scenario.text, 1, "lab", tuple(acts))
     assert debrief.review_seat(run, pdf=False, curve_s=0.0, language_code="en").verdict["acts"] == 3
 
 
@@ -122,7 +122,7 @@ def test_a_run_that_takes_too_much_work_is_stopped(scenario: Scenario) -> None:
 def judge_logs(
     logs: dict[int, list[LogEntry]], end: int | None = None, count: int | None = None
 ) -> dict[int, LogVerdict]:
-    """Return the verdicts of a judge with one worker, or the first *count* of them.
+    """Return the verdicts of a verifier with one worker, or only the first *count* verdicts.
 
     *end*: the seat whose run terminates the worker.
     """
@@ -145,7 +145,7 @@ def judge_logs(
         the_class = build_class(scenario, LessonPlan(scenario=NAME, mode="lab"), "")
         judge = ReplayVerifier(the_class, log_of, store_verdict, lambda *_: None)
         for number, acts in logs.items():
-            judge.add(number, acts)
+            judge.queue_entries(number, acts)
         task = asyncio.create_task(judge.replay_new_entries(0))
         try:
             await asyncio.wait_for(all_judged.wait(), 120)
@@ -158,12 +158,12 @@ def judge_logs(
                 await asyncio.sleep(0.01)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "cpu_count", lambda: 2)  # one worker
+        patch.setattr(os, "cpu_count", lambda: 2)  # Use one worker.
         if end is not None:
-            original_replay = Workers.replay
+            original_replay = WorkerPool.replay
 
             async def continue_replay(
-                pool: Workers,
+                pool: WorkerPool,
                 number: int,
                 logs_of_seat: Mapping[int, Sequence[LogEntry]],
                 unfinished: Collection[int] = (),
@@ -174,7 +174,7 @@ def judge_logs(
                     else await original_replay(pool, number, logs_of_seat, unfinished)
                 )
 
-            patch.setattr(Workers, "replay", continue_replay)
+            patch.setattr(WorkerPool, "replay", continue_replay)
         return asyncio.run(judge_all())
 
 
@@ -187,7 +187,9 @@ def test_one_seat_never_ends_the_judging_of_the_others(monkeypatch: pytest.Monke
 
 
 def test_an_endless_batch_delays_no_other_seat() -> None:
-    """The endless batch runs for eight simulated hours, in turns; the other run, queued behind it, is judged first."""
+    """The endless batch runs for eight simulated hours, in turns. The other run is queued behind it and is
+    judged first.
+    """
     endless = [LogEntry(1, 100, "sql SERVER_A WHILE 1=1 PRINT 1", "", 0), LogEntry(2, TICK_MAX, "", "", 0)]
     verdicts = judge_logs({1: endless, 2: [LogEntry(1, 500, "power-off SERVER_B", "", 0)]}, count=1)
     assert (list(verdicts), verdicts[2]["acts"]) == ([2], 1)
@@ -218,7 +220,7 @@ def test_a_seat_that_ends_its_worker_is_abandoned_alone(monkeypatch: pytest.Monk
     assert (verdicts[1]["parted"], verdicts[3]["parted"]) == ("", "")
 
 
-# --- a class that was handed in, and its export
+# --- a submitted class, and its export
 
 
 def build_class_of(tmp_path: Path, scenario: Scenario, logs: Iterable[list[LogEntry]]) -> ClassRecord:
@@ -226,8 +228,8 @@ def build_class_of(tmp_path: Path, scenario: Scenario, logs: Iterable[list[LogEn
     record.store_new_class(build_class(scenario, LessonPlan(scenario=NAME, mode="lab"), ""))
     for number, log in enumerate(logs, 1):
         seat = Seat(name=f"Seat {number}", token_hash=str(number))
-        record.store([seat], {})
-        record.store([], {seat.id: log})
+        record.store_seats_and_entries([seat], {})
+        record.store_seats_and_entries([], {seat.id: log})
     return record
 
 
@@ -242,7 +244,7 @@ def test_export_and_report_of_a_class_survive_one_seat(
             ["class", subcommand, "--database", str(database), "--out", str(archive_file)], lambda _: 9
         )
         assert code == AS_ASKED, capsys.readouterr().err
-    assert [bool(check.problem) for check in check_file(archive_file)] == [True, False]
+    assert [bool(check.problem) for check in replay_file(archive_file)] == [True, False]
 
 
 def build_good_archive(tmp_path: Path, scenario: Scenario) -> dict[str, bytes]:
@@ -294,24 +296,26 @@ def test_a_bad_log_of_an_archive_is_reported_for_that_log(
 def test_a_member_is_expanded_within_limits(
     tmp_path: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The member has 450 million lines in 440 KB; they are counted during expansion and never kept as a whole."""
+    """The member has 450 million lines in 440 KB. The reader counts them during expansion and never stores
+    all of them.
+    """
     monkeypatch.setattr(class_files, "MEMBER_BYTES_MAX", 1_000_000)
     members = build_good_archive(tmp_path, scenario)
     for bomb in (b"\n" * 3_000_000, b"x" * 3_000_000):
-        checks = list(check_file(write_archive(tmp_path, members | {"seats/0002.jsonl": bomb})))
+        checks = list(replay_file(write_archive(tmp_path, members | {"seats/0002.jsonl": bomb})))
         assert next(check.problem for check in checks if check.file.endswith("0002.jsonl")).endswith(
             "is too large"
         )
     for shared in ("class.json", "board.json"):
         with pytest.raises(InvalidSeatLogError, match="too large"):
-            list(check_file(write_archive(tmp_path, members | {shared: b" " * 3_000_000})))
+            list(replay_file(write_archive(tmp_path, members | {shared: b" " * 3_000_000})))
     with pytest.raises(InvalidSeatLogError, match="more than 20000 inputs"):
-        seat_log.parse(b"\n" * 30_000, "log")
+        seat_log.parse_log(b"\n" * 30_000, "log")
 
 
 def get_outcome(file: Path) -> list[LogCheck] | str:
     try:
-        return list(check_file(file))
+        return list(replay_file(file))
     except (InvalidSeatLogError, RunFileError) as problem:
         return str(problem)
 
@@ -340,7 +344,7 @@ def test_hostile_class_data_is_reported(tmp_path: Path, scenario: Scenario, chan
     assert isinstance(result, str) or all(check.problem for check in result)
 
 
-# --- runs that were cut off
+# --- truncated runs
 
 BEGUN: Final = {"scenario": NAME, "seed": 1, "mode": "lab"}
 ENTRIES: Final = (
@@ -383,7 +387,7 @@ def test_no_run_is_played_before_it_is_accepted(scenario: Scenario, monkeypatch:
         raise AssertionError("it was played")
 
     monkeypatch.setattr(Drill, "__init__", fail_if_called)
-    report, text = run_files.parse(build_truncated_log(scenario.text, entry), "run.json")
+    report, text = run_files.parse_run(build_truncated_log(scenario.text, entry), "run.json")
     assert (report["ended_at_s"], report["inputs"]) == (60.0, ["5 sql SERVER_A WHILE 1=1 PRINT 1"])
     assert text == scenario.text
 
@@ -392,20 +396,20 @@ def test_a_report_cannot_claim_that_it_was_truncated(scenario: Scenario) -> None
     drill = Drill(scenario, 1, "lab")
     drill.advance_to(100)
     report = json.loads(json.dumps(drill.build_report())) | {"cut_off": True, "scenario_text": scenario.text}
-    assert "cut_off" not in run_files.parse(json.dumps(report).encode(), "run.json")[0]
+    assert "cut_off" not in run_files.parse_run(json.dumps(report).encode(), "run.json")[0]
 
 
 def test_a_replay_has_a_budget(
     tmp_path: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     small_budget = Budget(100_000_000, 0.2, 0.0, 0.2)
-    monkeypatch.setattr(run_files.play, "__defaults__", (small_budget,))
+    monkeypatch.setattr(run_files.replay_run, "__defaults__", (small_budget,))
     file = tmp_path / "run.json"
     line = json.dumps({"tick": 2_000_000, "line": "5 sql SERVER_A WHILE 1=1 PRINT 1", "hashes": []})
     file.write_bytes(build_truncated_log(scenario.text, line))
     assert cli.main(["replay", str(file)], lambda _: 9) == UNUSABLE
     assert "processor time" in capsys.readouterr().err
-    (check,) = check_file(file)
+    (check,) = replay_file(file)
     assert "processor time" in check.problem
 
 

@@ -1,4 +1,4 @@
-"""A few kill points of `kills`; the thousand are run by hand."""
+"""Tests of a few random kill points of kills.py. Run the series of a thousand kills manually."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def test_killed_runs_end_like_uninterrupted_ones(points: int) -> None:
         "tests.hostile.kills",
         str(points),
         "3",
-    ]  # the test forks, so it must not run in a process with threads
+    ]  # The test forks, so it must run in a process without threads.
     process = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert process.returncode == 0, process.stderr
     counts = {outcome.strip(): int(count) for count, outcome in _list_run_lines(process.stdout)}
     assert sum(counts.values()) >= 2, process.stdout
-    # The time of a kill is random. Of 24 nearly always about six are in the middle; on a slow machine some
-    # come earlier.
+    # The time of a kill is random. Usually about six of 24 kills occur in the middle of a run, fewer on a
+    # slow machine.
     assert any("in the middle" in outcome or "before its first act" in outcome for outcome in counts), (
         process.stdout
     )

@@ -1,4 +1,6 @@
-"""A pipe, a link to one, a folder or a dangling link instead of a file: a message, and no blocking."""
+"""Tests of a pipe, a link to a pipe, a folder or a dangling link instead of a file: a message, and no
+blocking.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no su
 
 
 def _link_pipe(path: Path) -> None:
-    """Create a link to a pipe, as a stand-in for a device; a defect would write to a real device."""
+    """Create a link to a pipe as a stand-in for a device. With a real device, a defect would write to the
+    device.
+    """
     pipe = path.with_name(f"{path.name}.pipe")
     os.mkfifo(pipe)
     path.symlink_to(pipe)
@@ -49,7 +53,7 @@ def put(request: pytest.FixtureRequest) -> Callable[[Path], None]:
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make every wait fail at once."""
+    """Fail immediately if the program opens a pipe, because this would block."""
     original_open = os.open
 
     def opening(path: Any, *arguments: Any, **named: Any) -> int:
@@ -104,21 +108,23 @@ def test_a_blocked_journal_mark_is_ignored(put: Callable[[Path], None], profile_
 
 
 @pytest.mark.parametrize(
-    "name", [SUMMARIES, f".{SUMMARIES}.{os.getpid()}{atomic_write.ENDING}"], ids=["it", "it, unfinished"]
+    "name",
+    [SUMMARIES, f".{SUMMARIES}.{os.getpid()}{atomic_write.TEMPORARY_SUFFIX}"],
+    ids=["it", "it, unfinished"],
 )
 def test_the_cached_list_of_drills_is_rebuilt(
     name: str, put: Callable[[Path], None], profile_folder: Path
 ) -> None:
     put(profile_folder / name)
     (lab,) = (file for file in scenario_files.list_all_files()[0] if file.name == "lab")
-    drills, problems = summaries.read([lab], profile_folder)
+    drills, problems = summaries.read_summaries([lab], profile_folder)
     assert ([drill.name for drill in drills], problems) == (["lab"], [])
 
 
 def test_entries_that_are_not_files_are_ignored(put: Callable[[Path], None]) -> None:
     put(scenario_files.get_own_folder() / "mine.toml")
     folder = scenario_files.get_bundles_folder() / "0123456789abcdef"
-    put(folder / scenario_files.LABEL)
+    put(folder / scenario_files.LABEL_FILE)
     files, problems = scenario_files.list_all_files()
     assert all(file.shipped for file in files)
     assert len(problems) == 1
@@ -130,10 +136,10 @@ def test_no_temporary_file_is_written_through_a_link(
 ) -> None:
     other_folder, file = tmp_path / "elsewhere", tmp_path / "label"
     other_folder.write_text("mine")
-    aside = tmp_path / f".label.{os.getpid()}{atomic_write.ENDING}"
+    aside = tmp_path / f".label.{os.getpid()}{atomic_write.TEMPORARY_SUFFIX}"
     aside.symlink_to(other_folder)
-    atomic_write.write(file, b"new")
+    atomic_write.write_atomically(file, b"new")
     assert (other_folder.read_text(), file.read_bytes()) == ("mine", b"new")
     os.mkfifo(aside)
-    atomic_write.write(file, b"newer")
+    atomic_write.write_atomically(file, b"newer")
     assert file.read_bytes() == b"newer"

@@ -1,4 +1,4 @@
-"""Extreme numbers in every position of a batch: an answer, and never an infinite value."""
+"""Tests of extreme numbers in every position of a batch: each gets an answer, and no value is infinite."""
 
 from __future__ import annotations
 

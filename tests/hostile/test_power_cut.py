@@ -1,4 +1,4 @@
-"""Power loss during a run: whatever remains of the files, the run is complete or the user is told."""
+"""Tests of power loss during a run: for any remaining files, the run is complete or the user gets a message."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILES = ("profile.sqlite", "profile.sqlite-wal", "journal.mark")
 
 
 def _play_lines(folder: Path, disk_copy: Path) -> None:
-    """Play LINES lines, and copy the files as they are on disk while the program has them open."""
+    """Play LINES lines, and copy the files from disk while the program has them open."""
     with open_profile(folder) as profile:
         run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
         for number in range(LINES):
@@ -24,7 +24,7 @@ def _play_lines(folder: Path, disk_copy: Path) -> None:
 
 
 def _find_outcome(folder: Path) -> str:
-    """Return the report of the next start: "whole", or the message to the user."""
+    """Return the result of the next start: "whole", or the message to the user."""
     try:
         with open_profile(folder) as profile:
             problems = profile.find_lost_runs() + [

@@ -1,4 +1,6 @@
-"""Foreign, broken, newer or misplaced profiles: one sentence each, and the file stays unchanged."""
+"""Tests of foreign, damaged, newer or misplaced profiles: each gives one sentence, and the file stays
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,7 @@ def test_a_file_that_is_not_a_profile_is_not_exported(tmp_path: Path) -> None:
 
 
 def test_a_damaged_profile_is_reported_or_works(profile_folder: Path) -> None:
-    """Random changed bits and truncations are refused, found by the check, or without effect."""
+    """Random bit changes and truncations are refused at the start, found by the check, or have no effect."""
     file = _write_profile(profile_folder)
     file_bytes, chance = file.read_bytes(), random.Random(11)
     unharmed = 0
@@ -83,7 +85,7 @@ def test_a_damaged_profile_is_reported_or_works(profile_folder: Path) -> None:
                 unharmed += 1
                 (run,) = profile.list_unfinished_runs()
                 assert [line.text.split()[-1] for line in run.lines] == [str(n) for n in range(300)]
-    assert unharmed <= 40  # no truncated file counts as unharmed
+    assert unharmed <= 40  # No truncated file counts as undamaged.
 
 
 @pytest.mark.parametrize("change", ["seed = -5", "tick = 9223372036854775807", "tick = -1"])
@@ -186,7 +188,7 @@ def test_foreign_tables_and_values_are_reported(profile_folder: Path, statement:
     "moment", ["10:12:59.999500", "23:59:59.999999", "00:00:00.000000", "10:12:33.999800"]
 )
 def test_any_fraction_of_a_second_is_a_valid_date(profile_folder: Path, moment: str) -> None:
-    """SQLite rounds to milliseconds, so one in 2,000 valid profiles was refused as damaged."""
+    """SQLite rounds to milliseconds, so the program used to refuse one in 2,000 valid profiles as damaged."""
     with open_profile(profile_folder) as profile:
         profile.begin_run("lab", "text", "hash", 1, "0.1.0", "lab")
         file = profile.file
@@ -210,7 +212,7 @@ def test_an_unreadable_setting_is_ignored(profile_folder: Path, raw: str) -> Non
 def test_a_clock_change_does_not_change_the_order(
     profile_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Runs are listed in starting order for any clock: 1970, 2099, then the present."""
+    """The program lists runs in starting order for any clock: 1970, 2099, then the present."""
     for year in (2026, 2099, 1970):
         moment = datetime(year, 1, 1, tzinfo=UTC)
         monkeypatch.setattr("app.storage.runs.datetime", _Clock(moment))

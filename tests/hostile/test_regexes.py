@@ -1,8 +1,10 @@
-"""No regular expression of the program takes more than linear time for any text.
+"""Tests that no regular expression of the program takes more than linear time for any text.
 
-The patterns come from the source of engine/ and app/. Texts repeat parts of the pattern, with an end that
-does not match. A slow search is compared with one in a text four times as long: linear ones take four times
-the processor time, quadratic ones sixteen times.
+The patterns come from the source of engine/ and app/. Texts repeat parts of the pattern, and end with text
+that does
+not match. A slow search is compared with a search in a text four times as long. Linear searches take four
+times the
+processor time, quadratic searches sixteen times.
 """
 
 from __future__ import annotations
@@ -21,13 +23,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 CALLS = ("compile", "search", "match", "fullmatch", "sub", "split", "findall", "finditer")
 LENGTHS = (60, 250, 1_000)
-"""Lengths of the texts, each four times the previous one; cubic patterns show before they take seconds."""
+"""Lengths of the texts, each about four times the previous one. Cubic patterns fail before they take seconds."""
 NOTICEABLE_S = 0.0005
-"""Processor time of a slow search: twelve times that of a linear search of a thousand characters."""
+"""Processor time above which a search is slow: twelve times that of a linear search of a thousand characters."""
 GROWTH_MAX = 9.0
-"""Limit between linear and quadratic for a text four times as long."""
+"""Maximum ratio of processor times for a text four times as long, between linear (4) and quadratic (16)."""
 AGAIN = 5
-"""Number of repeated searches; the shortest decides."""
+"""Number of repetitions of a search. The shortest time counts."""
 ENDS = ("", "\x00", "x")
 
 OWN_TEXT = {
@@ -35,7 +37,7 @@ OWN_TEXT = {
     r"\*\s+(\w+)\s+$": "the hundred characters of context that sqlglot gives with an error",
     r"^\s*SELECT\s+.*?\s+FROM\s+DATABASE_MIRRORING_STATE_CHANGE\b(?:\s+WHERE\s+(?P<where>.*))?$": "WQL_MAX",
 }
-"""Patterns that never process a long text, with the reason."""
+"""Pattern that never processes a long text -> reason."""
 
 
 @cache
@@ -77,7 +79,7 @@ def find_patterns(path: str) -> Iterator[tuple[int, str, int, frozenset[str]]]:
 
 
 def _find_uses(sources: Iterable[str]) -> defaultdict[str, set[str]]:
-    """Return for each name the functions of CALLS that are called on it."""
+    """Return name of a pattern -> functions of CALLS that are called on it."""
     uses = defaultdict(set)
     for source in sources:
         for name, function in re.findall(rf"\b(\w+)\.({'|'.join(CALLS)})\(", source):
@@ -88,7 +90,7 @@ def _find_uses(sources: Iterable[str]) -> defaultdict[str, set[str]]:
 def _get_literal(node: ast.expr) -> str | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
-    if isinstance(node, ast.JoinedStr):  # the inserted parts are our own words
+    if isinstance(node, ast.JoinedStr):  # The inserted parts are words of the program.
         return "".join(str(part.value) if isinstance(part, ast.Constant) else "word" for part in node.values)
     return None
 
@@ -136,7 +138,7 @@ def _measure_time_s(search: Callable[[str], object], text: str) -> float:
 def find_slow_text(
     pattern: re.Pattern[str], functions: Iterable[str] = ("search", "fullmatch")
 ) -> str | None:
-    """Return a construction of a text that takes more than linear time; None if there is none."""
+    """Return a description of a text that takes more than linear time, or None if there is no such text."""
     known_methods = {name if name in ("match", "fullmatch") else "search" for name in functions}
     words = re.findall(r"[A-Za-z]{2,}|[%<'\"(\[#*/!$:-]", pattern.pattern)
     starts = dict.fromkeys(("", "1", "a(", *words[:4]))
@@ -148,7 +150,7 @@ def find_slow_text(
 
 
 def _is_superlinear(search: Callable[[str], object], texts: Callable[[int], str]) -> bool:
-    """Return whether the first slow text takes far less than a quarter of the time for the next one."""
+    """Return whether the first slow text takes far less than a quarter of the time of the next longer text."""
     for length in LENGTHS:
         if _measure_time_s(search, texts(length)) > NOTICEABLE_S:
             base_s, longer = (

@@ -1,4 +1,6 @@
-"""Recorded runs with absurd values everywhere: refused in one sentence or replayed, and nothing else is shown."""
+"""Tests of recorded runs with absurd values: refused in one sentence, or replayed with their own results
+only.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from shiboken6 import delete
 from app import cli
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.settings import WindowSettings
-from app.views.quarantine import Quarantine
+from app.views.quarantine import QuarantinePage
 from engine.drill.running.drill import Drill
 from tests.open_window import OpenWindow, build_window
 from tests.shipped_scenarios import load_shipped_scenario
@@ -97,7 +99,7 @@ def _open_report(window: OpenWindow, file: Path, report: dict[str, Any]) -> None
     file.write_text(json.dumps(report))
     window.debriefing.open_file(file)
     page = window.pages.currentWidget()
-    if isinstance(page, Quarantine):
+    if isinstance(page, QuarantinePage):
         page.accept.click()
     for _ in range(1_000):
         if not window.session.busy:
@@ -109,13 +111,15 @@ def _open_report(window: OpenWindow, file: Path, report: dict[str, Any]) -> None
 def test_the_window_shows_its_own_result(
     valid_report: dict[str, Any], tmp_path: Path, qapp: QApplication
 ) -> None:
-    """Invalid tables in a report used to break the debrief. Values written into a report are never shown as a score."""
+    """Invalid tables in a report used to break the debrief. The window never shows a value of the report as a
+    score.
+    """
     window = build_window(None, WindowSettings(), use_timer=False)
     file = tmp_path / "run.json"
     for name in ("availability", "score", "failovers", "goals", "questions", "sql", "ended_by"):
         for value in TABLES:
             _open_report(window, file, valid_report | {name: value})
-            assert not isinstance(window.pages.currentWidget(), Quarantine), (name, value)
+            assert not isinstance(window.pages.currentWidget(), QuarantinePage), (name, value)
             window.show_home()
     ends = []
     for report in (valid_report, valid_report | {"ended_by": "x"}):

@@ -1,4 +1,6 @@
-"""Untrusted recorded runs: limits are checked before parsing, and invalid files are refused in one sentence."""
+"""Tests of untrusted recorded runs: limits are checked before parsing, and invalid files are refused in one
+sentence.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ GOOD: dict[str, Any] = {
 def get_refusal(file: Path, raw: bytes | dict[str, Any]) -> str:
     file.write_bytes(raw if isinstance(raw, bytes) else json.dumps(raw).encode())
     with pytest.raises(RunFileError) as caught:
-        run_files.read(file)
+        run_files.read_run(file)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -32,8 +34,8 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_valid_run_file_is_read(file: Path) -> None:
     good_report = GOOD | {"inputs": ["1 note 𝄞"]}
-    file.write_text(json.dumps(good_report))  # JSON escapes it as two surrogates
-    assert run_files.read(file)[0] == good_report
+    file.write_text(json.dumps(good_report))  # JSON escapes this character as two surrogates.
+    assert run_files.read_run(file)[0] == good_report
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,7 @@ def test_an_oversized_file_is_refused_before_it_is_parsed(
     with file.open("wb") as run_file:
         run_file.truncate(run_files.BYTES_MAX + 1)
     with pytest.raises(RunFileError, match="exceeds"):
-        run_files.read(file)
+        run_files.read_run(file)
 
 
 @pytest.mark.parametrize(

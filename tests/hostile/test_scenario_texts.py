@@ -1,4 +1,4 @@
-"""Hostile scenario files are refused in sentences; unusual valid ones run."""
+"""Tests of hostile scenario files, which are refused with messages, and of unusual valid files, which run."""
 
 from __future__ import annotations
 

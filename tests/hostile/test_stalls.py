@@ -1,6 +1,7 @@
-"""Small files and batches that once blocked the window and `check` for up to an hour; each now takes seconds.
+"""Tests of small files and batches that used to block the window and `check` for up to an hour.
 
-A slow machine needs a tenth of the limit; quadratic or cubic time exceeds it fifty times.
+Each now takes seconds. A slow machine needs a tenth of the limit. Quadratic or cubic time exceeds it fifty
+times.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def limit_time() -> Iterator[None]:
 def test_a_batch_ends_or_is_refused(name: str) -> None:
     world = build_lab(workload="none")
     tsql.submit_text(world, "SERVER_A", "SELECT 1")
-    simulator.advance_world(world, 100)  # load everything that is loaded at first use
+    simulator.advance_world(world, 100)  # Load everything that the program loads at first use.
     with limit_time():
         tsql.submit_text(world, "SERVER_A", BATCHES[name]())
         simulator.advance_world(world, 300)

@@ -1,4 +1,4 @@
-"""The support bundle contains useful facts, and no identity."""
+"""Tests of the support bundle: it contains useful facts, and does not identify a person."""
 
 from __future__ import annotations
 
@@ -191,13 +191,13 @@ def test_complete_bundles_contain_no_secret(
 def test_the_command_writes_the_bundle_and_exports(
     profile_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(doctor, "examine", lambda: iter([CheckResult("all", True, "well")]))
+    monkeypatch.setattr(doctor, "run_checks", lambda: iter([CheckResult("all", True, "well")]))
     bundle, export = tmp_path / "b.zip", tmp_path / "e.json"
 
     def run_doctor(*arguments: str) -> int:
         return cli.main(["doctor", *arguments], lambda scenario: 9)
 
-    assert run_doctor("--bundle", str(bundle)) == 0  # without a profile
+    assert run_doctor("--bundle", str(bundle)) == 0  # The command also runs without a profile.
     assert not profile_folder.exists()
     assert run_doctor("--export", str(export)) == UNUSABLE
     open_profile(profile_folder).close()

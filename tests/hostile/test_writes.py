@@ -1,4 +1,6 @@
-"""A headless drill writes only requested files; a window session writes only into the profile folder."""
+"""Tests of written files: a headless drill writes only requested files, a window session only in the profile
+folder.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ def test_nothing_is_written_outside(tmp_path: Path, profile_folder: Path) -> Non
     assert process.returncode == 0, process.stderr
     written_paths = {Path(line) for line in process.stdout.splitlines() if line and not line.startswith("{")}
     siblings = {path for path in written_paths if path.parent == tmp_path and path != profile_folder}
-    # Written under another name, then renamed.
+    # The file is written under another name, then renamed.
     assert {path.name.rsplit(".", 2)[0] for path in siblings} == {".report.json"}
     assert report.exists()
     assert profile_folder / "profile.sqlite" in written_paths
@@ -70,7 +72,7 @@ def note(event, arguments):
 """
 """Script that prints every path that Python opens for writing, creates, moves or removes.
 
-Writes of Qt are found on disk afterwards.
+The test finds files that Qt writes on disk afterwards.
 """
 
 SESSION = """
@@ -192,12 +194,14 @@ print("\\n" + json.dumps({"there": there, "opened": sorted(opened), "codes": cod
 
 
 def _watch_writes(script: str, home: Path) -> dict[str, list[str]]:
-    """Return the writes of *script* in an environment with all usual folders below *home*."""
+    """Return kind of access -> paths that *script* writes, in an environment with all usual folders below
+    *home*.
+    """
     for name in ("tmp", "run", "chosen"):
         (home / name).mkdir(mode=0o700, parents=True)
     foreign, course = home / "foreign.toml", home / "course.mirrordrill"
     foreign.write_text(WORLD.replace("Small", "From afar", 1), encoding="utf-8")
-    bundle.write(course, "A course", {"small": WORLD})
+    bundle.write_bundle(course, "A course", {"small": WORLD})
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("XDG_")},
         "HOME": str(home),
@@ -228,7 +232,7 @@ def _list_outside_paths(paths: list[str], *allowed: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_a_window_session_writes_only_into_the_profile_folder(tmp_path: Path) -> None:
-    """The test checks every path opened for writing, and all files below a separate home folder afterwards."""
+    """The test checks every path opened for writing, then all files below a separate home folder."""
     home = tmp_path / "home"
     writes = _watch_writes(SESSION, home)
     profile_names = {
@@ -242,7 +246,9 @@ def test_a_window_session_writes_only_into_the_profile_folder(tmp_path: Path) ->
         (home / "profile", home / "chosen", home / ".cache"),
         (home / "foreign.toml", home / "course.mirrordrill"),
     )
-    assert _list_outside_paths(writes["there"], *ours, *given_files) == []  # .cache: fonts
+    assert (
+        _list_outside_paths(writes["there"], *ours, *given_files) == []
+    )  # The folder .cache contains fonts.
     assert str(home / "profile" / "journal.mark") in writes["opened"]
     assert _list_outside_paths(writes["opened"], *ours) == []
 

@@ -1,7 +1,7 @@
-"""Interrupts a seat in a window at random times, and verifies that every accepted input is in the host's record.
+"""Test that interrupts a seat in a window at random times: every accepted input is in the host's record.
 
-`python -m tests.hostile.window_kills 50 [--of window|host|link]` by hand; short versions are tests
-(tests/app/main_window/test_class.py). `window` kills the window, `host` the host, `link` cuts the cable.
+Run `python -m tests.hostile.window_kills 50 [--of window|host|link]` manually. Short versions are tests in
+tests/app/main_window/test_class.py. `window` kills the window, `host` kills the host, `link` cuts the cable.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ import time
 from pathlib import Path
 from typing import Final
 
-from app.classroom.link import ANSWER_S
+from app.classroom.link import ACKNOWLEDGE_TIMEOUT_S
 from app.classroom.record import ClassRecord
 from tests.class_process import ROOT, HostProcess, run_host
 from tests.relay import Relay
 
 SCENARIO: Final = "planned-failover"
 LIFE_S: Final = (0.0, 3.0)
-"""Wall time from the first output of a window to its kill, and between two kills of its host."""
+"""Minimum and maximum wall time from the first output of a window to its kill, and between two kills of its
+host.
+"""
 CUT_S: Final = (0.2, 12.0)
-"""Wall time for which a cable is cut: sometimes longer than a seat takes to detect it."""
+"""Minimum and maximum wall time for which a cable is cut, sometimes longer than a seat takes to detect it."""
 SLACK_S: Final = 4.0
-"""Wall time after which a wrong state in the window counts as false, on a loaded machine."""
+"""Wall time after which a wrong state in the window counts as a failure, on a loaded machine."""
 START_S: Final = 120.0
 TYPE_MS: Final = 60
 NAME: Final = "Kim"
@@ -37,7 +39,9 @@ STATUS: Final = "status "
 
 
 def run_kills(folder: Path, kills: int, seed: int, victim: str = "window") -> str:
-    """Interrupt *kills* times, compare, and return the counts as text. Raises AssertionError."""
+    """Interrupt the seat *kills* times, compare the records, and return the counts as text. Raise
+    AssertionError if they differ.
+    """
     chance, typed = random.Random(seed), list[str]()
     statuses = ""
     with run_host(folder / "class.sqlite", SCENARIO, "--mode", "practice") as host:
@@ -56,12 +60,12 @@ def run_kills(folder: Path, kills: int, seed: int, victim: str = "window") -> st
                 statuses = interrupt(chance, kills, host, relay, window)
                 window.wait_for(live=True)
                 typed += window.end()
-        record = ClassRecord(str(host.database), new=False)
+        record = ClassRecord(str(host.database), create=False)
         (seat,) = record.read_seats()
         recorded = [act.line for act in record.read_entries(seat.id) if act.line]
         record.close()
-    # A kill may come after the log entry and before the window's confirmation: the record may have more
-    # lines, never fewer.
+    # A kill can occur between the log entry and the window's output, so the record can have more lines, but
+    # never fewer.
     missing = [line for line in typed if line not in recorded]
     assert not missing, f"not in the record: {missing}"
     assert len(recorded) == len(set(recorded)), "an input is recorded twice"
@@ -71,7 +75,7 @@ def run_kills(folder: Path, kills: int, seed: int, victim: str = "window") -> st
 
 
 def _count_acknowledged(database: Path | str) -> int:
-    record = ClassRecord(str(database), new=False)
+    record = ClassRecord(str(database), create=False)
     count = sum(seat.acknowledged for seat in record.read_seats())
     record.close()
     return count
@@ -80,7 +84,9 @@ def _count_acknowledged(database: Path | str) -> int:
 def _kill_hosts(
     chance: random.Random, kills: int, host: HostProcess, relay: Relay, window: SeatWindow
 ) -> str:
-    """Kill and restart the host. While it is down, the window must not show for long that it is connected."""
+    """Kill and restart the host. While the host is down, the window must not show for long that it is
+    connected.
+    """
     for _ in range(kills):
         time.sleep(chance.uniform(*LIFE_S))
         acknowledged = _count_acknowledged(host.database)
@@ -96,14 +102,14 @@ def _kill_hosts(
 
 
 def _cut_links(chance: random.Random, kills: int, host: HostProcess, relay: Relay, window: SeatWindow) -> str:
-    """Cut the cable: connections are reset, or become silent."""
+    """Cut the cable: connections are reset, or carry no more bytes."""
     long_ones = 0
     for _ in range(kills):
         time.sleep(chance.uniform(*LIFE_S))
         away_s, closes = chance.uniform(*CUT_S), chance.random() < 0.5
         relay.stop_bytes(closes)
         time.sleep(away_s)
-        if away_s > ANSWER_S + SLACK_S:
+        if away_s > ACKNOWLEDGE_TIMEOUT_S + SLACK_S:
             long_ones += 1
             assert not window.is_live, f"{LIVE}, {away_s:.1f} s after the cut"
         relay.resume_bytes()
@@ -112,7 +118,7 @@ def _cut_links(chance: random.Random, kills: int, host: HostProcess, relay: Rela
 
 
 class SeatWindow:
-    """Seat in a window process, which types continuously and prints the accepted inputs."""
+    """Seat in a window process that types continuously and prints the accepted inputs."""
 
     def __init__(self, code: str, folder: Path, turn: int) -> None:
         self._stop = folder / f"stop-{turn}"
@@ -142,8 +148,8 @@ class SeatWindow:
         return bool(lines) and LIVE in lines[-1]
 
     def wait_for(self, live: bool) -> None:
-        """Wait until the window reports this state."""
-        deadline = time.monotonic() + (START_S if live else ANSWER_S + SLACK_S)
+        """Wait until the window reports that the seat is in the class, or with *live* False that it is not."""
+        deadline = time.monotonic() + (START_S if live else ACKNOWLEDGE_TIMEOUT_S + SLACK_S)
         while self.is_live is not live:
             assert time.monotonic() < deadline, self._said[-3:]
             assert self._process.poll() is None, self._said[-3:]
@@ -155,7 +161,7 @@ class SeatWindow:
         return self._list_inputs()
 
     def end(self) -> list[str]:
-        """Close the window after everything is delivered, and return its accepted inputs."""
+        """Close the window after all inputs are delivered, and return its accepted inputs."""
         self._stop.touch()
         inputs = self._list_inputs()
         assert self._process.returncode == 0, self._said[-3:]
@@ -170,12 +176,12 @@ class SeatWindow:
 
 
 def _be_a_window(code: str, turn: int, stop: Path) -> None:
-    """Join, and type while the window shows that the seat is recorded."""
+    """Open a window, join the class, and type inputs while the window shows that the seat is recorded."""
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication
 
     from app.classroom import discovery
-    from app.classroom.seat_phase import RECORDING
+    from app.classroom.seat_phase import RECORDING_PHASES
     from app.main_window.classes import ClassController
     from app.settings import WindowSettings
     from tests.open_window import build_window
@@ -184,19 +190,21 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
     folder = os.environ["MIRRORDRILL_PROFILE"]
     settings = QSettings(f"{folder}/window.ini", QSettings.Format.IniFormat)
     window = build_window(None, WindowSettings(settings))
-    window.session.host.at_once_s = 0.0  # a replay takes many frames, as a long one does
+    window.session.host.at_once_s = 0.0  # The replay takes many frames, like that of a long run.
     (join,) = [action for action in window.menus["&Class"].actions() if action.text() == "&Join a class…"]
-    join.trigger()  # creates the class controller
+    join.trigger()  # This creates the class controller.
     classes = window.findChild(ClassController)
     assert classes is not None
     classes.join_class(code, NAME)
     print("joined", flush=True)
-    vars(discovery)["is_installed"] = lambda: False  # it would find its host around the cut cable
+    vars(discovery)["is_installed"] = lambda: (
+        False
+    )  # Otherwise the seat would find its host without the cut cable.
     count, status, parent = 0, "", os.getppid()
 
     def apply_next_input() -> None:
         nonlocal count, status
-        if os.getppid() != parent:  # the test has ended
+        if os.getppid() != parent:  # The test has ended.
             application.exit(1)
             return
         seat = classes.seat
@@ -204,7 +212,7 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
         if facts_text != status:
             status = facts_text
             print(f"{STATUS}{status}", flush=True)
-        if seat is None or seat.phase not in RECORDING:
+        if seat is None or seat.phase not in RECORDING_PHASES:
             return
         assert LIVE in facts_text or "recording" in facts_text
         if stop.exists() and count >= 3:

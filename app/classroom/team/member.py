@@ -39,26 +39,26 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.team.view import Row
 from engine.inputs import Input
-from engine.localization import from_json
+from engine.localization import restore_from_json
 from engine.overrides import override
 
 GOAL_SIGNS: Final[dict[bool | None, str]] = {True: "✓", False: "○", None: "○"}
 """Sign of a goal: key True if it is met, False if it is not, None if this is unknown."""
-ANSWER_S: Final = 30.0
+FIRST_ANSWER_TIMEOUT_S: Final = 30.0
 """Wall time within which the host of the team must send its first answer."""
 
 
 class TeamMember(HostConnection[ToMember]):
     """Connection of a member to the team. It sends lines in order, and each line is applied once."""
 
-    def __init__(self, invitation: Invitation, name: str, role: str, instead: bool = False) -> None:
+    def __init__(self, invitation: Invitation, name: str, role: str, replaces_member: bool = False) -> None:
         """Create a member. Without a *role*, it only requests the list of roles.
 
-        *instead*: take over the role from a disconnected member.
+        *replaces_member*: take over the role from a disconnected member.
         """
         super().__init__(invitation)
         self.role = role
-        self._person, self._instead = name, instead
+        self._person, self._instead = name, replaces_member
         folder = get_seat_folder(invitation)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._token = load_token(folder / f"member-{name.encode().hex()}.token")
@@ -146,9 +146,9 @@ def _localize(message: ToMember) -> ToMember:
     match message:
         case RoleView():
             for row in message.view["news"]:
-                row["text"] = localization.localize(from_json(row["text"]))
+                row["text"] = localization.localize(restore_from_json(row["text"]))
         case InputFailed():
-            return replace(message, text=localization.localize(from_json(message.text)))
+            return replace(message, text=localization.localize(restore_from_json(message.text)))
         case TeamDrillEnded(result=result) if result is not None:
             return replace(message, result=replace(result, points=list(map(_localize_points, result.points))))
     return message
@@ -158,8 +158,8 @@ def _localize_points(points: TeamPoints) -> TeamPoints:
     return replace(
         points,
         name=localization.localize(points.name),
-        why=localization.localize(from_json(points.why)),
-        better=localization.localize(from_json(points.better)),
+        why=localization.localize(restore_from_json(points.why)),
+        better=localization.localize(restore_from_json(points.better)),
     )
 
 
@@ -223,7 +223,7 @@ def play_role(
 
 def _receive_messages(member: TeamMember) -> Iterator[ToMember]:
     """Yield incoming messages while the member is connected. Raises JoinFailedError."""
-    first = time.monotonic() + ANSWER_S
+    first = time.monotonic() + FIRST_ANSWER_TIMEOUT_S
     has_begun = False
     while True:
         try:

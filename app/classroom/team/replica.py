@@ -8,8 +8,8 @@ from app.classroom.messages.team import MemberWelcome
 from app.classroom.scenario import parse_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
-from engine.drill.team.rights import find_role, is_allowed
-from engine.drill.team.view import list_news
+from engine.drill.team.rights import find_role, is_input_allowed
+from engine.drill.team.view import list_noticed_events
 from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Tick
@@ -52,13 +52,13 @@ class TeamReplica:
 
     def take_new_events(self) -> list[Event]:
         """Return the events visible to the role that have occurred since the last call."""
-        events = list_news(self.drill, self.role, self._shown)
+        events = list_noticed_events(self.drill, self.role, self._shown)
         self._shown = len(self.drill.events)
         return events
 
     def is_allowed_line(self, line: str) -> bool:
         """Return whether the role has the right to enter an input line."""
         try:
-            return is_allowed(self.role, parse_line(line))
+            return is_input_allowed(self.role, parse_line(line))
         except InputError:
             return True  # let the team's world report the error in the line

@@ -41,20 +41,20 @@ from app.classroom.messages.team import (
     ToMember,
 )
 from app.classroom.rate_limit import RateLimiter
-from app.classroom.service import build_server, open_socket
-from app.classroom.team.world import InputRejectedError, TeamWorld, Viewer
+from app.classroom.service import build_server, open_listening_socket
+from app.classroom.team.world import InputRejectedError, MemberConnection, TeamWorld
 from app.files import atomic_write
 from app.words.language import tr
 from engine.inputs import InputError
-from engine.localization import as_json
+from engine.localization import convert_to_json
 
-FIRST_WORD_S: Final = 10.0
+FIRST_MESSAGE_TIMEOUT_S: Final = 10.0
 """Wall time after which a connection without a first message is closed."""
-BEGIN_S: Final = 0.05
+START_POLL_INTERVAL_S: Final = 0.05
 """Wall time between two checks whether the world has been created."""
-UNSENT_MAX: Final = 200
+UNSENT_MESSAGES_MAX: Final = 200
 """Maximum number of unsent messages to a member that does not read. More messages close the connection."""
-LAST_WORD_S: Final = 1.0
+LAST_MESSAGE_TIME_S: Final = 1.0
 """Wall time for sending the last messages after the drill is over."""
 
 
@@ -70,7 +70,7 @@ class TeamServer:
         await connection.accept()
         refusal: tuple[int, str] | None = None
         try:
-            async with asyncio.timeout(FIRST_WORD_S):
+            async with asyncio.timeout(FIRST_MESSAGE_TIMEOUT_S):
                 first = await _receive_request(connection)
             await self._dispatch_request(connection, first)
         except (InputRejectedError, ProtocolError, InputError) as problem:
@@ -113,12 +113,12 @@ class TeamServer:
                 loop.call_soon_threadsafe(unsent.put_nowait, message)
 
         async def send_queued() -> None:
-            while unsent.qsize() <= UNSENT_MAX:
+            while unsent.qsize() <= UNSENT_MESSAGES_MAX:
                 await connection.send_text(encode(await unsent.get()))
             await connection.close(RETRY_LATER, "")
 
         unsent.put_nowait(welcome)
-        viewer = Viewer(member.role, queue_message)
+        viewer = MemberConnection(member.role, queue_message)
         sending = asyncio.create_task(send_queued())
         self._world.viewers.add(viewer)
         try:
@@ -129,7 +129,7 @@ class TeamServer:
                 elif isinstance(request, AskInstructor):
                     self._world.raise_hand(member.name, request.question)
                 elif isinstance(request, StartTeam):
-                    self._world.waits = False
+                    self._world.waits_for_roles = False
                 else:
                     raise InputRejectedError(tr("you already have a role"))
         finally:
@@ -141,7 +141,7 @@ class TeamServer:
         try:
             await asyncio.wrap_future(self._world.request_input(role, message.number, message.line))
         except InputRejectedError as error:
-            return InputFailed(message.number, as_json(str(error)))
+            return InputFailed(message.number, convert_to_json(str(error)))
         return InputDone(message.number)
 
 
@@ -165,7 +165,7 @@ def run_team_server(
     ListenAddressError, and the exceptions of *play*.
     """
     credentials = _load_credentials(folder / "team.json")
-    listening = open_socket(
+    listening = open_listening_socket(
         listen or ("0.0.0.0:0" if not credentials["address"] else None), credentials["address"]
     )
     address, port = listening.getsockname()[:2]
@@ -189,7 +189,7 @@ async def _run_team(
     play: Callable[[], Participation],
     credentials: dict[str, str],
     listening: socket.socket,
-    ready: Callable[[], object],
+    on_ready: Callable[[], object],
 ) -> Participation:
     loop = asyncio.get_running_loop()
     server = build_server(
@@ -211,19 +211,19 @@ async def _run_team(
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     # the class host responds first
     while world.scenario is None and not future.done():
-        await asyncio.sleep(BEGIN_S)
-    ready()
+        await asyncio.sleep(START_POLL_INTERVAL_S)
+    on_ready()
     try:
         while not future.done() and (world.can_end or not world.is_ending):
-            await asyncio.wait((future,), timeout=BEGIN_S)
+            await asyncio.wait((future,), timeout=START_POLL_INTERVAL_S)
         if not future.done():  # the run has not started, or the instructor has stopped it: there is no result
             world.send_to_all(TeamDrillEnded(None))
-            await asyncio.sleep(LAST_WORD_S)
+            await asyncio.sleep(LAST_MESSAGE_TIME_S)
             os._exit(0)
         participation = await future
         report = participation.report
         world.send_to_all(TeamDrillEnded(report["class"]["verdict"], _build_result(report)))
-        await asyncio.sleep(LAST_WORD_S)
+        await asyncio.sleep(LAST_MESSAGE_TIME_S)
         return participation
     finally:
         server.stop()
@@ -250,8 +250,8 @@ def _build_result(report: SeatReport) -> TeamResult:
     goals = [TeamGoal(str(goal["text"]), cast("float | None", goal["met_t_s"])) for goal in report["goals"]]
     points = [
         TeamPoints(
-            item["name"], item["points"], item["max"], as_json(item["why"]),
-            as_json(item["better"]) if item["points"] < item["max"] else "",
+            item["name"], item["points"], item["max"], convert_to_json(item["why"]),
+            convert_to_json(item["better"]) if item["points"] < item["max"] else "",
         )
         for item in report["score"]["items"]
     ]  # fmt: skip
@@ -280,5 +280,5 @@ def _load_credentials(file: Path) -> dict[str, str]:
 
 def _save_credentials(file: Path, credentials: dict[str, str]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    atomic_write.write(file, json.dumps(credentials))
+    atomic_write.write_atomically(file, json.dumps(credentials))
     file.chmod(0o600)

@@ -17,7 +17,7 @@ from typing import Final
 from msgspec import Struct
 
 from app.classroom.code import Invitation
-from app.classroom.join import JoinFailedError, Participation, build_seat_report, take_part
+from app.classroom.join import JoinFailedError, Participation, build_seat_report, play_in_class_seat
 from app.classroom.link import HostLink
 from app.classroom.messages.replies import InstructionMessage
 from app.classroom.messages.team import InstructorMessage, MemberWelcome, RoleView, TeamRole, ToMember
@@ -33,12 +33,12 @@ from engine.drill.team.rights import find_role
 from engine.drill.team.stand_ins import find_due_line
 from engine.drill.team.view import build_observation
 from engine.inputs import InputError
-from engine.localization import as_json, build_message
+from engine.localization import build_message, convert_to_json
 from engine.verbs.lines import parse_line
 
-SHOW_S: Final = 0.5
+VIEW_INTERVAL_S: Final = 0.5
 """Wall time between two updates of the members while no input arrives."""
-LOOK_TICKS: Final = TICKS_PER_S // 10
+POLL_TICKS: Final = TICKS_PER_S // 10
 """Ticks between two checks for inputs of members."""
 
 
@@ -57,18 +57,18 @@ class RoleTable:
         self._members: dict[str, list[str]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
         """Role -> name of the member, and the SHA-256 hash of its token."""
 
-    def assign_role(self, role: str, name: str, token: str, instead: bool = False) -> None:
-        """Assign a role to the member with *token*. *instead*: replace its current member.
+    def assign_role(self, role: str, name: str, token: str, replaces_member: bool = False) -> None:
+        """Assign a role to the member with *token*. *replaces_member*: replace its current member.
 
         Raises InputRejectedError if another member has the role, and OSError.
         """
         token_hash = hashlib.sha256(token.encode()).hexdigest()
         member = self._members.get(role)
-        if member is not None and member[1] != token_hash and not instead:
+        if member is not None and member[1] != token_hash and not replaces_member:
             raise InputRejectedError(tr("{name} already has this role").format(name=member[0]))
         if member is None or member[1] != token_hash:
             self._members[role] = [name, token_hash]
-            atomic_write.write(self._file, json.dumps(self._members, ensure_ascii=False))
+            atomic_write.write_atomically(self._file, json.dumps(self._members, ensure_ascii=False))
 
     def get_member_name(self, role: str) -> str | None:
         """Return the name of the member with a role, or None if the role is vacant."""
@@ -78,14 +78,14 @@ class RoleTable:
         return bool(self._members)
 
 
-class Viewer(Struct, eq=False):
+class MemberConnection(Struct, eq=False):
     """Connection of a member, with the part of the run that the member has received."""
 
     role: str
     send: Callable[[ToMember], object]
-    since: int = 0
+    event_count: int = 0
     """Number of the run's events that were processed for this member, visible to its role or not."""
-    entries: int = 0
+    entry_count: int = 0
     """Number of log entries that the member has received."""
 
 
@@ -95,10 +95,10 @@ class TeamWorld:
     def __init__(self, table: RoleTable, waits: bool = False) -> None:
         """Create the world. *waits*: start only when all roles are taken or a member starts the world."""
         self.table = table
-        self.waits = waits
-        self.viewers: set[Viewer] = set()
+        self.waits_for_roles = waits
+        self.viewers: set[MemberConnection] = set()
         self._run: SeatRun | None = None
-        self._wishes: SimpleQueue[tuple[str, int, str, Future[None]]] = SimpleQueue()
+        self._requests: SimpleQueue[tuple[str, int, str, Future[None]]] = SimpleQueue()
         self._refused_lines: set[str] = set()
         """Lines of vacant roles that the world refused."""
         self._last_view_s = 0.0
@@ -118,10 +118,10 @@ class TeamWorld:
         The future completes after the input was applied and logged, or raises InputRejectedError.
         """
         answer: Future[None] = Future()
-        if self._run is not None and (self._run.frozen or self.waits):
+        if self._run is not None and (self._run.frozen or self.waits_for_roles):
             answer.set_exception(InputRejectedError(build_message("the class is frozen")))
         else:
-            self._wishes.put((role, number, line, answer))
+            self._requests.put((role, number, line, answer))
         return answer
 
     def raise_hand(self, name: str, question: str | None) -> None:
@@ -134,20 +134,20 @@ class TeamWorld:
         members = {viewer.role for viewer in self.viewers}
         return [
             TeamRole(str(role.key), role.name, self.table.get_member_name(str(role.key)), role.key in members)
-            for role in self._playing.drill.scenario.team
+            for role in self._current_run.drill.scenario.team
         ]
 
-    def assign_role(self, role: str, name: str, token: str, instead: bool) -> None:
-        """Assign *role* to the member with *token*. *instead*: take it over from a disconnected member.
+    def assign_role(self, role: str, name: str, token: str, replaces_member: bool) -> None:
+        """Assign *role* to the member with *token*. *replaces_member*: take it over from a disconnected member.
 
         Raises InputRejectedError, OSError.
         """
-        is_vacant = instead and all(viewer.role != role for viewer in self.viewers)
+        is_vacant = replaces_member and all(viewer.role != role for viewer in self.viewers)
         self.table.assign_role(role, name, token, is_vacant)
 
     def build_welcome(self, key: str) -> MemberWelcome:
         """Build the welcome message for the role *key*. Raises InputError for an unknown role."""
-        scenario, assignment = self._playing.drill.scenario, self._playing.assignment
+        scenario, assignment = self._current_run.drill.scenario, self._current_run.assignment
         role = find_role(scenario.team, key)
         text = strip_answers(parse_scenario(assignment.text, assignment.scenario))
         return MemberWelcome(
@@ -167,7 +167,7 @@ class TeamWorld:
         It must have started, and the instructor must not have frozen or taken over the seat.
         """
         run = self._run
-        return run is not None and not (self.waits or run.frozen or run.is_controlled)
+        return run is not None and not (self.waits_for_roles or run.frozen or run.is_controlled)
 
     def send_to_all(self, message: ToMember) -> None:
         """Send a message to all members."""
@@ -187,17 +187,17 @@ class TeamWorld:
         try:
             while not run.drill.finished:
                 run.follow_instructions()
-                vacant = self._list_vacant_roles() if self.waits and not run.drill.journal else []
-                self.waits = bool(vacant)
+                vacant = self._list_vacant_roles() if self.waits_for_roles and not run.drill.journal else []
+                self.waits_for_roles = bool(vacant)
                 if self.is_ending and self.can_end:
                     run.apply_line(FINISH)
-                elif not self.table or self.waits:
+                elif not self.table or self.waits_for_roles:
                     run.sleep_frozen()
-                    if time.monotonic() - self._last_view_s >= SHOW_S:
+                    if time.monotonic() - self._last_view_s >= VIEW_INTERVAL_S:
                         self._send_views(run)
                 elif not (self._process_request(run) or self._play_vacant_role(run)):
-                    run.advance_to(run.drill.tick + LOOK_TICKS)
-                    if time.monotonic() - self._last_view_s >= SHOW_S:
+                    run.advance_to(run.drill.tick + POLL_TICKS)
+                    if time.monotonic() - self._last_view_s >= VIEW_INTERVAL_S:
                         self._send_views(run)
         finally:
             self._send_views(run)
@@ -205,13 +205,13 @@ class TeamWorld:
     def _process_request(self, run: SeatRun) -> bool:
         """Apply or refuse the next queued input of a member. Return False if there is none."""
         try:
-            role, number, line, answer = self._wishes.get_nowait()
+            role, number, line, answer = self._requests.get_nowait()
         except Empty:
             return False
         input_count = self._count_inputs(role)
         try:
             if number == input_count + 1:
-                run.apply_line(f"@{role} {_check_role(line)}")
+                run.apply_line(f"@{role} {_require_no_role(line)}")
             # a repeated input was applied already, so it succeeds without an effect
             elif number != input_count:
                 raise InputError(
@@ -243,10 +243,10 @@ class TeamWorld:
         return [seat.name for seat in self.list_roles() if seat.taken_by is None]
 
     def _count_inputs(self, role: str) -> int:
-        return sum(item.by == role for item in self._playing.drill.journal)
+        return sum(item.by == role for item in self._current_run.drill.journal)
 
     @property
-    def _playing(self) -> SeatRun:
+    def _current_run(self) -> SeatRun:
         assert self._run is not None, "members are let in once the world is there"
         return self._run
 
@@ -254,17 +254,21 @@ class TeamWorld:
         """Send each member the current view of its role."""
         self._last_view_s, drill = time.monotonic(), run.drill
         for viewer in list(self.viewers):
-            observation = build_observation(drill, find_role(drill.scenario.team, viewer.role), viewer.since)
-            viewer.since = len(drill.events)
-            observation["news"] = [{**row, "text": as_json(str(row["text"]))} for row in observation["news"]]
-            entries = run.list_entries(viewer.entries)
-            viewer.entries += len(entries)
-            waits_for = self._list_vacant_roles() if self.waits else []
+            observation = build_observation(
+                drill, find_role(drill.scenario.team, viewer.role), viewer.event_count
+            )
+            viewer.event_count = len(drill.events)
+            observation["news"] = [
+                {**row, "text": convert_to_json(str(row["text"]))} for row in observation["news"]
+            ]
+            entries = run.list_entries(viewer.entry_count)
+            viewer.entry_count += len(entries)
+            waits_for = self._list_vacant_roles() if self.waits_for_roles else []
             input_count = self._count_inputs(viewer.role)
             viewer.send(RoleView(run.frozen, input_count, observation, drill.tick, entries, waits_for))
 
 
-def _check_role(line: str) -> str:
+def _require_no_role(line: str) -> str:
     """Return *line* if it does not name a role, because a member acts only in its own role. Raises InputError."""
     if parse_line(line).by:
         raise InputError(build_message("you act in your own role only: leave out the @ part"))
@@ -273,20 +277,20 @@ def _check_role(line: str) -> str:
 
 def play_in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> Participation:
     """Play the world as a seat of a class. Raises JoinFailedError, InvalidSeatLogError."""
-    return take_part(invitation, name, world.play, speed, partial(_forward_message, world))
+    return play_in_class_seat(invitation, name, world.play, speed, partial(_forward_message, world))
 
 
 def play_without_class(
     seat_log: SeatLog, assignment: SeatAssignment, world: TeamWorld, speed: float
 ) -> Participation:
     """Play the world without a class. The log can still be verified. Raises JoinFailedError."""
-    if seat_log.given is None:
+    if seat_log.assignment is None:
         seat_log.write_assignment(assignment)
     run = SeatRun(seat_log, HostLink(assignment, seat_log), speed, partial(_forward_message, world))
     with suppress(ClassEndedError):
         world.play(run, 0)
     run.record_end()
-    log_verdict = judge_log(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.acts)
+    log_verdict = judge_log(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.entries)
     return Participation(build_seat_report(run, seat_log, log_verdict), 0, False, "", str(seat_log.file))
 
 

@@ -19,7 +19,7 @@ from app.view_models.course import (
 )
 from app.view_models.debrief.verdict import (
     STEPS_MAX,
-    Asked,
+    Choices,
     Step,
     VerdictModel,
     ask_choices,
@@ -88,7 +88,7 @@ class SummaryModel(Struct, frozen=True):
         return self.grade is not None and self.grade.tone == "ok"
 
 
-ENDED: Final = {
+END_LABELS: Final = {
     "goals": mark("all goals met"),
     "time": mark("time is up"),
     "forbidden": mark("forbidden state reached"),
@@ -127,14 +127,14 @@ def describe_end(report: Report) -> str:
     return tr("{mode} · seed {seed} · {ended} at {moment}").format(
         mode=formatting.get_mode_name(report["mode"]),
         seed=report["seed"],
-        ended=tr(ENDED.get(report.get("ended_by"), ENDED[None])),
+        ended=tr(END_LABELS.get(report.get("ended_by"), END_LABELS[None])),
         moment=formatting.format_run_time(report["ended_at_s"]),
     )
 
 
 def describe_result(report: Report) -> str:
     """Return a sentence about the end of the run and the reached goals."""
-    end = tr(ENDED.get(report.get("ended_by"), ENDED[None]))
+    end = tr(END_LABELS.get(report.get("ended_by"), END_LABELS[None]))
     goals = report.get("goals", ())
     met_count = sum(bool(goal["met"]) for goal in goals)
     text = end
@@ -254,7 +254,7 @@ class LessonCard(Struct, frozen=True):
     """Name of the highlighted button; empty if there is none."""
 
 
-def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Asked) -> LessonCard:
+def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Choices) -> LessonCard:
     """Return the card that asks for a better action.
 
     It shows the position, the action of the run, and its cost.
@@ -272,7 +272,7 @@ def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Asked) -> L
 
 def reject_answer(lesson: RunSegment, judgment: Judgment) -> LessonCard:
     """Return the card for an answer that is not good enough, with the reason."""
-    if judgment.idle:
+    if judgment.is_noop:
         heading = tr("That has no effect here.")
         return LessonCard(heading, "warn", (tr("Try another action."),), (), (HINT, ANSWER, AGAIN, SKIP))
     lost_points = formatting.format_plain_number(round(lesson.before - judgment.value, 1))
@@ -282,24 +282,26 @@ def reject_answer(lesson: RunSegment, judgment: Judgment) -> LessonCard:
 
 
 def judge_answer(
-    lesson: RunSegment, judgment: Judgment, has_another: bool, review: Review | None, choices: Asked
+    lesson: RunSegment, judgment: Judgment, has_another: bool, review: Review | None, choices: Choices
 ) -> LessonCard:
     """Return the card with the value of an answer. *has_another*: True if another lesson follows."""
-    if judgment.idle or not is_good_answer(lesson, judgment):
+    if judgment.is_noop or not is_good_answer(lesson, judgment):
         return reject_answer(lesson, judgment)
     points = formatting.format_plain_number(round(judgment.value, 1))
     heading = tr("Correct: {points} points are still possible.").format(points=points)
     return _build_reveal(lesson, heading, "ok", has_another, review, choices)
 
 
-def reveal_answer(lesson: RunSegment, has_another: bool, review: Review | None, choices: Asked) -> LessonCard:
+def reveal_answer(
+    lesson: RunSegment, has_another: bool, review: Review | None, choices: Choices
+) -> LessonCard:
     """Return the card with the best continuation, for a player who gives up."""
     points = formatting.format_plain_number(round(lesson.before, 1))
     heading = tr("Best continuation ({points} points):").format(points=points)
     return _build_reveal(lesson, heading, "info", has_another, review, choices)
 
 
-def find_hint(lesson: RunSegment, choices: Asked) -> str:
+def find_hint(lesson: RunSegment, choices: Choices) -> str:
     """Return a hint: the target of the first action in the best continuation, without the action itself."""
     first = next((item for item in lesson.best if is_action(item.line_without_time)), None)
     if first is None:
@@ -312,7 +314,7 @@ def find_hint(lesson: RunSegment, choices: Asked) -> str:
 
 
 def _build_reveal(
-    lesson: RunSegment, heading: str, tone: str, has_another: bool, review: Review | None, choices: Asked
+    lesson: RunSegment, heading: str, tone: str, has_another: bool, review: Review | None, choices: Choices
 ) -> LessonCard:
     steps = tuple(describe_step(item, choices) for item in choose_steps(lesson.best, STEPS_MAX))
     reason = find_reason(lesson, review)
@@ -351,11 +353,11 @@ class DebriefModel(Struct, frozen=True):
     scenario: Scenario | None = None
     """Scenario of the run; None if this version cannot load it. Then the run cannot be retried."""
     review: Review | None = None
-    account: RegretAnalysis | None = None
+    regret_analysis: RegretAnalysis | None = None
     lessons: tuple[RunSegment, ...] | None = None
-    provisional: bool = False
+    is_provisional: bool = False
     """True if a more exact regret analysis follows."""
-    analyzing: bool = False
+    is_analyzing: bool = False
     """True while the review or the regret analysis is being computed."""
     reflection: Reflection | None = None
     next_title: str = ""
@@ -382,7 +384,7 @@ class DebriefModel(Struct, frozen=True):
 
     def build_verdict(self) -> VerdictModel | None:
         """Return the biggest mistake and the best continuation; None while they are unknown."""
-        return judge_run(self.report, self.review, self.account, self.lessons, self.provisional)
+        return judge_run(self.report, self.review, self.regret_analysis, self.lessons, self.is_provisional)
 
     def build_timeline(self) -> RunTimeline:
         """Return the timeline of the run. It contains the point of no return, if already computed."""
@@ -392,8 +394,8 @@ class DebriefModel(Struct, frozen=True):
             course = RunTimeline(databases, databases, clients=clients)
         else:
             course = start_timeline(self.scenario, databases, clients)
-        course.add(self.report["events"])
-        chance = self.account.last_chance if self.account is not None else None
+        course.add_events(self.report["events"])
+        chance = self.regret_analysis.last_chance if self.regret_analysis is not None else None
         if chance is not None:
             last_chance_text = tr("the last chance to meet all goals, {act}").format(
                 act=format_first_step(chance, self.choices)

@@ -16,14 +16,20 @@ from engine.drill.authoring import facts
 from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
 from engine.drill.par.account import WAITING, LastChance, RegretAnalysis, RunSegment
-from engine.drill.par.lessons import choose_steps, closes_goals, find_biggest_lesson, find_lessons, is_action
+from engine.drill.par.lessons import (
+    choose_steps,
+    ends_last_chance,
+    find_biggest_lesson,
+    find_lessons,
+    is_action,
+)
 from engine.drill.par.regret import find_retry_start
 from engine.inputs import Input, InputError
 from engine.model import Tick
 from engine.tables import read_table
 from engine.verbs.lines import parse_line
 
-LETTERS_MAX: Final = 110
+COMMAND_CHARACTERS_MAX: Final = 110
 """Maximum characters of a command in a sentence. The steps and the Commands tab show the complete command."""
 
 STATEMENTS: Final = tuple(
@@ -33,7 +39,7 @@ STATEMENTS: Final = tuple(
 sentence.
 """
 
-REMARKS_MADE: Final = {
+REMARK_SENTENCES: Final = {
     "finish": mark("You ended the drill."),
     "hint": mark("You opened a hint."),
     "rewind": mark("You rewound the run."),
@@ -44,13 +50,13 @@ REMARKS_MADE: Final = {
 
 def describe_action(line: str, choices: Mapping[str, Sequence[str]]) -> str:
     """Return a sentence about an input of the player. *choices*: question -> its choices."""
-    action = shorten_line(describe_input(line, choices), LETTERS_MAX)
+    action = shorten_line(describe_input(line, choices), COMMAND_CHARACTERS_MAX)
     try:
         item = parse_line(line)
     except InputError:
         return tr("You ran: {action}.").format(action=action)
-    if item.verb in REMARKS_MADE:
-        return tr(REMARKS_MADE[item.verb]).format(action=action)
+    if item.verb in REMARK_SENTENCES:
+        return tr(REMARK_SENTENCES[item.verb]).format(action=action)
     if item.verb in ("sql", "ps"):
         return _describe_statement(item) or tr("You ran: {action}.").format(action=action)
     return tr("You chose: {action}.").format(action=action)
@@ -72,10 +78,10 @@ OUTAGES_MAX: Final = 3
 """Maximum number of outages that are described if the run has no mistake."""
 
 SELECT_OR_FROM: Final = re.compile(r"(?i)\b(SELECT|FROM)\b")
-COLUMNS_MAX: Final = 12
+COLUMN_LIST_CHARACTERS_MAX: Final = 12
 """Maximum characters of a column list that a step shows. Longer lists are replaced with "…"."""
 
-Asked = Mapping[str, Sequence[str]]
+Choices = Mapping[str, Sequence[str]]
 """Question -> its choices."""
 
 
@@ -150,7 +156,7 @@ def ask_choices(report: Report) -> dict[str, list[str]]:
 
 
 def describe_lesson(
-    lesson: RunSegment, chance: LastChance | None, choices: Asked, lessons: tuple[RunSegment, ...]
+    lesson: RunSegment, chance: LastChance | None, choices: Choices, lessons: tuple[RunSegment, ...]
 ) -> VerdictModel:
     """Return the verdict on a run whose biggest mistake is *lesson*.
 
@@ -176,7 +182,7 @@ def describe_lesson(
     )
 
 
-def describe_mistake(lesson: RunSegment, choices: Asked) -> str:
+def describe_mistake(lesson: RunSegment, choices: Choices) -> str:
     """Return a sentence about the wrong action, or about the action that is missing."""
     if lesson.line != WAITING:
         return describe_action(lesson.line, choices)
@@ -186,8 +192,8 @@ def describe_mistake(lesson: RunSegment, choices: Asked) -> str:
 
 def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
     """Return a sentence about the cost: goals that became unreachable, or lost points."""
-    if chance is not None and closes_goals(lesson, chance) and chance.missed:
-        first, more_count = chance.missed[0][0], len(chance.missed) - 1
+    if chance is not None and ends_last_chance(lesson, chance) and chance.missed_goals:
+        first, more_count = chance.missed_goals[0][0], len(chance.missed_goals) - 1
         if not more_count:
             return tr("After that, this goal was out of reach: {goal}.").format(goal=first)
         return trn(
@@ -201,7 +207,7 @@ def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
     )
 
 
-def describe_step(input_: Input, choices: Asked) -> Step:
+def describe_step(input_: Input, choices: Choices) -> Step:
     """Return a step of a continuation, with the server and the statement. Long column lists are omitted."""
     text = describe_input(input_.line_without_time, choices)
     if input_.verb in ("sql", "ps"):
@@ -209,7 +215,9 @@ def describe_step(input_: Input, choices: Asked) -> Step:
         text = tr("On {server}: {statement}").format(
             server=input_.args[0].partition("#")[0], statement=statement
         )
-    return Step(formatting.format_run_time(input_.tick / TICKS_PER_S), shorten_line(text, LETTERS_MAX))
+    return Step(
+        formatting.format_run_time(input_.tick / TICKS_PER_S), shorten_line(text, COMMAND_CHARACTERS_MAX)
+    )
 
 
 def omit_columns(statement: str) -> str:
@@ -217,18 +225,20 @@ def omit_columns(statement: str) -> str:
     parts = SELECT_OR_FROM.split(statement)
     for index in range(1, len(parts) - 2, 2):
         keywords = (parts[index].upper(), parts[index + 2].upper())
-        if keywords == ("SELECT", "FROM") and len(parts[index + 1].strip()) >= COLUMNS_MAX:
+        if keywords == ("SELECT", "FROM") and len(parts[index + 1].strip()) >= COLUMN_LIST_CHARACTERS_MAX:
             parts[index + 1] = " … "
     return "".join(parts)
 
 
-def find_retry(lesson: RunSegment, choices: Asked) -> RetryPoint:
+def find_retry(lesson: RunSegment, choices: Choices) -> RetryPoint:
     """Return the time at which the run restarts, so that a person can act before the mistake.
 
     Queries of the continuation need no time, because the clock is paused until the player presses Run.
     """
     actions = tuple(item for item in lesson.best if is_action(item.line_without_time))
-    begin, _ = find_retry_start(replace(lesson, plan=lesson.plan[: lesson.done] + (actions or lesson.best)))
+    begin, _ = find_retry_start(
+        replace(lesson, plan=lesson.plan[: lesson.shared_input_count] + (actions or lesson.best))
+    )
     if lesson.line == WAITING:
         return RetryPoint(begin, describe_mistake(lesson, choices))
     remaining_text = formatting.format_seconds((lesson.tick - begin) / TICKS_PER_S, 0)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from app.view_models import picture
 from app.view_models.faces import ClientFace, ServerFace, StatusSign
-from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, RESOURCE_PHASE, TO, WITNESS
+from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, RESOURCE_MILESTONES, TO, WITNESS
 from app.words.language import mark, tr
 from engine.availability import replicas
 from engine.cluster import config, instances, roles
@@ -28,14 +28,14 @@ from engine.model import (
 )
 from engine.protocol import network
 
-OTHERS_MAX: Final = 2
+OTHER_CARDS_MAX: Final = 2
 """Maximum number of cards for servers that neither failed nor took over."""
 
 YES, LOST, NONE = "yes", "lost", "none"
 """States of a vote: cast, lost, not counted."""
 
 
-class Vote(Struct, frozen=True):
+class StageVote(Struct, frozen=True):
     """Vote on the stage: its owner, and whether the vote counts."""
 
     name: str
@@ -78,9 +78,9 @@ class StageWire(Struct, frozen=True):
     """Connection between two places of the stage."""
 
     ends: tuple[str, str]
-    cut: bool
+    is_interrupted: bool
     """True if the connection is interrupted."""
-    used: bool
+    is_used: bool
     """True if the connection is currently used."""
     label: str = ""
 
@@ -91,7 +91,7 @@ class StageFacts(Struct, frozen=True):
     tick: Tick
     cards: Mapping[str, StageCard] = field(default_factory=dict)
     """Place on the stage -> card."""
-    votes: tuple[Vote, ...] = ()
+    votes: tuple[StageVote, ...] = ()
     wires: tuple[StageWire, ...] = ()
     redo_kb: float | None = None
     """Redo queue of the copy that takes over; None if the failover has no redo queue."""
@@ -108,7 +108,7 @@ class StageFacts(Struct, frozen=True):
     more_databases: int = 0
     """Number of further databases that the stage does not show."""
 
-    def replace_voters(self, previous_votes: tuple[Vote, ...]) -> StageFacts:
+    def replace_voters(self, previous_votes: tuple[StageVote, ...]) -> StageFacts:
         """Return these facts with the voters of *previous_votes*, those at the time of the loss.
 
         The cluster adjusts votes after the loss. The stage continues to show the voters from before.
@@ -126,7 +126,7 @@ class StageFacts(Struct, frozen=True):
         return replace(self, votes=tuple(counted_votes))
 
 
-def _find_state(vote: Vote | None) -> str:
+def _find_state(vote: StageVote | None) -> str:
     return LOST if vote is None or vote.state == LOST else YES
 
 
@@ -186,7 +186,7 @@ def _find_places(
         places_by_role[WITNESS] = share
     other_nodes = [name for name in nodes if name not in places_by_role.values() and name in servers]
     places_by_role |= {
-        f"other{number}": name for number, name in enumerate(other_nodes[:OTHERS_MAX], start=1)
+        f"other{number}": name for number, name in enumerate(other_nodes[:OTHER_CARDS_MAX], start=1)
     }
     return {place: name for place, name in places_by_role.items() if name in servers}
 
@@ -212,9 +212,9 @@ def _find_instance(world: World, failover: Failover) -> str:
     )
 
 
-OWNED: Final = mark("owns {instance}")
+OWNER_NOTE: Final = mark("owns {instance}")
 """Note on the card of the node that owns the instance."""
-HOSTED: Final = mark("votes only")
+VOTER_NOTE: Final = mark("votes only")
 """Note on the card of a node that owns no instance."""
 WITNESS_NOTE: Final = {
     MIRRORING: mark("witness"),
@@ -255,14 +255,14 @@ def _make_node_card(world: World, face: ServerFace, failover: Failover) -> Stage
             for _, other in roles.iterate_roles(world)
             if other.owner == face.name and other.kind == "instance"
         ]
-        note = tr(OWNED if owned else HOSTED).format(instance=", ".join(owned))
+        note = tr(OWNER_NOTE if owned else VOTER_NOTE).format(instance=", ".join(owned))
         if face.name == failover.from_server and role.owner != face.name:
             note = tr("owned {instance}").format(instance=role.name)
         if face.name == failover.to_server:
             rows = tuple(
                 (resource.name.partition(" (")[0], resource.kind)
                 for resource in role.resources
-                if resource.kind in RESOURCE_PHASE
+                if resource.kind in RESOURCE_MILESTONES
             )
     return StageCard(face.name, face.color, face.status, note, resources=rows)
 
@@ -279,7 +279,7 @@ def _make_client_card(world: World, face: ClientFace) -> StageCard:
 
 def _list_votes(
     world: World, failover: Failover, cluster: Cluster | None, servers: Mapping[str, ServerFace]
-) -> Iterator[Vote]:
+) -> Iterator[StageVote]:
     if cluster is None:
         yield from _list_session_votes(world, failover, servers)
         return
@@ -288,25 +288,27 @@ def _list_votes(
     for index, name in enumerate(cluster.nodes):
         is_present = any(node.name == name for node in nodes) and world.computers[name].powered
         weight = known_config.get_weight(name) if known_config is not None else 1
-        yield Vote(name, _get_color(servers, name, index), (YES if is_present else LOST) if weight else NONE)
+        yield StageVote(
+            name, _get_color(servers, name, index), (YES if is_present else LOST) if weight else NONE
+        )
     if known_config is not None and known_config.witness is not None:
         counts = YES if cluster.witness_there else LOST
-        yield Vote(known_config.witness.name, _get_color(servers, known_config.witness.name, len(cluster.nodes)),
+        yield StageVote(known_config.witness.name, _get_color(servers, known_config.witness.name, len(cluster.nodes)),
                    counts if known_config.witness_counts else NONE)  # fmt: skip
 
 
 def _list_session_votes(
     world: World, failover: Failover, servers: Mapping[str, ServerFace]
-) -> Iterator[Vote]:
+) -> Iterator[StageVote]:
     copy = world.copies.get((failover.to_server, failover.database))
     if copy is None or copy.mirroring.witness is None:
         return
     sees_old = quorum.is_connected_to_partner(world, copy)
     witness_sees_old = quorum.is_connected_from_witness(world, copy, failover.from_server)
-    yield Vote(copy.mirroring.partner or failover.from_server, _get_color(servers, failover.from_server, 0),
+    yield StageVote(copy.mirroring.partner or failover.from_server, _get_color(servers, failover.from_server, 0),
                YES if sees_old or witness_sees_old else LOST)  # fmt: skip
-    yield Vote(copy.server, _get_color(servers, copy.server, 1), YES)
-    yield Vote(copy.mirroring.witness, _get_color(servers, copy.mirroring.witness, 2),
+    yield StageVote(copy.server, _get_color(servers, copy.server, 1), YES)
+    yield StageVote(copy.mirroring.witness, _get_color(servers, copy.mirroring.witness, 2),
                YES if quorum.is_connected_to_witness(world, copy) else LOST)  # fmt: skip
 
 

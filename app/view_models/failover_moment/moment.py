@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from app.view_models.failover_moment.phases import PHASES, PhaseKind
 from app.words.language import mark
-from engine.cluster.instances import NAME_S
+from engine.cluster.instances import NAME_ONLINE_S
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.report import DISCONNECTED
+from engine.drill.judging.report import DISCONNECTION_KINDS
 from engine.drill.running.comparison import INSTANCE, find_technology
 from engine.drill.time.event_log import select_events
 from engine.events import ClientData, ClusterData, DetectedData, Event, select_data
@@ -40,19 +40,19 @@ class FailoverPhase(Struct, frozen=True):
         return min(tick, tick if self.end_tick is None else self.end_tick) - self.start_tick
 
 
-class Moment(Struct, frozen=True):
+class FailoverView(Struct, frozen=True):
     """Failover with its phases and the times that the stage shows."""
 
     technology: str
     failover: Failover
-    noticed: bool
+    is_detected: bool
     """True if a server has detected the failure; False while the failover is only expected."""
     phases: tuple[FailoverPhase, ...]
     published: tuple[float, str] | None
     """(published duration in seconds, source); None without a comparable value."""
-    unlike: str | None
+    incomparable_reason: str | None
     """Reason why no published value is comparable; None if there is one."""
-    cut_tick: Tick | None
+    disconnect_tick: Tick | None
     """Time at which the first application lost its connections."""
     loss_ticks: Mapping[str, Tick]
     """Server -> time at which the server noticed that the failed server was gone."""
@@ -84,7 +84,7 @@ class Moment(Struct, frozen=True):
         return running[0] if running else (started_phases or [0])[-1]
 
     @property
-    def longest(self) -> FailoverPhase | None:
+    def longest_phase(self) -> FailoverPhase | None:
         """Longest phase; None until all phases have ended."""
         waited = (
             0 if self.failover.kind == "automatic" else 1
@@ -99,13 +99,13 @@ class Moment(Struct, frozen=True):
         return max(phases, key=lambda phase: phase.get_duration_ticks(self.end_tick or 0))
 
 
-def make_moment(drill: Drill, number: int) -> Moment:
+def build_failover_view(drill: Drill, number: int) -> FailoverView:
     """Build the phases of failover *number* of the run, up to the current time."""
     world = drill.world
     failover = world.failovers[number]
-    events = _select_since(drill.events, failover.failed_tick)
+    events = _select_phase_events(drill.events, failover.failed_tick)
     clients = list_clients(world, failover.database)
-    return _assemble(
+    return _build_view(
         find_technology(world, failover), failover, events, clients, find_start_due(world, failover),
         drill.published.get(number), drill.unlike.get(number),
     )  # fmt: skip
@@ -114,19 +114,19 @@ def make_moment(drill: Drill, number: int) -> Moment:
 def measure_phases(drill: Drill, failover: Failover) -> tuple[FailoverPhase, ...]:
     """Return the phases until the database is online. Phases that depend on applications are omitted."""
     technology = find_technology(drill.world, failover)
-    events = _select_since(drill.events, failover.failed_tick) if technology == INSTANCE else []
+    events = _select_phase_events(drill.events, failover.failed_tick) if technology == INSTANCE else []
     milestones = find_milestones(failover, technology, events, (), find_start_due(drill.world, failover))
     return list_phases(technology, failover, milestones, has_clients=False)
 
 
-def make_expected(drill: Drill, failover: Failover, technology: str) -> Moment:
+def build_expected_view(drill: Drill, failover: Failover, technology: str) -> FailoverView:
     """Build the phases of a failover that is expected but has not begun. Its detection phase is running."""
-    events = _select_since(drill.events, failover.failed_tick)
+    events = _select_phase_events(drill.events, failover.failed_tick)
     clients = list_clients(drill.world, failover.database)
-    return _assemble(technology, failover, events, clients, None, None, None, noticed=False)
+    return _build_view(technology, failover, events, clients, None, None, None, noticed=False)
 
 
-def _assemble(
+def _build_view(
     technology: str,
     failover: Failover,
     events: Sequence[Event],
@@ -135,11 +135,11 @@ def _assemble(
     published: tuple[float, str] | None,
     unlike: str | None,
     noticed: bool = True,
-) -> Moment:
+) -> FailoverView:
     names = list(clients)
     milestones = find_milestones(failover, technology, events, names, start_due_tick) if noticed else {}
     cut_tick = next(
-        (e.tick for e, change in select_data(events, ClientData) if change.what in DISCONNECTED), None
+        (e.tick for e, change in select_data(events, ClientData) if change.what in DISCONNECTION_KINDS), None
     )
     phases = list_phases(technology, failover, milestones, bool(names))
     lost_ticks: dict[str, Tick] = {}
@@ -147,7 +147,7 @@ def _assemble(
         is_gone = detected.peer == failover.from_server and detected.how != "connected"
         if is_gone and event.server is not None:
             lost_ticks.setdefault(event.server, event.tick)
-    return Moment(technology, failover, noticed, phases, published, unlike, cut_tick, lost_ticks)
+    return FailoverView(technology, failover, noticed, phases, published, unlike, cut_tick, lost_ticks)
 
 
 UNTIL_COMMAND: Final = mark("Until the command")
@@ -197,7 +197,7 @@ def find_milestones(
         if failover.online_tick is not None:
             start_tick = min(start_tick or failover.online_tick, failover.online_tick)
             start = min(start or start_tick, start_tick)
-    disk = None if start is None else max(failover.detected_tick, start - to_ticks(NAME_S))
+    disk = None if start is None else max(failover.detected_tick, start - to_ticks(NAME_ONLINE_S))
     return {
         "detected": failover.detected_tick,
         "voted": failover.detected_tick,
@@ -208,11 +208,11 @@ def find_milestones(
         "service": start_tick,
         "online": failover.online_tick,
         "undo_done": failover.undo_done_tick,
-        "clients": _find_return(failover, events, clients),
+        "clients": _find_reconnect_tick(failover, events, clients),
     }
 
 
-def _find_return(failover: Failover, events: Sequence[Event], clients: Sequence[str]) -> Tick | None:
+def _find_reconnect_tick(failover: Failover, events: Sequence[Event], clients: Sequence[str]) -> Tick | None:
     """Return the time at which the last of the disconnected applications had reconnected."""
     if failover.online_tick is None:
         return None
@@ -220,7 +220,7 @@ def _find_return(failover: Failover, events: Sequence[Event], clients: Sequence[
     for event, change in select_data(events, ClientData):
         if change.client not in clients:
             continue
-        if change.what in DISCONNECTED:
+        if change.what in DISCONNECTION_KINDS:
             return_ticks[change.client] = None
         elif change.what == "connected":
             return_ticks[change.client] = event.tick
@@ -249,20 +249,20 @@ def list_clients(world: World, database: str) -> list[str]:
     return [c.name for c in world.clients.values() if database in c.databases and not c.read_only]
 
 
-def _select_since(events: Sequence[Event], tick: Tick) -> list[Event]:
+def _select_phase_events(events: Sequence[Event], tick: Tick) -> list[Event]:
     """Return the events since *tick* of all kinds that can end a phase."""
     return [*select_events(events, "client", "cluster", "detected", "service", since_tick=tick)]
 
 
-SHORT_S: Final = 0.05
+SHORT_PHASE_S: Final = 0.05
 """Simulated duration below which a phase would be invisible. A replay shows such a phase for HOLD_MS.
 Assumed.
 """
-HOLD_MS: Final = 900
+SHORT_PHASE_WALL_MS: Final = 900
 """Wall time for which a replay shows a short phase. Our choice."""
-WALL_S: Final = (1.2, 6.0)
+PHASE_WALL_RANGE_S: Final = (1.2, 6.0)
 """Minimum and maximum wall time of a phase in a replay. Our choice."""
-SLOWEST: Final = 0.2
+CLOCK_SPEED_MIN: Final = 0.2
 """Lowest speed of the clock in a replay, in simulated seconds per second, unless WALL_S or HOLD_MS applies.
 Our choice.
 """
@@ -272,7 +272,7 @@ def is_short(phase: FailoverPhase) -> bool:
     """Return whether *phase* has ended and was too short to be visible."""
     if phase.start_tick is None or phase.end_tick is None:
         return False
-    return (phase.end_tick - phase.start_tick) / TICKS_PER_S < SHORT_S
+    return (phase.end_tick - phase.start_tick) / TICKS_PER_S < SHORT_PHASE_S
 
 
 def compute_replay_s(phase: FailoverPhase) -> float:
@@ -280,12 +280,12 @@ def compute_replay_s(phase: FailoverPhase) -> float:
     if phase.start_tick is None or phase.end_tick is None:
         return 0.0
     took_s = (phase.end_tick - phase.start_tick) / TICKS_PER_S
-    if took_s < SHORT_S:
-        return HOLD_MS / 1000.0
-    return min(WALL_S[1], max(WALL_S[0], took_s / SLOWEST))
+    if took_s < SHORT_PHASE_S:
+        return SHORT_PHASE_WALL_MS / 1000.0
+    return min(PHASE_WALL_RANGE_S[1], max(PHASE_WALL_RANGE_S[0], took_s / CLOCK_SPEED_MIN))
 
 
-def find_replay_tick(moment: Moment, wall_s: float) -> tuple[int, Tick]:
+def find_replay_tick(moment: FailoverView, wall_s: float) -> tuple[int, Tick]:
     """Return the index of the phase, and the tick, that a replay shows after *wall_s* seconds."""
     number, tick = 0, moment.failover.failed_tick
     for number, phase in enumerate(moment.phases):
@@ -294,13 +294,13 @@ def find_replay_tick(moment: Moment, wall_s: float) -> tuple[int, Tick]:
         length_s = compute_replay_s(phase)
         tick = phase.end_tick
         if wall_s < length_s:
-            share = 1.0 if tick - phase.start_tick < SHORT_S * TICKS_PER_S else wall_s / length_s
+            share = 1.0 if tick - phase.start_tick < SHORT_PHASE_S * TICKS_PER_S else wall_s / length_s
             return number, phase.start_tick + int((tick - phase.start_tick) * share)
         wall_s -= length_s
     return min(number, len(moment.phases) - 1), tick
 
 
-def compute_replay_length_s(moment: Moment) -> float:
+def compute_replay_length_s(moment: FailoverView) -> float:
     """Return the wall time of a whole replay."""
     return sum(map(compute_replay_s, moment.phases))
 
@@ -308,4 +308,4 @@ def compute_replay_length_s(moment: Moment) -> float:
 def compute_live_speed(phase: FailoverPhase, tick: Tick) -> float:
     """Return the clock speed for a running *phase*. It increases with time, because the end is unknown."""
     lasted_s = phase.get_duration_ticks(tick) / TICKS_PER_S
-    return min(2.0, max(SLOWEST, lasted_s / 2.0))
+    return min(2.0, max(CLOCK_SPEED_MIN, lasted_s / 2.0))

@@ -26,9 +26,9 @@ class PhaseKind(Struct, frozen=True):
     """Color token of the theme, or index of a series color."""
     heading: str
     sentence: str
-    lit: tuple[str, ...]
+    highlighted_places: tuple[str, ...]
     """Places that are highlighted."""
-    wires: tuple[tuple[str, str], ...] = ()
+    highlighted_wires: tuple[tuple[str, str], ...] = ()
     """Pairs of places whose connection is highlighted."""
     check: str = ""
     """Log, view or tool in which a DBA finds the trace of this phase."""
@@ -54,7 +54,7 @@ database goes online [DOC: role switching]. The agreement that records the new p
 failover].
 """
 AGENT: Final = "SQL Server Agent"
-RESOURCE_PHASE: Final = {
+RESOURCE_MILESTONES: Final = {
     "Physical Disk": "disk",
     "IP Address": "name",
     "Network Name": "name",
@@ -62,7 +62,7 @@ RESOURCE_PHASE: Final = {
     AGENT: "service",
 }
 """Kind of resource of a failover cluster instance -> milestone at which the resource is online."""
-UNTIMED: Final = frozenset({"IP Address", AGENT})
+UNTIMED_RESOURCES: Final = frozenset({"IP Address", AGENT})
 """Resource kinds without their own phase. They show no duration, because another resource of the phase shows
 it.
 """

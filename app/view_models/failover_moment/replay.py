@@ -6,13 +6,13 @@ from msgspec.structs import replace
 
 from app.view_models.failover_moment import moment as times
 from app.view_models.failover_moment.facts import StageFacts, capture_facts
-from app.view_models.failover_moment.moment import make_moment
+from app.view_models.failover_moment.moment import build_failover_view
 from app.view_models.failover_moment.view import StageView, make_view
 from engine.drill.running.comparison import MIRRORING
 from engine.drill.time.history import History
 from engine.model import Tick
 
-KINDS: Final = {
+KEY_FRAME_KINDS: Final = {
     "detected", "client", "role", "state", "replica", "cluster", "availability", "service", "failover",
 }  # fmt: skip
 """Kinds of events that change the stage. Each such event is a key frame."""
@@ -20,20 +20,22 @@ REDO_FRAMES: Final = 10
 """Number of key frames while the redo queue drains."""
 
 
-class MomentReplay:
+class FailoverReplay:
     """Replay of one failover of a run. The world of each key frame is restored only once."""
 
     def __init__(self, history: History, number: int) -> None:
         self._history, drill = history, history.drill
-        self.moment = make_moment(drill, number)
-        first_failed_tick = self.moment.failover.failed_tick
-        last = self.moment.end_tick if self.moment.end_tick is not None else drill.tick
+        self.failover_view = build_failover_view(drill, number)
+        first_failed_tick = self.failover_view.failover.failed_tick
+        last = self.failover_view.end_tick if self.failover_view.end_tick is not None else drill.tick
         self._last = last
-        ticks = {e.tick for e in drill.events if first_failed_tick <= e.tick <= last and e.kind in KINDS} | {
+        ticks = {
+            e.tick for e in drill.events if first_failed_tick <= e.tick <= last and e.kind in KEY_FRAME_KINDS
+        } | {
             first_failed_tick,
             last,
         }
-        for phase in self.moment.phases:
+        for phase in self.failover_view.phases:
             if (
                 phase.kind.end_milestone == "redo_done"
                 and phase.start_tick is not None
@@ -47,45 +49,46 @@ class MomentReplay:
         self._voters = self._get_facts(first_failed_tick).votes
 
     @property
-    def begun_count(self) -> int:
+    def begun_phase_count(self) -> int:
         """Number of phases that have begun."""
         return sum(
-            phase.start_tick is not None and phase.start_tick <= self._last for phase in self.moment.phases
+            phase.start_tick is not None and phase.start_tick <= self._last
+            for phase in self.failover_view.phases
         )
 
     @property
     def length_s(self) -> float:
         """Return the duration of the replay in seconds of wall time."""
-        return times.compute_replay_length_s(self.moment)
+        return times.compute_replay_length_s(self.failover_view)
 
     def find_phase(self, wall_s: float) -> int:
         """Return the index of the phase that the replay shows after *wall_s* seconds."""
-        return times.find_replay_tick(self.moment, wall_s)[0]
+        return times.find_replay_tick(self.failover_view, wall_s)[0]
 
     def build_view_at(self, wall_s: float) -> StageView:
         """Return the view of the stage after *wall_s* seconds of the replay."""
-        number, tick = times.find_replay_tick(self.moment, wall_s)
+        number, tick = times.find_replay_tick(self.failover_view, wall_s)
         return self._build_view(number, tick)
 
     def build_phase_view(self, number: int) -> StageView:
         """Return the view of the stage at the end of phase *number*."""
-        end = self.moment.phases[number].end_tick
+        end = self.failover_view.phases[number].end_tick
         return self._build_view(number, self._last if end is None else end)
 
     def _build_view(self, number: int, tick: Tick) -> StageView:
-        phase = self.moment.phases[number]
+        phase = self.failover_view.phases[number]
         end_milestone = (
             phase.kind.end_milestone
         )  # at these milestones, the cards show the new state: the partner is lost, or the copy is online
         is_shown = end_milestone == "online" or (
-            end_milestone == "detected" and self.moment.technology == MIRRORING
+            end_milestone == "detected" and self.failover_view.technology == MIRRORING
         )
         ends_now = phase.end_tick is not None and tick >= phase.end_tick and not is_shown
-        ends_now = ends_now and number < len(self.moment.phases) - 1
+        ends_now = ends_now and number < len(self.failover_view.phases) - 1
         inner_tick = max(phase.start_tick or 0, tick - 1) if ends_now else tick
         facts = self._get_facts(inner_tick).replace_voters(self._voters)
         return make_view(
-            self.moment,
+            self.failover_view,
             replace(facts, redo_kb=self._interpolate_redo_queue(tick)),
             tick,
             self._before_kb,
@@ -97,7 +100,9 @@ class MomentReplay:
         frame = max((t for t in self._ticks if t <= tick), default=self._ticks[0])
         if frame not in self._frames:
             world = self._history.seek(frame).world
-            self._frames[frame] = capture_facts(world, self.moment.failover, self.moment.technology)
+            self._frames[frame] = capture_facts(
+                world, self.failover_view.failover, self.failover_view.technology
+            )
         return self._frames[frame]
 
     def _interpolate_redo_queue(self, tick: Tick) -> float | None:

@@ -8,8 +8,15 @@ from msgspec.structs import replace
 
 from app.view_models.faces import StatusSign
 from app.view_models.failover_moment.facts import LOST, NONE, YES, StageFacts
-from app.view_models.failover_moment.moment import FailoverPhase, Moment
-from app.view_models.failover_moment.phases import AGENT, FROM, RESOURCE_PHASE, TO, UNTIMED, WITNESS
+from app.view_models.failover_moment.moment import FailoverPhase, FailoverView
+from app.view_models.failover_moment.phases import (
+    AGENT,
+    FROM,
+    RESOURCE_MILESTONES,
+    TO,
+    UNTIMED_RESOURCES,
+    WITNESS,
+)
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import localize
@@ -79,7 +86,7 @@ class StageView(Struct, frozen=True):
     """Label of the second stopwatch."""
     failover: str
     """Second stopwatch: seconds since detection, the definition of Table 6."""
-    gauge: tuple[float, float, float] | None
+    duration_gauge: tuple[float, float, float] | None
     """(duration, published duration, end of the scale) in seconds; None without a published value."""
     published: str
     """Sentence that compares the duration with the published value."""
@@ -93,14 +100,14 @@ class StageView(Struct, frozen=True):
     playhead: float
     """Current position in the time bar, 0 to 1."""
     facts: StageFacts
-    lit: tuple[str, ...]
+    highlighted_places: tuple[str, ...]
     """Places that are highlighted."""
-    glowing: tuple[tuple[str, str], ...]
+    highlighted_wires: tuple[tuple[str, str], ...]
     """Pairs of places whose connection is highlighted."""
     votes: str
     """Text about the votes."""
     votes_tone: str
-    vessel: RedoQueueGauge | None
+    redo_gauge: RedoQueueGauge | None
     """Gauge of the redo queue; None if the failover has no redo queue."""
     resources: tuple[tuple[str, str, str], ...]
     """(name, state, duration) of each resource that comes online on the new owner.
@@ -120,10 +127,20 @@ class StageView(Struct, frozen=True):
         The time and the redo queue, which change all the time, are omitted.
         """
         still_facts = replace(self.facts, tick=0, redo_kb=None)
-        return (self.number, self.heading, self.sentence, still_facts, self.has_ended, tuple(self.lines), self.lit,
-                self.glowing, self.vessel is None,
-                tuple(state for _, state, _ in self.resources),
-                tuple(chip.state for chip in self.chips), tuple(row.tone for row in self.rows))  # fmt: skip
+        return (
+            self.number,
+            self.heading,
+            self.sentence,
+            still_facts,
+            self.has_ended,
+            tuple(self.lines),
+            self.highlighted_places,
+            self.highlighted_wires,
+            self.redo_gauge is None,
+            tuple(state for _, state, _ in self.resources),
+            tuple(chip.state for chip in self.chips),
+            tuple(row.tone for row in self.rows),
+        )
 
     @property
     def spoken(self) -> str:
@@ -137,7 +154,7 @@ def _format_s(ticks: int) -> str:
 
 
 def make_view(
-    moment: Moment, facts: StageFacts, tick: Tick, before_kb: float = 0.0, number: int | None = None
+    moment: FailoverView, facts: StageFacts, tick: Tick, before_kb: float = 0.0, number: int | None = None
 ) -> StageView:
     """Build the view of the stage at *tick*.
 
@@ -146,7 +163,7 @@ def make_view(
     failover = moment.failover
     number = moment.find_phase(tick) if number is None else number
     is_past_end = moment.end_tick is not None and tick >= moment.end_tick and number == len(moment.phases) - 1
-    if moment.technology != MIRRORING and not (moment.noticed and tick >= failover.detected_tick):
+    if moment.technology != MIRRORING and not (moment.is_detected and tick >= failover.detected_tick):
         facts = facts.restore_vote(failover.from_server)  # the cluster has not detected the loss yet
     has_counted = number > 0 or any(vote.state == LOST for vote in facts.votes)
     votes, votes_tone = describe_votes(facts, has_counted)
@@ -158,22 +175,39 @@ def make_view(
     end_s = max(1.0, (max(tick, moment.end_tick or 0) - failover.failed_tick) / TICKS_PER_S)
     scale_s = end_s if moment.end_tick is not None else _round_scale(end_s * 1.25)
     kind = moment.phases[number].kind
-    published, gauge = _compare(moment, tick)
+    published, gauge = _compare_with_published(moment, tick)
     return StageView(
-        moment.technology, number, heading, sentence,
-        _describe_since(moment, is_past_end), formatting.format_number(elapsed_ticks / TICKS_PER_S, 2),
-        tr("Failover time, from detection"), _format_failover_time(moment, tick), gauge, published,
+        moment.technology,
+        number,
+        heading,
+        sentence,
+        _describe_since(moment, is_past_end),
+        formatting.format_number(elapsed_ticks / TICKS_PER_S, 2),
+        tr("Failover time, from detection"),
+        _format_failover_time(moment, tick),
+        gauge,
+        published,
         tuple(_list_rows(moment, facts, tick, is_past_end)),
         tr(kind.check).format(**names) if kind.check else "",
-        tuple(_make_chip(phase, index, number, tick, is_past_end) for index, phase in enumerate(moment.phases)),
+        tuple(
+            _make_chip(phase, index, number, tick, is_past_end) for index, phase in enumerate(moment.phases)
+        ),
         tuple(_list_segments(moment, tick, scale_s)),
-        scale_s, min(1.0, elapsed_ticks / TICKS_PER_S / scale_s),
-        facts, kind.lit, kind.wires, votes, votes_tone, _make_vessel(moment, facts, before_kb),
-        tuple(_list_resources(moment, facts, tick, number)), _list_lines(moment, facts, tick), is_past_end,
-    )  # fmt: skip
+        scale_s,
+        min(1.0, elapsed_ticks / TICKS_PER_S / scale_s),
+        facts,
+        kind.highlighted_places,
+        kind.highlighted_wires,
+        votes,
+        votes_tone,
+        _build_redo_gauge(moment, facts, before_kb),
+        tuple(_list_resources(moment, facts, tick, number)),
+        _list_lines(moment, facts, tick),
+        is_past_end,
+    )
 
 
-def _list_names(moment: Moment, facts: StageFacts) -> dict[str, str]:
+def _list_names(moment: FailoverView, facts: StageFacts) -> dict[str, str]:
     card = facts.cards
     return {
         "from": moment.failover.from_server,
@@ -188,14 +222,14 @@ def _list_names(moment: Moment, facts: StageFacts) -> dict[str, str]:
     }
 
 
-OVER: Final = mark("Clients are back after {seconds} s")
+CLIENTS_BACK: Final = mark("Clients are back after {seconds} s")
 """Heading after the end of the failover."""
-OVER_SENTENCE: Final = {
+CLIENTS_BACK_SENTENCES: Final = {
     0: mark("No committed transaction was lost. Longest phase: {phase}, {took} s."),
     1: mark("{lost} committed transactions were lost. Longest phase: {phase}, {took} s."),
 }
 CANCELED: Final = mark("The failover was abandoned")
-ORDERED: Final = {
+REQUESTED_TEXTS: Final = {
     "manual": (
         mark("Manual failover: {from} hands over to {to}"),
         mark("Manual failover: no detection is needed."),
@@ -209,21 +243,21 @@ ORDERED: Final = {
 
 
 def _describe_phase(
-    moment: Moment, number: int, names: Mapping[str, str], finished: bool, tick: Tick
+    moment: FailoverView, number: int, names: Mapping[str, str], finished: bool, tick: Tick
 ) -> tuple[str, str]:
     failover, kind = moment.failover, moment.phases[number].kind
     if failover.canceled:
         return tr(CANCELED), localize(failover.why)
-    if finished and moment.longest is not None and moment.end_tick is not None:
-        longest, lost_count = moment.longest, failover.lost_transactions
-        words = tr(OVER_SENTENCE[min(lost_count, 1)]).format(
+    if finished and moment.longest_phase is not None and moment.end_tick is not None:
+        longest, lost_count = moment.longest_phase, failover.lost_transactions
+        words = tr(CLIENTS_BACK_SENTENCES[min(lost_count, 1)]).format(
             phase=tr(longest.kind.name),
             took=_format_s(longest.get_duration_ticks(moment.end_tick)),
             lost=formatting.format_number(lost_count),
         )
-        return tr(OVER).format(seconds=_format_s(moment.end_tick - failover.failed_tick)), words
+        return tr(CLIENTS_BACK).format(seconds=_format_s(moment.end_tick - failover.failed_tick)), words
     if number == 0 and failover.kind != "automatic":
-        heading, sentence = ORDERED.get(failover.kind, ORDERED["manual"])
+        heading, sentence = REQUESTED_TEXTS.get(failover.kind, REQUESTED_TEXTS["manual"])
         return tr(heading).format(**names), tr(sentence).format(**names)
     return tr(kind.heading).format(**names), tr(kind.sentence).format(**names)
 
@@ -239,26 +273,28 @@ _CAUSES: Final = {
 """Cause of a failover -> label of the main stopwatch."""
 
 
-def _describe_since(moment: Moment, finished: bool) -> str:
+def _describe_since(moment: FailoverView, finished: bool) -> str:
     if finished:
         return tr("From the failure until clients work")
     words = _CAUSES.get(moment.failover.cause, mark("Time since the failure"))
     return tr(words).format(server=moment.failover.from_server)
 
 
-def _format_failover_time(moment: Moment, tick: Tick) -> str:
+def _format_failover_time(moment: FailoverView, tick: Tick) -> str:
     failover = moment.failover
-    if not moment.noticed or tick <= failover.detected_tick:
+    if not moment.is_detected or tick <= failover.detected_tick:
         return formatting.format_number(0.0, 2)
     end = failover.online_tick if failover.online_tick is not None else tick
     return _format_s(min(tick, end) - failover.detected_tick)
 
 
-def _compare(moment: Moment, tick: Tick) -> tuple[str, tuple[float, float, float] | None]:
+def _compare_with_published(
+    moment: FailoverView, tick: Tick
+) -> tuple[str, tuple[float, float, float] | None]:
     """Return a sentence that compares the duration with the published value, and the values of the gauge."""
     failover = moment.failover
     if moment.published is None:
-        reason = localize(moment.unlike) if moment.unlike else ""
+        reason = localize(moment.incomparable_reason) if moment.incomparable_reason else ""
         return (tr("No published value: {why}.").format(why=reason) if reason else ""), None
     value_s = moment.published[0]
     end = failover.online_tick if failover.online_tick is not None else tick
@@ -287,15 +323,15 @@ _UP, _DOWN, _WAIT = (
 )
 
 
-def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, finished: bool) -> list[PanelRow]:
+def _list_rows(moment: FailoverView, facts: StageFacts, tick: Tick, finished: bool) -> list[PanelRow]:
     failover = moment.failover
     online, return_tick = failover.online_tick, moment.end_tick
     rows = [_build_service_row(tr("Database online"), failover.failed_tick, online, tick)]
     if any(phase.kind.end_milestone == "clients" for phase in moment.phases):
-        if moment.cut_tick is None or tick < moment.cut_tick:
+        if moment.disconnect_tick is None or tick < moment.disconnect_tick:
             rows.append(PanelRow(tr("Clients working"), _WAIT, tr("requests hang"), "warn"))
         else:
-            row = _build_service_row(tr("Clients working"), moment.cut_tick, return_tick, tick)
+            row = _build_service_row(tr("Clients working"), moment.disconnect_tick, return_tick, tick)
             if return_tick is not None and tick >= return_tick:
                 row = PanelRow(
                     row.name,
@@ -309,13 +345,13 @@ def _list_rows(moment: Moment, facts: StageFacts, tick: Tick, finished: bool) ->
     if facts.owner:
         rows.append(PanelRow(tr("Owner of the disks"), None, facts.owner, "muted"))
         rows.append(PanelRow(tr("Copies of the data"), None, tr("1, on a shared disk"), "muted"))
-    if finished and moment.longest is not None and return_tick is not None:
-        name = tr(moment.longest.kind.name)
+    if finished and moment.longest_phase is not None and return_tick is not None:
+        name = tr(moment.longest_phase.kind.name)
         rows.append(
             PanelRow(
                 tr("Longest phase"),
                 None,
-                f"{name}, {_format_s(moment.longest.get_duration_ticks(return_tick))} s",
+                f"{name}, {_format_s(moment.longest_phase.get_duration_ticks(return_tick))} s",
                 "text",
             )
         )
@@ -343,7 +379,7 @@ def _make_chip(phase: FailoverPhase, index: int, number: int, tick: Tick, finish
     )
 
 
-def _list_segments(moment: Moment, tick: Tick, scale_s: float) -> list[PhaseSegment]:
+def _list_segments(moment: FailoverView, tick: Tick, scale_s: float) -> list[PhaseSegment]:
     first_failed_tick = moment.failover.failed_tick
     return [
         PhaseSegment(
@@ -388,7 +424,7 @@ def describe_votes(facts: StageFacts, counted: bool = True) -> tuple[str, str]:
     ) if has_lost_vote or has_quorum else "muted"
 
 
-def _make_vessel(moment: Moment, facts: StageFacts, before_kb: float) -> RedoQueueGauge | None:
+def _build_redo_gauge(moment: FailoverView, facts: StageFacts, before_kb: float) -> RedoQueueGauge | None:
     redo = next((n for n, phase in enumerate(moment.phases) if phase.kind.end_milestone == "redo_done"), None)
     if redo is None or facts.redo_kb is None:
         return None
@@ -396,22 +432,26 @@ def _make_vessel(moment: Moment, facts: StageFacts, before_kb: float) -> RedoQue
     return RedoQueueGauge(facts.redo_kb, formatting.compute_round_limit_kb(highest_kb), highest_kb)
 
 
-_RESOURCE: Final = {DONE: mark("Online"), RUNNING: mark("Coming online"), WAITING: mark("Waiting")}
+_RESOURCE_LABELS: Final = {DONE: mark("Online"), RUNNING: mark("Coming online"), WAITING: mark("Waiting")}
 """State of a resource -> label."""
 
 
-def _list_resources(moment: Moment, facts: StageFacts, tick: Tick, number: int) -> list[tuple[str, str, str]]:
+def _list_resources(
+    moment: FailoverView, facts: StageFacts, tick: Tick, number: int
+) -> list[tuple[str, str, str]]:
     card = facts.cards.get(TO)
     by_milestone = {phase.kind.end_milestone: phase for phase in moment.phases}
     rows = []
     for name, kind in card.resources if card is not None else ():
-        phase = by_milestone[RESOURCE_PHASE[kind]]
+        phase = by_milestone[RESOURCE_MILESTONES[kind]]
         has_begun = phase.start_tick is not None and phase.start_tick <= tick
         has_begun = has_begun and moment.phases.index(phase) <= number
         has_ended = phase.end_tick is not None and phase.end_tick <= tick
         state = DONE if has_ended else RUNNING if has_begun and kind != AGENT else WAITING
         time_taken = (
-            f"{_format_s(phase.get_duration_ticks(tick))} s" if has_begun and kind not in UNTIMED else ""
+            f"{_format_s(phase.get_duration_ticks(tick))} s"
+            if has_begun and kind not in UNTIMED_RESOURCES
+            else ""
         )
         rows.append((name, state, time_taken))
     return rows
@@ -419,10 +459,10 @@ def _list_resources(moment: Moment, facts: StageFacts, tick: Tick, number: int) 
 
 def get_resource_label(state: str) -> str:
     """Return the label of a resource state."""
-    return tr(_RESOURCE[state])
+    return tr(_RESOURCE_LABELS[state])
 
 
-def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tuple[str, str]]:
+def _list_lines(moment: FailoverView, facts: StageFacts, tick: Tick) -> dict[str, tuple[str, str]]:
     """Return place -> (text about its latest event, tone), for each card with an event."""
     failover = moment.failover
     names = {"from": failover.from_server, "to": failover.to_server}
@@ -439,7 +479,7 @@ def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tupl
     if (
         FROM in facts.cards
         and moment.technology != MIRRORING
-        and moment.noticed
+        and moment.is_detected
         and tick >= failover.detected_tick
     ):
         duration_text = _format_s(failover.detected_tick - failover.failed_tick)
@@ -452,8 +492,8 @@ def _list_lines(moment: Moment, facts: StageFacts, tick: Tick) -> dict[str, tupl
             lines[TO] = (tr("quorum: itself and {witness}").format(witness=witness.name), "text")
         if failover.online_tick is not None and tick >= failover.online_tick and failover.kind == "automatic":
             lines[TO] = (tr("no mirror until {from} is back").format(**names), "warn")
-    if "client" in facts.cards and moment.cut_tick is not None and tick >= moment.cut_tick:
-        duration_text = _format_s(moment.cut_tick - failover.failed_tick)
+    if "client" in facts.cards and moment.disconnect_tick is not None and tick >= moment.disconnect_tick:
+        duration_text = _format_s(moment.disconnect_tick - failover.failed_tick)
         lines["client"] = (tr("connections lost after {seconds} s").format(seconds=duration_text), "bad")
         if moment.end_tick is not None and tick >= moment.end_tick:
             duration_text = _format_s(moment.end_tick - failover.failed_tick)

@@ -46,7 +46,7 @@ class WhyNotView(Struct, frozen=True):
     """Number of rows that show whether they are met."""
 
     @property
-    def missing(self) -> int:
+    def unmet_count(self) -> int:
         """Number of requirements that are not met."""
         return sum(not row.is_met for row in self.rows)
 
@@ -69,11 +69,11 @@ class WhyNotView(Struct, frozen=True):
 
 NO_COPY = mark("No mirror, secondary or other node could take over {database}.")
 CHECK_COPY = "sys.database_mirroring, sys.availability_replicas"
-POSSIBLE = mark("Every requirement is met: a loss now would lead to an automatic failover.")
-AS_OF = mark("State when {database} was lost. Red: a requirement that was not met.")
+ALL_MET = mark("Every requirement is met: a loss now would lead to an automatic failover.")
+STATE_AT_LOSS = mark("State when {database} was lost. Red: a requirement that was not met.")
 """Sentence below the heading while the database is down."""
 CANDIDATE = mark("Candidate: {server}.")
-AT_PRESENT = mark("{database} is online. Red: a requirement that is not met at present.")
+CURRENT_STATE = mark("{database} is online. Red: a requirement that is not met at present.")
 """Sentence below the heading while the database is online."""
 
 
@@ -90,7 +90,11 @@ def explain_failover(history: History) -> WhyNotView | None:
         return None
     account = accounts[0]
     down, database = not account.serving, account.database
-    rows = _judge(history, database, account.since_tick) if down else list_preconditions(world, database)
+    rows = (
+        _list_requirements(history, database, account.since_tick)
+        if down
+        else list_preconditions(world, database)
+    )
     beforehand = [row for row in _choose_target(rows) if row.about in ("", "memory")]
     if down and all(row.holds for row in beforehand):
         rows = _choose_target(
@@ -109,19 +113,19 @@ def explain_failover(history: History) -> WhyNotView | None:
         row = RequirementRow(tr("Another server or node can take over"), False, tr("none"), CHECK_COPY)
         return WhyNotView(heading, tr(NO_COPY).format(database=database), (row,))
     if not missing:
-        return WhyNotView(tr("Automatic failover is possible"), tr(POSSIBLE), requirement_rows)
+        return WhyNotView(tr("Automatic failover is possible"), tr(ALL_MET), requirement_rows)
     heading = trn(
         "No automatic failover: {n} requirement is not met",
         "No automatic failover: {n} requirements are not met",
         missing,
     ).format(n=missing)
-    line = tr(AS_OF if down else AT_PRESENT).format(database=database)
+    line = tr(STATE_AT_LOSS if down else CURRENT_STATE).format(database=database)
     target = next((row.target for row in rows if row.target), "")
     candidate = " " + tr(CANDIDATE).format(server=target) if target else ""
     return WhyNotView(heading, line + candidate, requirement_rows)
 
 
-def _judge(history: History, database: str, lost_tick: int) -> list[FailoverPrecondition]:
+def _list_requirements(history: History, database: str, lost_tick: int) -> list[FailoverPrecondition]:
     """Return the requirements just before the loss.
 
     The requirements about the loss itself have their current state.
@@ -153,7 +157,7 @@ def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def find_expected(drill: Drill, database: str) -> tuple[Failover, str] | None:
+def find_expected_failover(drill: Drill, database: str) -> tuple[Failover, str] | None:
     """Return the failover that should follow the loss of *database*, and its technology.
 
     The result is None if no failover is expected.

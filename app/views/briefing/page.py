@@ -18,10 +18,10 @@ from PySide6.QtWidgets import (
 from app.files import journal_file, proof
 from app.view_models.start_page import get_level_title
 from app.widgets import theme
-from app.widgets.busy_cursor import show_preparing
+from app.widgets.busy_cursor import show_preparing_text
 from app.widgets.key_button import KeyButton, build_back_button
-from app.widgets.layouts import EmptySpace, lay_column, lay_row
-from app.widgets.prose import Prose
+from app.widgets.layouts import EmptySpace, build_row, lay_column
+from app.widgets.prose import MarkdownView
 from app.widgets.scroll_container import wrap_in_scroll_area
 from app.words import formatting
 from app.words.language import mark, tr
@@ -48,7 +48,7 @@ class BriefPage(QWidget):
 
     started = Signal(str)
     """Signal: chosen mode."""
-    left = Signal()
+    leave_wanted = Signal()
     copy_wanted = Signal()
     """Signal: the user wants to create a drill from this one."""
 
@@ -61,7 +61,7 @@ class BriefPage(QWidget):
         for label in (self._title, self._facts):
             label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
             label.setWordWrap(True)
-        self._text = Prose(full_height=True)
+        self._text = MarkdownView(full_height=True)
         self._text.setAccessibleName(tr("Brief"))
         self._goals_title = build_heading(tr("Goals"))
         self._goals = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
@@ -73,7 +73,7 @@ class BriefPage(QWidget):
         self._start.setProperty("primary", "true")
         self._start.setDefault(True)
         self._start.clicked.connect(self._begin_drill)
-        self._back_button = build_back_button(tr("Back to the drills"), self, self.left)
+        self._back_button = build_back_button(tr("Back to the drills"), self, self.leave_wanted)
         self._copy = QPushButton(tr("Edit a copy"))
         self._copy.clicked.connect(self.copy_wanted)
         self._details_link = QPushButton()
@@ -84,7 +84,7 @@ class BriefPage(QWidget):
         self._details.setProperty("muted", "true")
         self._details.setWordWrap(True)
         self._details.setTextFormat(Qt.TextFormat.PlainText)
-        self._appendix = Prose(full_height=True)
+        self._appendix = MarkdownView(full_height=True)
         self._appendix.setObjectName("appendix")
         self._appendix.hide()
         self._buttons = QWidget()
@@ -93,8 +93,8 @@ class BriefPage(QWidget):
         self._card.setProperty("card", "true")
         self._lay_out()
         self._show_font()
-        theme.call_after_events(self, theme.FONT, self._show_font)
-        theme.call_after_events(self, theme.SIZE, self._find_room)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._show_font)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._adjust_width)
 
     def _lay_out(self) -> None:
         modes = self._mode_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._mode_box)
@@ -106,7 +106,7 @@ class BriefPage(QWidget):
             self._modes.addButton(button)
             modes.addWidget(button)
         modes.addStretch()
-        lay_row(self._back_button, self._copy, 0, self._start, parent=self._buttons, margins=0)
+        build_row(self._back_button, self._copy, 0, self._start, parent=self._buttons, margins=0)
         lay_column(
             self._title,
             self._facts,
@@ -125,7 +125,7 @@ class BriefPage(QWidget):
         )
         middle = QWidget()
         column = QVBoxLayout(middle)
-        row = lay_row(0, self._card, 0)
+        row = build_row(0, self._card, 0)
         column.addStretch(2)
         column.addLayout(row)
         column.addStretch(3)
@@ -146,7 +146,7 @@ class BriefPage(QWidget):
             super().keyPressEvent(event)
 
     def _begin_drill(self) -> None:
-        with show_preparing(self._start):
+        with show_preparing_text(self._start):
             self.started.emit(self.mode)
 
     def show_scenario(self, scenario: Scenario) -> None:
@@ -205,9 +205,9 @@ class BriefPage(QWidget):
         self._title.setFont(theme.resize_font(self.font(), 1.8, bold=True))
         for text in (self._text, self._appendix):
             text.setFont(theme.resize_font(self.font(), 1.1))
-        self._find_room()
+        self._adjust_width()
 
-    def _find_room(self) -> None:
+    def _adjust_width(self) -> None:
         """Set the text to a readable width. Arrange the modes in a row, or in a column if a row is too wide."""
         width = min(PAGE_WIDTH_UNITS * self.fontMetrics().height(), self.width() - PAGE_MARGINS_PX)
         self._card.setFixedWidth(max(1, width))

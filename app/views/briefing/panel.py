@@ -13,8 +13,8 @@ from app.views.briefing.page import build_heading
 from app.widgets import theme
 from app.widgets.flow import WrapButton
 from app.widgets.input_guard import get_guard
-from app.widgets.layouts import lay_column, lay_row
-from app.widgets.prose import Prose
+from app.widgets.layouts import build_row, lay_column
+from app.widgets.prose import MarkdownView
 from app.widgets.reader import forward_focus
 from app.words import formatting
 from app.words.language import mark, tr, trn
@@ -31,9 +31,9 @@ from engine.overrides import override
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
-SURE_PERCENT: Final = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+CONFIDENCE_PERCENT: Final = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 """Selectable degrees of confidence. Any number can be typed. Assumed: nobody uses finer degrees."""
-HEIGHT_SHARE: Final = 0.8
+CARDS_HEIGHT_SHARE_MAX: Final = 0.8
 """Maximum height of the question cards, as a share of the panel's height. Higher stacks scroll."""
 
 
@@ -70,7 +70,7 @@ class QuestionCard(QFrame):
         self.sure.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.sure.setMinimumContentsLength(6)  # the card must fit into a narrow panel
         self.sure.addItem(tr("How sure are you?"), None)
-        for percent in SURE_PERCENT:
+        for percent in CONFIDENCE_PERCENT:
             self.sure.addItem(tr("{percent}% sure").format(percent=percent), percent)
         layout.addWidget(self.sure)
         self.confirm = QPushButton(tr("Confirm answer"))
@@ -84,7 +84,7 @@ class QuestionCard(QFrame):
         self._group.idToggled.connect(lambda *_: self._mark_choice())
         self._mark_choice()
 
-    def show_end(self, text: str) -> None:
+    def show_result(self, text: str) -> None:
         """Show the result of an answered or expired question until it is closed."""
         self.open = False
         for part in (*self.choices, self.sure):
@@ -113,7 +113,7 @@ class QuestionCard(QFrame):
             self.closed.emit()
 
 
-class QuestionShelf(QScrollArea):
+class QuestionCardArea(QScrollArea):
     """Scroll area of question cards at the lower edge of *panel*, or at the upper edge if the pointer is low."""
 
     confirmed = Signal(str)
@@ -149,8 +149,10 @@ class QuestionShelf(QScrollArea):
         for card in list(self.cards):
             self._remove_card(card)
 
-    def show_open(self, questions: Sequence[OpenQuestion], end_of: Callable[[str], str]) -> None:
-        """Show the open questions. *end_of* maps the name of a closed question to its result text."""
+    def show_open_questions(
+        self, questions: Sequence[OpenQuestion], get_result_text: Callable[[str], str]
+    ) -> None:
+        """Show the open questions. *get_result_text* maps the name of a closed question to its result text."""
         waiting = {question.name for question in questions}
         new_questions = [
             question
@@ -162,7 +164,7 @@ class QuestionShelf(QScrollArea):
                 self._remove_card(card)
         for card in self.cards:
             if card.open and card.question.name not in waiting:
-                card.show_end(end_of(card.question.name))
+                card.show_result(get_result_text(card.question.name))
                 self._update_geometry()
         for open_question in new_questions:
             self._add_card(QuestionCard(open_question))
@@ -173,7 +175,7 @@ class QuestionShelf(QScrollArea):
         self.cards.append(card)
         self._column.addWidget(card)
         if self.isHidden():
-            self.at_top = self._is_pointer_low()
+            self.at_top = self._should_move_to_top()
             self.show()
             self.raise_()
         self._update_geometry()
@@ -208,10 +210,10 @@ class QuestionShelf(QScrollArea):
         content_height = (
             content.heightForWidth(width) if content.hasHeightForWidth() else content.sizeHint().height()
         )
-        height = min(content_height + edges, round(HEIGHT_SHARE * room.height()))
+        height = min(content_height + edges, round(CARDS_HEIGHT_SHARE_MAX * room.height()))
         return QRect(room.left(), room.top() if top else room.bottom() - height + 1, room.width(), height)
 
-    def _is_pointer_low(self) -> bool:
+    def _should_move_to_top(self) -> bool:
         """Return True if cards would cover the pointer at the lower edge, but not at the upper edge."""
         pointer = self._panel.mapFromGlobal(QCursor.pos())
         return self._compute_geometry(False).contains(pointer) and not self._compute_geometry(True).contains(
@@ -232,7 +234,7 @@ def _build_label(text: str) -> QLabel:
     return label
 
 
-HELD: Final = {
+RUN_END_BLOCKERS: Final = {
     PendingKind.QUESTION: mark("a question is open"),
     PendingKind.PREDICTION: mark("a prediction is not yet decided"),
     PendingKind.STORY: mark("more events are scheduled"),
@@ -276,7 +278,7 @@ class Briefing(QScrollArea):
         self._waits.setProperty("muted", "true")
         self._waits.hide()
         self._brief_title = build_heading(tr("Brief"))
-        self._text = Prose(full_height=True)
+        self._text = MarkdownView(full_height=True)
         self._hints_title = build_heading(tr("Hints"))
         self._hint_for = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
         self._hint_for.setProperty("muted", "true")
@@ -287,7 +289,7 @@ class Briefing(QScrollArea):
         )
         self._ends: dict[str, str] = {}
         """Question -> result, shown after it was answered or its time ran out."""
-        self.shelf = QuestionShelf(self)
+        self.shelf = QuestionCardArea(self)
         self.shelf.confirmed.connect(self.requested)
         self.shelf.changed.connect(self._make_room)
         self._above, self._below = QWidget(), QWidget()
@@ -320,7 +322,7 @@ class Briefing(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(tr("Brief, goals and hints"))
-        theme.call_after_events(self, theme.PALETTE, self._refresh)
+        theme.call_after_events(self, theme.PALETTE_EVENTS, self._refresh)
 
     def _build_hint_button(self, layer: int) -> WrapButton:
         button = WrapButton()
@@ -372,10 +374,12 @@ class Briefing(QScrollArea):
         self._shown_state = (drill.tick // TICKS_PER_S, len(drill.hints))
         colors = theme.get_tokens(self.palette())
         for row in self._goals:
-            state = drill.goals[row.goal.name] if drill.terms.progress or drill.finished else GoalState()
+            state = (
+                drill.goals[row.goal.name] if drill.terms.reports_progress or drill.finished else GoalState()
+            )
             row.show_state(state, drill.tick, colors)
-        kinds = drill.list_pending_kinds() if drill.terms.progress else []
-        reasons = ", ".join(tr(HELD[holder]) for holder in kinds)
+        kinds = drill.list_pending_kinds() if drill.terms.reports_progress else []
+        reasons = ", ".join(tr(RUN_END_BLOCKERS[holder]) for holder in kinds)
         self._waits.setText(tr("All goals met. The drill continues: {reasons}.").format(reasons=reasons))
         self._waits.setVisible(bool(kinds))
         self._show_questions(drill)
@@ -384,7 +388,9 @@ class Briefing(QScrollArea):
     def _show_questions(self, drill: Drill) -> None:
         """Show the open questions without moving the keyboard focus or any clickable widget."""
         waiting = drill.list_open_questions() if not drill.finished else []
-        self.shelf.show_open(waiting, lambda name: self._ends.get(name, tr("The time to answer is over.")))
+        self.shelf.show_open_questions(
+            waiting, lambda name: self._ends.get(name, tr("The time to answer is over."))
+        )
         forward_focus(self, self.shelf.first_choice)
         before: QWidget = self
         for card in self.shelf.cards:
@@ -454,7 +460,7 @@ class _GoalRow(QWidget):
         self._words.setProperty("muted", "true")
         self._words.setWordWrap(True)
         column = lay_column(text, self._words, spacing=0)
-        lay_row(self._mark, (column, 1), parent=self, margins=0, spacing=8)
+        build_row(self._mark, (column, 1), parent=self, margins=0, spacing=8)
 
     def show_state(self, state: GoalState, tick: int, colors: theme.ThemeTokens) -> None:
         mark, tone, words = describe_goal_state(self.goal, state, tick)

@@ -7,19 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QComboBox,
-    QFrame,
-    QLabel,
-    QScrollArea,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QLabel, QScrollArea, QWidget
 
 from app.view_models.course import (
     CHARTED_KINDS,
     EXPOSED,
-    OWN,
+    TRAINEE_KINDS,
     UNSERVED,
     RunTimeline,
     TimelineMarker,
@@ -28,15 +21,22 @@ from app.view_models.course import (
 )
 from app.view_models.series import ALL_DATABASES, CounterHistory
 from app.views.charts import export, scale
-from app.views.charts.lane import LOOKS, NAME, SHADE_ALPHA, AvailabilityLane, StateLane, StateLanes
+from app.views.charts.lane import (
+    DATABASE_STATE_LOOKS,
+    LANE_NAME,
+    SHADE_ALPHA,
+    AvailabilityLane,
+    StateHistory,
+    StateLanes,
+)
 from app.views.charts.scale import TimeScale
 from app.views.charts.toolbar import SPANS, ChartTools
 from app.widgets import theme
 from app.widgets.layouts import lay_column
 from app.widgets.reader import set_box_name
-from app.widgets.strip import MARKERS
+from app.widgets.strip import MARKER_LOOKS
 from app.words import formatting
-from app.words.formatting import COUNTERS, WATCHED, WATCHED_ALONE, build_counter
+from app.words.formatting import COUNTERS, DEFAULT_COUNTERS, DEFAULT_COUNTERS_WITHOUT_COPY, build_counter
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.time.event_log import select_events
@@ -50,21 +50,21 @@ if TYPE_CHECKING:
 
 NAME_CHARACTERS_MAX: Final = 32
 """Maximum number of characters of a database name next to the length buttons."""
-ALL_GROWS_BY: Final = 1.25
+FULL_RANGE_GROWTH_FACTOR: Final = 1.25
 """Factor by which the time range "All" grows when the curves reach its end. A large factor avoids frequent
 rescaling.
 """
-ALL_STARTS_WITH_S: Final = 60.0
-LINED: Final = ("fault", "repair", "failover")
+FULL_RANGE_START_S: Final = 60.0
+LINE_MARKER_KINDS: Final = ("fault", "repair", "failover")
 """Kinds of markers that are also drawn as vertical lines through the charts."""
 PANEL_HEIGHT_UNITS: Final = 2.7
 """Minimum height of a plot in line heights, so that its name and two axis labels do not overlap."""
 DRAG_PX: Final = 5
 """Minimum distance of a drag that selects a time range. A shorter drag counts as a click."""
-DATABASE_UNITS: Final = 6.5
+DATABASE_BOX_WIDTH_LINES: Final = 6.5
 """Minimum width of the database selector in line heights. It fits a name of eight letters and the arrow."""
 AXIS_SAMPLE: Final = "500 MB/s"
-NAME_MAX: Final = 12
+SERVER_NAME_LENGTH_MAX: Final = 12
 """Maximum number of letters of a server's name next to its lane. Longer names are shortened."""
 
 
@@ -87,7 +87,7 @@ class Charts(QWidget):
         self._course = RunTimeline((), ())
         self._span_s: float | None = SPANS[0][1]
         self._range = (0.0, 120.0)
-        self._all_end_s = ALL_STARTS_WITH_S
+        self._all_end_s = FULL_RANGE_START_S
         self._cursor_s: float | None = None
         self._hover_s: float | None = None
         self._shown_span: tuple[float, float] | None = None
@@ -99,14 +99,14 @@ class Charts(QWidget):
         self._marked_span: tuple[float, float] | None = None
         """Span during its selection."""
         self._truth = True
-        self._states = StateLane("")
+        self._states = StateHistory("")
         self._redraw_timer = QTimer(self, singleShot=True, interval=0)
         """Timer that redraws after the axes have their new width."""
         self._redraw_timer.timeout.connect(self._refresh)
         self._stale = True
         self._has_begun = False
         """True while only some parts of a frame are drawn."""
-        self._counters = list(WATCHED)
+        self._counters = list(DEFAULT_COUNTERS)
         self.panels: list[ChartPanel] = []
         self._view: Any = None
         """Plots, created when the charts are first shown."""
@@ -128,13 +128,14 @@ class Charts(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(tr("Charts"))
         self._tools.check_counters(self._counters)
-        theme.call_after_events(self, theme.LOOKS, self._recolor, self._refresh, self._redraw_timer.start)
+        theme.call_after_events(
+            self, theme.LOOK_EVENTS, self._recolor, self._refresh, self._redraw_timer.start
+        )
 
     def make_plots_in_steps(self) -> Iterator[None]:
         """Create the plots in steps of a few milliseconds.
 
-        Plots need pyqtgraph, which loads slowly. They are created in idle time or when the charts are first
-        shown.
+        Plots need pyqtgraph, which loads slowly. They are created in idle time or when the charts are first shown.
         """
         if self._view is not None:
             return
@@ -165,10 +166,10 @@ class Charts(QWidget):
 
     def _lay_out(self) -> None:
         self._tools.length_chosen.connect(self._on_length_chosen)
-        self._tools.span_left.connect(lambda: self._choose_span(None))
-        self._tools.counters_chosen.connect(lambda names: self.choose_counters(names or WATCHED))
+        self._tools.current_time_wanted.connect(lambda: self._choose_span(None))
+        self._tools.counters_chosen.connect(lambda names: self.choose_counters(names or DEFAULT_COUNTERS))
         self._tools.export_wanted.connect(self.export_wanted)
-        self._set_counter_names(of_groups=False)
+        self._set_counter_names(for_groups=False)
         self._area = QScrollArea(widgetResizable=True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -189,12 +190,12 @@ class Charts(QWidget):
             spacing=2,
         )
 
-    def _set_counter_names(self, of_groups: bool) -> None:
+    def _set_counter_names(self, for_groups: bool) -> None:
         """Name counters after primary and secondary if the copies are replicas of availability groups."""
-        self._of_groups = of_groups
-        self._tools.set_counter_names(of_groups)
+        self._of_groups = for_groups
+        self._tools.set_counter_names(for_groups)
         for panel in self.panels:
-            panel.counter = build_counter(panel.counter.name, of_groups)
+            panel.counter = build_counter(panel.counter.name, for_groups)
 
     # --- view interface -----------------------------------------------------------------------------------
 
@@ -203,7 +204,7 @@ class Charts(QWidget):
         """Show another run, or another time of the same run."""
         self._drill = drill
         self._set_counter_names(bool(drill.world.replicas))
-        self._truth = drill.terms.truth
+        self._truth = drill.terms.shows_truth
         names = list(drill.world.availability)
         self._databases.blockSignals(True)
         self._databases.clear()
@@ -218,12 +219,12 @@ class Charts(QWidget):
         self._cursor_s = self._hover_s = None
         self._recolor()
         is_known = self._database in names or (self._database == ALL_DATABASES and len(names) > 1)
-        self._start_over(self._database if is_known else next(iter(names), ""))
+        self._start_database(self._database if is_known else next(iter(names), ""))
         scenario = drill.scenario
         copied = bool(scenario.sessions or scenario.groups) or not scenario.instances
-        self._tools.offer_copies(copied)
-        if self._counters in (list(WATCHED), list(WATCHED_ALONE)):
-            self.choose_counters(WATCHED if copied else WATCHED_ALONE)
+        self._tools.show_copy_counters(copied)
+        if self._counters in (list(DEFAULT_COUNTERS), list(DEFAULT_COUNTERS_WITHOUT_COPY)):
+            self.choose_counters(DEFAULT_COUNTERS if copied else DEFAULT_COUNTERS_WITHOUT_COPY)
 
     @Slot(object)
     def show_world(self, world: World) -> None:
@@ -251,7 +252,7 @@ class Charts(QWidget):
                 self._draw_plots(panels, world.t_s)
                 yield
             if is_new:
-                self._show_outlook(world)
+                self._show_forecasts(world)
             self._draw_lanes(world.t_s)
             self._has_begun = False
             yield
@@ -260,9 +261,9 @@ class Charts(QWidget):
     def add_events(self, events: Iterable[Event]) -> None:
         """Add the state changes and markers that *events* report."""
         events = list(events)
-        self._states.add(events)
+        self._states.add_state_changes(events)
         count = len(self._course.markers)
-        self._course.add(event.as_json() for event in events if self._is_about_database(event))
+        self._course.add_events(event.as_json() for event in events if self._is_about_database(event))
         self._stale |= len(self._course.markers) > count
 
     def _is_about_database(self, event: Event) -> bool:
@@ -274,7 +275,7 @@ class Charts(QWidget):
     def show_database(self, database: str) -> None:
         """Chart *database*."""
         if self._drill is not None and database != self._database:
-            self._start_over(database)
+            self._start_database(database)
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
@@ -315,7 +316,7 @@ class Charts(QWidget):
             self._refresh()
             self._redraw_timer.start()
 
-    def _start_over(self, database: str) -> None:
+    def _start_database(self, database: str) -> None:
         assert self._drill is not None
         self._database = database
         self._databases.setCurrentIndex(self._databases.findData(database))
@@ -325,18 +326,18 @@ class Charts(QWidget):
         names = list(self._drill.world.availability) if database == ALL_DATABASES else [database]
         subject = None if database == ALL_DATABASES else database
         self._course = start_timeline(self._drill.scenario, names)
-        self._all_end_s = ALL_STARTS_WITH_S
-        self._states = StateLane(database)
+        self._all_end_s = FULL_RANGE_START_S
+        self._states = StateHistory(database)
         self._states.start(
             self._drill.states_before,
             self._drill.world,
             select_events(self._drill.events, "state", database_name=database),
         )
-        self._course.add(
+        self._course.add_events(
             event.as_json()
             for event in select_events(self._drill.events, *CHARTED_KINDS, database_name=subject)
         )
-        self._show_outlook(self._drill.world)
+        self._show_forecasts(self._drill.world)
         self._refresh()
 
     def _refresh(self) -> None:
@@ -350,7 +351,7 @@ class Charts(QWidget):
             return self._shown_span
         if self._span_s is None:
             while now_s > self._all_end_s:
-                self._all_end_s *= ALL_GROWS_BY
+                self._all_end_s *= FULL_RANGE_GROWTH_FACTOR
             return 0.0, self._all_end_s
         pixel_s = self._span_s / (max(1.0, self.panels[0].plot.vb.width()) if self.panels else 1.0)
         end_s = max(self._span_s, (now_s // pixel_s + 2.0) * pixel_s)
@@ -361,14 +362,18 @@ class Charts(QWidget):
         bins = max(50, int(panels[0].plot.vb.width())) if panels else 50
         colors = theme.get_tokens(self.palette())
         shades = [
-            (span.from_s, span.to_s, theme.add_alpha(colors.get_color(LOOKS[span.state][2]), SHADE_ALPHA))
+            (
+                span.from_s,
+                span.to_s,
+                theme.add_alpha(colors.get_color(DATABASE_STATE_LOOKS[span.state][2]), SHADE_ALPHA),
+            )
             for span in self._list_spans(now_s)
             if span.state in (EXPOSED, UNSERVED)
         ]
         lines = [
-            (marker.t_s, colors.get_color(MARKERS[marker.kind][0]))
+            (marker.t_s, colors.get_color(MARKER_LOOKS[marker.kind][0]))
             for marker in self._list_marks()
-            if marker.kind in LINED
+            if marker.kind in LINE_MARKER_KINDS
         ]
         for panel in panels:
             x, y = self._history.get_window(panel.counter.name, from_s, to_s, bins)
@@ -379,10 +384,10 @@ class Charts(QWidget):
 
     def _draw_lanes(self, now_s: float) -> None:
         bounds = (self._compute_pixel(self._range[0]), self._compute_pixel(self._range[1]))
-        self.lane.show_course(self._list_spans(now_s), self._list_marks(), bounds)
+        self.lane.show_spans(self._list_spans(now_s), self._list_marks(), bounds)
         if self._drill is not None:
             times_s = self._drill.samples.ticks / TICKS_PER_S
-            self._states.add_standings(self._drill.standings, times_s)
+            self._states.add_sampled_states(self._drill.standings, times_s)
         self.states.show_lanes(self._states.list_lanes(now_s), bounds)
         self.states.setVisible(self._truth)
         self.scale.show_range(self._range)
@@ -399,16 +404,16 @@ class Charts(QWidget):
     @property
     def _markers(self) -> list[TimelineMarker]:
         """Markers that the trainee may see: all, or only those of the trainee's own actions."""
-        return [m for m in self._course.markers if self._truth or m.kind in OWN]
+        return [m for m in self._course.markers if self._truth or m.kind in TRAINEE_KINDS]
 
     @property
-    def _at_s(self) -> float | None:
+    def _read_time_s(self) -> float | None:
         """Time at the pointer. Without the pointer, time at the cursor, or None."""
         return self._hover_s if self._hover_s is not None else self._cursor_s
 
     def _show_readings(self, panels: Sequence[ChartPanel]) -> None:
         """Show the values at the pointer. Without a pointer, use the cursor, or else the last sample."""
-        at_s = self._at_s
+        at_s = self._read_time_s
         read_s = self._history.end_s if at_s is None else at_s
         for panel in panels:
             panel.show_value(self._history.find_value(panel.counter.name, read_s))
@@ -422,12 +427,12 @@ class Charts(QWidget):
 
     def _show_cursor(self) -> None:
         for part in (self.lane, self.states, self.scale):
-            part.show_cursor(self._at_s)
+            part.show_cursor(self._read_time_s)
 
     # --- forecasts ------------------------------------------------------------------------------------------
 
-    def _show_outlook(self, world: World) -> None:
-        expected = scale.list_predictions(self._history, world, self._database)
+    def _show_forecasts(self, world: World) -> None:
+        expected = scale.format_predictions(self._history, world, self._database)
         for panel in self.panels:
             panel.show_prediction(expected.get(panel.counter.name, ""))
         tick_interval = self._drill.samples.every if self._drill is not None else TICKS_PER_S
@@ -445,7 +450,9 @@ class Charts(QWidget):
             plots=self._view,
             lower_widget=self.scale,
         )
-        export.save(path, sheet, (self._history, [panel.counter for panel in self.panels], self._range))
+        export.save_charts(
+            path, sheet, (self._history, [panel.counter for panel in self.panels], self._range)
+        )
 
     # --- positions ----------------------------------------------------------------------------------------
 
@@ -475,7 +482,7 @@ class Charts(QWidget):
         """Show the time range that the user is selecting."""
         self._marked_span = span
         for panel in self.panels:
-            panel.select(span)
+            panel.highlight_span(span)
 
     # --- mouse, keys, appearance --------------------------------------------------------------------------
 
@@ -578,11 +585,11 @@ class Charts(QWidget):
         if self._view is not None:
             self._view.setBackground(colors.surface)
             self._view.setMinimumHeight(round(PANEL_HEIGHT_UNITS * len(self.panels) * metrics.height()))
-        width_min = round(DATABASE_UNITS * metrics.height())
+        width_min = round(DATABASE_BOX_WIDTH_LINES * metrics.height())
         self._databases.setMinimumWidth(width_min)  # the selector shrinks first, before the whole bar scrolls
         self._position_database_selector()
         servers = self._drill.world.instances if self._drill is not None else ()
-        samples = (AXIS_SAMPLE, tr(NAME), *(name[:NAME_MAX] for name in servers))
+        samples = (AXIS_SAMPLE, tr(LANE_NAME), *(name[:SERVER_NAME_LENGTH_MAX] for name in servers))
         width = max(metrics.horizontalAdvance(text) for text in samples) + 12
         for panel in self.panels:
             panel.recolor(colors, width, self.font())

@@ -17,7 +17,7 @@ from app.widgets import theme
 from app.words.formatting import Counter
 from app.words.language import tr
 
-SHARPNESS: Final = 2
+PNG_SCALE: Final = 2
 """PNG pixels per screen pixel. More than one is needed for paper and projectors."""
 
 
@@ -55,7 +55,7 @@ class ChartSheet(Struct, frozen=True):
         return QSize(plots.width() + MARGIN_PX, self.title_height + lanes + plots.height() + MARGIN_PX)
 
 
-def save(
+def save_charts(
     path: str, sheet: ChartSheet, values: tuple[CounterHistory, Sequence[Counter], tuple[float, float]]
 ) -> None:
     """Write the charts to *path* in the format of its extension.
@@ -74,7 +74,7 @@ def save(
         else _render_png(sheet)
     )
     try:
-        atomic_write.write(file, content)
+        atomic_write.write_atomically(file, content)
     except OSError as problem:
         text = tr("{file} was not saved: {why}.")
         raise ChartExportError(text.format(file=path, why=problem.strerror)) from None
@@ -88,12 +88,12 @@ def format_table(history: CounterHistory, counters: Sequence[Counter], span: tup
     rows: list[list[object]] = [["t_s", *map(_format_title, counters)]]
     for t_s, *values in history.iterate_rows([counter.name for counter in counters], *span):
         rows.append([f"{t_s:g}", *("" if value is None else f"{value:.6g}" for value in values)])
-    lines = _Lines()
+    lines = _LineCollector()
     csv.writer(lines, lineterminator="\n").writerows(rows)
     return "".join(lines.text)
 
 
-class _Lines:
+class _LineCollector:
     def __init__(self) -> None:
         self.text: list[str] = []
 
@@ -107,10 +107,10 @@ def _format_title(counter: Counter) -> str:
 
 
 def _render_png(sheet: ChartSheet) -> bytes:
-    image = QImage(sheet.size * SHARPNESS, QImage.Format.Format_RGB32)
-    image.setDevicePixelRatio(SHARPNESS)
+    image = QImage(sheet.size * PNG_SCALE, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(PNG_SCALE)
     painter = QPainter(image)
-    _draw(painter, sheet)
+    _draw_sheet(painter, sheet)
     painter.end()
     target = QBuffer()
     target.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -128,12 +128,12 @@ def _render_svg(sheet: ChartSheet) -> bytes:
     drawing.setResolution(sheet.plots.logicalDpiX())
     drawing.setTitle(f"Mirrordrill: {sheet.title}")
     painter = QPainter(drawing)
-    _draw(painter, sheet)
+    _draw_sheet(painter, sheet)
     painter.end()
     return bytes(target.data().data())
 
 
-def _draw(painter: QPainter, sheet: ChartSheet) -> None:
+def _draw_sheet(painter: QPainter, sheet: ChartSheet) -> None:
     """Draw the title and all parts in a column on the theme's background."""
     painter.fillRect(QRect(QPoint(0, 0), sheet.size), sheet.colors.surface)
     painter.setPen(sheet.colors.text)

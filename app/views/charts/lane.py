@@ -17,7 +17,7 @@ from app.view_models.course import (
     TimelineSpan,
 )
 from app.widgets import theme
-from app.widgets.strip import MARKERS, draw_shape
+from app.widgets.strip import MARKER_LOOKS, draw_shape
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
@@ -27,13 +27,13 @@ from engine.flow import Array
 from engine.model import World
 from engine.overrides import override
 
-NAME: Final = mark("availability")
-NEAR_PX: Final = 6
+LANE_NAME: Final = mark("availability")
+MARK_HIT_PX: Final = 6
 MARK_PX: Final = 5.0
 SHADE_ALPHA: Final = 150
 """Opacity of the colored times behind the curves, and of the background of a label."""
 
-LOOKS: Final = {
+DATABASE_STATE_LOOKS: Final = {
     SERVING: (mark("in service"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),
     PROTECTED: (mark("protected"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),
     ASYNCHRONOUS: (mark("asynchronous"), "warn", "warn_soft", Qt.BrushStyle.NoBrush),
@@ -49,10 +49,12 @@ class AxisStrip(QWidget):
     It paints its contents directly, because its text must not stretch with the axis.
     """
 
-    def __init__(self, pixel_of: Callable[[float], float], name: str, parent: QWidget | None = None) -> None:
-        """Create a lane. *pixel_of* returns the x coordinate of a time."""
+    def __init__(
+        self, compute_pixel: Callable[[float], float], name: str, parent: QWidget | None = None
+    ) -> None:
+        """Create a lane. *compute_pixel* returns the x coordinate of a time."""
         super().__init__(parent)
-        self._pixel_of = pixel_of
+        self._pixel_of = compute_pixel
         self._bounds = (0.0, 1.0)
         self._cursor_s: float | None = None
         self.setAccessibleName(name)
@@ -87,13 +89,13 @@ class AvailabilityLane(AxisStrip):
 
     time_selected = Signal(float)
 
-    def __init__(self, pixel_of: Callable[[float], float], parent: QWidget | None = None) -> None:
-        super().__init__(pixel_of, tr("Availability over time"), parent)
+    def __init__(self, compute_pixel: Callable[[float], float], parent: QWidget | None = None) -> None:
+        super().__init__(compute_pixel, tr("Availability over time"), parent)
         self._spans: Sequence[TimelineSpan] = ()
         self._marks: Sequence[TimelineMarker] = ()
         self.setMouseTracking(True)
 
-    def show_course(
+    def show_spans(
         self, spans: Sequence[TimelineSpan], marks: Sequence[TimelineMarker], bounds: tuple[float, float]
     ) -> None:
         """Set the time ranges and markers to paint, and the pixel bounds of the charts' time axis."""
@@ -105,7 +107,7 @@ class AvailabilityLane(AxisStrip):
         """Text summary of the lane for users of a screen reader."""
         totals: dict[str, float] = {}
         for span in self._spans:
-            word = tr(LOOKS[span.state][0])
+            word = tr(DATABASE_STATE_LOOKS[span.state][0])
             totals[word] = totals.get(word, 0.0) + span.to_s - span.from_s
         return ", ".join(f"{word} {formatting.format_seconds(total, 0)}" for word, total in totals.items())
 
@@ -125,7 +127,7 @@ class AvailabilityLane(AxisStrip):
         painter = QPainter(self)
         colors = theme.get_tokens(self.palette())
         left, right = self._bounds
-        self._paint_name(painter, tr(NAME), 0.0, self._compute_row_height())
+        self._paint_name(painter, tr(LANE_NAME), 0.0, self._compute_row_height())
         painter.setClipRect(QRectF(left, 0.0, right - left, self.height()))
         for span in self._spans:
             self._paint_span(painter, span, colors)
@@ -144,7 +146,7 @@ class AvailabilityLane(AxisStrip):
             return
         x0, x1 = ends
         box = QRectF(x0, 1.0, x1 - x0, self._compute_row_height() - 2.0)
-        word, ink, soft, pattern = LOOKS[span.state]
+        word, ink, soft, pattern = DATABASE_STATE_LOOKS[span.state]
         tone, ground = colors.get_color(ink), colors.get_color(soft)
         painter.fillRect(box, ground)
         painter.fillRect(box, QBrush(tone, pattern))
@@ -159,7 +161,7 @@ class AvailabilityLane(AxisStrip):
 
     @staticmethod
     def _paint_mark(painter: QPainter, position: QPointF, kind: str, colors: theme.ThemeTokens) -> None:
-        tone, shape, _ = MARKERS[kind]
+        tone, shape, _ = MARKER_LOOKS[kind]
         color = colors.get_color(tone)
         painter.setPen(QPen(colors.surface, 1.0))
         painter.setBrush(color)
@@ -167,13 +169,14 @@ class AvailabilityLane(AxisStrip):
 
     def find_marks_near(self, x: float) -> list[TimelineMarker]:
         """Return the markers within a few pixels of *x*."""
-        return [marker for marker in self._marks if abs(self._pixel_of(marker.t_s) - x) <= NEAR_PX]
+        return [marker for marker in self._marks if abs(self._pixel_of(marker.t_s) - x) <= MARK_HIT_PX]
 
     @override
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             lines = [
-                f"{formatting.format_run_time(marker.t_s, 2)}  {tr(MARKERS[marker.kind][2])}: {localize(marker.text)}"
+                f"{formatting.format_run_time(marker.t_s, 2)}  {tr(MARKER_LOOKS[marker.kind][2])}: "
+                f"{localize(marker.text)}"
                 for marker in self.find_marks_near(event.pos().x())
             ]
             QToolTip.showText(event.globalPos(), "\n".join(lines[:12]) or self.summary, self)
@@ -194,7 +197,7 @@ NO_SESSION: Final = mark("no session")
 ONLINE, FAILING_OVER, OFFLINE = mark("online"), mark("failing over"), mark("offline")
 """States of the role of a failover cluster instance, which has no session."""
 
-ROLE_WORDS: Final = {
+ROLE_STATES: Final = {
     **dict.fromkeys(("role-failed", "owner-lost", "move", "declined"), FAILING_OVER),
     **dict.fromkeys(("nowhere", "threshold"), OFFLINE),
     "online": ONLINE,
@@ -221,7 +224,7 @@ STATE_LOOKS: Final = {
 }
 """State -> tone and fill pattern. The pattern makes states distinguishable without color."""
 
-SAFETY: Final = "safety"
+SAFETY_REASON: Final = "safety"
 """Reason of "state" events that report a setting instead of a state."""
 
 
@@ -229,7 +232,7 @@ def _format_state(name: str | None) -> str:
     return NO_SESSION if name in (None, "NONE") else name
 
 
-class StateLane:
+class StateHistory:
     """History of the states that each server reported for its copy of one database."""
 
     def __init__(self, database: str) -> None:
@@ -263,33 +266,37 @@ class StateLane:
             ]
             for server in sorted(servers)
         }
-        self.add(events)
+        self.add_state_changes(events)
 
-    def add(self, events: Iterable[Event]) -> None:
+    def add_state_changes(self, events: Iterable[Event]) -> None:
         """Add the state changes that *events* report."""
         for event in events:
             change = event.data
             if isinstance(change, ClusterData) and change.role in self._clustered:
-                word = ROLE_WORDS.get(change.what)
+                word = ROLE_STATES.get(change.what)
                 if word is not None:
                     self._changes[change.role].append((event.t_s, word))
-            if not isinstance(change, StateData) or event.database != self.database or change.why == SAFETY:
+            if (
+                not isinstance(change, StateData)
+                or event.database != self.database
+                or change.why == SAFETY_REASON
+            ):
                 continue
             before, new_state = (_format_state(name) for name in (change.old, change.new))
             lane = self._changes.setdefault(str(event.server), [(0.0, before)])
             lane.append((event.t_s, new_state))
 
-    def add_standings(self, standings: Sequence[SampledState], times_s: Array) -> None:
+    def add_sampled_states(self, states: Sequence[SampledState], times_s: Array) -> None:
         """Record at which samples each instance ran. A server without a running instance has no state."""
-        for index in range(self._followed, min(len(standings), len(times_s))):
-            standing = standings[index]
+        for index in range(self._followed, min(len(states), len(times_s))):
+            standing = states[index]
             if standing is not self._standing:
                 self._standing = standing
                 for name, server in standing.instances.items():
                     run = self._runs.setdefault(name, [(0.0, True)])
                     if run[-1][1] != server.running:
                         run.append((float(times_s[index]), server.running))
-        self._followed = max(self._followed, min(len(standings), len(times_s)))
+        self._followed = max(self._followed, min(len(states), len(times_s)))
 
     def list_lanes(self, until_s: float) -> dict[str, list[TimelineSpan]]:
         """Return server -> its states up to *until_s*, ordered by server name."""
@@ -342,8 +349,8 @@ def _mark_downtime(
 class StateLanes(AxisStrip):
     """Widget with a lane of states for each server."""
 
-    def __init__(self, pixel_of: Callable[[float], float], parent: QWidget | None = None) -> None:
-        super().__init__(pixel_of, tr("States of the copies over time"), parent)
+    def __init__(self, compute_pixel: Callable[[float], float], parent: QWidget | None = None) -> None:
+        super().__init__(compute_pixel, tr("States of the copies over time"), parent)
         self._lanes: dict[str, list[TimelineSpan]] = {}
 
     def show_lanes(self, lanes: dict[str, list[TimelineSpan]], bounds: tuple[float, float]) -> None:

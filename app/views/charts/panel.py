@@ -22,7 +22,7 @@ from engine.overrides import override
 LABEL_PX: Final = 18
 """Minimum space above the top of the axis, for the name of the counter."""
 
-SHRINK_BELOW: Final = 0.8
+SHRINK_SHARE: Final = 0.8
 """Hysteresis of an axis: its top decreases only if the highest value is below this share of the new top."""
 
 
@@ -32,7 +32,7 @@ def compute_axis_top(highest: float, counter: Counter, previous_top: float = 0.0
     Keep *previous_top* if possible, so that the axis does not jitter.
     """
     new = _compute_round_top(max(highest, counter.least_top), counter.unit)
-    if new < previous_top and highest > SHRINK_BELOW * new:
+    if new < previous_top and highest > SHRINK_SHARE * new:
         return previous_top
     return new
 
@@ -44,8 +44,8 @@ def compute_headroom(pixels: float, label_px: float = LABEL_PX) -> float:
 
 def _compute_round_top(value: float, unit: Unit) -> float:
     scale = 1.0
-    while value / scale >= unit.thousand:
-        scale *= unit.thousand
+    while value / scale >= unit.next_unit_factor:
+        scale *= unit.next_unit_factor
     return choose_bin_width(value / scale) * scale
 
 
@@ -69,8 +69,8 @@ class ChartValueAxis(AxisItem):
 
 LINE_PX: Final = 1.5
 FILL_ALPHA: Final = 38
-CHOSEN_ALPHA: Final = 70
-CAPTION_PX: Final = (6.0, 0.0)
+SELECTION_ALPHA: Final = 70
+CAPTION_POSITION_PX: Final = (6.0, 0.0)
 """Position (x, y) of the caption in its plot."""
 
 
@@ -136,7 +136,7 @@ class CounterCaption(QGraphicsItem):
         self._box = QRectF()
         self._base = 0.0
 
-    def show_pieces(self, pieces: Sequence[tuple[str, QFont, QColor]], ground: QColor) -> None:
+    def show_pieces(self, pieces: Sequence[tuple[str, QFont, QColor]], background: QColor) -> None:
         """Show the texts of *pieces* in a row, each in its font and color."""
         metrics = [QFontMetricsF(font) for _, font, _ in pieces]
         space = metrics[0].horizontalAdvance(" ")
@@ -147,7 +147,7 @@ class CounterCaption(QGraphicsItem):
         box = QRectF(0.0, 0.0, sum(widths), metrics[0].height())
         if box != self._box:
             self.prepareGeometryChange()
-        self._pieces, self._ground, self._box, self._base = pieces, ground, box, metrics[0].ascent()
+        self._pieces, self._ground, self._box, self._base = pieces, background, box, metrics[0].ascent()
         self._widths = widths
         self.update()
 
@@ -178,9 +178,9 @@ class ChartCurve(PlotCurveItem):
 class ChartPanel:
     """Plot of one counter in a pyqtgraph layout."""
 
-    def __init__(self, counter: Counter, series: int) -> None:
+    def __init__(self, counter: Counter, series_index: int) -> None:
         self.counter = counter
-        self._series = series
+        self._series = series_index
         self._top = self._end = 0.0
         self.reading = ""
         """Value next to the counter's name."""
@@ -206,7 +206,7 @@ class ChartPanel:
         self.plot.addItem(self.curve, ignoreBounds=True)
         self._caption = CounterCaption()
         self._caption.setParentItem(self.plot.vb)
-        self._caption.setPos(*CAPTION_PX)
+        self._caption.setPos(*CAPTION_POSITION_PX)
 
     def draw(self, x: Array, y: Array, from_s: float, to_s: float) -> None:
         """Draw the values *y* at the times *x*, in the time range from *from_s* to *to_s*."""
@@ -235,7 +235,7 @@ class ChartPanel:
             self.outlook = text
             self._write_caption()
 
-    def select(self, span: tuple[float, float] | None) -> None:
+    def highlight_span(self, span: tuple[float, float] | None) -> None:
         """Highlight the time range that the user is selecting."""
         self.background.chosen = span
         self.background.update()
@@ -254,14 +254,14 @@ class ChartPanel:
         self._axis.setTickFont(theme.resize_font(font, 0.85))
         self._axis.setWidth(axis_width)
         self.background.cursor_color = colors.text
-        self.background.chosen_color = theme.add_alpha(colors.accent, CHOSEN_ALPHA)
+        self.background.chosen_color = theme.add_alpha(colors.accent, SELECTION_ALPHA)
         self._muted, self._ink = colors.muted, colors.text
         self._ground = theme.add_alpha(colors.surface, SHADE_ALPHA)
         self._write_caption()
 
-    def compute_seconds(self, scene: QPointF) -> float:
+    def compute_seconds(self, position: QPointF) -> float:
         """Return the time at a point of the scene, in seconds."""
-        return float(self.plot.vb.mapSceneToView(scene).x())
+        return float(self.plot.vb.mapSceneToView(position).x())
 
     def _write_caption(self) -> None:
         pieces = [(tr(self.counter.title), self._font, self._ink), (self.reading, self._bold, self._ink)]

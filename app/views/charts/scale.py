@@ -35,9 +35,9 @@ CURSOR_MARGIN_PX = 4.0
 class TimeScale(QWidget):
     """Time axis below the plots: round times since the start of the run, aligned with the grid of the plots."""
 
-    def __init__(self, pixel_of: Callable[[float], float], parent: QWidget | None = None) -> None:
+    def __init__(self, compute_pixel: Callable[[float], float], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._pixel_of = pixel_of
+        self._pixel_of = compute_pixel
         self._range = (0.0, 1.0)
         self._cursor_s: float | None = None
         self.setFont(theme.resize_font(self.font(), 0.85))
@@ -114,24 +114,29 @@ ESTIMATE_QUEUE_MIN_KB: Final = 1024.0
 """Minimum queue for a forecast. Shorter queues empty too quickly. Assumed value."""
 LOG_FULL_WARNING_MAX_S: Final = 3600.0
 """Maximum forecast time until the log is full for which a warning appears. Assumed value."""
-QUEUES: Final = {"send_queue_kb": mark("sent in about {time}"), "redo_queue_kb": mark("done in about {time}")}
+QUEUE_FORECAST_TEXTS: Final = {
+    "send_queue_kb": mark("sent in about {time}"),
+    "redo_queue_kb": mark("done in about {time}"),
+}
 """Queue counter -> text of its forecast."""
-LOG: Final = "log_used_kb"
+LOG_COUNTER: Final = "log_used_kb"
 
 
-def list_predictions(history: CounterHistory, world: World, database: str) -> dict[str, str]:
+def format_predictions(history: CounterHistory, world: World, database: str) -> dict[str, str]:
     """Return counter -> text of its forecast. Counters without a forecast are omitted."""
     end_s = history.end_s
     predictions: dict[str, str] = {}
-    for name, words in QUEUES.items():
-        t_s, queue_kb = history.get_samples(name, end_s - series.PACE_S, end_s)
+    for name, words in QUEUE_FORECAST_TEXTS.items():
+        t_s, queue_kb = history.get_samples(name, end_s - series.SLOPE_RANGE_S, end_s)
         left_s = series.estimate_s_until_empty(t_s, queue_kb)
         if left_s and queue_kb[-1] >= ESTIMATE_QUEUE_MIN_KB:
             predictions[name] = tr(words).format(time=formatting.format_seconds(left_s, 0))
-    t_s, used_kb = history.get_samples(LOG, end_s - series.PACE_S, end_s)
+    t_s, used_kb = history.get_samples(LOG_COUNTER, end_s - series.SLOPE_RANGE_S, end_s)
     left_s = series.estimate_s_until_full(t_s, used_kb, _compute_log_room_kb(world, database))
     if left_s is not None and left_s < LOG_FULL_WARNING_MAX_S:
-        predictions[LOG] = tr("full in about {time}").format(time=formatting.format_seconds(left_s, 0))
+        predictions[LOG_COUNTER] = tr("full in about {time}").format(
+            time=formatting.format_seconds(left_s, 0)
+        )
     return predictions
 
 
@@ -155,5 +160,5 @@ def _compute_log_room_kb(world: World, database: str) -> float:
     copies = sorted(world.list_copies_of(database), key=lambda copy: copy.db_state is not DbState.ONLINE)
     if not copies:
         return math.inf
-    growth_room_kb = volumes.compute_log_room_kb(copies[0]) - copies[0].log_size_kb
+    growth_room_kb = volumes.compute_log_capacity_kb(copies[0]) - copies[0].log_size_kb
     return volumes.compute_log_limit_kb(world, copies[0]) + growth_room_kb

@@ -7,10 +7,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QButtonGroup, QMenu, QToolButton, QWidget
 
-from app.widgets.bars import Bar, attach_menu
-from app.widgets.layouts import lay_row
+from app.widgets.bars import ButtonBar, attach_menu
+from app.widgets.layouts import build_row
 from app.words import formatting
-from app.words.formatting import COUNTERS, OF_COPIES, build_counter
+from app.words.formatting import COPY_COUNTERS, COUNTERS, build_counter
 from app.words.language import mark, tr
 
 SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
@@ -25,7 +25,7 @@ class ChartTools(QWidget):
 
     length_chosen = Signal(object)
     """Signal: length in seconds. None means the whole run."""
-    span_left = Signal()
+    current_time_wanted = Signal()
     """Signal: the user wants to leave the selected time range and see the current time again."""
     counters_chosen = Signal(list)
     """Signal: names of the checked counters."""
@@ -45,7 +45,7 @@ class ChartTools(QWidget):
         self._spans.idClicked.connect(lambda number: self.length_chosen.emit(SPANS[number][1]))
         self._all = QToolButton()
         self._all.setToolTip(tr("Show the whole timeline in every view (Esc)"))
-        self._all.clicked.connect(self.span_left)
+        self._all.clicked.connect(self.current_time_wanted)
         self._all.hide()
         self._counter_menu = QMenu(self, toolTipsVisible=True)
         self._counter_menu.setObjectName("counters")
@@ -61,27 +61,27 @@ class ChartTools(QWidget):
         save.setIconText(save.text())  # Qt removes the ellipsis from the default icon text
         save.setToolTip(tr("Save the charts as a picture (PNG, SVG) or as values (CSV)"))
         save.triggered.connect(self.export_wanted)
-        tools = Bar(tr("Charts"))  # in a narrow dock, the buttons move into a menu
+        tools = ButtonBar(tr("Charts"))  # in a narrow dock, the buttons move into a menu
         tools.add_actions((choose, save))
         opener = tools.widgetForAction(choose)
         assert isinstance(opener, QToolButton)
         attach_menu(self._counter_menu, opener)
-        lay_row(*self._spans.buttons(), self._all, 1, tools, parent=self, margins=0, spacing=0)
+        build_row(*self._spans.buttons(), self._all, 1, tools, parent=self, margins=0, spacing=0)
 
-    def set_counter_names(self, of_groups: bool) -> None:
+    def set_counter_names(self, for_groups: bool) -> None:
         """Name counters after primary and secondary if the copies are replicas of availability groups."""
         for action in self._counter_menu.actions():
-            counter_name = build_counter(action.data(), of_groups)
+            counter_name = build_counter(action.data(), for_groups)
             action.setText(
                 f"{tr(counter_name.title)} ({counter_name.unit.name})"
                 if counter_name.unit.name
                 else tr(counter_name.title)
             )
 
-    def offer_copies(self, copied: bool) -> None:
+    def show_copy_counters(self, has_copies: bool) -> None:
         """Offer the counters of copies only if a database can have a second copy."""
         for action in self._counter_menu.actions():
-            action.setVisible(copied or action.data() not in OF_COPIES)
+            action.setVisible(has_copies or action.data() not in COPY_COUNTERS)
 
     def check_counters(self, names: Collection[str]) -> None:
         """Check the counters *names* in the menu."""

@@ -27,39 +27,41 @@ from PySide6.QtWidgets import (
 from app.classroom.messages.replies import DashboardUpdate, SeatTile
 from app.views.classroom import roster
 from app.views.classroom.dialogs import build_seat_file_filter
-from app.views.classroom.instruction_lines import AFTER_END, ASKED
+from app.views.classroom.instruction_lines import INSTRUCTIONS, INSTRUCTIONS_AFTER_END
 from app.views.classroom.led_replay import ReplayPage, as_jump_target
 from app.views.classroom.lobby import Lobby, ProjectorView
-from app.views.classroom.roster import ORDERS, RosterTable
+from app.views.classroom.roster import SORT_KEYS, RosterTable
 from app.views.classroom.suggested_answers import SuggestedAnswers
 from app.widgets import theme
 from app.widgets.flow import FlowLayout, build_flow_row, build_label_row
-from app.widgets.layouts import lay_column, lay_row
-from app.widgets.save_file import ask_file
+from app.widgets.layouts import build_row, lay_column
+from app.widgets.save_file import ask_for_file
 from app.widgets.scroll_container import fit_on_screen, wrap_in_scroll_area
 from app.widgets.tables import show_plain_text
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import describe_input
 
-ALL: Final = "all"
-SELECTED: Final = "selected"
-TITLE_POINTS: Final = 1.3
+ALL_SEATS: Final = "all"
+SELECTED_SEAT: Final = "selected"
+TITLE_SCALE: Final = 1.3
 """Size of the title relative to other text."""
 GAP_PX: Final = 6
 """Gap between buttons in a row, in pixels."""
-WATCHED_LINES: Final = 4
+WATCHED_COMMANDS_SHOWN: Final = 4
 """Number of last commands that the station shows for a watched seat."""
-CHOICE_LETTERS: Final = 16
+INPUT_WIDTH_LETTERS: Final = 16
 """Minimum width of selection boxes and text fields, in letters."""
-BOARD_LETTERS: Final = 190
+STATION_WIDTH_LETTERS: Final = 190
 """Preferred width of the station in letters. A smaller screen limits it."""
-Suggest = Callable[[str, Sequence[str]], Sequence[str]]
-TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+SuggestAnswers = Callable[[str, Sequence[str]], Sequence[str]]
+COPYABLE_TEXT_FLAGS: Final = (
+    Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+)
 """Interaction flags of texts that can be copied."""
 
 
-class ClassBoard(QDialog):
+class InstructorStation(QDialog):
     """Instructor station. It sends its requests to the host as lines of `class console`."""
 
     line_entered = Signal(str, str)
@@ -85,7 +87,7 @@ class ClassBoard(QDialog):
         self._view: QWidget | None = None
         self._title = self._shown = ""
         """Title of the drill, and the line that began the shared replay."""
-        self._suggest: Suggest = lambda _question, _results: []
+        self._suggest: SuggestAnswers = lambda _question, _results: []
         self._goal_texts: Mapping[str, str] = {}
         self._begun = False
         self._board: DashboardUpdate | None = None
@@ -99,19 +101,18 @@ class ClassBoard(QDialog):
         self._enable(False)
         show_plain_text(self)  # names and questions come from the seats
         self.tiles.setFocus()
-        fit_on_screen(
-            self, self.fontMetrics().averageCharWidth() * BOARD_LETTERS, self.fontMetrics().height() * 40
-        )
+        metrics = self.fontMetrics()
+        fit_on_screen(self, metrics.averageCharWidth() * STATION_WIDTH_LETTERS, metrics.height() * 40)
 
     def _make_top(self) -> None:
         self.title = QLabel(tr("Starting the class…"))
-        self.title.setFont(theme.resize_font(self.title.font(), TITLE_POINTS, bold=True))
+        self.title.setFont(theme.resize_font(self.title.font(), TITLE_SCALE, bold=True))
         self.code, self.state, self.answer = QLabel(), QLabel(), QLabel(" ")
         self.code.setFont(theme.build_fixed_font())
         for label in (self.title, self.state, self.answer):
             label.setWordWrap(True)
         for label in (self.code, self.answer):
-            label.setTextInteractionFlags(TYPED)
+            label.setTextInteractionFlags(COPYABLE_TEXT_FLAGS)
         self.needy = QLabel()
         self.needy.setFont(theme.resize_font(self.needy.font(), 1.0, bold=True))
         self.copy, self.sheet = _build_button(tr("&Copy the code")), _build_button(tr("Pro&jector view"))
@@ -123,7 +124,7 @@ class ClassBoard(QDialog):
         self.without = _build_button(tr("Without &network"))
         menu = QMenu(self.without)
         menu.addAction(tr("&Save the class file for seats…"), self._export_sheet)
-        menu.addAction(tr("&Import seat logs…"), self._hand_in)
+        menu.addAction(tr("&Import seat logs…"), self._choose_log_to_hand_in)
         self.without.setMenu(menu)
 
     def _make_roster(self) -> None:
@@ -134,7 +135,7 @@ class ClassBoard(QDialog):
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
         self.tiles.selectionModel().currentRowChanged.connect(lambda *_: self._show_selected())
         self.order, self.nameless = QComboBox(), QCheckBox(tr("Hide na&mes"))
-        for word in ORDERS:
+        for word in SORT_KEYS:
             self.order.addItem(tr(word), word)
         self.order.setAccessibleName(tr("Order of seats"))
         self.order.currentIndexChanged.connect(self._show_tiles)
@@ -154,13 +155,13 @@ class ClassBoard(QDialog):
             button.clicked.connect(lambda _=False, line=line: self._send_to_all(line))
         self.end.clicked.connect(self.end_wanted)
         self.what, self.who, self.text = QComboBox(), QComboBox(), QLineEdit()
-        for word in ASKED:
+        for word in INSTRUCTIONS:
             self.what.addItem(tr(word), word)
         self.what.currentIndexChanged.connect(self._show_argument_hint)
         self.what.setAccessibleName(tr("Kind of message"))
         self.who.setAccessibleName(tr("Recipient"))
-        self.who.addItem(tr("to all"), ALL)
-        self.who.addItem(tr("to the selected seat"), SELECTED)
+        self.who.addItem(tr("to all"), ALL_SEATS)
+        self.who.addItem(tr("to the selected seat"), SELECTED_SEAT)
         self.send = _build_button(tr("Sen&d"))
         self.send.clicked.connect(self._send)
         self.text.returnPressed.connect(self._send)
@@ -184,17 +185,17 @@ class ClassBoard(QDialog):
         self.watching.setWordWrap(True)
         self.summary = QLabel()
         self.summary.setWordWrap(True)
-        self.summary.setTextInteractionFlags(TYPED)
+        self.summary.setTextInteractionFlags(COPYABLE_TEXT_FLAGS)
         self.question = QLabel()
         self.question.setWordWrap(True)
         self.question.hide()
-        self.suggested = SuggestedAnswers(self._list_suggestions)
-        self.suggested.chosen.connect(self._take_suggestion)
+        self.suggested = SuggestedAnswers(self._suggest_answers)
+        self.suggested.chosen.connect(self._insert_suggestion)
         self.watched_lines = QPlainTextEdit()
         self.watched_lines.setReadOnly(True)
         self.watched_lines.setAccessibleName(tr("Last commands of the seat"))
         self.watched_lines.setFont(theme.build_fixed_font())
-        self.watched_lines.setFixedHeight(self.fontMetrics().lineSpacing() * (WATCHED_LINES + 1))
+        self.watched_lines.setFixedHeight(self.fontMetrics().lineSpacing() * (WATCHED_COMMANDS_SHOWN + 1))
         self.watched_lines.hide()
         self.pages = QStackedWidget()
         self.replay: ReplayPage | None = None
@@ -245,8 +246,8 @@ class ClassBoard(QDialog):
         self.pages.addWidget(split)
         layout.addWidget(self.pages, 1)
         for part in (self.what, self.who, self.text):  # may shrink, so that the window fits the screen
-            part.setMinimumWidth(self.fontMetrics().averageCharWidth() * CHOICE_LETTERS)
-        layout.addLayout(lay_row(self.what, self.who, (self.text, 1), self.send))
+            part.setMinimumWidth(self.fontMetrics().averageCharWidth() * INPUT_WIDTH_LETTERS)
+        layout.addLayout(build_row(self.what, self.who, (self.text, 1), self.send))
         layout.addLayout(build_label_row(GAP_PX, self.answer, self.report, self.end))
 
     def show_code(self, code: str) -> None:
@@ -262,7 +263,7 @@ class ClassBoard(QDialog):
         title: str,
         notes: str,
         events: Sequence[str],
-        suggest: Suggest = lambda _question, _met: [],
+        suggest: SuggestAnswers = lambda _question, _met: [],
         goal_texts: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         """Show the drill, its author's notes, and a button for each input line of *events*.
@@ -318,7 +319,7 @@ class ClassBoard(QDialog):
         """Show which seat is watched, its time, and its last commands."""
         for part in filter(None, (self.watched_lines, self._view)):
             part.setVisible(seat is not None)
-        self.watched_lines.setPlainText("\n".join(lines[-WATCHED_LINES:]))
+        self.watched_lines.setPlainText("\n".join(lines[-WATCHED_COMMANDS_SHOWN:]))
         if self._watched != seat and seat is not None:
             self.side.setCurrentIndex(1)
         self._watched = seat
@@ -338,11 +339,11 @@ class ClassBoard(QDialog):
         if tile is None:
             return
         if self._has_seat_ended(tile):
-            self.show_problem(tr("The run of this seat has ended."))
+            self.show_reply(tr("The run of this seat has ended."))
         elif tile.held:
             self._send_line(f"inject {tile.seat} {line}")
         else:
-            self.show_problem(tr("Take control of the seat first."))
+            self.show_reply(tr("Take control of the seat first."))
 
     def show_projector(self) -> ProjectorView:
         """Open a separate window for the projector and return it."""
@@ -351,14 +352,14 @@ class ClassBoard(QDialog):
             self.projector.show_code(self.code.text())
             self.projector.show_title(self._title)
             if self._board is not None:
-                self.projector.show_board(self._board, list(self._tiles.values()))
+                self.projector.show_dashboard(self._board, list(self._tiles.values()))
         self.projector.show_on_projector()
         return self.projector
 
-    def show_board(self, board: DashboardUpdate) -> None:
+    def show_dashboard(self, dashboard: DashboardUpdate) -> None:
         """Show the new or changed tiles and the state of the class."""
-        self._board = board
-        for tile in board.tiles:
+        self._board = dashboard
+        for tile in dashboard.tiles:
             self._tiles[tile.seat] = tile
             if tile.group and self.who.findData(f"@{tile.group}") < 0:
                 self.who.addItem(tr("to group {name}").format(name=tile.group), f"@{tile.group}")
@@ -367,34 +368,34 @@ class ClassBoard(QDialog):
         tiles = list(self._tiles.values())
         self.lobby.show_tiles(tiles)
         if self.replay is not None:
-            allowed = [tile for tile in tiles if tile.consent or board.state == "over"]
+            allowed = [tile for tile in tiles if tile.consent or dashboard.state == "over"]
             self.replay.show_seats([(tile.seat, self._describe_seat(tile)) for tile in allowed])
-            self.replay.show_marks(list(map(as_jump_target, board.marks)))
+            self.replay.show_marks(list(map(as_jump_target, dashboard.marks)))
         if self.projector is not None:
-            self.projector.show_board(board, tiles)
-        has_begun = any(map(roster.has_started, tiles)) or board.state != "frozen"
+            self.projector.show_dashboard(dashboard, tiles)
+        has_begun = any(map(roster.has_started, tiles)) or dashboard.state != "frozen"
         self.go.setVisible(has_begun)  # before that, the lobby starts the class
         if has_begun < self._begun:  # the next part has not started yet
             self.show_watched(None)
         if has_begun != self._begun:
             self.side.setCurrentIndex(int(has_begun))
         self._begun = has_begun
-        needy = sum(map(roster.is_help_needed, tiles))
+        needy = sum(map(roster.needs_help, tiles))
         self.needy.setText(trn("{n} needs you", "{n} need you", needy).format(n=needy) if needy else "")
-        self.state.setText(roster.describe_class(board, tiles, self.nameless.isChecked()))
-        self._enable_actions(board)
+        self.state.setText(roster.describe_class(dashboard, tiles, self.nameless.isChecked()))
+        self._enable_actions(dashboard)
 
-    def _enable_actions(self, board: DashboardUpdate) -> None:
+    def _enable_actions(self, dashboard: DashboardUpdate) -> None:
         """Enable the actions that have an effect in the state of the class."""
-        is_last = board.part_number == board.parts
+        is_last = dashboard.part_number == dashboard.parts
         has_stopped = any(tile.stopped for tile in self._tiles.values())
-        self.freeze.setEnabled(board.state == "running")
+        self.freeze.setEnabled(dashboard.state == "running")
         for button in (self.go, self.lobby.start):
-            button.setEnabled(board.state == "frozen" or (has_stopped and not self._is_class_over))
+            button.setEnabled(dashboard.state == "frozen" or (has_stopped and not self._is_class_over))
         for part in (self.finish, self.events):
             part.setEnabled(not self._is_class_over)
         self.finish.setText(tr("&End class") if is_last else tr("&End this part"))
-        self.next_part.setVisible(board.parts > 1)
+        self.next_part.setVisible(dashboard.parts > 1)
         self.next_part.setEnabled(self._is_class_over and not is_last)
         self._show_argument_hint()
 
@@ -413,13 +414,13 @@ class ClassBoard(QDialog):
         return self.tiles.selected_seat
 
     def _show_tiles(self) -> None:
-        """Show the seats in the selected order."""
-        self.tiles.show_seats(list(self._tiles.values()), ORDERS[self.order.currentData()], self._format_name)
+        sort_key = SORT_KEYS[self.order.currentData()]
+        self.tiles.show_seats(list(self._tiles.values()), sort_key, self._format_name)
 
     def _show_selected(self) -> None:
         """Name the selected seat among the recipients, and show its question."""
         tile = None if self.selected_seat is None else self._tiles.get(self.selected_seat)
-        index = self.who.findData(SELECTED)
+        index = self.who.findData(SELECTED_SEAT)
         name = "" if tile is None else self._describe_seat(tile)
         self.who.setItemText(index, tr("to {seat}").format(seat=name) if name else tr("to the selected seat"))
         self._show_recipient()
@@ -445,23 +446,20 @@ class ClassBoard(QDialog):
             self.question.setText(tr("{seat} asks: “{question}”").format(seat=name, question=tile.hand))
 
     def _show_recipient(self) -> None:
-        """Show the recipient next to the prepared events."""
-        self.events_recipient.setText(
-            tr("An event happens at once. It goes {who}.").format(who=self.who.currentText())
-        )
+        text = tr("An event happens at once. It goes {who}.").format(who=self.who.currentText())
+        self.events_recipient.setText(text)
 
-    def _list_suggestions(self) -> Sequence[str]:
-        """Return suggested answers to the question of the selected seat."""
+    def _suggest_answers(self) -> Sequence[str]:
         tile = None if self.selected_seat is None else self._tiles.get(self.selected_seat)
         if tile is None:
             return []
         goals = tile.verdict["goals"] if tile.verdict is not None else {}
         return self._suggest(tile.hand or "", [name for name, at_s in goals.items() if at_s is not None])
 
-    def _take_suggestion(self, text: str) -> None:
+    def _insert_suggestion(self, text: str) -> None:
         """Put a suggested answer into the input line, where it can be edited before it is sent."""
         self.what.setCurrentIndex(0)
-        self.who.setCurrentIndex(self.who.findData(SELECTED))
+        self.who.setCurrentIndex(self.who.findData(SELECTED_SEAT))
         self.text.setText(text)
         self.text.setCursorPosition(0)
         self.text.setFocus()
@@ -478,22 +476,21 @@ class ClassBoard(QDialog):
         return tr("Seat {n}").format(n=tile.seat) if self.nameless.isChecked() else str(tile.name)
 
     def _send_seat_line(self, command: str) -> None:
-        """Send a line that concerns the selected seat."""
         if self.selected_seat is None:
-            self.show_problem(tr("Select a seat first."))
+            self.show_reply(tr("Select a seat first."))
         else:
             self._send_line(f"{command} {self.selected_seat}")
 
     def _send_line(self, line: str) -> None:
         """Send *line*, which contains its recipient: a seat number, a group or all."""
-        word = line.split()[1] if " " in line else ALL
+        word = line.split()[1] if " " in line else ALL_SEATS
         if word.startswith("@"):
             recipient = tr("Group {name}").format(name=word[1:])
         elif word.isdigit() and int(word) in self._tiles:
             recipient = self._describe_seat(self._tiles[int(word)])
         else:
             recipient = tr("All seats")
-        self.show_problem("")
+        self.show_reply("")
         self.sent.appendPlainText(f"{datetime.now():%H:%M:%S}  {recipient}: {line}")
         self.line_entered.emit(line, recipient)
 
@@ -502,18 +499,18 @@ class ClassBoard(QDialog):
         self.title.setText(tr("The class did not start."))
         self.state.setText(reason)
 
-    def show_problem(self, text: str) -> None:
+    def show_reply(self, text: str) -> None:
         """Show the host's reply to the last request. It stays until the next reply."""
         self.answer.setText(text or " ")  # a blank keeps the height of the label, so that nothing below moves
 
     def _write_message(self) -> None:
         """Prepare the input line for a message to the selected seat."""
         self.what.setCurrentIndex(0)
-        self.who.setCurrentIndex(self.who.findData(ALL if self.selected_seat is None else SELECTED))
+        recipient = ALL_SEATS if self.selected_seat is None else SELECTED_SEAT
+        self.who.setCurrentIndex(self.who.findData(recipient))
         self.text.setFocus()
 
     def _toggle_pause(self) -> None:
-        """Freeze or resume the class."""
         if self.freeze.isEnabled():
             self._send_to_all("freeze")
         elif self.go.isEnabled() and not self.go.isHidden():
@@ -527,24 +524,24 @@ class ClassBoard(QDialog):
     def _send_to_recipient(self, line: str) -> bool:
         """Send *line* to the selected recipient. Return False if no seat is selected but *line* needs one."""
         recipient = str(self.who.currentData())
-        if ("{seat}" in line or ("{who}" in line and recipient == SELECTED)) and self.selected_seat is None:
-            self.show_problem(tr("Select a seat first."))
+        needs_seat = "{seat}" in line or ("{who}" in line and recipient == SELECTED_SEAT)
+        if needs_seat and self.selected_seat is None:
+            self.show_reply(tr("Select a seat first."))
             return False
-        recipient = str(self.selected_seat) if recipient == SELECTED else recipient
+        recipient = str(self.selected_seat) if recipient == SELECTED_SEAT else recipient
         self._send_line(line.replace("{who}", recipient).replace("{seat}", str(self.selected_seat)).strip())
         return True
 
     def _send(self) -> None:
-        line, placeholder = ASKED[self.what.currentData()]
+        line, placeholder = INSTRUCTIONS[self.what.currentData()]
         text = self.text.text().strip()
         is_complete = text or not placeholder or line.endswith("?")
         if is_complete and self._send_to_recipient(line.rstrip("?").replace("{text}", text)):
             self.text.clear()
 
     def _show_argument_hint(self) -> None:
-        """Show the expected argument as the placeholder of the input line."""
-        line, placeholder = ASKED[self.what.currentData()]
-        is_useful = not self._is_class_over or self.what.currentData() in AFTER_END
+        line, placeholder = INSTRUCTIONS[self.what.currentData()]
+        is_useful = not self._is_class_over or self.what.currentData() in INSTRUCTIONS_AFTER_END
         prompt = placeholder if is_useful else mark("The seats have finished and receive nothing more.")
         self.text.setPlaceholderText(tr(prompt) if prompt else "")
         self.text.setEnabled(is_useful and bool(placeholder))
@@ -575,11 +572,11 @@ class ClassBoard(QDialog):
         self._save_file(tr("Save the report of the class"), "class.zip", tr("Reports") + " (*.zip)", send)
 
     def _save_file(self, title: str, name: str, kind: str, send: Callable[[str], None]) -> None:
-        file = ask_file(self, title, name, kind)
+        file = ask_for_file(self, title, name, kind)
         if file is not None:
             send(str(file))
 
-    def _hand_in(self) -> None:
+    def _choose_log_to_hand_in(self) -> None:
         names, _ = QFileDialog.getOpenFileNames(self, tr("Import seat logs"), "", build_seat_file_filter())
         for name in names:
             self.line_entered.emit(f"hand in {name}", "")

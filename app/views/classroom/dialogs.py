@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.classroom.addresses import EVERYWHERE, InterfaceAddress
-from app.widgets.layouts import accept_buttons, mark_primary
+from app.classroom.addresses import WILDCARD_ADDRESSES, InterfaceAddress
+from app.widgets.layouts import build_dialog_buttons, mark_primary
 from app.words.language import mark, tr
 from engine.drill.running.modes import DrillMode
 from engine.overrides import override
@@ -35,7 +35,7 @@ LATE_RULES: Final = {"start": mark("at 0:00"), "class": mark("at the time of the
 """Rule for the start time of seats that join late, as in app/classroom/plan.py -> label."""
 
 
-class StartClass(QDialog):
+class StartClassDialog(QDialog):
     """Dialog to choose the drill and the settings of a new class."""
 
     wanted = Signal(str, str, str, bool, bool, bool, str)
@@ -43,7 +43,7 @@ class StartClass(QDialog):
 
     The choices: all seats wait for the start; tests before and after; participants write a reflection.
     """
-    continued = Signal(str)
+    continue_wanted = Signal(str)
     """Signal: file of an earlier class to continue."""
 
     def __init__(
@@ -94,9 +94,9 @@ class StartClass(QDialog):
         form.addRow(tr("&Latecomers begin:"), self.late)
         self.earlier = QPushButton(tr("&Continue an earlier class…"))
         self.earlier.setAutoDefault(False)
-        self.earlier.clicked.connect(self._ask_for_earlier)
+        self.earlier.clicked.connect(self._ask_for_earlier_class)
         form.addRow(self.earlier)
-        form.addRow(accept_buttons(self, tr("&Start the class")))
+        form.addRow(build_dialog_buttons(self, tr("&Start the class")))
         self.accepted.connect(
             lambda: self.wanted.emit(
                 self.drill.currentData(),
@@ -112,25 +112,27 @@ class StartClass(QDialog):
     def _list_addresses(self, addresses: Sequence[InterfaceAddress]) -> None:
         """Offer an entry for all addresses, then an entry for each address."""
         address_list = ", ".join(address.address for address in addresses)
-        self.address.addItem(address_list or tr("no network: only seats on this computer"), EVERYWHERE[0])
+        self.address.addItem(
+            address_list or tr("no network: only seats on this computer"), WILDCARD_ADDRESSES[0]
+        )
         if len(addresses) > 1:
             self.address.setItemText(0, tr("all addresses: {addresses}").format(addresses=address_list))
             for address in addresses:
                 self.address.addItem(f"{address.address} ({address.interface})", address.address)
 
-    def _ask_for_earlier(self) -> None:
+    def _ask_for_earlier_class(self) -> None:
         kind = tr("Classes") + " (*.sqlite)"
         name, _ = QFileDialog.getOpenFileName(self, tr("Continue an earlier class"), self._folder, kind)
         if name:
             self.reject()
-            self.continued.emit(name)
+            self.continue_wanted.emit(name)
 
-    def choose(self, name: str) -> None:
+    def select_drill(self, name: str) -> None:
         """Select the drill *name*, if it is listed."""
         self.drill.setCurrentIndex(max(0, self.drill.findData(name)))
 
 
-class JoinClass(QDialog):
+class JoinClassDialog(QDialog):
     """Dialog for the join code and the participant's name. It shows progress until the seat has joined."""
 
     wanted = Signal(str, str, bool)

@@ -4,7 +4,7 @@ from typing import Final
 
 from app.words.language import mark
 
-ASKED: Final[dict[str, tuple[str, str]]] = {
+INSTRUCTIONS: Final[dict[str, tuple[str, str]]] = {
     mark("Send a message"): ("message {who} {text}", mark("Message (optionally start with “at 2:30”)")),
     mark("Inject"): (
         "inject {who} {text}",
@@ -31,5 +31,5 @@ ASKED: Final[dict[str, tuple[str, str]]] = {
 
 Without a prompt there is no argument. A line that ends in `?` has an optional argument.
 """
-AFTER_END: Final = frozenset({"Mark this time"})
+INSTRUCTIONS_AFTER_END: Final = frozenset({"Mark this time"})
 """Labels of instructions that have an effect after all runs have ended."""

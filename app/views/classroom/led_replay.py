@@ -21,7 +21,7 @@ from app.classroom.messages.replies import ClassMark
 from app.view_models.course import TimelineMarker, start_timeline
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.strip import TimeStrip
 from app.words import formatting
 from app.words.language import tr
@@ -35,7 +35,7 @@ from engine.overrides import override
 
 FRAME_MS: Final = 100
 """Wall time between two frames while the replay plays."""
-SHARE_MS: Final = 400
+SHARE_INTERVAL_MS: Final = 400
 """Minimum wall time between two positions that are sent to the seats."""
 SPEEDS: Final = (1, 2, 5, 10)
 """Replay speeds in simulated seconds per wall second."""
@@ -72,7 +72,7 @@ def as_jump_target(class_mark: ClassMark) -> JumpTarget:
 class RunPane(QWidget):
     """Pane with the run of one seat: name, timeline, topology, and the commands up to the shown time."""
 
-    moment_chosen = Signal(float)
+    time_clicked = Signal(float)
 
     def __init__(self, picture: QWidget) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class RunPane(QWidget):
         self.title = QLabel(textFormat=Qt.TextFormat.PlainText)  # the name comes from the seat
         self.title.setFont(theme.resize_font(self.title.font(), 1.2, bold=True))
         self.strip = TimeStrip()
-        self.strip.moment_chosen.connect(self.moment_chosen)
+        self.strip.time_clicked.connect(self.time_clicked)
         self.commands = QPlainTextEdit()
         self.commands.setReadOnly(True)
         self.commands.setAccessibleName(tr("Commands"))
@@ -104,10 +104,10 @@ class RunPane(QWidget):
         course = start_timeline(
             drill.scenario, drill.world.availability, group_clients_by_database(drill.scenario)
         )
-        course.add(event.as_json() for event in drill.events)
+        course.add_events(event.as_json() for event in drill.events)
         for mark in marks:
             course.add_marker(mark)
-        self.strip.show_course(course, drill.world.t_s, live=False)
+        self.strip.show_timeline(course, drill.world.t_s, live=False)
 
     def show_time(self, tick: Tick) -> None:
         """Show the run at *tick*, or at its end if the run is shorter."""
@@ -126,10 +126,10 @@ class RunPane(QWidget):
         self.commands.moveCursor(QTextCursor.MoveOperation.End)
 
 
-class RunPair(QWidget):
+class RunPairPane(QWidget):
     """Pane with one run, or two runs side by side, at one shared time."""
 
-    moment_chosen = Signal(float)
+    time_clicked = Signal(float)
     """Signal: seconds since the start, from a click on a timeline."""
 
     def __init__(self, make_picture: Callable[[], QWidget]) -> None:
@@ -138,7 +138,7 @@ class RunPair(QWidget):
         split = QSplitter()
         split.setChildrenCollapsible(False)
         for pane in self.panes:
-            pane.moment_chosen.connect(self.moment_chosen)
+            pane.time_clicked.connect(self.time_clicked)
             split.addWidget(pane)
         split.setSizes([1_000, 1_000])
         lay_column(split, parent=self, margins=0)
@@ -166,7 +166,7 @@ class RunPair(QWidget):
 class SeatReplay(QWidget):
     """Window on a seat that replays the runs that the instructor shows, at the instructor's position."""
 
-    left = Signal()
+    leave_wanted = Signal()
     """Signal: the participant wants to return to their own run."""
 
     def __init__(self, make_picture: Callable[[], QWidget], parent: QWidget | None = None) -> None:
@@ -175,14 +175,14 @@ class SeatReplay(QWidget):
         )
         self.setWindowTitle(tr("Replay with the instructor"))
         self.setWindowModality(Qt.WindowModality.WindowModal)
-        self.pair = RunPair(make_picture)
+        self.pair = RunPairPane(make_picture)
         self.time = QLabel()
         self.time.setFont(theme.resize_font(self.time.font(), 1.2, bold=True))
         self.leave = QPushButton(tr("Return to my run"))
         self.leave.setToolTip(tr("The connection to the class is lost"))
-        self.leave.clicked.connect(self.left)
+        self.leave.clicked.connect(self.leave_wanted)
         self.leave.hide()
-        lay_column(lay_row((self.time, 1), self.leave), (self.pair, 1), parent=self)
+        lay_column(build_row((self.time, 1), self.leave), (self.pair, 1), parent=self)
 
     def show_time(self, tick: Tick) -> None:
         """Show the instructor's position."""
@@ -200,7 +200,7 @@ class SeatReplay(QWidget):
         """
         event.setAccepted(not self.leave.isHidden())
         if event.isAccepted():
-            self.left.emit()
+            self.leave_wanted.emit()
 
 
 class ReplayPage(QWidget):
@@ -231,8 +231,8 @@ class ReplayPage(QWidget):
         self.jumps.setMaximumWidth(self.fontMetrics().averageCharWidth() * JUMP_LETTERS)
         self.find_divergences = _build_button(tr("F&ind where seats diverged"))
         self.find_divergences.clicked.connect(self._find_divergences)
-        self.pair = RunPair(make_picture)
-        self.pair.moment_chosen.connect(lambda t_s: self.move_to(to_ticks(t_s)))
+        self.pair = RunPairPane(make_picture)
+        self.pair.time_clicked.connect(lambda t_s: self.move_to(to_ticks(t_s)))
         self.play = _build_button(tr("&Play"))
         self.play.setCheckable(True)
         self.play.toggled.connect(self._toggle_play)
@@ -256,11 +256,11 @@ class ReplayPage(QWidget):
         top = FlowLayout(6)
         for chooser in (self.back, *self.seats, self.jumps, self.find_divergences, self.mark, self.share):
             top.addWidget(chooser)
-        layout = lay_row(self.play, self.speed, (self.slider, 1), self.time)
+        layout = build_row(self.play, self.speed, (self.slider, 1), self.time)
         lay_column(top, (self.pair, 1), layout, parent=self, margins=0)
         self._player = QTimer(self, interval=FRAME_MS)
         self._player.timeout.connect(self._advance)
-        self._sharer = QTimer(self, interval=SHARE_MS, singleShot=True)
+        self._sharer = QTimer(self, interval=SHARE_INTERVAL_MS, singleShot=True)
         self._sharer.timeout.connect(self._send_position)
         self._show_jumps()
 

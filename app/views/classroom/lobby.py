@@ -19,17 +19,19 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 
 COUNTDOWN_S: Final = 3
-SIGNS: Final = {True: "✓", False: "✗", None: "•"}
+CHECK_SYMBOLS: Final = {True: "✓", False: "✗", None: "•"}
 """Result of a room check -> symbol before its text."""
-CODE_POINTS: Final = 2.0
-SHEET_POINTS: Final = 3.8
+CODE_SCALE: Final = 2.0
+PROJECTOR_CODE_SCALE: Final = 3.8
 """Size of the join code relative to other text."""
-QR_LINES: Final = 18
-CLOCK_POINTS: Final = 4.5
+QR_HEIGHT_LINES: Final = 18
+CLOCK_SCALE: Final = 4.5
 """Relative size of the class clock, which must be legible in the whole room."""
-ROOM_POINTS: Final = 1.9
+PROJECTOR_TEXT_SCALE: Final = 1.9
 """Relative size of all other text on the projector, which must be legible from the back row."""
-TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+COPYABLE_TEXT_FLAGS: Final = (
+    Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+)
 
 
 def describe_arrivals(tiles: Sequence[SeatTile]) -> str:
@@ -49,10 +51,10 @@ class Lobby(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.code, self.address, self.arrivals = QLabel(), QLabel(), QLabel()
-        self.code.setFont(theme.build_fixed_font(CODE_POINTS))
+        self.code.setFont(theme.build_fixed_font(CODE_SCALE))
         self.address.setFont(theme.build_fixed_font())
         for label in (self.code, self.address):
-            label.setTextInteractionFlags(TYPED)
+            label.setTextInteractionFlags(COPYABLE_TEXT_FLAGS)
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.how = QLabel(tr("On each computer, choose Class ▸ Join a class and enter this code."))
@@ -78,7 +80,7 @@ class Lobby(QWidget):
         self.check.clicked.connect(self._ask_for_check)
         self.findings = QLabel()
         self.findings.setWordWrap(True)
-        self.findings.setTextInteractionFlags(TYPED)
+        self.findings.setTextInteractionFlags(COPYABLE_TEXT_FLAGS)
         self.findings.hide()
         self._left = 0
         self._timer = QTimer(self, interval=1000)
@@ -101,7 +103,9 @@ class Lobby(QWidget):
     def show_findings(self, findings: Sequence[RoomFinding]) -> None:
         """Show the results of the room check."""
         self.check.setEnabled(True)
-        self.findings.setText("\n".join(f"{SIGNS[finding.is_good]} {finding.text}" for finding in findings))
+        self.findings.setText(
+            "\n".join(f"{CHECK_SYMBOLS[finding.is_good]} {finding.text}" for finding in findings)
+        )
 
     def show_code(self, code: str) -> None:
         """Show the join code."""
@@ -130,22 +134,22 @@ class Lobby(QWidget):
             return
         self._left = COUNTDOWN_S
         self._timer.start()
-        self._show_left()
+        self._show_remaining_seconds()
 
     def _show_next_second(self) -> None:
         self._left -= 1
         if self._left > 0:
-            self._show_left()
+            self._show_remaining_seconds()
             return
         self._timer.stop()
         self.start.setText(tr("&Start for all"))
         self.start_wanted.emit()
 
-    def _show_left(self) -> None:
+    def _show_remaining_seconds(self) -> None:
         self.start.setText(tr("Starts in {n}… (press to cancel)").format(n=self._left))
 
 
-RESULTS: Final = (
+RESULT_COLUMNS: Final = (
     TableColumn(title=mark("Seat"), text=lambda tile: str(tile.name), sample="Annemarie Example"),
     TableColumn(
         title=mark("Goals"),
@@ -180,32 +184,32 @@ class ProjectorView(QWidget):
         self._title = ""
         """Title of the drill."""
         self.title, self.how, self.code, self.address, self.state, self.clock = (QLabel() for _ in range(6))
-        self.clock.setFont(theme.resize_font(self.clock.font(), CLOCK_POINTS, bold=True))
-        self.title.setFont(theme.resize_font(self.title.font(), ROOM_POINTS, bold=True))
-        self.code.setFont(theme.build_fixed_font(SHEET_POINTS))
-        self.address.setFont(theme.build_fixed_font(ROOM_POINTS))
+        self.clock.setFont(theme.resize_font(self.clock.font(), CLOCK_SCALE, bold=True))
+        self.title.setFont(theme.resize_font(self.title.font(), PROJECTOR_TEXT_SCALE, bold=True))
+        self.code.setFont(theme.build_fixed_font(PROJECTOR_CODE_SCALE))
+        self.address.setFont(theme.build_fixed_font(PROJECTOR_TEXT_SCALE))
         for label in (self.how, self.state):
-            label.setFont(theme.resize_font(label.font(), ROOM_POINTS))
+            label.setFont(theme.resize_font(label.font(), PROJECTOR_TEXT_SCALE))
         for label in (self.title, self.how, self.code, self.address, self.state, self.clock):
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            label.setTextInteractionFlags(TYPED)
+            label.setTextInteractionFlags(COPYABLE_TEXT_FLAGS)
         self.qr = QrCode()
-        self.tiles = TableView(TableModel(RESULTS), tr("Progress"))
-        self.tiles.setFont(theme.resize_font(self.tiles.font(), ROOM_POINTS))
+        self.tiles = TableView(TableModel(RESULT_COLUMNS), tr("Progress"))
+        self.tiles.setFont(theme.resize_font(self.tiles.font(), PROJECTOR_TEXT_SCALE))
         header = self.tiles.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.tiles.setSelectionMode(TableView.SelectionMode.NoSelection)
         self.tiles.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.qr.setMaximumHeight(self.fontMetrics().height() * QR_LINES)
+        self.qr.setMaximumHeight(self.fontMetrics().height() * QR_HEIGHT_LINES)
         column = QVBoxLayout(self)
         for part in (self.title, self.how, self.code, self.address, self.clock):
             column.addWidget(part)
         column.addWidget(self.qr, 2)
         column.addWidget(self.state)
         column.addWidget(self.tiles, 3)
-        header.setFont(theme.resize_font(self.font(), ROOM_POINTS))  # a new parent restores the font
+        header.setFont(theme.resize_font(self.font(), PROJECTOR_TEXT_SCALE))  # a new parent restores the font
         show_plain_text(self)  # names come from the seats
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 38)
 
@@ -232,10 +236,10 @@ class ProjectorView(QWidget):
             self.setGeometry(other_screens[0].availableGeometry())
         self.showMaximized()
 
-    def show_board(self, board: DashboardUpdate, tiles: Sequence[SeatTile]) -> None:
+    def show_dashboard(self, dashboard: DashboardUpdate, tiles: Sequence[SeatTile]) -> None:
         """Show names in the lobby. After the start, show seat numbers with progress, and points at the end."""
-        self.title.setText("\n".join(filter(None, (self._title, roster.describe_part(board)))))
-        is_over = board.state == "over"
+        self.title.setText("\n".join(filter(None, (self._title, roster.describe_part(dashboard)))))
+        is_over = dashboard.state == "over"
         lobby = not is_over and not any(map(roster.has_started, tiles))
         for part in (self.how, self.code, self.address, self.qr):
             part.setVisible(lobby)
@@ -244,14 +248,18 @@ class ProjectorView(QWidget):
         if lobby:
             names = ", ".join(tile.name for tile in tiles)
             arrivals = f"{describe_arrivals(tiles)}: {names}" if tiles else tr("Nobody has joined yet.")
-            pause = "" if board.break_s is None else roster.describe_pace(board)
+            pause = "" if dashboard.break_s is None else roster.describe_class_state(dashboard)
             self.state.setText("\n".join(filter(None, (pause, arrivals))))
             return
-        at_s = max((tile.at_s for tile in tiles), default=0.0) if board.clock_s is None else board.clock_s
+        at_s = (
+            max((tile.at_s for tile in tiles), default=0.0)
+            if dashboard.clock_s is None
+            else dashboard.clock_s
+        )
         self.clock.setText(formatting.format_run_time(at_s))
-        self.state.setText(roster.describe_pace(board))
-        self.tiles.setColumnHidden(len(RESULTS) - 1, not any(map(_format_final_score, tiles)))
+        self.state.setText(roster.describe_class_state(dashboard))
+        self.tiles.setColumnHidden(len(RESULT_COLUMNS) - 1, not any(map(_format_final_score, tiles)))
         if is_over:
             tiles = sorted(tiles, key=lambda tile: -float(_format_final_score(tile) or 0.0))
         anonymous_tiles = [replace(tile, name=tr("Seat {n}").format(n=tile.seat)) for tile in tiles]
-        self.tiles.table.replace(anonymous_tiles)
+        self.tiles.table.replace_rows(anonymous_tiles)

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QHeaderView
 
 from app.classroom.messages.replies import DashboardUpdate, LogVerdict, SeatTile
 from app.classroom.plan import KINDS
-from app.widgets.sparkline import Sparkline
+from app.widgets.sparkline import SparklineDelegate
 from app.widgets.tables import TableColumn, TableModel, TableView
-from app.widgets.two_lines import TwoLineCells
+from app.widgets.two_lines import TwoLineDelegate
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import describe_input
@@ -29,7 +29,7 @@ TOOLTIP_LINES_MAX: Final = 12
 
 MISTAKE_SHOWN_S: Final = 180.0
 """Run time during which a mistake counts as a reason to help. Assumed: long enough to walk to the seat."""
-NEEDS_HELP: Final = ("info", "bad", "warn")
+HELP_TONES: Final = ("info", "bad", "warn")
 """Tones of seats that need help, most urgent first."""
 
 
@@ -121,9 +121,9 @@ def find_mistake(tile: SeatTile) -> tuple[float, float] | None:
     return losses[-1] if losses else None
 
 
-def is_help_needed(tile: SeatTile) -> bool:
+def needs_help(tile: SeatTile) -> bool:
     """Return True if the instructor should look at the seat."""
-    return find_state(tile).tone in NEEDS_HELP
+    return find_state(tile).tone in HELP_TONES
 
 
 def _format_goals(tile: SeatTile) -> str:
@@ -160,7 +160,7 @@ def _format_reachable(tile: SeatTile) -> str:
     return "\n".join([heading, *course[-TOOLTIP_LINES_MAX:]])
 
 
-def _is_last_by_instructor(verdict: LogVerdict) -> bool:
+def _is_last_input_by_instructor(verdict: LogVerdict) -> bool:
     """Return True if the last input of the run came from the instructor."""
     at_s = verdict.get("instructor_act_t_s")
     return at_s is not None and at_s >= (verdict["last_act_t_s"] or 0.0)
@@ -170,7 +170,7 @@ def _format_last_input(tile: SeatTile) -> str:
     verdict = tile.verdict
     if verdict is None:
         return ""
-    line = verdict.get("instructor_act", "") if _is_last_by_instructor(verdict) else verdict["last_act"]
+    line = verdict.get("instructor_act", "") if _is_last_input_by_instructor(verdict) else verdict["last_act"]
     return describe_input(line, {}) if line else ""
 
 
@@ -178,7 +178,7 @@ def _format_last_input_time(tile: SeatTile) -> str:
     verdict = tile.verdict
     if verdict is None:
         return ""
-    if _is_last_by_instructor(verdict):
+    if _is_last_input_by_instructor(verdict):
         return tr("by you at {t}").format(
             t=formatting.format_run_time(verdict.get("instructor_act_t_s") or 0.0)
         )
@@ -187,7 +187,7 @@ def _format_last_input_time(tile: SeatTile) -> str:
     return tr("at {t}").format(t=formatting.format_run_time(verdict["last_act_t_s"]))
 
 
-def _describe_seat_place(tile: SeatTile) -> str:
+def _describe_group_and_time(tile: SeatTile) -> str:
     """Return the group and the time of the seat as text."""
     return " · ".join(filter(None, (tile.group, formatting.format_run_time(tile.at_s))))
 
@@ -211,35 +211,35 @@ def describe_seat(tile: SeatTile, goal_texts: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
-def describe_part(board: DashboardUpdate) -> str:
+def describe_part(dashboard: DashboardUpdate) -> str:
     """Describe the current part of a class. Return an empty string for a class with a single part."""
-    if not board.part:
+    if not dashboard.part:
         return ""
     return tr("Part {n} of {all}: {name}.").format(
-        n=board.part_number, all=board.parts, name=tr(KINDS[board.part])
+        n=dashboard.part_number, all=dashboard.parts, name=tr(KINDS[dashboard.part])
     )
 
 
-def describe_class(board: DashboardUpdate, tiles: Sequence[SeatTile], nameless: bool) -> str:
+def describe_class(dashboard: DashboardUpdate, tiles: Sequence[SeatTile], hides_names: bool) -> str:
     """Describe seats, times and state of the class in one line."""
     connected_count = sum(bool(tile.connected) for tile in tiles)
     description = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))
-    description = f"{describe_part(board)} {description}".lstrip()
+    description = f"{describe_part(dashboard)} {description}".lstrip()
     description += ", " + tr("{n} connected").format(n=connected_count)
-    if board.clock_s is not None:
-        description += ", " + tr("class clock {t}").format(t=formatting.format_run_time(board.clock_s))
-    if board.ends_in_s is not None:
-        ends = datetime.now() + timedelta(seconds=board.ends_in_s)
+    if dashboard.clock_s is not None:
+        description += ", " + tr("class clock {t}").format(t=formatting.format_run_time(dashboard.clock_s))
+    if dashboard.ends_in_s is not None:
+        ends = datetime.now() + timedelta(seconds=dashboard.ends_in_s)
         description += ", " + tr("end at about {time}").format(time=f"{ends:%H:%M}")
-    if board.not_frozen and board.state != "over":
+    if dashboard.not_frozen and dashboard.state != "over":
         return f"{description}. " + (
-            tr("Not frozen yet: {n}.").format(n=len(board.not_frozen))
-            if nameless
-            else tr("Not frozen yet: {names}.").format(names=", ".join(board.not_frozen))
+            tr("Not frozen yet: {n}.").format(n=len(dashboard.not_frozen))
+            if hides_names
+            else tr("Not frozen yet: {names}.").format(names=", ".join(dashboard.not_frozen))
         )
-    if board.state == "frozen" and board.break_s is None and not any(map(has_started, tiles)):
+    if dashboard.state == "frozen" and dashboard.break_s is None and not any(map(has_started, tiles)):
         return f"{description}. " + tr("Waiting for the start.")
-    return f"{description}. {describe_pace(board)}"
+    return f"{description}. {describe_class_state(dashboard)}"
 
 
 def _describe_break(left_s: float) -> str:
@@ -247,14 +247,16 @@ def _describe_break(left_s: float) -> str:
     return tr("break until {time}").format(time=f"{end_time:%H:%M}")
 
 
-def describe_pace(board: DashboardUpdate) -> str:
+def describe_class_state(dashboard: DashboardUpdate) -> str:
     """Describe the state of the class clock in one sentence."""
-    if board.state == "over":
-        has_more_parts = board.part_number < board.parts
+    if dashboard.state == "over":
+        has_more_parts = dashboard.part_number < dashboard.parts
         return tr("This part has ended.") if has_more_parts else tr("The class has ended.")
-    if board.state == "frozen":
+    if dashboard.state == "frozen":
         return (
-            tr("Frozen.") if board.break_s is None else tr("Frozen") + f", {_describe_break(board.break_s)}."
+            tr("Frozen.")
+            if dashboard.break_s is None
+            else tr("Frozen") + f", {_describe_break(dashboard.break_s)}."
         )
     return tr("Running.")
 
@@ -263,13 +265,13 @@ COLUMNS: Final = (
     TableColumn(
         title=mark("Seat"),
         text=lambda tile: str(tile.seat),
-        tone=lambda tile: tone if (tone := find_state(tile).tone) in NEEDS_HELP else None,
+        tone=lambda tile: tone if (tone := find_state(tile).tone) in HELP_TONES else None,
         is_number=True,
     ),
     TableColumn(
         title=mark("Name"),
         text=lambda tile: str(tile.name),
-        detail=_describe_seat_place,
+        detail=_describe_group_and_time,
         tip=lambda tile: str(tile.name),
         sample="Annemarie Example-Name",
     ),
@@ -298,10 +300,10 @@ COLUMNS: Final = (
 def _rank_by_need(tile: SeatTile) -> SortKey:
     """Return a sort key: raised hands in order, then mistakes, then idle or disconnected seats, then others."""
     tone = find_state(tile).tone
-    return NEEDS_HELP.index(tone) if tone in NEEDS_HELP else len(NEEDS_HELP), tile.hand_place or 0
+    return HELP_TONES.index(tone) if tone in HELP_TONES else len(HELP_TONES), tile.hand_place or 0
 
 
-ORDERS: Final[dict[str, Callable[[SeatTile], SortKey]]] = {
+SORT_KEYS: Final[dict[str, Callable[[SeatTile], SortKey]]] = {
     mark("by need for help"): _rank_by_need,
     mark("by seat"): lambda tile: (),
     mark("by group"): lambda tile: (tile.group.casefold(),),
@@ -312,9 +314,9 @@ ORDERS: Final[dict[str, Callable[[SeatTile], SortKey]]] = {
 """Name of a sort order for seats -> sort key. Seats with equal keys are sorted by number."""
 
 
-SHRUNK_COLUMNS: Final = (1, 2)
+SHRINKING_COLUMNS: Final = (1, 2)
 """Columns (name and state) that shrink in a narrow table. Their tooltips show the full text."""
-SHRUNK_SHARE: Final = 0.4
+SHRUNK_WIDTH_SHARE_MIN: Final = 0.4
 """Minimum width of the shrinking columns, as a share of their usual width."""
 
 
@@ -327,33 +329,33 @@ class RosterTable(TableView):
         """Numbers of the seats in row order."""
         self.set_empty_text(tr("Starting the class…"))
         self.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
-        self.setItemDelegateForColumn(0, TwoLineCells(self, band=True))
+        self.setItemDelegateForColumn(0, TwoLineDelegate(self, has_band=True))
         for index, column in enumerate(COLUMNS):
             if column.detail is not None:
-                self.setItemDelegateForColumn(index, TwoLineCells(self))
+                self.setItemDelegateForColumn(index, TwoLineDelegate(self))
             if column.text is format_points:
-                curve = Sparkline(self, lambda tile: tile.worth, TOTAL_MAX)
+                curve = SparklineDelegate(self, lambda tile: tile.worth, TOTAL_MAX)
                 self.setItemDelegateForColumn(index, curve)
 
     @override
-    def _fit(self) -> None:
-        super()._fit()
+    def _fit_sizes(self) -> None:
+        super()._fit_sizes()
         self._fit_width()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
-            self._fit()
+            self._fit_sizes()
 
     def _fit_width(self) -> None:
         """Shrink names and states until all columns fit."""
         widths = [self.columnWidth(column) for column in range(len(COLUMNS) - 1)]
         last_width = self.horizontalHeader().sectionSizeHint(len(COLUMNS) - 1)
         excess = sum(widths) + last_width - self.viewport().width()
-        usual_width = sum(widths[column] for column in SHRUNK_COLUMNS)
-        share = max(SHRUNK_SHARE, min(1.0, 1.0 - excess / usual_width))
-        for column in SHRUNK_COLUMNS:
+        usual_width = sum(widths[column] for column in SHRINKING_COLUMNS)
+        share = max(SHRUNK_WIDTH_SHARE_MIN, min(1.0, 1.0 - excess / usual_width))
+        for column in SHRINKING_COLUMNS:
             self.setColumnWidth(column, int(widths[column] * share))
 
     @property
@@ -370,9 +372,9 @@ class RosterTable(TableView):
         self,
         tiles: Sequence[SeatTile],
         sort_key: Callable[[SeatTile], SortKey],
-        name_of: Callable[[SeatTile], str],
+        get_name: Callable[[SeatTile], str],
     ) -> None:
-        """Show *tiles* in the order of *sort_key*, with the names that *name_of* returns.
+        """Show *tiles* in the order of *sort_key*, with the names that *get_name* returns.
 
         While the pointer is over the list, no row moves and new seats are added at the end.
         """
@@ -386,7 +388,7 @@ class RosterTable(TableView):
         else:
             ordered = sorted(tiles, key=lambda tile: (*sort_key(tile), tile.seat))
         self.seats = [tile.seat for tile in ordered]
-        self.table.update([replace(tile, name=name_of(tile)) for tile in ordered])
+        self.table.update_rows([replace(tile, name=get_name(tile)) for tile in ordered])
         # a row that is already selected must not scroll the list
         if seat is not None and seat != self.selected_seat:
             self.selectRow(self.seats.index(seat))

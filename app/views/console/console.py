@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QMenu, QSplitter, QWidget
 
 from app.views.console import history
 from app.views.console.history import QueryHistory
-from app.views.console.outcome import QUERY_WINDOW, Batches, BatchOutcome, summarize_outcome
+from app.views.console.outcome import QUERY_WINDOW_PATTERN, BatchOutcome, TraineeBatches, summarize_outcome
 from app.views.console.query import QueryWindow
 from app.views.console.shell import ShellWindow
 from app.views.console.tabs import (
@@ -19,7 +19,7 @@ from app.views.console.tabs import (
     QueryTabs,
     ToolBar,
     build_actions,
-    get_server,
+    parse_server,
     show_icons,
 )
 from app.widgets import theme
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
 
 
-IN_TEXT_MENU: Final = ("run", "parse", "cancel", "connection", "zoom")
+EDITOR_MENU_TOOLS: Final = ("run", "parse", "cancel", "connection", "zoom")
 """Tools in the context menu of the editor."""
-HISTORY_BESIDE_UNITS: Final = 52.0
+SIDE_BY_SIDE_MIN_LINES: Final = 52.0
 """Minimum width in line heights to show query windows and history side by side."""
 
 
@@ -55,7 +55,7 @@ class Console(QWidget):
     """Signal: reason why a key had no effect, if no query window can show it."""
     result_expected = Signal()
     """Signal: the result of an input from the command line will appear in this view."""
-    busy_closed = Signal(object)
+    busy_close_wanted = Signal(object)
     """Signal: the user closes a window with a running query. `tabs.close_window` closes it."""
     zoom_wanted = Signal()
     file_wanted = Signal(str)
@@ -65,22 +65,22 @@ class Console(QWidget):
         super().__init__(parent)
         self._world: World | None = None
         self._drill: Drill | None = None
-        self._batches = Batches()
+        self._batches = TraineeBatches()
         self._sending = ""
         """Window whose batch or `ps` line is being sent now."""
         self._as_text = False
         self.tabs = QueryTabs()
         self.tabs.currentChanged.connect(lambda _: self._refresh_actions())
-        self.tabs.opened.connect(self._connect_window)
+        self.tabs.window_opened.connect(self._connect_window)
         self.tabs.shell_opened.connect(lambda shell: shell.requested.connect(self._send_to_shell))
-        self.tabs.closing.connect(self._on_closing)
+        self.tabs.window_closing.connect(self._on_closing)
         self.tabs.drafts_changed.connect(self.drafts_changed)
-        self.tabs.close_wanted.connect(self._close)
+        self.tabs.close_wanted.connect(self._request_close)
         self.history = QueryHistory()
         self.history.hide()
         self.history.chosen.connect(self._open_text)
         self.history.rerun_wanted.connect(self._run_text)
-        self.history.closed.connect(self._toggle_history)
+        self.history.close_wanted.connect(self._toggle_history)
         split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(self.tabs)
         split.addWidget(self.history)
@@ -92,13 +92,13 @@ class Console(QWidget):
         self._new_menu.aboutToShow.connect(self._fill_new_menu)
         self._server_menu = QMenu(self)
         self._server_menu.setObjectName("servers")
-        self._snippet_menu = history.build_menu(self._insert, self)
+        self._snippet_menu = history.build_snippet_menu(self._insert, self)
         self.tools = build_actions(self, self._list_tools())
         """Tools by name, also for menus and the palette of the main window."""
         self._bar = ToolBar(self.tools, self._new_menu)
         self.tabs.setCornerWidget(self._bar, Qt.Corner.TopRightCorner)
         self._refresh_actions()
-        theme.call_after_events(self, theme.SIZE, self._share_width)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._arrange_history)
 
     # --- view interface -----------------------------------------------------------------------------------
 
@@ -106,12 +106,12 @@ class Console(QWidget):
     def show_drill(self, drill: Drill) -> None:
         """Show the run at another time. Keep the texts, but remove results that are later than this time."""
         self._world, self._drill = drill.world, drill
-        self._batches = Batches(drill.journal)
+        self._batches = TraineeBatches(drill.journal)
         self.tabs.set_world(drill.world)
-        self.tabs.show_waits(drill.terms.truth)
-        self.tabs.keep_only(drill.world.instances)
+        self.tabs.show_waits(drill.terms.shows_truth)
+        self.tabs.close_other_servers(drill.world.instances)
         for window in self.list_windows():
-            window.forget()
+            window.clear_results()
             self._refresh(window)
         for shell in self.tabs.list_shells():
             shell.clear()
@@ -120,7 +120,7 @@ class Console(QWidget):
         self._show_answers(select_events(drill.events, "powershell"))
         first_instance = next(iter(drill.world.instances), None)
         if not self.list_windows() and first_instance is not None:
-            self.tabs.open(first_instance, "", take_focus=False)
+            self.tabs.open_window(first_instance, "", take_focus=False)
         self.show_world(drill.world)
 
     @Slot(object)
@@ -193,14 +193,14 @@ class Console(QWidget):
         """
         self._world = world
         self.tabs.set_world(world)
-        self.tabs.store_closed(closed)
+        self.tabs.store_closed_windows(closed)
         self.tabs.show_drafts(drafts, world.instances)
 
     def open_query(self, server: str | None, text: str = "") -> QueryWindow | None:
         """Open a new query window with *text* on the instance *server*. Return None for an unknown instance."""
         if server is None or self._world is None or server not in self._world.instances:
             return None
-        return self.tabs.open_another(server, text)
+        return self.tabs.open_on_server(server, text)
 
     def open_shell(self, node: str) -> None:
         """Bring the PowerShell window on *node* to the front."""
@@ -244,9 +244,11 @@ class Console(QWidget):
         if item.verb == "ps" and name in self._world.nodes:
             self.tabs.setCurrentWidget(self._get_shell(name))
         elif (
-            item.verb == "sql" and QUERY_WINDOW.fullmatch(name) and get_server(name) in self._world.instances
+            item.verb == "sql"
+            and QUERY_WINDOW_PATTERN.fullmatch(name)
+            and parse_server(name) in self._world.instances
         ):
-            window = self.tabs.find_window(name) or self.tabs.open(name, text, take_focus=False)
+            window = self.tabs.find_window(name) or self.tabs.open_window(name, text, take_focus=False)
             self.tabs.setCurrentWidget(window)
             if not window.busy:
                 window.show_sent()
@@ -257,7 +259,7 @@ class Console(QWidget):
         self._close_covering_history()
         self.result_expected.emit()
 
-    def clear_expected(self) -> None:
+    def clear_expected_result(self) -> None:
         """Forget the expected result, so that a later refusal is not attributed to its line."""
         self._sending = ""
 
@@ -265,7 +267,7 @@ class Console(QWidget):
         self._close_covering_history()
         window = self.tabs.find_window(name)
         if window is None:
-            self.open_query(get_server(name), text)
+            self.open_query(parse_server(name), text)
         else:
             self.tabs.setCurrentWidget(window)
             window.editor.replace_all(text)
@@ -274,7 +276,7 @@ class Console(QWidget):
     def _connect_window(self, window: QueryWindow) -> None:
         window.results.show_as_text(self._as_text)
         window.database_wanted.connect(lambda name: self._use_database(window, name))
-        window.editor.menu_actions = [self.tools[name] for name in IN_TEXT_MENU]
+        window.editor.menu_actions = [self.tools[name] for name in EDITOR_MENU_TOOLS]
         window.results.grid_actions = [self.tools["file"]]
         window.parsed.connect(lambda: self._refresh(window))
         self._refresh_actions()
@@ -294,12 +296,12 @@ class Console(QWidget):
             self.message_ready.emit(tr("No SQL window is open. Press Ctrl+N to open one."))
         elif window.busy:
             window.editor.message_ready.emit(tr("A query is executing in this window: Alt+Break cancels it."))
-        elif not window.editor.chosen_text.strip():
+        elif not window.editor.text_to_run.strip():
             window.editor.message_ready.emit(
                 tr("There is nothing to execute in this window. Type a statement first.")
             )
         else:
-            self._send_batch(window, window.editor.chosen_text)
+            self._send_batch(window, window.editor.text_to_run)
 
     def _use_database(self, window: QueryWindow, database: str) -> None:
         """Send USE for *database*, which the user selected in the database list."""
@@ -311,8 +313,8 @@ class Console(QWidget):
     def parse(self) -> None:
         """Check the syntax of the text in the front window."""
         window = self.current
-        if window is not None and not window.busy and window.editor.chosen_text.strip():
-            window.parse_in_turns(tsql.check_syntax_in_steps(window.editor.chosen_text))
+        if window is not None and not window.busy and window.editor.text_to_run.strip():
+            window.start_parsing(tsql.check_syntax_in_steps(window.editor.text_to_run))
             self._refresh(window)
 
     def cancel(self) -> None:
@@ -329,7 +331,7 @@ class Console(QWidget):
         self._close_covering_history()
         window = self.tabs.find_window(name)
         if window is None or window.busy:
-            window = self.open_query(get_server(name), text)
+            window = self.open_query(parse_server(name), text)
         if window is not None:
             self._send_batch(window, text)
 
@@ -362,11 +364,11 @@ class Console(QWidget):
 
     # --- tools --------------------------------------------------------------------------------------------
 
-    def show_as_text(self, yes: bool) -> None:
+    def show_as_text(self, as_text: bool) -> None:
         """Show results as text (Ctrl+T) or in a grid (Ctrl+D), in every window."""
-        self._as_text = yes
+        self._as_text = as_text
         for window in self.list_windows():
-            window.results.show_as_text(yes)
+            window.results.show_as_text(as_text)
         self._refresh_actions()
 
     def _list_tools(self) -> Iterator[ConsoleTool]:
@@ -393,19 +395,19 @@ class Console(QWidget):
         yield ConsoleTool(
             "focus_back", tr("Previous pane"), "", self._bind_to_current_window(QueryWindow.cycle_focus_back)
         )
-        yield ConsoleTool("places", tr("Fill in template para&meters…"), "", self._fill_places)
+        yield ConsoleTool("places", tr("Fill in template para&meters…"), "", self._fill_placeholders)
         yield ConsoleTool("snippets", tr("&Insert a statement"), "snippet", self._pop_snippets)
         yield ConsoleTool("history", tr("Batch &history"), "history", self._toggle_history)
-        yield ConsoleTool("connection", tr("Change connectio&n…"), "", self._list_reconnect_servers)
+        yield ConsoleTool("connection", tr("Change connectio&n…"), "", self._open_reconnect_menu)
         yield ConsoleTool("database", tr("Go to the list of data&bases"), "", self._open_database_list)
         yield ConsoleTool("zoom", tr("Ma&ximize or restore"), "fit", self.zoom_wanted.emit)
-        yield ConsoleTool("who", tr("Connections (sp_&who)"), "", self._ask_who)
-        yield ConsoleTool("about", tr("&Describe the selected object (sp_help)"), "", self._ask_about)
-        yield ConsoleTool("next", tr("Next window"), "", self.tabs.show_neighbor)
-        yield ConsoleTool("before", tr("Previous window"), "", lambda: self.tabs.show_neighbor(-1))
+        yield ConsoleTool("who", tr("Connections (sp_&who)"), "", self._run_sp_who)
+        yield ConsoleTool("about", tr("&Describe the selected object (sp_help)"), "", self._run_sp_help)
+        yield ConsoleTool("next", tr("Next window"), "", self.tabs.show_adjacent_window)
+        yield ConsoleTool("before", tr("Previous window"), "", lambda: self.tabs.show_adjacent_window(-1))
         yield ConsoleTool("close", tr("C&lose window"), "", self._close_current)
 
-    def _ask_who(self) -> None:
+    def _run_sp_who(self) -> None:
         """Run sp_who, as Ctrl+1 does in Management Studio.
 
         The text of the window stays, only its results change.
@@ -413,7 +415,7 @@ class Console(QWidget):
         if self.current is not None and not self.current.busy:
             self._send_batch(self.current, "EXEC sp_who")
 
-    def _ask_about(self) -> None:
+    def _run_sp_help(self) -> None:
         """Run sp_help, as Alt+F1 does in Management Studio, for the selection or for all objects."""
         if self.current is not None and not self.current.busy:
             name = " ".join(self.current.editor.get_selected_text().split()).replace("'", "''")
@@ -441,9 +443,9 @@ class Console(QWidget):
                 f"  ({closed_window.drill})" if closed_window.drill else ""
             )
             action = self._new_menu.addAction(self.tabs.build_square(closed_window.server), text)
-            action.triggered.connect(lambda _=False, number=number: self.tabs.reopen(number))
+            action.triggered.connect(lambda _=False, number=number: self.tabs.reopen_window(number))
 
-    def _list_reconnect_servers(self) -> None:
+    def _open_reconnect_menu(self) -> None:
         """Open a menu of servers to which the front window can reconnect.
 
         Do nothing while a query runs in it.
@@ -474,7 +476,7 @@ class Console(QWidget):
         if self.current is not None:
             self.current.editor.insert_snippet(text)
 
-    def _fill_places(self) -> None:
+    def _fill_placeholders(self) -> None:
         window = self.current
         if window is None:
             return
@@ -482,18 +484,18 @@ class Console(QWidget):
         if not placeholders:
             window.editor.message_ready.emit(tr("This text has no template parameters."))
             return
-        dialog = history.PlacesDialog(placeholders, self)
+        dialog = history.TemplateParametersDialog(placeholders, self)
         if dialog.exec() == QDialog.DialogCode.Accepted:
             window.editor.replace_all(history.fill_placeholders(window.editor.toPlainText(), dialog.values))
         dialog.deleteLater()
 
     def _toggle_history(self) -> None:
         self.history.setVisible(self.history.isHidden())
-        self._share_width()
+        self._arrange_history()
         if self.history.isVisible():
             self.history.table.setFocus()
         else:
-            self.tabs.focus_front()
+            self.tabs.focus_front_window()
         self._refresh_actions()
 
     def _close_covering_history(self) -> None:
@@ -501,21 +503,21 @@ class Console(QWidget):
         if self.tabs.isHidden():
             self._toggle_history()
 
-    def _share_width(self) -> None:
+    def _arrange_history(self) -> None:
         """Show the history next to the windows if there is space, otherwise in their place."""
-        narrow = self.width() < HISTORY_BESIDE_UNITS * self.fontMetrics().height()
+        narrow = self.width() < SIDE_BY_SIDE_MIN_LINES * self.fontMetrics().height()
         self.tabs.setVisible(self.history.isHidden() or not narrow)
 
     def _close_current(self) -> None:
         if self.current is not None:
-            self._close(self.current)
+            self._request_close(self.current)
         elif self.tabs.current_shell is not None:
             self.tabs.close_shell(self.tabs.current_shell)
 
-    def _close(self, window: QueryWindow) -> None:
+    def _request_close(self, window: QueryWindow) -> None:
         """Close a window. If its query still runs, ask first. The text can be reopened."""
         if window.busy:
-            self.busy_closed.emit(window)
+            self.busy_close_wanted.emit(window)
         else:
             self.tabs.close_window(window)
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.views.console.outcome import QueryBatch
 from app.views.console.tabs import CloseButton
-from app.widgets.layouts import accept_buttons, lay_column, lay_row
+from app.widgets.layouts import build_dialog_buttons, build_row, lay_column
 from app.widgets.scroll_container import fit_on_screen
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
@@ -29,7 +29,7 @@ from engine.overrides import override
 from engine.tables import read_table
 
 
-def get_first_line(batch: QueryBatch) -> str:
+def format_first_line(batch: QueryBatch) -> str:
     """Return the first nonempty line. Append an ellipsis if more lines follow."""
     lines = [line.strip() for line in batch.text.splitlines() if line.strip()]
     return lines[0] + (" …" if len(lines) > 1 else "") if lines else ""
@@ -60,7 +60,7 @@ COLUMNS = (
         tip=summarize_batch,
         sample="Msg 1422: The mirror",
     ),
-    TableColumn(title=mark("Batch"), text=get_first_line, tip=lambda e: e.text),
+    TableColumn(title=mark("Batch"), text=format_first_line, tip=lambda e: e.text),
 )
 
 
@@ -71,7 +71,7 @@ class QueryHistory(QWidget):
     """Signal (window, batch text): show the text in the window."""
     rerun_wanted = Signal(str, str)
     """Signal (window, batch text): execute the text again."""
-    closed = Signal()
+    close_wanted = Signal()
     """Signal: the user wants to close the list."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -89,19 +89,19 @@ class QueryHistory(QWidget):
         self._close = CloseButton()
         self._close.setToolTip(tr("Close the history (Esc)"))
         self._close.setAccessibleName(tr("Close the history"))
-        self._close.clicked.connect(self.closed)
-        buttons = lay_row((QLabel("<b>" + tr("History") + "</b>"), 1), self._open, self._run, self._close)
+        self._close.clicked.connect(self.close_wanted)
+        buttons = build_row((QLabel("<b>" + tr("History") + "</b>"), 1), self._open, self._run, self._close)
         lay_column(buttons, (self.table, 1), parent=self, margins=(4, 0, 0, 0), spacing=3)
         self.table.selectionModel().selectionChanged.connect(self._refresh)
         self._refresh()
 
     def replace(self, batches: list[QueryBatch]) -> None:
         """Show *batches* instead of the current ones."""
-        self.model.replace(batches)
+        self.model.replace_rows(batches)
 
     def append(self, batch: QueryBatch) -> None:
         """Add a batch to the list."""
-        self.model.append([batch])
+        self.model.append_rows([batch])
 
     def refresh(self) -> None:
         """Update all rows, after a batch has ended."""
@@ -123,7 +123,7 @@ class QueryHistory(QWidget):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.closed.emit()
+            self.close_wanted.emit()
         else:
             super().keyPressEvent(event)
 
@@ -146,7 +146,7 @@ class QueryHistory(QWidget):
         self._run.setEnabled(has_selection)
 
 
-PLACE: Final = re.compile(r"<([^,<>\n]++),([^,<>\n]*+),([^<>\n]*+)>")
+PLACEHOLDER: Final = re.compile(r"<([^,<>\n]++),([^,<>\n]*+),([^<>\n]*+)>")
 """Pattern of a placeholder (name, type, value), such as `<database, sysname, Sales>`."""
 
 
@@ -172,7 +172,9 @@ SNIPPETS: Final = tuple(
 def list_parameters(text: str) -> list[TemplateParameter]:
     """Return the placeholders of *text* in order, without duplicate names."""
     parameters: dict[str, TemplateParameter] = {}
-    for name, kind, value in ([part.strip() for part in place_match] for place_match in PLACE.findall(text)):
+    for name, kind, value in (
+        [part.strip() for part in place_match] for place_match in PLACEHOLDER.findall(text)
+    ):
         parameters.setdefault(name.lower(), TemplateParameter(name, kind, value))
     return list(parameters.values())
 
@@ -180,10 +182,10 @@ def list_parameters(text: str) -> list[TemplateParameter]:
 def fill_placeholders(text: str, values: dict[str, str]) -> str:
     """Return *text* with every placeholder replaced by its entry in *values*, or by its default value."""
     lower = {name.lower(): value for name, value in values.items()}
-    return PLACE.sub(lambda match: lower.get(match[1].strip().lower(), match[3].strip()), text)
+    return PLACEHOLDER.sub(lambda match: lower.get(match[1].strip().lower(), match[3].strip()), text)
 
 
-def build_menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
+def build_snippet_menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
     """Return a menu of all snippets. Selecting a snippet calls *insert* with its text."""
     context_menu = QMenu(parent)
     for group, entries in SNIPPETS:
@@ -193,7 +195,7 @@ def build_menu(insert: Callable[[str], None], parent: QWidget) -> QMenu:
     return context_menu
 
 
-class PlacesDialog(QDialog):
+class TemplateParametersDialog(QDialog):
     """Dialog like "Specify Values for Template Parameters" in Management Studio."""
 
     def __init__(self, parameters: list[TemplateParameter], parent: QWidget | None = None) -> None:
@@ -204,7 +206,7 @@ class PlacesDialog(QDialog):
         for parameter in parameters:
             field = self.fields[parameter.name] = QLineEdit(parameter.value)
             form.addRow(f"{parameter.name} ({parameter.type})" if parameter.type else parameter.name, field)
-        lay_column(form, accept_buttons(self), parent=self)
+        lay_column(form, build_dialog_buttons(self), parent=self)
         fit_on_screen(self, 26 * self.fontMetrics().height(), self.sizeHint().height())
 
     @property

@@ -38,7 +38,7 @@ class BatchOutcome(Struct, frozen=True):
     results: tuple[Rowset, ...]
     started_tick: int
     elapsed_ticks: int
-    counted: int | None = None
+    stored_row_count: int | None = None
     """Number of result rows, if the rows themselves are no longer stored."""
 
     @property
@@ -54,7 +54,11 @@ class BatchOutcome(Struct, frozen=True):
     @property
     def row_count(self) -> int:
         """Total number of rows in all result sets."""
-        return sum(len(result.rows) for result in self.results) if self.counted is None else self.counted
+        return (
+            sum(len(result.rows) for result in self.results)
+            if self.stored_row_count is None
+            else self.stored_row_count
+        )
 
     @property
     def summary(self) -> str:
@@ -62,7 +66,7 @@ class BatchOutcome(Struct, frozen=True):
         for message in self.messages:
             if message.is_error:
                 return f"Msg {message.number}: {message.text}" if message.number else message.text
-        if self.results or self.counted:
+        if self.results or self.stored_row_count:
             return trn("{n} row", "{n} rows", self.row_count).format(
                 n=formatting.format_number(self.row_count)
             )
@@ -77,10 +81,10 @@ def summarize_outcome(outcome: BatchOutcome) -> BatchOutcome:
         messages += tuple(m for m in outcome.messages if m.number == 0 and m.severity == CANCELED_SEVERITY)[
             :1
         ]
-    return replace(outcome, messages=messages, results=(), counted=outcome.row_count)
+    return replace(outcome, messages=messages, results=(), stored_row_count=outcome.row_count)
 
 
-def from_event(event: Event, batch_end: SqlDoneData) -> BatchOutcome:
+def build_outcome(event: Event, batch_end: SqlDoneData) -> BatchOutcome:
     """Build the outcome of a batch from the event of its end."""
     return BatchOutcome(
         server=event.server or "",
@@ -119,24 +123,25 @@ def list_message_lines(outcome: BatchOutcome) -> Iterator[tuple[str, str | None,
             yield message.text, "bad" if message.is_error else None, None
 
 
-TEXT_CHARACTERS: Final = 256
+TEXT_CELL_CHARACTERS_MAX: Final = 256
 """Maximum number of characters of a value in results to text. Default of Management Studio."""
 
-TEXT_CELLS: Final = 10_000
+TEXT_CELLS_MAX: Final = 10_000
 """Maximum number of values in results to text."""
-TEXT_MESSAGES: Final = 500
+TEXT_MESSAGES_MAX: Final = 500
 """Maximum number of messages in results to text."""
-TEXT_LINES: Final = 5_000
+TEXT_LINES_MAX: Final = 5_000
 """Maximum number of lines in results to text."""
 
 
-def as_text(outcome: BatchOutcome) -> str:
+def format_as_text(outcome: BatchOutcome) -> str:
     """Return messages and results as text in order, up to the limits for results to text."""
     lines = [
-        text[:TEXT_MESSAGE_CHARACTERS] for text, _, _ in islice(list_message_lines(outcome), TEXT_MESSAGES)
+        text[:TEXT_MESSAGE_CHARACTERS_MAX]
+        for text, _, _ in islice(list_message_lines(outcome), TEXT_MESSAGES_MAX)
     ]
     parts: list[str] = []
-    line_count, remaining_cells, missing = 0, TEXT_CELLS, 0
+    line_count, remaining_cells, missing = 0, TEXT_CELLS_MAX, 0
     for result in outcome.results:
         parts.append("\n".join(lines[line_count : result.after_messages]))
         line_count = max(line_count, result.after_messages)
@@ -145,28 +150,28 @@ def as_text(outcome: BatchOutcome) -> str:
         if remaining_cells <= 0:
             continue
         remaining_cells -= (1 + len(rows)) * len(result.columns)
-        cells = [[formatting.format_cell(value)[:TEXT_CHARACTERS] for value in row] for row in rows]
+        cells = [[formatting.format_cell(value)[:TEXT_CELL_CHARACTERS_MAX] for value in row] for row in rows]
         parts.append(formatting.format_text_table(list(result.columns), cells))
     parts.append("\n".join(lines[line_count:]))
     if missing:
         parts.append(tr("Rows not shown here: {n}.").format(n=formatting.format_number(missing)))
-    if len(outcome.messages) > TEXT_MESSAGES:
-        unseen = len(outcome.messages) - TEXT_MESSAGES
+    if len(outcome.messages) > TEXT_MESSAGES_MAX:
+        unseen = len(outcome.messages) - TEXT_MESSAGES_MAX
         parts.append(tr("Messages not shown: {n}.").format(n=formatting.format_number(unseen)))
     shown_lines = "\n\n".join(part for part in parts if part).split("\n")
-    if len(shown_lines) > TEXT_LINES:
+    if len(shown_lines) > TEXT_LINES_MAX:
         message = tr("Lines not shown: {n}.").format(
-            n=formatting.format_number(len(shown_lines) - TEXT_LINES)
+            n=formatting.format_number(len(shown_lines) - TEXT_LINES_MAX)
         )
-        shown_lines[TEXT_LINES:] = ["", message]
+        shown_lines[TEXT_LINES_MAX:] = ["", message]
     return "\n".join(shown_lines)
 
 
-TEXT_MESSAGE_CHARACTERS: Final = 4_000
+TEXT_MESSAGE_CHARACTERS_MAX: Final = 4_000
 """Maximum number of characters of a message in results to text. Limit of PRINT for Unicode."""
 
 
-QUERY_WINDOW: Final = re.compile(r"[^#]+(#\d+)?")
+QUERY_WINDOW_PATTERN: Final = re.compile(r"[^#]+(#\d+)?")
 """Pattern of a query window's name: SERVER_A or SERVER_A#2. Other views use names such as SERVER_A#monitor."""
 
 
@@ -181,7 +186,7 @@ class QueryBatch(Struct):
     outcome: BatchOutcome | None = None
 
 
-class Batches:
+class TraineeBatches:
     """Filter for the trainee's batches. Batches of the scenario must stay hidden.
 
     The journal contains only inputs of the trainee. Each of its batches is matched with one start event.
@@ -196,7 +201,7 @@ class Batches:
     def record_start(self, event: Event, batch_start: SqlData) -> QueryBatch | None:
         """Return the batch that begins, or None if it is not the trainee's."""
         for item in self._journal[self._read :]:
-            if item.verb == "sql" and QUERY_WINDOW.fullmatch(item.args[0]):
+            if item.verb == "sql" and QUERY_WINDOW_PATTERN.fullmatch(item.args[0]):
                 self._awaited[item.args] += 1
         self._read = len(self._journal)
         window = batch_start.window
@@ -212,5 +217,5 @@ class Batches:
         if batch is None or batch.run != batch_end.run:
             return None
         del self._running[batch.window]
-        batch.outcome = from_event(event, batch_end)
+        batch.outcome = build_outcome(event, batch_end)
         return batch

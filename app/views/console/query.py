@@ -27,15 +27,15 @@ from PySide6.QtWidgets import QComboBox, QLabel, QSplitter, QWidget
 from app.views.console.outcome import BatchOutcome
 from app.views.console.results import QueryResults
 from app.widgets import theme
-from app.widgets.code_edit import CodeEdit, Complete
+from app.widgets.code_edit import CodeEdit, FindCompletions
 from app.widgets.highlight import Highlighter
-from app.widgets.layouts import lay_column, lay_row
-from app.widgets.reader import has_keys
+from app.widgets.layouts import build_row, lay_column
+from app.widgets.reader import has_keyboard_focus
 from app.widgets.tables import escape_tip
 from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.language import mark, tr, trn
-from engine.constants import PRODUCT, TICKS_PER_S
+from engine.constants import PRODUCT_VERSIONS, TICKS_PER_S
 from engine.messages import Message
 from engine.overrides import override
 
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
     from engine.tsql.batches.work import ResumableComputation
 
 
-_WORDS: Final = """
+_MIRRORING_KEYWORD_TEXT: Final = """
 AES ALGORITHM AUTHENTICATION CERTIFICATE DATABASE_MIRRORING DELAY DISABLED ENCRYPTION ENDPOINT FAILOVER
 FORCE_SERVICE_ALLOW_DATA_LOSS IMMEDIATE LISTENER_IP LISTENER_PORT LOG LOGIN MOVE NEGOTIATE NORECOVERY NOWAIT
 PARTNER PAYLOAD RC4 RECOVERY REPLACE REQUIRED RESUME SAFETY STARTED STOPPED SUPPORTED SUSPEND TCP TIMEOUT
 WITNESS
 """
-MIRRORING_WORDS: Final = frozenset(_WORDS.split())
+MIRRORING_KEYWORDS: Final = frozenset(_MIRRORING_KEYWORD_TEXT.split())
 """Keywords of mirroring statements that Pygments treats as names."""
 
-TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
+TOKEN_COLORS: Final[tuple[tuple[_TokenType, str], ...]] = (
     (Token.Keyword, "keyword"),
     (Token.Name.Function, "function"),
     (Token.Name.Builtin, "function"),
@@ -63,11 +63,11 @@ TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
 """Kind of token -> theme color. The first match applies. Other tokens have the normal text color."""
 
 
-def get_tone(kind: _TokenType, text: str) -> str | None:
+def get_token_color(kind: _TokenType, text: str) -> str | None:
     """Return the name of the theme color for a T-SQL token, or None for the normal text color."""
-    if kind in Token.Name and text.upper() in MIRRORING_WORDS:
+    if kind in Token.Name and text.upper() in MIRRORING_KEYWORDS:
         return "keyword"
-    return next((tone for family, tone in TONES if kind in family), None)
+    return next((tone for family, tone in TOKEN_COLORS if kind in family), None)
 
 
 def create_sql_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter:
@@ -77,21 +77,23 @@ def create_sql_highlighter(document: QTextDocument, colors: ThemeTokens) -> High
     def find_tone(kind: _TokenType, text: str) -> str | None:
         nonlocal before
         # a word after a dot, as in sys.database_mirroring, is a name
-        tone = get_tone(kind, text) if before != "." else None
+        tone = get_token_color(kind, text) if before != "." else None
         before = text
         return tone
 
     return Highlighter(document, colors, TransactSqlLexer(stripnl=False, ensurenl=False), find_tone)
 
 
-_COMMENT: Final = re.compile(r"^(\s*)--")
-_CHORD: Final = mark("(Ctrl+K) was pressed. Waiting for the second key: Ctrl+C comments, Ctrl+U uncomments.")
+_COMMENT_PATTERN: Final = re.compile(r"^(\s*)--")
+_CHORD_HINT: Final = mark(
+    "(Ctrl+K) was pressed. Waiting for the second key: Ctrl+C comments, Ctrl+U uncomments."
+)
 
 
 class SqlEditor(CodeEdit):
     """Editor for one batch or several batches separated by GO."""
 
-    def __init__(self, complete: Complete, parent: QWidget | None = None) -> None:
+    def __init__(self, complete: FindCompletions, parent: QWidget | None = None) -> None:
         super().__init__(complete, create_sql_highlighter, parent)
         self._chord = False
         self.menu_actions: list[QAction] = []
@@ -107,13 +109,13 @@ class SqlEditor(CodeEdit):
     # --- interface for the query window -------------------------------------------------------------------
 
     @property
-    def chosen_text(self) -> str:
+    def text_to_run(self) -> str:
         """Text that F5 runs: the selection, or the whole text without a selection."""
         return self.get_selected_text().strip() or self.toPlainText()
 
     @property
     def first_line(self) -> int:
-        """Line number at which `chosen_text` begins, counted from 1."""
+        """Line number at which `text_to_run` begins, counted from 1."""
         cursor = self.textCursor()
         if not self.get_selected_text().strip():
             return 1
@@ -148,7 +150,7 @@ class SqlEditor(CodeEdit):
             self._end_chord(event)
         elif self._is_chord_start(event):
             self._chord = True
-            self.message_ready.emit(tr(_CHORD))
+            self.message_ready.emit(tr(_CHORD_HINT))
         else:
             super().keyPressEvent(event)
 
@@ -179,7 +181,7 @@ class SqlEditor(CodeEdit):
         if event.key() == Qt.Key.Key_C:
             self.change_lines(lambda line: f"--{line}" if line.strip() else line)
         elif event.key() == Qt.Key.Key_U:
-            self.change_lines(lambda line: _COMMENT.sub(r"\1", line))
+            self.change_lines(lambda line: _COMMENT_PATTERN.sub(r"\1", line))
         elif event.key() != Qt.Key.Key_Escape:
             keys = QKeySequence(event.keyCombination()).toString(QKeySequence.SequenceFormat.NativeText)
             self.message_ready.emit(tr("(Ctrl+K, {keys}) is not a command.").format(keys=keys))
@@ -194,7 +196,7 @@ class SqlEditor(CodeEdit):
             self.setTextCursor(cursor)
 
 
-LEAST_PX: Final = 120
+DATABASE_BOX_WIDTH_MIN_PX: Final = 120
 """Minimum width of the database list when large text leaves little space. The open list shows full names."""
 
 
@@ -203,7 +205,7 @@ class DatabaseBox(QComboBox):
 
     wanted = Signal(str)
     """Signal: name of the selected database."""
-    left = Signal()
+    leave_wanted = Signal()
     """Signal: Escape was pressed or a name was selected, so the editor should get the focus."""
 
     def __init__(self) -> None:
@@ -213,7 +215,7 @@ class DatabaseBox(QComboBox):
         self.setToolTip(escape_tip(tr("Database of this connection (Ctrl+U)")))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(12)
-        self.setMinimumWidth(LEAST_PX)
+        self.setMinimumWidth(DATABASE_BOX_WIDTH_MIN_PX)
         self.setProperty("small", "true")
         self.textActivated.connect(self._choose)
 
@@ -228,20 +230,20 @@ class DatabaseBox(QComboBox):
             self.setCurrentIndex(self.findText(current, Qt.MatchFlag.MatchExactly))
 
     def _choose(self, name: str) -> None:
-        self.left.emit()
+        self.leave_wanted.emit()
         self.wanted.emit(name)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
+            self.leave_wanted.emit()
         else:
             super().keyPressEvent(event)
 
 
 def _format_product(version: int) -> str:
     """Format a product version as the status line of Management Studio does, for example 9.0 or 10.0."""
-    major, minor, *_ = PRODUCT[version][0].split(".")
+    major, minor, *_ = PRODUCT_VERSIONS[version][0].split(".")
     return f"{major}.{int(minor)}"
 
 
@@ -261,25 +263,27 @@ STATES: Final = {
 }
 
 
-PAUSED: Final = {
+PAUSED_TEXTS: Final = {
     "sent": mark("Sent. The clock is paused: start it (Pause key) to execute the query."),
     "running": mark("Executing… The clock is paused: start it (Pause key) to continue."),
 }
 """State -> text while the clock is paused, because waiting for the result is useless then."""
 
-_LOG: Final = mark("Executing… The commit waits for log to be written, here or on the mirror (WRITELOG).")
-WAITS: Final = {
+_LOG_WAIT_TEXT: Final = mark(
+    "Executing… The commit waits for log to be written, here or on the mirror (WRITELOG)."
+)
+WAIT_TEXTS: Final = {
     "delay": mark("Executing… WAITFOR is still running."),
     "lock": mark("Executing… Blocked by session {sessions}."),
-    "commit": _LOG,
-    "log": _LOG,
+    "commit": _LOG_WAIT_TEXT,
+    "log": _LOG_WAIT_TEXT,
 }
 """Kind of wait -> status text."""
 
 
 DEFAULT_DATABASE: Final = "master"
 """Default database of a new connection."""
-PARSED_A_TURN: Final = 8_000
+PARSE_WORK_PER_TURN: Final = 8_000
 """Work limit of one parsing step in units of engine/tsql/batches/work.py, about 8 ms."""
 
 
@@ -287,7 +291,7 @@ class ConnectionStatus(Struct, frozen=True):
     """Contents of a window's status line: its connection and its wait."""
 
     server: str
-    number: int
+    server_number: int
     """Position of the server in the drill, which determines its color."""
     version: int
     login: str = ""
@@ -297,17 +301,17 @@ class ConnectionStatus(Struct, frozen=True):
     paused: bool = False
     """True while the clock is paused."""
     wait: str = ""
-    """Kind of wait of the batch, a key of `WAITS`. Empty if the batch does not wait."""
+    """Kind of wait of the batch, a key of `WAIT_TEXTS`. Empty if the batch does not wait."""
     blockers: tuple[int, ...] = ()
     """IDs of the sessions that hold the lock for which the batch waits."""
 
 
-def _drop_passing_fields(status: ConnectionStatus) -> ConnectionStatus:
+def _drop_transient_fields(status: ConnectionStatus) -> ConnectionStatus:
     """Return *status* without the fields that can change while a batch runs."""
     return replace(status, databases=(), paused=False, wait="", blockers=())
 
 
-SHARES: Final = (2, 3)
+EDITOR_RESULTS_SHARES: Final = (2, 3)
 """Height shares of editor and results. A grid needs space for a header and a scroll bar."""
 
 
@@ -315,13 +319,13 @@ class QueryWindow(QWidget):
     """Query window on one server. *window* is its name in input lines, for example SERVER_A#2."""
 
     text_changed = Signal()
-    announced = Signal(str)
+    announcement_ready = Signal(str)
     """Signal: text that a screen reader should announce."""
     database_wanted = Signal(str)
     parsed = Signal()
     """Signal: parsing has ended."""
 
-    def __init__(self, window: str, complete: Complete, parent: QWidget | None = None) -> None:
+    def __init__(self, window: str, complete: FindCompletions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.window_id = window
         self.server = window.partition("#")[0]
@@ -336,7 +340,7 @@ class QueryWindow(QWidget):
         self._first_line = 1
         self._parsing: ResumableComputation[list[Message]] | None = None
         self._turn = QTimer(self, singleShot=True)
-        self._turn.timeout.connect(self._parse_on)
+        self._turn.timeout.connect(self._continue_parsing)
         self._last_facts = ""
         self._parts: list[str] = []
         self.databases = DatabaseBox()
@@ -349,7 +353,7 @@ class QueryWindow(QWidget):
         self.results.line_chosen.connect(lambda line: self.editor.go_to_line(self._first_line + line - 1))
         self.editor.textChanged.connect(self.text_changed)
         self.editor.message_ready.connect(self._show_status)
-        self.databases.left.connect(self.editor.setFocus)
+        self.databases.leave_wanted.connect(self.editor.setFocus)
         self._split = QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False)
         self._split.setObjectName("split")
         self._split.addWidget(self.editor)
@@ -362,11 +366,11 @@ class QueryWindow(QWidget):
         self._facts.setTextFormat(Qt.TextFormat.PlainText)  # a database name may contain HTML
         self._lay_out()
         self.set_state("disconnected")
-        theme.call_after_events(self, theme.SIZE, self._fit_facts)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._fit_facts)
 
     def _lay_out(self) -> None:
-        status = lay_row((self._state, 1), self._facts, margins=(6, 2, 6, 2))
-        head = lay_row((self._band, 1), self.databases, margins=0, spacing=0)
+        status = build_row((self._state, 1), self._facts, margins=(6, 2, 6, 2))
+        head = build_row((self._band, 1), self.databases, margins=0, spacing=0)
         lay_column(head, (self._split, 1), status, parent=self, margins=0, spacing=0)
         for shrinks in (
             self._state,
@@ -374,14 +378,16 @@ class QueryWindow(QWidget):
             self._band,
         ):  # these texts begin with their most important part
             shrinks.setMinimumWidth(60)
-        self._fit_fonts()
+        self._shrink_fonts()
 
     def _show_results(self) -> None:
         self.results.show()
         if not self._shared:
             self._shared = True
             height = self._split.height()  # QSplitter distributes only the space above the minimum sizes
-            self._split.setSizes([height * share // sum(SHARES) for share in SHARES])
+            self._split.setSizes(
+                [height * share // sum(EDITOR_RESULTS_SHARES) for share in EDITOR_RESULTS_SHARES]
+            )
 
     # --- states of a batch --------------------------------------------------------------------------------
 
@@ -419,19 +425,19 @@ class QueryWindow(QWidget):
         """Announce the end of a batch to a screen reader, because the focus stays in the editor."""
         if QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.editor, text))
-        self.announced.emit(text)
+        self.announcement_ready.emit(text)
 
     def show_refused(self, reason: str) -> None:
         """Show that the simulation refused the batch."""
-        self._show_alone([Message(0, 16, 1, 1, reason)])
+        self._show_messages_only([Message(0, 16, 1, 1, reason)])
         self.set_state("failed")
 
-    def parse_in_turns(self, parsing: ResumableComputation[list[Message]]) -> None:
+    def start_parsing(self, parsing: ResumableComputation[list[Message]]) -> None:
         """Check the syntax without running the batch. A long text takes several turns of the event loop."""
         self._first_line = self.editor.first_line
         self._parsing = parsing
         self.set_state("parsing")
-        self._parse_on()
+        self._continue_parsing()
 
     def stop_parsing(self) -> None:
         """Stop the running syntax check."""
@@ -439,18 +445,18 @@ class QueryWindow(QWidget):
         self._turn.stop()
         self.set_state("cancelled")
 
-    def _parse_on(self) -> None:
+    def _continue_parsing(self) -> None:
         if self._parsing is None:
             return
-        if not self._parsing.continue_to(self._parsing.spent + PARSED_A_TURN):
+        if not self._parsing.continue_to(self._parsing.spent + PARSE_WORK_PER_TURN):
             self._turn.start(0)
             return
         messages, self._parsing = self._parsing.get_result(), None
-        self._show_alone(messages)
+        self._show_messages_only(messages)
         self.set_state("failed" if any(message.is_error for message in messages) else "parsed")
         self.parsed.emit()
 
-    def forget(self) -> None:
+    def clear_results(self) -> None:
         """Clear the results after a jump to another time, at which the batch may not have run."""
         self.started_tick = None
         self._is_current = True
@@ -473,7 +479,7 @@ class QueryWindow(QWidget):
         self._connection = connection
         self.databases.show_databases(connection.databases, connection.database or DEFAULT_DATABASE)
         self._show_status("")
-        if _drop_passing_fields(connection) == _drop_passing_fields(before):
+        if _drop_transient_fields(connection) == _drop_transient_fields(before):
             return
         self._paint_band()
         self._show_facts(self._last_facts)
@@ -487,7 +493,7 @@ class QueryWindow(QWidget):
 
     def toggle_results(self) -> None:
         """Show or hide the results."""
-        had_focus = has_keys(self.results)
+        had_focus = has_keyboard_focus(self.results)
         if self.results.isHidden():
             self._show_results()
         else:
@@ -499,8 +505,8 @@ class QueryWindow(QWidget):
         """Move the focus through editor, results and messages (F6). From any other widget, focus the editor."""
         indexes = [index for index in range(self.results.count()) if self.results.isTabVisible(index)]
         stops = [-1, *([] if self.results.isHidden() else indexes)]
-        focus_index = self.results.currentIndex() if has_keys(self.results) else -1
-        is_elsewhere = focus_index < 0 and not has_keys(self.editor)
+        focus_index = self.results.currentIndex() if has_keyboard_focus(self.results) else -1
+        is_elsewhere = focus_index < 0 and not has_keyboard_focus(self.editor)
         next_index = -1 if is_elsewhere else stops[(stops.index(focus_index) + step) % len(stops)]
         if next_index < 0:
             self.editor.setFocus()
@@ -523,10 +529,10 @@ class QueryWindow(QWidget):
     def _show_status(self, text: str) -> None:
         """Show *text*, or the text of the state if *text* is empty."""
         sign, tone, words = STATES[self.state]
-        if self._connection.paused and self.state in PAUSED:
-            words = PAUSED[self.state]
-        elif self._connection.wait in WAITS and self.state == "running":
-            words = WAITS[self._connection.wait]
+        if self._connection.paused and self.state in PAUSED_TEXTS:
+            words = PAUSED_TEXTS[self.state]
+        elif self._connection.wait in WAIT_TEXTS and self.state == "running":
+            words = WAIT_TEXTS[self._connection.wait]
         words = tr(words).format(sessions=", ".join(map(str, self._connection.blockers)))
         color = theme.get_tokens(self.palette()).get_color(tone)
         self._state.setText(text or f'<b style="color:{color.name()}">{sign}</b> {words}')
@@ -555,14 +561,14 @@ class QueryWindow(QWidget):
             text = text.partition("   ")[2]
         self._facts.setText(text)
 
-    def _fit_fonts(self) -> None:
+    def _shrink_fonts(self) -> None:
         """Use a smaller font, so that all facts fit into a window of 1366 pixels."""
         for label in (self._state, self._facts):
             label.setFont(theme.resize_font(self.font(), STATUS_SCALE))
 
     def _paint_band(self) -> None:
         colors = theme.get_tokens(self.palette())
-        ground, text = colors.get_server_color(self._connection.number), colors.on_accent
+        ground, text = colors.get_server_color(self._connection.server_number), colors.on_accent
         self._band.setStyleSheet(f"background: {ground.name()}; color: {text.name()}; padding: 2px 8px;")
         database = f" · {self._connection.database}" if self._connection.database else ""
         version = f" · SQL Server {self._connection.version}" if self._connection.version else ""
@@ -576,9 +582,9 @@ class QueryWindow(QWidget):
             self._paint_band()
             self._show_status("")
         elif event.type() == QEvent.Type.FontChange:
-            self._fit_fonts()
+            self._shrink_fonts()
 
-    def _show_alone(self, messages: list[Message]) -> None:
+    def _show_messages_only(self, messages: list[Message]) -> None:
         outcome = BatchOutcome(self.server, self.window_id, "", tuple(messages), (), 0, 0)
         self.results.show_outcome(outcome)
         self._show_results()

@@ -14,46 +14,48 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.console.outcome import BatchOutcome, Rowset, as_text, list_message_lines
+from app.views.console.outcome import BatchOutcome, Rowset, format_as_text, list_message_lines
 from app.widgets import theme
-from app.widgets.reader import has_keys
+from app.widgets.reader import has_keyboard_focus
 from app.widgets.tables import TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import tr
 
-WIDTH_ROWS: Final = 200
+WIDTH_SAMPLE_ROWS_MAX: Final = 200
 """Maximum number of rows that determine initial column widths."""
-WIDTH_CELLS: Final = 2_000
+WIDTH_SAMPLE_CELLS_MAX: Final = 2_000
 """Maximum number of cells that determine initial column widths. More cells would take long and rarely matter."""
-WIDTH_CHARACTERS: Final = 60
+COLUMN_CHARACTERS_MAX: Final = 60
 
-CELL_SHOWN: Final = 4_000
+CELL_CHARACTERS_MAX: Final = 4_000
 """Maximum number of displayed characters of a cell. Painting a million characters takes seconds. Management
 Studio stops at 65,535.
 """
 
-GRIDS_SHOWN: Final = 100
+GRIDS_MAX: Final = 100
 """Maximum number of grids, as in Management Studio."""
 
-MESSAGES_SHOWN: Final = 300_000
+MESSAGE_CHARACTERS_MAX: Final = 300_000
 """Maximum number of characters of all messages."""
-LINES_SHOWN: Final = 10_000
+MESSAGE_LINES_MAX: Final = 10_000
 """Maximum number of message lines."""
 
-GRIDS_A_TURN: Final = 8
+GRIDS_PER_TURN: Final = 8
 """Maximum number of result sets to create in one turn of the event loop."""
-MESSAGES_A_TURN: Final = 15_000
+MESSAGE_CHARACTERS_PER_TURN: Final = 15_000
 """Maximum number of message characters to append in one turn of the event loop."""
-LINES_A_TURN: Final = 100
+MESSAGE_LINES_PER_TURN: Final = 100
 """Maximum number of message lines to append in one turn of the event loop."""
 
 
 def build_columns(result: Rowset) -> list[TableColumn]:
     """Return the grid columns of a result set, wide enough for their contents. NULL has a muted color."""
-    looked_at = result.rows[: min(WIDTH_ROWS, 1 + WIDTH_CELLS // max(1, len(result.columns)))]
+    sample_rows = result.rows[
+        : min(WIDTH_SAMPLE_ROWS_MAX, 1 + WIDTH_SAMPLE_CELLS_MAX // max(1, len(result.columns)))
+    ]
 
     def build_column(index: int, title: str) -> TableColumn:
-        texts = (_format_cell(row[index])[:WIDTH_CHARACTERS] for row in looked_at)
+        texts = (_format_cell(row[index])[:COLUMN_CHARACTERS_MAX] for row in sample_rows)
         return TableColumn(
             title=title or tr("(No column name)"),
             is_name=True,
@@ -68,16 +70,18 @@ def build_columns(result: Rowset) -> list[TableColumn]:
 
 def _format_cell(value: object) -> str:
     """Format a value for a grid. Cut long text, because painting it takes too long."""
-    if isinstance(value, str) and len(value) > CELL_SHOWN:
-        return value[:CELL_SHOWN] + "…"
+    if isinstance(value, str) and len(value) > CELL_CHARACTERS_MAX:
+        return value[:CELL_CHARACTERS_MAX] + "…"
     return formatting.format_cell(value)
 
 
 def _cut_tip(value: object) -> str:
-    if not isinstance(value, str) or len(value) <= CELL_SHOWN:
+    if not isinstance(value, str) or len(value) <= CELL_CHARACTERS_MAX:
         return ""
     text = tr("{n} characters; only the first {shown} are shown and copied.")
-    return text.format(n=formatting.format_number(len(value)), shown=formatting.format_number(CELL_SHOWN))
+    return text.format(
+        n=formatting.format_number(len(value)), shown=formatting.format_number(CELL_CHARACTERS_MAX)
+    )
 
 
 class QueryResults(QTabWidget):
@@ -106,7 +110,7 @@ class QueryResults(QTabWidget):
         self._pages = QStackedWidget()
         self._pages.addWidget(self._area)
         self._pages.addWidget(self._text)
-        self.messages = _Messages()
+        self.messages = _MessagesTab()
         self.messages.line_chosen.connect(self.line_chosen)
         self.addTab(self._pages, tr("Results"))
         self.addTab(self.messages, tr("Messages"))
@@ -133,20 +137,20 @@ class QueryResults(QTabWidget):
 
     def show_outcome(self, outcome: BatchOutcome | None) -> None:
         """Show the results of a batch. None clears both pages. A focus inside the results stays inside."""
-        has_focus = has_keys(self)
+        has_focus = has_keyboard_focus(self)
         self._outcome = outcome
         if self._grids.count():
             self._grids = self._create_splitter()
         lines = list(list_message_lines(outcome)) if outcome else []
         results = outcome.results if outcome else ()
-        if len(results) > GRIDS_SHOWN:
+        if len(results) > GRIDS_MAX:
             text = tr("Result sets not shown: {n}.").format(
-                n=formatting.format_number(len(results) - GRIDS_SHOWN)
+                n=formatting.format_number(len(results) - GRIDS_MAX)
             )
             lines.insert(0, (text, "warn", None))
         self.messages.show_lines(lines)
         self._show_text()
-        self._pending = list(enumerate(results[:GRIDS_SHOWN], start=1))
+        self._pending = list(enumerate(results[:GRIDS_MAX], start=1))
         self._make_grids()
         self._choose_page()
         if has_focus:
@@ -154,7 +158,7 @@ class QueryResults(QTabWidget):
 
     def _make_grids(self) -> None:
         """Create the next grids. Later turns of the event loop create the others."""
-        current_grids, self._pending = self._pending[:GRIDS_A_TURN], self._pending[GRIDS_A_TURN:]
+        current_grids, self._pending = self._pending[:GRIDS_PER_TURN], self._pending[GRIDS_PER_TURN:]
         for number, result in current_grids:
             grid = _build_grid(result, number)
             grid.addActions(self.grid_actions)
@@ -168,13 +172,13 @@ class QueryResults(QTabWidget):
         outcome = self._outcome if self._as_text else None
         if outcome is not self._text_of:
             self._text_of = outcome
-            self._text.setPlainText(as_text(outcome) if outcome else "")
+            self._text.setPlainText(format_as_text(outcome) if outcome else "")
 
-    def show_as_text(self, yes: bool) -> None:
+    def show_as_text(self, as_text: bool) -> None:
         """Show results as text or in grids."""
-        self._as_text = yes
+        self._as_text = as_text
         self._show_text()
-        self._pages.setCurrentIndex(int(yes))
+        self._pages.setCurrentIndex(int(as_text))
         self._choose_page()
 
     def focus_page(self) -> None:
@@ -207,11 +211,11 @@ class QueryResults(QTabWidget):
         self._grids.setSizes([grid.table.rowCount() + 2 for grid in grids])
 
 
-Line = tuple[str, str | None, int | None]
+MessageLine = tuple[str, str | None, int | None]
 """Text, tone, and line number in the batch."""
 
 
-class _Messages(QPlainTextEdit):
+class _MessagesTab(QPlainTextEdit):
     """Messages tab. A double click or Enter on an error selects its line in the editor."""
 
     line_chosen = Signal(int)
@@ -224,13 +228,13 @@ class _Messages(QPlainTextEdit):
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self._lines: list[Line] = []
-        self._pending: list[Line] = []
+        self._lines: list[MessageLine] = []
+        self._pending: list[MessageLine] = []
         """Lines that are not added yet."""
         self._turn = QTimer(self, singleShot=True)
         self._turn.timeout.connect(self._append_next_lines)
 
-    def show_lines(self, lines: list[Line]) -> None:
+    def show_lines(self, lines: list[MessageLine]) -> None:
         self._lines = lines
         self._pending = _limit_lines(lines)
         self.clear()
@@ -243,7 +247,11 @@ class _Messages(QPlainTextEdit):
         cursor.movePosition(QTextCursor.MoveOperation.End)
         colors = theme.get_tokens(self.palette())
         characters = count = 0
-        while count < len(self._pending) and count < LINES_A_TURN and characters < MESSAGES_A_TURN:
+        while (
+            count < len(self._pending)
+            and count < MESSAGE_LINES_PER_TURN
+            and characters < MESSAGE_CHARACTERS_PER_TURN
+        ):
             text, tone, line = self._pending[count]
             count += 1
             characters += len(text)
@@ -283,13 +291,13 @@ class _Messages(QPlainTextEdit):
             self.setFont(theme.build_fixed_font())
 
 
-def _limit_lines(lines: list[Line]) -> list[Line]:
+def _limit_lines(lines: list[MessageLine]) -> list[MessageLine]:
     """Return the lines up to the display limits, and a line with the number of omitted messages."""
-    shown_lines: list[Line] = []
+    shown_lines: list[MessageLine] = []
     characters = count = 0
     for number, (text, tone, line) in enumerate(lines):
-        room = min(MESSAGES_SHOWN - characters, (LINES_SHOWN - count) * 80)
-        if room <= 0 or count + text.count("\n") > LINES_SHOWN:
+        room = min(MESSAGE_CHARACTERS_MAX - characters, (MESSAGE_LINES_MAX - count) * 80)
+        if room <= 0 or count + text.count("\n") > MESSAGE_LINES_MAX:
             message = tr("Messages not shown: {n}.").format(n=formatting.format_number(len(lines) - number))
             shown_lines.append((message, "warn", None))
             break
@@ -305,7 +313,7 @@ def _build_grid(result: Rowset, number: int) -> TableView:
     model.setParent(grid)
     grid.show_as_grid()
     rows: list[object] = list(result.rows)
-    model.replace(rows)
+    model.replace_rows(rows)
     return grid
 
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.reader import HistoryLine
 from app.words.language import tr
 from engine.events import Event, PowerShellData, get_data
@@ -40,15 +40,15 @@ class ShellWindow(QWidget):
         self.line.setPlaceholderText("Get-ClusterNode")
         self.line.line_entered.connect(self._send)
         self._prompt = QLabel(PROMPT)
-        entry = lay_row(self._prompt, (self.line, 1), margins=(6, 2, 6, 2))
+        entry = build_row(self._prompt, (self.line, 1), margins=(6, 2, 6, 2))
         lay_column(self._band, (self.transcript, 1), entry, parent=self, margins=0, spacing=0)
         self.setFocusProxy(self.line)
         self._show_theme()
-        theme.call_after_events(self, theme.LOOKS, self._show_theme)
+        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_theme)
 
     def send(self) -> None:
         """Send the typed line."""
-        self.line.send()
+        self.line.send_line()
 
     def _send(self, line: str) -> None:
         self.requested.emit(Input(0, "ps", (self.server, line)).line_without_time)

@@ -12,16 +12,16 @@ from app.views.console.query import ConnectionStatus, QueryWindow
 from app.views.console.shell import ShellWindow
 from app.widgets import keys, theme
 from app.widgets.bars import attach_menu
-from app.widgets.layouts import lay_row
-from app.widgets.reader import has_keys
+from app.widgets.layouts import build_row
+from app.widgets.reader import has_keyboard_focus
 from app.words.language import tr
 from engine import tsql
 from engine.model import World
 from engine.overrides import override
 
-IN_BAR: Final = ("run", "cancel", "parse", "text", "snippets", "history", "zoom")
+BUTTON_TOOLS: Final = ("run", "cancel", "parse", "text", "snippets", "history", "zoom")
 """Tools that have a button next to the tabs."""
-RARE: Final = ("text", "history", "snippets", "parse", "zoom")
+OVERFLOW_ORDER: Final = ("text", "history", "snippets", "parse", "zoom")
 """Tools whose buttons move into an overflow menu if space is short, least used first."""
 
 
@@ -31,21 +31,21 @@ class ConsoleTool(Struct, frozen=True):
     name: str
     text: str
     icon: str
-    do: Callable[[], object]
+    callback: Callable[[], object]
 
 
-def build_actions(owner: QWidget, acts: Iterable[ConsoleTool]) -> dict[str, QAction]:
+def build_actions(owner: QWidget, tools: Iterable[ConsoleTool]) -> dict[str, QAction]:
     """Return an action by name for each tool. They work while the focus is anywhere inside *owner*."""
     actions = {}
-    for act in acts:
+    for act in tools:
         action = actions[act.name] = QAction(act.text, owner)
-        its_keys = keys.BY_NAME[f"query.{act.name}"].ssms
+        its_keys = keys.COMMANDS_BY_NAME[f"query.{act.name}"].ssms
         action.setShortcuts([QKeySequence(key) for key in its_keys])
         action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         text = act.text.replace("&", "")
         action.setToolTip(f"{text} ({its_keys[0]})" if its_keys else text)
         action.setProperty("drawing", act.icon)  # "icon" is already a property of QAction
-        action.triggered.connect(lambda _=False, do=act.do: do())
+        action.triggered.connect(lambda _=False, do=act.callback: do())
         owner.addAction(action)
     actions["text"].setCheckable(True)
     actions["history"].setCheckable(True)
@@ -66,7 +66,7 @@ class ToolBar(QWidget):
     def __init__(self, actions: Mapping[str, QAction], new_menu: QMenu) -> None:
         super().__init__()
         self._actions = actions
-        self.buttons = {name: QToolButton() for name in IN_BAR}
+        self.buttons = {name: QToolButton() for name in BUTTON_TOOLS}
         for name, button in self.buttons.items():
             button.setDefaultAction(actions[name])
         self.buttons["run"].setText(tr("Execute"))
@@ -79,13 +79,13 @@ class ToolBar(QWidget):
         self.more.setToolTip(tr("More buttons"))
         self.more.setAccessibleName(tr("More buttons"))
         overflow_menu = QMenu(self)
-        overflow_menu.aboutToShow.connect(lambda: self._fill(overflow_menu))
+        overflow_menu.aboutToShow.connect(lambda: self._fill_overflow_menu(overflow_menu))
         attach_menu(new_menu, new_button)
         attach_menu(overflow_menu, self.more)
-        lay_row(*self.buttons.values(), self.more, new_button, parent=self, margins=(2, 0, 2, 0), spacing=0)
+        build_row(*self.buttons.values(), self.more, new_button, parent=self, margins=(2, 0, 2, 0), spacing=0)
         self.more.hide()
 
-    def fit(self, room: int) -> None:
+    def shrink_to(self, room: int) -> None:
         """Shrink to at most *room* pixels, if possible."""
         height = self.fontMetrics().height()
         for button in self.buttons.values():
@@ -93,7 +93,7 @@ class ToolBar(QWidget):
             button.show()
         self.more.hide()
         self.new.setText(tr("New query ▾"))
-        for name in RARE:
+        for name in OVERFLOW_ORDER:
             if self.sizeHint().width() <= room:
                 return
             self.more.show()
@@ -101,7 +101,7 @@ class ToolBar(QWidget):
         if self.sizeHint().width() > room:
             self.new.setText("+ ▾")
 
-    def _fill(self, menu: QMenu) -> None:
+    def _fill_overflow_menu(self, menu: QMenu) -> None:
         menu.clear()
         menu.addActions([self._actions[name] for name, button in self.buttons.items() if button.isHidden()])
 
@@ -116,13 +116,13 @@ class CloseButton(QToolButton):
         self.setAccessibleName(tr("Close this window"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._show_theme()
-        theme.call_after_events(self, theme.PALETTE, self._show_theme)
+        theme.call_after_events(self, theme.PALETTE_EVENTS, self._show_theme)
 
     def _show_theme(self) -> None:
         self.setIcon(theme.load_icon("close", theme.get_tokens(self.palette())))
 
 
-BAR_SHARE: Final = 0.45
+BUTTONS_WIDTH_SHARE_MIN: Final = 0.45
 """Minimum width of the buttons as a share of the total width, independent of the number of tabs."""
 CLOSED_TEXTS_MAX: Final = 10
 """Maximum number of texts of closed windows that can be reopened."""
@@ -137,7 +137,7 @@ class ClosedWindow(Struct, frozen=True):
     """Title of the drill, if the window belongs to another run."""
 
 
-def get_server(window: str) -> str:
+def parse_server(window: str) -> str:
     """Return the server of a window name, for example SERVER_A of SERVER_A#2."""
     return window.partition("#")[0]
 
@@ -145,10 +145,10 @@ def get_server(window: str) -> str:
 class QueryTabs(QTabWidget):
     """Tab bar of the query windows, titled with the window names of input lines, and of PowerShell windows."""
 
-    opened = Signal(object)
+    window_opened = Signal(object)
     shell_opened = Signal(object)
     """Signal: new PowerShell window."""
-    closing = Signal(object)
+    window_closing = Signal(object)
     """Signal: the window is about to be removed."""
     drafts_changed = Signal()
     text_closed = Signal(str)
@@ -168,7 +168,7 @@ class QueryTabs(QTabWidget):
         self.setMovable(True)
         self.setDocumentMode(True)
         self.setElideMode(Qt.TextElideMode.ElideNone)
-        theme.call_after_events(self, theme.FONT, self._lay_out_again)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._lay_out_bar)
 
     # --- windows ------------------------------------------------------------------------------------------
 
@@ -209,13 +209,13 @@ class QueryTabs(QTabWidget):
 
     def close_shell(self, shell: ShellWindow) -> None:
         """Close a PowerShell window, which contains no text that could be lost."""
-        had_keys = has_keys(shell)
+        had_keys = has_keyboard_focus(shell)
         self.removeTab(self.indexOf(shell))
         shell.deleteLater()
         if had_keys:
-            self.focus_front()
+            self.focus_front_window()
 
-    def focus_front(self) -> None:
+    def focus_front_window(self) -> None:
         """Focus the front window."""
         if self.current is not None:
             self.current.editor.setFocus()
@@ -226,13 +226,13 @@ class QueryTabs(QTabWidget):
         """Return the query window *name*, or None if it is not open."""
         return next((window for window in self.list_windows() if window.window_id == name), None)
 
-    def open_another(self, server: str, text: str = "") -> QueryWindow:
+    def open_on_server(self, server: str, text: str = "") -> QueryWindow:
         """Open another window on *server* with the first unused window name, and return it."""
         used = {window.window_id for window in self.list_windows()}
         numbers = (f"{server}#{number}" if number > 1 else server for number in range(1, len(used) + 2))
-        return self.open(next(name for name in numbers if name not in used), text)
+        return self.open_window(next(name for name in numbers if name not in used), text)
 
-    def open(self, name: str, text: str, take_focus: bool = True) -> QueryWindow:
+    def open_window(self, name: str, text: str, take_focus: bool = True) -> QueryWindow:
         """Open the window *name* with *text* in front and return it.
 
         Focus its editor if *take_focus* is True.
@@ -249,20 +249,20 @@ class QueryTabs(QTabWidget):
             window.show_connection(self._get_connection(window, self._world))
         if take_focus:
             window.editor.setFocus()
-        self.opened.emit(window)
+        self.window_opened.emit(window)
         self.drafts_changed.emit()
         return window
 
     def close_window(self, window: QueryWindow) -> None:
         """Close a window and focus the new front window. The text can be reopened."""
-        had_keys = has_keys(window)
+        had_keys = has_keyboard_focus(window)
         text = window.editor.toPlainText()
-        self.closing.emit(window)
+        self.window_closing.emit(window)
         if text.strip():
-            self.store_closed([ClosedWindow(window.server, text)])
+            self.store_closed_windows([ClosedWindow(window.server, text)])
         self._remove(window)
         if had_keys:
-            self.focus_front()
+            self.focus_front_window()
         self.drafts_changed.emit()
         if text.strip():
             self.text_closed.emit(window.window_id)
@@ -272,7 +272,7 @@ class QueryTabs(QTabWidget):
         self._files[window.window_id] = file
         self.setTabText(self.indexOf(window), f"{file} – {window.window_id}")
         window.editor.document().setModified(False)
-        self._lay_out_again()
+        self._lay_out_bar()
 
     def change_connection(self, window: QueryWindow, server: str) -> QueryWindow:
         """Replace *window* by a new window on *server* with the same tab position and text, and return it.
@@ -282,9 +282,9 @@ class QueryTabs(QTabWidget):
         """
         position, text = self.indexOf(window), window.editor.toPlainText()
         old_cursor = window.editor.textCursor()
-        self.closing.emit(window)
+        self.window_closing.emit(window)
         self._remove(window)
-        new_window = self.open_another(server, text)
+        new_window = self.open_on_server(server, text)
         cursor = new_window.editor.textCursor()
         cursor.setPosition(old_cursor.anchor())
         cursor.setPosition(old_cursor.position(), QTextCursor.MoveMode.KeepAnchor)
@@ -313,25 +313,25 @@ class QueryTabs(QTabWidget):
             strings += [listener_address, f"{listener_address};ApplicationIntent=ReadOnly"]
         return strings
 
-    def reopen(self, number: int) -> None:
+    def reopen_window(self, number: int) -> None:
         """Reopen the closed window *number*. If this run does not have its server, use the first server."""
         window = self.closed.pop(number)
         servers = list(self._world.instances) if self._world is not None else []
         if servers:
-            self.open_another(window.server if window.server in servers else servers[0], window.text)
+            self.open_on_server(window.server if window.server in servers else servers[0], window.text)
 
-    def store_closed(self, closed: Sequence[ClosedWindow]) -> None:
+    def store_closed_windows(self, closed: Sequence[ClosedWindow]) -> None:
         """Store the texts of closed windows for reopening. Of equal texts, keep only the newest."""
         other_windows = [
             window for window in self.closed if all(window.text != new_window.text for new_window in closed)
         ]
         self.closed = [*closed, *other_windows][:CLOSED_TEXTS_MAX]
 
-    def show_neighbor(self, offset: int = 1) -> None:
+    def show_adjacent_window(self, offset: int = 1) -> None:
         """Show the next tab, or the previous tab if *offset* is −1."""
         if self.count():
             self.setCurrentIndex((self.currentIndex() + offset) % self.count())
-            self.focus_front()
+            self.focus_front_window()
 
     def _remove(self, window: QueryWindow) -> None:
         self._files.pop(window.window_id, None)
@@ -354,16 +354,16 @@ class QueryTabs(QTabWidget):
         for shell in self.list_shells():
             self.close_shell(shell)
         for name, text in drafts.items():
-            if get_server(name) in servers:
-                self.open(name, text, take_focus=False)
+            if parse_server(name) in servers:
+                self.open_window(name, text, take_focus=False)
         if self.count():
             self.setCurrentIndex(0)
 
-    def keep_only(self, servers: Container[str]) -> None:
+    def close_other_servers(self, servers: Container[str]) -> None:
         """Close the windows of servers that are not in *servers*. Their texts can be reopened."""
         for window in [window for window in self.list_windows() if window.server not in servers]:
             if window.editor.toPlainText().strip():
-                self.store_closed([ClosedWindow(window.server, window.editor.toPlainText())])
+                self.store_closed_windows([ClosedWindow(window.server, window.editor.toPlainText())])
             self._remove(window)
         for shell in self.list_shells():
             if self._world is None or shell.server not in self._world.nodes:
@@ -400,7 +400,7 @@ class QueryTabs(QTabWidget):
         source = window_state.target.source if window_state is not None else ""
         return ConnectionStatus(
             server=f"{source} → {session.server}" if session and source in world.listeners else window.server,
-            number=self._get_number(window.server),
+            server_number=self._get_number(window.server),
             version=world.instances[window.server].version,
             login=f"{session.login} ({session.spid})" if session else "",
             database=session.database if session else "",
@@ -443,19 +443,24 @@ class QueryTabs(QTabWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         bar = self.cornerWidget(Qt.Corner.TopRightCorner)
         if isinstance(bar, ToolBar):
-            bar.fit(max(self.width() - self.tabBar().sizeHint().width(), round(BAR_SHARE * self.width())))
+            bar.shrink_to(
+                max(
+                    self.width() - self.tabBar().sizeHint().width(),
+                    round(BUTTONS_WIDTH_SHARE_MIN * self.width()),
+                )
+            )
         super().resizeEvent(event)
 
     @override
     def tabInserted(self, index: int) -> None:
         super().tabInserted(index)
-        self._lay_out_again()
+        self._lay_out_bar()
 
     @override
     def tabRemoved(self, index: int) -> None:
         super().tabRemoved(index)
-        self._lay_out_again()
+        self._lay_out_bar()
 
-    def _lay_out_again(self) -> None:
+    def _lay_out_bar(self) -> None:
         """Lay out the button bar in the space next to the tabs. Qt does this only when the size changes."""
         self.resizeEvent(QResizeEvent(self.size(), self.size()))

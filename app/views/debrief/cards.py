@@ -16,17 +16,17 @@ from PySide6.QtWidgets import (
 
 from app.view_models.debrief.model import DebriefModel, Grade, SummaryFigure, SummaryModel
 from app.view_models.debrief.verdict import Step, VerdictModel
-from app.views.debrief.parts import build_label, build_muted
-from app.widgets.layouts import lay_column, lay_row
+from app.views.debrief.parts import build_label, build_muted_label
+from app.widgets.layouts import build_row, lay_column
 from app.words import formatting
 from app.words.language import tr
 
 SCORE_SCALE: Final = 3.0
 SENTENCE_SCALE: Final = 1.3
-SIDE_PX: Final = 18
+SIDE_MARGIN_PX: Final = 18
 """Left and right margin of the text in the right card."""
 BORDER_PX: Final = 8
-FIGURES_LINES: Final = 18
+SCORE_CARD_WIDTH_LINES: Final = 18
 """Width of the left card in line heights."""
 
 
@@ -38,7 +38,7 @@ def build_score_card(summary: SummaryModel, narrow: bool) -> QFrame:
         card.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
     column = lay_column(parent=card, margins=(16, 10, 16, 12), spacing=6)
     if not narrow:
-        column.addStrut(FIGURES_LINES * card.fontMetrics().height())
+        column.addStrut(SCORE_CARD_WIDTH_LINES * card.fontMetrics().height())
     if summary.score is not None and summary.grade is not None:
         column.addLayout(_build_score_row(summary.score, summary.grade))
         column.addWidget(_build_line())
@@ -48,12 +48,12 @@ def build_score_card(summary: SummaryModel, narrow: bool) -> QFrame:
 
 
 def _build_score_row(total: float, grade: Grade) -> QHBoxLayout:
-    row = lay_row(spacing=8)
+    row = build_row(spacing=8)
     number = build_label(formatting.format_plain_number(total), SCORE_SCALE, bold=True)
     number.setWordWrap(False)
     number.setAccessibleName(tr("Score {total} of 100").format(total=formatting.format_plain_number(total)))
     number.setObjectName("score")
-    maximum_label = build_muted(tr("of 100"))
+    maximum_label = build_muted_label(tr("of 100"))
     maximum_label.setWordWrap(False)
     badge = build_label(grade.text, 1.1, bold=True)
     badge.setWordWrap(False)
@@ -73,7 +73,7 @@ def _build_figures(figures: Sequence[SummaryFigure], narrow: bool) -> QWidget:
     grid.setVerticalSpacing(3)
     grid.setColumnStretch(0, 1)
     for number, figure in enumerate(figures):
-        name = build_muted(figure.label) if figure.detail else build_label(figure.label)
+        name = build_muted_label(figure.label) if figure.detail else build_label(figure.label)
         if figure.detail:
             name.setContentsMargins(14, 0, 0, 0)
         name.setWordWrap(narrow)
@@ -103,7 +103,7 @@ class VerdictCard(QFrame):
             (learn, 0, Qt.AlignmentFlag.AlignLeft),
             0,
             parent=self,
-            margins=(SIDE_PX, 10, SIDE_PX, 12),
+            margins=(SIDE_MARGIN_PX, 10, SIDE_MARGIN_PX, 12),
             spacing=6,
         )
         self._buttons = buttons
@@ -134,9 +134,9 @@ class VerdictCard(QFrame):
         self._row.removeWidget(primary)
         self._row.addWidget(primary, 0, Qt.AlignmentFlag.AlignRight)
 
-    def fit(self, width: int) -> None:
+    def arrange_buttons(self, width: int) -> None:
         """Stack the buttons if *width* is too small for a row."""
-        room = width - 2 * SIDE_PX - BORDER_PX
+        room = width - 2 * SIDE_MARGIN_PX - BORDER_PX
         buttons = [button for button in self._buttons if not button.isHidden()]
         for widget in buttons:
             widget.ensurePolished()
@@ -148,9 +148,11 @@ class VerdictCard(QFrame):
 def _build_explanation(verdict: VerdictModel | None, model: DebriefModel) -> list[QWidget]:
     if verdict is None:
         text = (
-            tr("Looking for the biggest mistake…") if model.analyzing else tr("This run cannot be analyzed.")
+            tr("Looking for the biggest mistake…")
+            if model.is_analyzing
+            else tr("This run cannot be analyzed.")
         )
-        if model.analyzing and not model.report["score"]["scored"]:
+        if model.is_analyzing and not model.report["score"]["scored"]:
             text = tr("Preparing…")
         return [build_label(text, SENTENCE_SCALE, bold=True)]
     lead = build_label(verdict.lead, bold=True)
@@ -159,7 +161,7 @@ def _build_explanation(verdict: VerdictModel | None, model: DebriefModel) -> lis
     sentence.setObjectName("sentence")
     parts: list[QWidget] = [lead, sentence]
     if verdict.heading:
-        parts += [_build_line(), build_muted(verdict.heading)]
+        parts += [_build_line(), build_muted_label(verdict.heading)]
     if verdict.steps:
         parts.append(_build_steps(verdict.steps))
     parts += [build_label(line) for line in verdict.lines]
@@ -176,7 +178,7 @@ def _build_steps(steps: Sequence[Step]) -> QWidget:
     grid.setColumnStretch(2, 1)
     top = Qt.AlignmentFlag.AlignTop
     for number, step in enumerate(steps):
-        count, time_label = build_label(str(number + 1), bold=True), build_muted(step.time_text)
+        count, time_label = build_label(str(number + 1), bold=True), build_muted_label(step.time_text)
         for part in (count, time_label):
             part.setWordWrap(False)
         grid.addWidget(count, number, 0, top)

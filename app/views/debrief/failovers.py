@@ -13,11 +13,11 @@ from app.widgets.layouts import lay_column
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize as said_of
-from engine.availability.estimates import Estimate
+from engine.availability.estimates import GroupFailoverEstimate
 from engine.drill.judging.shapes import Row
 
 DETECTION: Final = mark("detection")
-ORDERED: Final = mark("until the command")
+PREPARATION: Final = mark("until the command")
 """Name of the phase before the command of a requested failover."""
 
 PHASES: Final = (
@@ -39,7 +39,9 @@ INSTANCE_PHASES: Final = (PHASES[0], ("detected", "online", mark("start and reco
 class FailoverPanel(QWidget):
     """Panel of a failover: its phases, its time, and the published time or the reason why there is none."""
 
-    def __init__(self, failover: Row, unlike: str = "", estimate: Estimate | None = None) -> None:
+    def __init__(
+        self, failover: Row, unlike: str = "", estimate: GroupFailoverEstimate | None = None
+    ) -> None:
         super().__init__()
         layout = lay_column(parent=self, margins=0, spacing=4)
         head = tr("{database}: {kind} failover {from_server} → {to_server}, cause: {cause}")
@@ -57,15 +59,15 @@ class FailoverPanel(QWidget):
             layout.addWidget(build_label(format_data_loss(estimate, failover)))
 
 
-def format_recovery_time(estimate: Estimate, failover: Row) -> str:
+def format_recovery_time(estimate: GroupFailoverEstimate, failover: Row) -> str:
     """Format the measured failover time, and the time Tfailover of the published formula.
 
     The formula uses the state just before the failover.
     """
     took_s = failover["online_t_s"] - failover["failed_t_s"]
-    redo = formatting.NOTHING if estimate.redo_s is None else formatting.format_seconds(estimate.redo_s, 1)
+    redo = formatting.NO_VALUE if estimate.redo_s is None else formatting.format_seconds(estimate.redo_s, 1)
     total = (
-        formatting.NOTHING
+        formatting.NO_VALUE
         if estimate.failover_s is None
         else formatting.format_seconds(estimate.failover_s, 1)
     )
@@ -85,10 +87,10 @@ def format_recovery_time(estimate: Estimate, failover: Row) -> str:
     )
 
 
-def format_data_loss(estimate: Estimate, failover: Row) -> str:
+def format_data_loss(estimate: GroupFailoverEstimate, failover: Row) -> str:
     """Format the measured data loss, and Tdata_loss of the published formula."""
     loss = (
-        formatting.NOTHING
+        formatting.NO_VALUE
         if estimate.data_loss_s is None
         else formatting.format_seconds(estimate.data_loss_s, 1)
     )
@@ -104,7 +106,7 @@ def format_data_loss(estimate: Estimate, failover: Row) -> str:
     )
 
 
-def build_attempt(row: Row) -> QWidget:
+def build_attempt_label(row: Row) -> QWidget:
     """Build a label for a failover that was started but not completed, with the reason."""
     text = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
     reason = said_of(row["why"])
@@ -131,7 +133,7 @@ def list_phases(failover: Row) -> list[tuple[str, float]]:
         from_s, to_s = failover.get(f"{start}_t_s"), failover.get(f"{end}_t_s")
         if from_s is not None and to_s is not None and to_s >= from_s:
             ordered = start == "failed" and failover.get("kind") != "automatic"
-            phases.append((ORDERED if ordered else name, to_s - from_s))
+            phases.append((PREPARATION if ordered else name, to_s - from_s))
     return phases
 
 
@@ -178,9 +180,9 @@ class _PhaseBar(QWidget):
         )
 
     def sizeHint(self) -> QSize:
-        return QSize(300, round(self.fontMetrics().height() * (3.1 + 1.6 * len(self._list_spans()))))
+        return QSize(300, round(self.fontMetrics().height() * (3.1 + 1.6 * len(self._list_time_labels()))))
 
-    def _list_spans(self) -> list[tuple[str, float]]:
+    def _list_time_labels(self) -> list[tuple[str, float]]:
         """Return text and seconds of the times below the bar, which begin at the detection."""
         if self._took is None:
             return []
@@ -195,7 +197,7 @@ class _PhaseBar(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         line = self.fontMetrics().height()
-        spans = self._list_spans()
+        spans = self._list_time_labels()
         first = self._phases[0][1] if self._phases and spans else 0.0
         total = max(
             sum(seconds for _, seconds in self._phases),
@@ -209,7 +211,7 @@ class _PhaseBar(QWidget):
             name: colors.idle if series is None else colors.series[series]
             for _, _, name, series in (*PHASES, *INSTANCE_PHASES)
         }
-        tones[ORDERED] = colors.idle
+        tones[PREPARATION] = colors.idle
         for name, seconds in self._phases:
             text, width = f"{tr(name)} {formatting.format_seconds(seconds)}", self.width() * seconds / total
             box = QRectF(x, 0, max(1.5, width - 1.5), tall)

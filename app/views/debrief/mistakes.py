@@ -5,7 +5,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from app.views.debrief.parts import build_label, build_marked_rows, build_muted, format_loss
+from app.views.debrief.parts import build_label, build_muted_label, build_rows_with_marks, format_loss
 from app.widgets.flow import FlowLayout
 from app.widgets.layouts import lay_column
 from app.words import formatting
@@ -37,7 +37,7 @@ def build_retry_button(begin: Tick, due_tick: Tick, action: str, retry: Retry) -
     return button
 
 
-def build_buttons(*row: QPushButton) -> FlowLayout:
+def build_button_row(*row: QPushButton) -> FlowLayout:
     """Return a row of small buttons that wraps."""
     layout = FlowLayout(8)
     layout.setContentsMargins(0, 4, 0, 0)
@@ -63,9 +63,13 @@ def build_mistakes(
     by lost points.
     """
     worst = sorted(mistake_list, key=_rank_mistake, reverse=True)[:MISTAKES_SHOWN_MAX]
-    rows = build_marked_rows(
+    rows = build_rows_with_marks(
         [
-            (format_loss(mistake.points), tr("points"), _build_texts(mistake, can_retry, retry, watch))
+            (
+                format_loss(mistake.points),
+                tr("points"),
+                _build_mistake_column(mistake, can_retry, retry, watch),
+            )
             for mistake in worst
         ]
     )
@@ -73,13 +77,13 @@ def build_mistakes(
         more_text = tr("{count} smaller mistakes are listed in the score below.").format(
             count=len(mistake_list) - len(worst)
         )
-        rows.append(build_muted(more_text))
+        rows.append(build_muted_label(more_text))
     return rows
 
 
 def _rank_mistake(mistake: Mistake) -> tuple[float, float]:
     """Return the sort key of a mistake: points gained without it (0 if unknown), and deducted points."""
-    return (mistake.without.points if mistake.without is not None else 0.0, mistake.points)
+    return (mistake.cause_impact.points if mistake.cause_impact is not None else 0.0, mistake.points)
 
 
 def format_counterfactual(action: ActionImpact) -> str:
@@ -106,7 +110,7 @@ def format_counterfactual(action: ActionImpact) -> str:
     return tr("Without this mistake: {figures}.").format(figures=", ".join(differences))
 
 
-def _build_texts(
+def _build_mistake_column(
     mistake: Mistake, can_retry: bool, retry: Retry, watch: Callable[[float], None]
 ) -> QVBoxLayout:
     words = lay_column(
@@ -114,7 +118,7 @@ def _build_texts(
     )
     if mistake.cause:
         words.addWidget(build_label(shorten_line(describe_cause(mistake), CAUSE_LENGTH_MAX)))
-    if mistake.without is not None and (counterfactual := format_counterfactual(mistake.without)):
+    if mistake.cause_impact is not None and (counterfactual := format_counterfactual(mistake.cause_impact)):
         words.addWidget(build_label(counterfactual))
     if mistake.better:
         words.addWidget(build_label(tr("Better: {better}").format(better=said_of(mistake.better))))
@@ -126,10 +130,10 @@ def _build_texts(
 def _build_buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None]) -> FlowLayout:
     cause_tick = mistake.cause_tick
     tick = mistake.tick if cause_tick is None or cause_tick < mistake.retry_tick else cause_tick
-    description = describe_cause(mistake) if mistake.omission else said_of(mistake.what)
+    description = describe_cause(mistake) if mistake.is_omission else said_of(mistake.what)
     button = build_retry_button(mistake.retry_tick, tick, shorten_line(description, CAUSE_LENGTH_MAX), retry)
     at_s = mistake.retry_tick / TICKS_PER_S
     look = QPushButton(tr("View this time"))
     look.setToolTip(tr("Show the desk at {moment}").format(moment=format_moment(mistake.retry_tick)))
     look.clicked.connect(lambda _=False: watch(at_s))
-    return build_buttons(button, look)
+    return build_button_row(button, look)

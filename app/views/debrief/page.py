@@ -22,11 +22,11 @@ from app.view_models.debrief.model import DebriefModel
 from app.view_models.debrief.verdict import VerdictModel
 from app.views.debrief import tabs
 from app.views.debrief.cards import VerdictCard, build_score_card
-from app.views.debrief.parts import build_card, build_label, build_muted
+from app.views.debrief.parts import build_card, build_label, build_muted_label
 from app.views.debrief.reflection import ReflectionForm
 from app.widgets import theme
 from app.widgets.key_button import KeyButton
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
@@ -43,7 +43,7 @@ GAP_PX: Final = 10
 """Gap between the two cards."""
 TABS_LINES: Final = 17
 """Minimum height of the tabs in line heights. If there is less space, the page scrolls."""
-NEAR_S: Final = 0.005
+TIME_TOLERANCE_S: Final = 0.005
 """Tolerance within which two times count as equal: half a tick."""
 
 TABS: Final = (
@@ -56,9 +56,9 @@ TABS: Final = (
     mark("Export"),
 )
 SCORE, TIMELINE, POINTS, COMMANDS, STORY, EVIDENCE, EXPORT = range(len(TABS))
-REVIEWED: Final = (TIMELINE, POINTS, COMMANDS, STORY, EVIDENCE)
+REVIEW_TABS: Final = (TIMELINE, POINTS, COMMANDS, STORY, EVIDENCE)
 """Tabs that change when the review is complete."""
-ANALYZED: Final = (SCORE, TIMELINE)
+ANALYSIS_TABS: Final = (SCORE, TIMELINE)
 """Tabs that change when the analysis finds better continuations."""
 
 
@@ -69,22 +69,22 @@ class Debrief(QScrollArea):
     """Signal: start time of a retry in seconds (0 means the start of the run), and the notice to show then."""
     next_wanted = Signal()
     learn_wanted = Signal()
-    fresh_wanted = Signal()
+    new_seed_wanted = Signal()
     """Signal: the user wants to retry with another seed."""
     solution_wanted = Signal()
     watch_wanted = Signal(float)
     """Signal: time of the run to watch, in seconds."""
-    account_wanted = Signal()
+    longer_search_wanted = Signal()
     """Signal: the user wants a longer search for better continuations."""
-    best_wanted = Signal(object)
+    best_continuation_wanted = Signal(object)
     """Signal: a `Best` (best continuation) to watch."""
     branches_wanted = Signal()
     export_wanted = Signal(str)
-    """Signal: kind of file, a key of `EXPORTS`."""
+    """Signal: kind of file, a key of `EXPORT_LABELS`."""
     reflected = Signal(object)
     """Signal: the user's `Reflection`, entered before the points are shown. None means skipped."""
-    reflect_first = Signal(bool)
-    left = Signal()
+    reflection_toggled = Signal(bool)
+    leave_wanted = Signal()
     history_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -103,19 +103,19 @@ class Debrief(QScrollArea):
         self._tab = SCORE
         self._share = 0.0
         self._actions = tabs.PageActions(
-            self.retry_wanted.emit, self._choose_moment, self.watch_wanted.emit, self.best_wanted.emit,
-            self.solution_wanted.emit, self.account_wanted.emit, self.export_wanted.emit,
-            self.reflect_first.emit,
+            self.retry_wanted.emit, self._offer_retry, self.watch_wanted.emit, self.best_continuation_wanted.emit,
+            self.solution_wanted.emit, self.longer_search_wanted.emit, self.export_wanted.emit,
+            self.reflection_toggled.emit,
         )  # fmt: skip
         self._build()
-        theme.call_after_events(self, theme.FONT, self._build)
-        theme.call_after_events(self, theme.SHOWN, self._fit_buttons)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._build)
+        theme.call_after_events(self, theme.SHOW_EVENTS, self._fit_buttons)
 
     # --- display --------------------------------------------------------------------------------------------
 
-    def show_run(self, model: DebriefModel, asks: bool = False, asks_first: bool = False) -> None:
-        """Show a run. If *asks*, first show only a form for the user's reflection."""
-        self._asks, self._asks_first = asks, asks_first
+    def show_run(self, model: DebriefModel, asks_reflection: bool = False, asks_first: bool = False) -> None:
+        """Show a run. If *asks_reflection*, first show only a form for the user's reflection."""
+        self._asks, self._asks_first = asks_reflection, asks_first
         self._model, self._moment_s, self._share = model, None, 0.0
         self._journal, _ = parse_script("\n".join(model.report["inputs"]))
         scored = bool(model.report["score"]["scored"])
@@ -133,10 +133,10 @@ class Debrief(QScrollArea):
         new_review = before.review is not model.review
         self._show_verdict()
         changed_parts = (
-            {*(REVIEWED if new_review else ()), *ANALYZED} if _is_different(before, model) else set()
+            {*(REVIEW_TABS if new_review else ()), *ANALYSIS_TABS} if _is_different(before, model) else set()
         )
         for tab in sorted(changed_parts):
-            self._renew_tab(tab)
+            self._rebuild_tab(tab)
         self._show_state()
 
     def show_progress(self, share: float) -> None:
@@ -189,7 +189,7 @@ class Debrief(QScrollArea):
         self._learn = _build_button("", self.learn_wanted.emit, parent, "L")
         self._learn.setProperty("link", "true")
         self._retry_here = _build_button(
-            "", lambda: self.retry_wanted.emit(self._compute_begin_s(), ""), parent
+            "", lambda: self.retry_wanted.emit(self._compute_retry_start_s(), ""), parent
         )
         self._primary: KeyButton = self._retry
         if self._model is None or self._asks:
@@ -213,8 +213,8 @@ class Debrief(QScrollArea):
 
     def _build_head(self, model: DebriefModel) -> QWidget:
         head, summary = QWidget(), model.build_summary()
-        row = lay_row(parent=head, margins=0, spacing=10)
-        title, facts = build_label(summary.title, 1.35, bold=True), build_muted(summary.facts)
+        row = build_row(parent=head, margins=0, spacing=10)
+        title, facts = build_label(summary.title, 1.35, bold=True), build_muted_label(summary.facts)
         if self._built_narrow:
             names = lay_column(title, facts)
             row.addLayout(names, 1)
@@ -224,7 +224,7 @@ class Debrief(QScrollArea):
             row.addWidget(facts, 1)
         button = QPushButton(tr("More"))
         button.setMenu(self._build_menu(button, model))
-        back_button = _build_button(tr("Back to start"), self.left.emit, head, "Esc")
+        back_button = _build_button(tr("Back to start"), self.leave_wanted.emit, head, "Esc")
         row.addWidget(button)
         row.addWidget(back_button)
         return head
@@ -235,7 +235,7 @@ class Debrief(QScrollArea):
         reviewed, scored = model.scenario is not None, bool(model.report["score"]["scored"])
         for text, do, offered in (
             (tr("Retry from the start"), lambda: self.retry_wanted.emit(0.0, ""), model.can_retry),
-            (tr("Play a variation"), self.fresh_wanted.emit, model.can_retry and scored),
+            (tr("Play a variation"), self.new_seed_wanted.emit, model.can_retry and scored),
             (tr("Watch this run"), lambda: self.watch_wanted.emit(self._moment_s or 0.0), reviewed),
             (tr("Watch the reference solution"), self.solution_wanted.emit, model.has_solution),
             (tr("Branches"), self.branches_wanted.emit, reviewed),
@@ -272,13 +272,13 @@ class Debrief(QScrollArea):
         if verdict is not None and verdict.retry is not None:
             time_text = formatting.format_run_time(verdict.retry.begin_s)
             self._retry.setText(tr("Retry before this mistake, from {moment}").format(moment=time_text))
-        elif verdict is None and model.analyzing and model.report["score"]["scored"]:
+        elif verdict is None and model.is_analyzing and model.report["score"]["scored"]:
             self._retry.setText(tr("Retry before this mistake"))
         elif model.build_summary().passed_well and verdict is not None:
             self._retry.setText(tr("Play a variation"))
         else:
             self._retry.setText(tr("Retry from the start"))
-        waits = verdict is None and model.analyzing and bool(model.report["score"]["scored"])
+        waits = verdict is None and model.is_analyzing and bool(model.report["score"]["scored"])
         self._retry.setEnabled(model.can_retry and not waits)
         self._retry.setVisible(model.can_retry)
 
@@ -303,7 +303,7 @@ class Debrief(QScrollArea):
             and self._model
             and self._model.build_summary().passed_well
         ):
-            self.fresh_wanted.emit()
+            self.new_seed_wanted.emit()
         elif retry is None:
             self.retry_wanted.emit(0.0, "")
         else:
@@ -312,7 +312,7 @@ class Debrief(QScrollArea):
     # --- tabs -----------------------------------------------------------------------------------------------
 
     def _make_tabs(self) -> QTabWidget:
-        self._tabs = _Tabs()
+        self._tabs = _DebriefTabs()
         self._tabs.setMinimumHeight(TABS_LINES * self.fontMetrics().height())
         self._tabs.setUsesScrollButtons(True)
         self._state = QLabel()
@@ -333,7 +333,7 @@ class Debrief(QScrollArea):
             self._filled.add(tab)
             self._show_tab(tab)
 
-    def _renew_tab(self, tab: int) -> None:
+    def _rebuild_tab(self, tab: int) -> None:
         """Rebuild a tab that was opened before. Other tabs are built when they are opened."""
         if tab in self._filled:
             self._show_tab(tab)
@@ -349,7 +349,7 @@ class Debrief(QScrollArea):
             COMMANDS: lambda: tabs.build_commands_tab(model, do, narrow),
             STORY: lambda: tabs.build_story_tab(model, narrow),
             EVIDENCE: lambda: tabs.build_evidence_tab(model, narrow),
-            EXPORT: lambda: tabs.export_tab(model, do),
+            EXPORT: lambda: tabs.build_export_tab(model, do),
         }
         page = self._tabs.widget(tab)
         scroll_position = page.verticalScrollBar().value() if isinstance(page, QScrollArea) else 0
@@ -376,24 +376,24 @@ class Debrief(QScrollArea):
         if model is None or self._asks:
             return
         text = ""
-        if model.analyzing and model.account is None:
+        if model.is_analyzing and model.regret_analysis is None:
             text = tr("Analyzing… {percent}")
-        elif model.analyzing:
+        elif model.is_analyzing:
             text = tr("Still searching for better continuations… {percent}")
-        elif model.account is not None:
+        elif model.regret_analysis is not None:
             text = tr("Analysis finished · accuracy {accuracy}%").format(
-                accuracy=formatting.format_plain_number(round(model.account.accuracy))
+                accuracy=formatting.format_plain_number(round(model.regret_analysis.accuracy))
             )
         self._state.setText(text.format(percent=formatting.format_percent(self._share, 0)))
 
     # --- moments --------------------------------------------------------------------------------------------
 
-    def _choose_moment(self, t_s: float) -> None:
+    def _offer_retry(self, t_s: float) -> None:
         """Offer a retry that prepares for the time *t_s*."""
         self._moment_s = t_s
         if self._model is None or not self._model.can_retry:
             return
-        begin_s = self._compute_begin_s()
+        begin_s = self._compute_retry_start_s()
         text = tr("Retry {left} before {at} ({moment})") if begin_s < t_s else tr("Retry from {moment}")
         remaining_time, time_text = (
             formatting.format_seconds(t_s - begin_s, 0),
@@ -406,21 +406,21 @@ class Debrief(QScrollArea):
         self._retry_here.setFocus(Qt.FocusReason.OtherFocusReason)
         self.ensureWidgetVisible(self._retry_here)
 
-    def _compute_begin_s(self) -> float:
+    def _compute_retry_start_s(self) -> float:
         """Return the start time of the retry. If an event is selected, start early enough to prepare for it."""
         at_s = self._moment_s or 0.0
-        if not any(abs(at_s - event_s) < NEAR_S for event_s in self._list_marked_s()):
+        if not any(abs(at_s - event_s) < TIME_TOLERANCE_S for event_s in self._list_event_times_s()):
             return at_s
         return counterfactual.find_retry_tick(round(at_s * TICKS_PER_S), None, self._journal) / TICKS_PER_S
 
-    def _list_marked_s(self) -> list[float]:
+    def _list_event_times_s(self) -> list[float]:
         """Return the times of all markers, score items and moves, in seconds."""
         model = self._model
         if model is None:
             return []
         marker_times = [marker.t_s for marker in model.build_timeline().markers]
         marker_times += [t_s for item in model.report["score"]["items"] for t_s in item.get("at_s") or ()]
-        moves = model.account.moves if model.account is not None else ()
+        moves = model.regret_analysis.moves if model.regret_analysis is not None else ()
         return marker_times + [move.tick / TICKS_PER_S for move in moves]
 
     # --- events ---------------------------------------------------------------------------------------------
@@ -437,7 +437,7 @@ class Debrief(QScrollArea):
         if not self._built_narrow:
             self._score_card.ensurePolished()
             room -= self._score_card.sizeHint().width() + GAP_PX
-        self._card.fit(room)
+        self._card.arrange_buttons(room)
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -464,15 +464,15 @@ class Debrief(QScrollArea):
                 buttons[key].click()
             return True
         if key == Qt.Key.Key_V and self._model is not None and self._model.can_retry:
-            self.fresh_wanted.emit()
+            self.new_seed_wanted.emit()
             return True
         if key == Qt.Key.Key_Escape:
-            self.left.emit()
+            self.leave_wanted.emit()
             return True
         return False
 
 
-class _Tabs(QTabWidget):
+class _DebriefTabs(QTabWidget):
     """Tab widget that requests only a minimum height and fills the space below the cards."""
 
     def sizeHint(self) -> QSize:
@@ -490,4 +490,4 @@ def _is_different(old_model: DebriefModel, new_model: DebriefModel) -> bool:
 
 
 def _get_analysis(model: DebriefModel) -> tuple[object, ...]:
-    return model.review, model.account, model.lessons, model.provisional, model.analyzing
+    return model.review, model.regret_analysis, model.lessons, model.is_provisional, model.is_analyzing

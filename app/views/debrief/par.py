@@ -19,11 +19,11 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolTip, QVBoxL
 from app.view_models import value_curve as of
 from app.view_models.value_curve import (
     LEVELS,
-    LOSSES,
-    NOTED,
+    LOSS_BY_LABEL,
+    SHOWN_LOSS_MIN,
     TONES,
     explain_curve,
-    find_stops,
+    find_marked_segments,
     format_certainty,
     format_first_step,
     format_input,
@@ -32,36 +32,48 @@ from app.view_models.value_curve import (
     format_move,
     is_last_chance,
 )
-from app.views.debrief.mistakes import Retry, build_buttons, build_retry_button
-from app.views.debrief.parts import build_label, build_marked_rows, build_muted, build_steps, format_loss
+from app.views.debrief.mistakes import Retry, build_button_row, build_retry_button
+from app.views.debrief.parts import (
+    build_label,
+    build_muted_label,
+    build_rows_with_marks,
+    build_steps,
+    format_loss,
+)
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.reader import announce
 from app.widgets.signs import GAP_PX, draw_levels
-from app.widgets.strip import KEYS, NEAR_PX, compute_lane_sides, draw_times, step_marker
+from app.widgets.strip import (
+    MARKER_HIT_PX,
+    MARKER_KEYS,
+    compute_lane_sides,
+    draw_time_labels,
+    find_next_marker,
+)
 from app.widgets.tables import escape_tip
 from app.words.formatting import format_moment
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.par.account import WAITING, Best, LastChance, RegretAnalysis, RunSegment
-from engine.drill.par.lessons import closes_goals
+from engine.drill.par.account import WAITING, LastChance, RegretAnalysis, RunSegment, SegmentWithBest
+from engine.drill.par.lessons import ends_last_chance
 from engine.drill.par.regret import find_retry_start
 from engine.inputs import Input
 from engine.model import Tick
 from engine.overrides import override
 
-LINES_MAX: Final = 24
+CURVE_HEIGHT_LINES_MAX: Final = 24
 """Maximum height of the curve in line heights."""
-LABELS_MAX: Final = 4
+DROP_LABELS_MAX: Final = 4
 """Maximum number of drops of the curve with a label."""
 DOT_PX: Final = 4.5
-TIMES_PX: Final = 5.0
+TIME_LABEL_GAP_PX: Final = 5.0
 """Gap between the curve and the time labels below it."""
-SAMPLE_PX: Final = 26.0
+LEGEND_SAMPLE_PX: Final = 26.0
 """Length of a line or dot in the legend."""
 
 
-Refused = Container[tuple[Tick, str]]
+RefusedCommands = Container[tuple[Tick, str]]
 """Time and line of each command that a server rejected."""
 
 
@@ -71,27 +83,27 @@ class ValueCurve(QWidget):
     A click, or Enter on an action or a wait, selects a time.
     """
 
-    moment_chosen = Signal(float)
+    time_clicked = Signal(float)
     """Signal: selected time in seconds since the start."""
 
     def __init__(
         self,
         account: RegretAnalysis,
         choices_by_question: Mapping[str, Sequence[str]],
-        refused: Refused = frozenset(),
+        refused: RefusedCommands = frozenset(),
     ) -> None:
         """Create the curve. *choices_by_question*: question -> its choices."""
         super().__init__()
         self._refused = refused
         self._account, self._choices_by_question = account, choices_by_question
-        self._moves, self._stops = of.merge_waits(account.moves), of.find_stops(account)
+        self._moves, self._stops = of.merge_waits(account.moves), of.find_marked_segments(account)
         self._selected_index: int | None = None
         """Index of the stop selected by keys."""
         self._end = of.get_end_tick(account)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
-        self.setMaximumHeight(LINES_MAX * self.fontMetrics().height())
+        self.setMaximumHeight(CURVE_HEIGHT_LINES_MAX * self.fontMetrics().height())
         self.setAccessibleName(tr("Best score still possible"))
         self.setAccessibleDescription(of.describe_curve(account))
 
@@ -122,14 +134,14 @@ class ValueCurve(QWidget):
         box = self._build_box()
         return round(min(1.0, max(0.0, (x - box.left()) / box.width())) * self._end)
 
-    def _move_at(self, x: float) -> RunSegment | None:
+    def _find_move(self, x: float) -> RunSegment | None:
         """Return the action near *x*, or else the wait at *x*, or None."""
         near_moves = [
             (abs(self.compute_point(move.tick, 0.0).x() - x), -move.regret, index)
             for index, move in enumerate(self._moves)
             if move.line != WAITING
         ]
-        if near_moves and min(near_moves)[0] <= NEAR_PX:
+        if near_moves and min(near_moves)[0] <= MARKER_HIT_PX:
             return self._moves[min(near_moves)[2]]
         tick = self._compute_tick(x)
         return next((move for move in self._moves if move.tick <= tick <= move.until), None)
@@ -156,11 +168,13 @@ class ValueCurve(QWidget):
         painter.drawText(unit, Qt.AlignmentFlag.AlignRight, tr("points"))
         self._paint_curve(painter)
         painter.setFont(theme.resize_font(self.font(), 0.85))
-        self._paint_no_return(painter, box)
+        self._paint_point_of_no_return(painter, box)
         painter.setFont(theme.resize_font(self.font(), 0.95, bold=True))
         self._paint_losses(painter, box)
         painter.setFont(theme.resize_font(self.font(), 0.85))
-        draw_times(painter, self, box.adjusted(0.0, 0.0, 0.0, TIMES_PX), self._end / TICKS_PER_S)
+        draw_time_labels(
+            painter, self, box.adjusted(0.0, 0.0, 0.0, TIME_LABEL_GAP_PX), self._end / TICKS_PER_S
+        )
         if self.hasFocus():
             painter.setPen(QPen(colors.focus, 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -189,9 +203,9 @@ class ValueCurve(QWidget):
     def _paint_losses(self, painter: QPainter, box: QRectF) -> None:
         """Write the lost points next to the deepest drops."""
         colors, metrics = theme.get_tokens(self.palette()), QFontMetricsF(painter.font())
-        worst = sorted(self._stops, key=lambda move: -move.regret)[:LABELS_MAX]
+        worst = sorted(self._stops, key=lambda move: -move.regret)[:DROP_LABELS_MAX]
         for move in worst:
-            if move.regret < LOSSES["inaccuracy"]:
+            if move.regret < LOSS_BY_LABEL["inaccuracy"]:
                 continue
             text = f"−{of.format_points(move.regret)}"
             width = metrics.horizontalAdvance(text) + 2
@@ -207,7 +221,7 @@ class ValueCurve(QWidget):
             text_rect = QRectF(x, top, width, metrics.height())
             painter.drawText(text_rect, Qt.AlignmentFlag.AlignLeft, text)
 
-    def _paint_no_return(self, painter: QPainter, box: QRectF) -> None:
+    def _paint_point_of_no_return(self, painter: QPainter, box: QRectF) -> None:
         tick = self._account.point_of_no_return
         if tick is None:
             return
@@ -227,7 +241,7 @@ class ValueCurve(QWidget):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             x = event.pos().x()
-            move = self._move_at(x)
+            move = self._find_move(x)
             tick = move.tick if move is not None and move.line != WAITING else self._compute_tick(x)
             QToolTip.showText(event.globalPos(), escape_tip(self.format_tip(tick, move)), self)
             return True
@@ -244,7 +258,7 @@ class ValueCurve(QWidget):
             ),
             format_move(move, self._choices_by_question, self._account.last_chance, self._refused),
         ]
-        if move.regret >= NOTED:
+        if move.regret >= SHOWN_LOSS_MIN:
             label = tr(TONES[move.label][0])
             lines.append(
                 tr("{label}: {points} points lost").format(label=label, points=of.format_points(move.regret))
@@ -263,15 +277,15 @@ class ValueCurve(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
             x = event.position().x()
-            move = self._move_at(x)
+            move = self._find_move(x)
             tick = move.tick if move is not None and move.line != WAITING else self._compute_tick(x)
-            self.moment_chosen.emit(tick / TICKS_PER_S)
+            self.time_clicked.emit(tick / TICKS_PER_S)
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         count, key = len(self._stops), event.key()
-        if count and key in KEYS:
-            self._selected_index = step_marker(key, self._selected_index, count, start=-1)
+        if count and key in MARKER_KEYS:
+            self._selected_index = find_next_marker(key, self._selected_index, count, start=-1)
             move = self._stops[self._selected_index]
             tip = self.format_tip(move.tick, move)
             announce(self, tip)
@@ -279,7 +293,7 @@ class ValueCurve(QWidget):
             QToolTip.showText(self.mapToGlobal(point), escape_tip(tip), self)
             self.update()
         elif self._selected_index is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.moment_chosen.emit(self._stops[self._selected_index].tick / TICKS_PER_S)
+            self.time_clicked.emit(self._stops[self._selected_index].tick / TICKS_PER_S)
         else:
             super().keyPressEvent(event)
 
@@ -300,7 +314,7 @@ class ValueCurveLegend(QWidget):
         left_px = compute_lane_sides(self)[0]
         x, y, placed_entries = left_px, 0.0, []
         for tone, words in self._entries:
-            room = SAMPLE_PX + 6.0 + metrics.horizontalAdvance(words)
+            room = LEGEND_SAMPLE_PX + 6.0 + metrics.horizontalAdvance(words)
             if x > left_px and x + room > width:
                 x, y = left_px, y + 1.3 * metrics.height()
             placed_entries.append((QPointF(x, y), tone, words))
@@ -330,55 +344,59 @@ class ValueCurveLegend(QWidget):
             color = colors.get_color(tone) if tone else colors.series[0]
             middle = corner + QPointF(0.0, line / 2)
             painter.setPen(QPen(color, 3.0 if tone else 2.0))
-            painter.drawLine(middle, middle + QPointF(SAMPLE_PX, 0.0))
+            painter.drawLine(middle, middle + QPointF(LEGEND_SAMPLE_PX, 0.0))
             if tone:
                 painter.setPen(QPen(colors.surface, 1.0))
                 painter.setBrush(color)
-                painter.drawEllipse(middle + QPointF(SAMPLE_PX / 2, 0.0), DOT_PX, DOT_PX)
+                painter.drawEllipse(middle + QPointF(LEGEND_SAMPLE_PX / 2, 0.0), DOT_PX, DOT_PX)
             painter.setPen(colors.muted)
-            box = QRectF(corner.x() + SAMPLE_PX + 6.0, corner.y(), self.width(), line)
+            box = QRectF(corner.x() + LEGEND_SAMPLE_PX + 6.0, corner.y(), self.width(), line)
             painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
         painter.end()
 
 
-CROSS: Final = "✕"
+MISTAKE_SYMBOL: Final = "✕"
 """Symbol of a mistake, the same as on the timeline."""
 
-TEXTS_SHOWN_MAX: Final = 6
+MOVES_DESCRIBED_MAX: Final = 6
 """Maximum number of actions and waits with a description. The costliest are described."""
 
 STEPS_SHOWN: Final = 4
 """Maximum number of listed actions of the best continuation. The user can watch all of them."""
 
 
-def show_account(
+def build_regret_widgets(
     account: RegretAnalysis,
     lessons: Sequence[RunSegment],
     has_solution: bool,
     can_retry: bool,
     retry: Retry,
-    choose: Callable[[float], None],
-    watch: Callable[[Best], None],
+    select_time: Callable[[float], None],
+    watch: Callable[[SegmentWithBest], None],
     choices: Mapping[str, Sequence[str]],
-    provisional: bool = False,
-    search_on: Callable[[], object] | None = None,
-    refused: Refused = frozenset(),
+    is_provisional: bool = False,
+    continue_search: Callable[[], object] | None = None,
+    refused: RefusedCommands = frozenset(),
 ) -> list[QWidget]:
     """Return the curve, and the costliest actions and waits with better alternatives.
 
-    *lessons*: mistakes of the right card. A lesson replaces the waits that it joins. *choose*: selects a time
+    *lessons*: mistakes of the right card. A lesson replaces the waits that it joins. *select_time*: selects a time
     of
-    the curve. *choices*: question -> its choices. *provisional*: the search may still find more. *search_on*:
+    the curve. *choices*: question -> its choices. *is_provisional*: the search may still find more. *continue_search*:
     continues the search, or None while the search runs. *refused*: time and line of each rejected command.
     """
-    lossy = [move for move in _exclude_lessons(find_stops(account), lessons) if move.regret >= NOTED]
-    worst = sorted([*lessons, *lossy], key=lambda move: (-move.regret, move.tick))[:TEXTS_SHOWN_MAX]
+    lossy = [
+        move
+        for move in _exclude_lessons(find_marked_segments(account), lessons)
+        if move.regret >= SHOWN_LOSS_MIN
+    ]
+    worst = sorted([*lessons, *lossy], key=lambda move: (-move.regret, move.tick))[:MOVES_DESCRIBED_MAX]
     curve = ValueCurve(account, choices, refused)
-    curve.moment_chosen.connect(choose)
+    curve.time_clicked.connect(select_time)
     parts: list[QWidget] = [
         curve,
         ValueCurveLegend(),
-        _build_certainty(account, provisional, search_on, has_solution),
+        _build_certainty(account, is_provisional, continue_search, has_solution),
     ]
     curve.setWhatsThis(explain_curve())
     offer, chance = (retry if can_retry else None), account.last_chance
@@ -387,7 +405,7 @@ def show_account(
             move
             for move in worst
             if chance is not None
-            and closes_goals(move, chance)
+            and ends_last_chance(move, chance)
             and (move in lessons or is_last_chance(move, chance))
         ),
         None,
@@ -405,9 +423,12 @@ def show_account(
     ]
     if chance is not None and missed is None:
         rows.append(
-            ((chance.tick, 0), (CROSS, tr("last chance"), _build_last_chance(chance, offer, watch, choices)))
+            (
+                (chance.tick, 0),
+                (MISTAKE_SYMBOL, tr("last chance"), _build_last_chance(chance, offer, watch, choices)),
+            )
         )
-    return [*parts, *build_marked_rows([row for _, row in sorted(rows, key=lambda row: row[0])])]
+    return [*parts, *build_rows_with_marks([row for _, row in sorted(rows, key=lambda row: row[0])])]
 
 
 def _exclude_lessons(moves: Sequence[RunSegment], lessons: Sequence[RunSegment]) -> list[RunSegment]:
@@ -427,7 +448,7 @@ def _build_certainty(
 ) -> QWidget:
     """Build a line that states how certain the curve is, with the button to search longer."""
     box = QWidget()
-    row = lay_row(parent=box, margins=0)
+    row = build_row(parent=box, margins=0)
     text = format_certainty(account)
     if provisional:
         text = tr("Search continues: the line may still rise.")
@@ -435,8 +456,8 @@ def _build_certainty(
         text = tr(
             "No better continuation is known. The drill has no reference solution, and the search was short."
         )
-    row.addWidget(build_muted(text), 1)
-    if search_on is not None and (provisional or account.doubt is not None):
+    row.addWidget(build_muted_label(text), 1)
+    if search_on is not None and (provisional or account.largest_gap is not None):
         button = QPushButton(tr("Search longer"))
         button.setToolTip(tr("Search 10× more continuations where they matter most"))
         button.clicked.connect(lambda _=False: search_on())
@@ -448,9 +469,9 @@ def _build_move_texts(
     move: RunSegment,
     chance: LastChance | None,
     retry: Retry | None,
-    watch: Callable[[Best], None],
+    watch: Callable[[SegmentWithBest], None],
     choices_by_question: Mapping[str, Sequence[str]],
-    refused: Refused,
+    refused: RefusedCommands,
 ) -> QVBoxLayout:
     """Describe a move and the best alternative.
 
@@ -460,7 +481,9 @@ def _build_move_texts(
         build_label(format_move(move, choices_by_question, chance, refused), 1.0, bold=True)
     )
     if chance is not None:
-        words.addWidget(build_label(f"{CROSS}  " + tr("Point of no return: last chance to meet all goals.")))
+        words.addWidget(
+            build_label(f"{MISTAKE_SYMBOL}  " + tr("Point of no return: last chance to meet all goals."))
+        )
     if move.best:
         _add_steps(words, tr("Best continuation from here:"), move.best, choices_by_question)
     else:
@@ -468,15 +491,15 @@ def _build_move_texts(
     if chance is not None:
         words.addWidget(build_label(format_missed_goals(chance)))
     if retry is not None:
-        look = _watch_button(tr("Watch the best continuation"), move, watch)
-        words.addLayout(build_buttons(look, _build_retry_button(move, chance, retry, choices_by_question)))
+        look = _build_watch_button(tr("Watch the best continuation"), move, watch)
+        words.addLayout(build_button_row(look, _build_retry_button(move, chance, retry, choices_by_question)))
     return words
 
 
 def _build_last_chance(
     chance: LastChance,
     retry: Retry | None,
-    watch: Callable[[Best], None],
+    watch: Callable[[SegmentWithBest], None],
     choices_by_question: Mapping[str, Sequence[str]],
 ) -> QVBoxLayout:
     """Describe the last chance to reach all goals, and how it was lost."""
@@ -492,8 +515,10 @@ def _build_last_chance(
     )
     words.addWidget(build_label(format_missed_goals(chance)))
     if retry is not None:
-        look = _watch_button(tr("Watch the last chance"), chance, watch)
-        words.addLayout(build_buttons(look, _build_retry_button(chance, chance, retry, choices_by_question)))
+        look = _build_watch_button(tr("Watch the last chance"), chance, watch)
+        words.addLayout(
+            build_button_row(look, _build_retry_button(chance, chance, retry, choices_by_question))
+        )
     return words
 
 
@@ -502,22 +527,26 @@ def _build_column(head: QLabel) -> QVBoxLayout:
 
 
 def _add_steps(
-    column: QVBoxLayout, lead: str, acts: Sequence[Input], choices_by_question: Mapping[str, Sequence[str]]
+    column: QVBoxLayout, lead: str, actions: Sequence[Input], choices_by_question: Mapping[str, Sequence[str]]
 ) -> None:
     column.addWidget(build_label(lead))
     column.addWidget(
         build_steps(
             [
                 (format_moment(item.tick), format_input(item, choices_by_question))
-                for item in acts[:STEPS_SHOWN]
+                for item in actions[:STEPS_SHOWN]
             ]
         )
     )
-    if len(acts) > STEPS_SHOWN:
-        column.addWidget(build_muted(tr("… and {count} more.").format(count=len(acts) - STEPS_SHOWN)))
+    if len(actions) > STEPS_SHOWN:
+        column.addWidget(
+            build_muted_label(tr("… and {count} more.").format(count=len(actions) - STEPS_SHOWN))
+        )
 
 
-def _watch_button(text: str, best: Best, watch: Callable[[Best], None]) -> QPushButton:
+def _build_watch_button(
+    text: str, best: SegmentWithBest, watch: Callable[[SegmentWithBest], None]
+) -> QPushButton:
     button = QPushButton(text)
     button.setToolTip(tr("Step by step. You can take control at each step."))
     button.clicked.connect(lambda _=False: watch(best))
@@ -525,11 +554,14 @@ def _watch_button(text: str, best: Best, watch: Callable[[Best], None]) -> QPush
 
 
 def _build_retry_button(
-    best: Best, chance: LastChance | None, retry: Retry, choices_by_question: Mapping[str, Sequence[str]]
+    best: SegmentWithBest,
+    chance: LastChance | None,
+    retry: Retry,
+    choices_by_question: Mapping[str, Sequence[str]],
 ) -> QPushButton:
     """Build a button for a retry before the move, early enough to do the best action instead."""
     begin, due_tick = find_retry_start(best)
-    first = next(iter(best.plan[best.done :]), None)
+    first = next(iter(best.plan[best.shared_input_count :]), None)
     if best.line != WAITING:
         next_action_text = tr("your next action was {act}.").format(
             act=format_line(best.line, choices_by_question)

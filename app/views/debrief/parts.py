@@ -8,7 +8,7 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.words import formatting
 from app.words.language import tr
 from engine.overrides import override
@@ -37,7 +37,7 @@ def build_card(title: str, *parts: QWidget) -> QFrame:
     return card
 
 
-def build_muted(text: str) -> QLabel:
+def build_muted_label(text: str) -> QLabel:
     """Build a label in the muted color."""
     muted_label = build_label(text)
     muted_label.setProperty("muted", "true")
@@ -57,7 +57,7 @@ def build_table(
     box, grid = _build_grid(18, 7)
     for column, (title, share) in enumerate(zip(head, stretch, strict=True)):
         grid.setColumnStretch(column, share)
-        title_label = build_muted(title)
+        title_label = build_muted_label(title)
         title_label.setWordWrap(False)
         grid.addWidget(title_label, 0, column)
     for number, row in enumerate(rows, start=1):
@@ -91,7 +91,7 @@ def _build_list(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]]) ->
         for index, (title, cell) in enumerate(zip(head[1:], other_cells, strict=True)):
             if isinstance(cell, str):
                 name_text = f"{title.rstrip('?')}: {cell}" if title else cell
-                cell = build_muted(name_text) if index else build_label(cell)
+                cell = build_muted_label(name_text) if index else build_label(cell)
             grid.addWidget(cell, line, 1)
             line += 1
         grid.setRowMinimumHeight(line, LIST_GAP_PX)
@@ -104,7 +104,7 @@ def format_loss(points: float) -> str:
     return f"−{formatting.format_plain_number(round(points, 1))}"
 
 
-def build_marked_rows(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
+def build_rows_with_marks(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
     """Build rows from (mark, name of the mark, text). A mark is, for example, a number of lost points."""
     sides = [_build_mark(mark, called) for mark, called, _ in rows]
     for cell_side in sides:
@@ -112,10 +112,10 @@ def build_marked_rows(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWid
     return [_build_row(widget, words) for widget, (_, _, words) in zip(sides, rows, strict=True)]
 
 
-def _build_mark(mark: str, called: str) -> QWidget:
+def _build_mark(mark: str, name: str) -> QWidget:
     box = QWidget()
     column = lay_column(parent=box, margins=0, spacing=2)
-    for part in (build_label(mark, 1.35, bold=True), build_muted(called)):
+    for part in (build_label(mark, 1.35, bold=True), build_muted_label(name)):
         part.setWordWrap(False)
         column.addWidget(part)
     column.addStretch()
@@ -124,11 +124,11 @@ def _build_mark(mark: str, called: str) -> QWidget:
 
 def _build_row(mark_widget: QWidget, column: QVBoxLayout) -> QWidget:
     box = QWidget()
-    lay_row((mark_widget, 0, Qt.AlignmentFlag.AlignTop), (column, 1), parent=box, margins=0, spacing=18)
+    build_row((mark_widget, 0, Qt.AlignmentFlag.AlignTop), (column, 1), parent=box, margins=0, spacing=18)
     return box
 
 
-def build_code(text: str) -> QLabel:
+def build_code_label(text: str) -> QLabel:
     """Build a label with a fixed-width font for T-SQL and actions."""
     code_label = build_label(text)
     code_label.setFont(theme.build_fixed_font(0.95))
@@ -141,10 +141,10 @@ def build_steps(rows: Sequence[tuple[str, str]]) -> QWidget:
     grid.setContentsMargins(12, 2, 0, 2)
     grid.setColumnStretch(1, 1)
     for number, (time_text, description) in enumerate(rows):
-        time_html = build_code(time_text)
+        time_html = build_code_label(time_text)
         time_html.setWordWrap(False)
         grid.addWidget(time_html, number, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
-        grid.addWidget(build_code(description), number, 1, Qt.AlignmentFlag.AlignTop)
+        grid.addWidget(build_code_label(description), number, 1, Qt.AlignmentFlag.AlignTop)
     return box
 
 

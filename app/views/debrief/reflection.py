@@ -14,12 +14,12 @@ from PySide6.QtWidgets import (
 )
 
 from app.learning.reflection import Reflection
-from app.views.debrief.parts import build_label, build_muted
-from app.widgets.layouts import lay_row
+from app.views.debrief.parts import build_label, build_muted_label
+from app.widgets.layouts import build_row
 from app.words import formatting
 from app.words.language import tr
 
-LINES: Final = 3
+FIELD_LINES: Final = 3
 """Height of a text field in lines."""
 
 
@@ -34,7 +34,7 @@ class ReflectionForm(QWidget):
         self.happened, self.otherwise = QPlainTextEdit(), QPlainTextEdit()
         for text in (self.happened, self.otherwise):
             text.setTabChangesFocus(True)
-            text.setFixedHeight((LINES + 1) * text.fontMetrics().lineSpacing())
+            text.setFixedHeight((FIELD_LINES + 1) * text.fontMetrics().lineSpacing())
         self.expected = QLineEdit()
         self.expected.setValidator(QIntValidator(0, 100, self))
         self.expected.setMaximumWidth(self.expected.fontMetrics().averageCharWidth() * 10)
@@ -49,7 +49,7 @@ class ReflectionForm(QWidget):
         show.setProperty("primary", "true")
         show.clicked.connect(self._emit_answer)
         skip.clicked.connect(lambda: self.answered.emit(None))
-        row = lay_row(show, skip, 0)
+        row = build_row(show, skip, 0)
         form.addRow(row)
 
     def _emit_answer(self) -> None:
@@ -78,11 +78,11 @@ def build_reflection(reflection: Reflection, score: float | None) -> list[QWidge
         (tr("What you would do differently"), reflection.otherwise),
     ):
         if text:
-            widgets += [build_muted(title), build_label(text)]
+            widgets += [build_muted_label(title), build_label(text)]
     return widgets
 
 
-def build_choice(checked: bool) -> QCheckBox:
+def build_reflection_checkbox(checked: bool) -> QCheckBox:
     """Build the check box that turns the reflection form on or off for later runs."""
     box = QCheckBox(tr("Let me assess myself before showing the score"))
     box.setChecked(checked)

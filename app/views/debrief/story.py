@@ -6,13 +6,13 @@ from typing import Final
 from PySide6.QtWidgets import QWidget
 
 from app.view_models.debrief.model import SummaryModel
-from app.views.debrief.parts import build_label, build_muted, build_table
+from app.views.debrief.parts import build_label, build_muted_label, build_table
 from app.words import formatting
 from app.words.formatting import format_moment
 from app.words.language import tr, trn
 from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.replay_timeline import HOLDS, Lanes
+from engine.drill.judging.replay_timeline import HOLDS, DatabaseLanes
 from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
 
@@ -70,7 +70,7 @@ def build_figures(
         rest_text = tr("{count} more databases, none in a worse state").format(
             count=len(worst) - DATABASES_MAX
         )
-        widgets.append(build_muted(rest_text))
+        widgets.append(build_muted_label(rest_text))
     return widgets
 
 
@@ -91,7 +91,7 @@ def build_story(review: Review, report: Report) -> list[QWidget]:
     outages: list[QWidget] = [_build_outage(review, group) for group in groups[:DATABASES_MAX]]
     if len(groups) > DATABASES_MAX:
         more_text = tr("{count} more outages (of other databases, or later).")
-        outages.append(build_muted(more_text.format(count=sum(map(len, groups[DATABASES_MAX:])))))
+        outages.append(build_muted_label(more_text.format(count=sum(map(len, groups[DATABASES_MAX:])))))
     outages += _build_client_rows(report)
     outages += [_build_loss(review, number) for number in range(min(len(review.lost), DATABASES_MAX))]
     if not outages:
@@ -219,7 +219,7 @@ def build_preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
     return widgets
 
 
-def _list_guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
+def _list_guards(lanes: DatabaseLanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
     """Yield a table row for each requirement, unmet ones first."""
     ticks_by_guard = {
         (guard.name, guard.seen_in, guard.target): since_tick for guard, since_tick in outage.against

@@ -11,12 +11,19 @@ from app.view_models.course import TimelineSpan
 from app.view_models.debrief.model import DebriefModel
 from app.view_models.value_curve import list_refused
 from app.views.debrief import par, story
-from app.views.debrief.failovers import FailoverPanel, build_attempt, describe_missing_parts
+from app.views.debrief.failovers import FailoverPanel, build_attempt_label, describe_missing_parts
 from app.views.debrief.mistakes import Retry, build_mistakes
-from app.views.debrief.parts import PointsLabel, build_card, build_code, build_label, build_muted, build_table
-from app.views.debrief.reflection import build_choice, build_reflection
+from app.views.debrief.parts import (
+    PointsLabel,
+    build_card,
+    build_code_label,
+    build_label,
+    build_muted_label,
+    build_table,
+)
+from app.views.debrief.reflection import build_reflection, build_reflection_checkbox
 from app.widgets.flow import FlowLayout
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.strip import TimeStrip
 from app.words import formatting
 from app.words.formatting import format_moment
@@ -24,12 +31,12 @@ from app.words.language import mark, tr
 from app.words.localization import describe_input, shorten_line
 from app.words.localization import localize as said_of
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.refusals import is_refusal
-from engine.drill.judging.replay_timeline import DOWN, EXPOSED, Lanes
+from engine.drill.judging.refusals import is_refusal_error
+from engine.drill.judging.replay_timeline import DOWN, EXPOSED, DatabaseLanes
 from engine.drill.judging.report import compute_calibration
 from engine.drill.judging.review import Reference
 from engine.drill.judging.shapes import Calibration, ItemJson, Report, Row
-from engine.drill.par.account import Best
+from engine.drill.par.account import SegmentWithBest
 
 LINE_LENGTH_MAX: Final = 220
 """Maximum number of characters of a step. Exported files contain the full text."""
@@ -51,7 +58,7 @@ def build_reference(
         )
         rows.append(
             (
-                build_muted(format_moment(step.tick)),
+                build_muted_label(format_moment(step.tick)),
                 _build_step(describe_input(step.line, choices_by_question), step.why),
                 done_text,
             )
@@ -63,8 +70,8 @@ def build_reference(
         parts.append(build_label(tr("Your other actions"), 1.0, bold=True))
         later_steps = [
             (
-                build_muted(format_moment(item.tick)),
-                build_code(
+                build_muted_label(format_moment(item.tick)),
+                build_code_label(
                     shorten_line(describe_input(item.line_without_time, choices_by_question), LINE_LENGTH_MAX)
                 ),
             )
@@ -75,11 +82,11 @@ def build_reference(
 
 
 def _build_step(line: str, reason: str) -> QWidget:
-    line_label = build_code(shorten_line(line, LINE_LENGTH_MAX))
+    line_label = build_code_label(shorten_line(line, LINE_LENGTH_MAX))
     if not reason:
         return line_label
     box = QWidget()
-    lay_column(line_label, build_muted(reason), parent=box, margins=0, spacing=1)
+    lay_column(line_label, build_muted_label(reason), parent=box, margins=0, spacing=1)
     return box
 
 
@@ -100,7 +107,7 @@ def build_question(row: Row) -> QWidget:
     if row.get("choice") is None:
         layout.addWidget(build_label(tr("No answer.")))
     if row.get("why"):
-        layout.addWidget(build_muted(str(row["why"])))
+        layout.addWidget(build_muted_label(str(row["why"])))
     return box
 
 
@@ -145,23 +152,23 @@ def _build_batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:
         errors = [m for m in batch.get("messages") or () if int(m.get("severity") or 0) > 10]
         message = "".join(f"\nMsg {m['number']}: {m['text']}" for m in errors)
         text = " ".join(str(batch.get("batch", "")).split())
-        refused = any(is_refusal(int(m["number"])) for m in errors)  # the same rule as in the score
-        outcome_label = build_muted(
+        refused = any(is_refusal_error(int(m["number"])) for m in errors)  # the same rule as in the score
+        outcome_label = build_muted_label(
             tr("✗ refused") if refused else tr("✗ failed") if errors else tr("✓ done")
         )
         yield (
-            build_muted(formatting.format_run_time(batch["t_s"], 1)),
+            build_muted_label(formatting.format_run_time(batch["t_s"], 1)),
             str(batch["server"]),
-            build_code(f"{text}{message}"),
+            build_code_label(f"{text}{message}"),
             outcome_label,
         )
 
 
-FAILOVERS_SHOWN: Final = 6
-MOMENTS_SHOWN: Final = 6
+FAILOVERS_SHOWN_MAX: Final = 6
+TIMES_SHOWN_MAX: Final = 6
 """Maximum number of times listed for one score item. More times would be unreadable."""
 
-EXPORTS: Final = (
+EXPORT_LABELS: Final = (
     ("html", mark("Web page (HTML)…")),
     ("pdf", mark("Print (PDF, one page and an annex)…")),
     ("csv", mark("Tables (CSV)…")),
@@ -176,15 +183,15 @@ class PageActions(Struct, frozen=True):
     """Callbacks of the buttons in the tabs."""
 
     retry: Retry
-    choose: Callable[[float], None]
+    select_time: Callable[[float], None]
     """Select a time in seconds, from which a retry is offered."""
-    look_back: Callable[[float], None]
-    watch_best: Callable[[Best], None]
+    watch_run: Callable[[float], None]
+    watch_best: Callable[[SegmentWithBest], None]
     watch_solution: Callable[[], object]
     analyze: Callable[[], object]
     """Search for better continuations."""
     export: Callable[[str], object]
-    ask_first: Callable[[bool], object]
+    set_reflection: Callable[[bool], object]
 
 
 def build_scroll_area(parts: Sequence[QWidget]) -> QScrollArea:
@@ -210,24 +217,26 @@ def build_scroll_area(parts: Sequence[QWidget]) -> QScrollArea:
 
 def build_score_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     """Return the value curve, and the costliest actions and waits."""
-    if model.account is None:
+    if model.regret_analysis is None:
         return [
-            build_muted(tr("Analyzing…") if model.analyzing else tr("No analysis is available for this run."))
+            build_muted_label(
+                tr("Analyzing…") if model.is_analyzing else tr("No analysis is available for this run.")
+            )
         ]
     verdict = model.build_verdict()
-    return par.show_account(
-        model.account, verdict.lessons if verdict is not None else (), model.has_solution, model.can_retry,
-        actions.retry, actions.choose, actions.watch_best, model.choices,
-        model.provisional, None if model.analyzing else actions.analyze, list_refused(model.report),
+    return par.build_regret_widgets(
+        model.regret_analysis, verdict.lessons if verdict is not None else (), model.has_solution, model.can_retry,
+        actions.retry, actions.select_time, actions.watch_best, model.choices,
+        model.is_provisional, None if model.is_analyzing else actions.analyze, list_refused(model.report),
     )  # fmt: skip
 
 
 def build_timeline_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     """Return the timeline of service, protection and states, and each failover with its phases."""
     report, review, course = model.report, model.review, model.build_timeline()
-    strip = TimeStrip(roomy=True)
-    strip.show_course(course, float(report["ended_at_s"]), live=False)
-    strip.moment_chosen.connect(actions.choose)
+    strip = TimeStrip(is_on_page=True)
+    strip.show_timeline(course, float(report["ended_at_s"]), live=False)
+    strip.time_clicked.connect(actions.select_time)
     if review is not None and review.lanes and course.has_protection:
         states = _list_states(review.lanes)
         if any(span.state != "NONE" for _, spans in states for span in spans):
@@ -239,12 +248,14 @@ def build_timeline_tab(model: DebriefModel, actions: PageActions) -> list[QWidge
         words = [tr("Availability of the databases.")]
     if model.can_retry:
         words.append(tr("Click a time, or use the arrow keys and Enter, to retry from there."))
-    parts: list[QWidget] = [strip, build_muted(" ".join(words))]
+    parts: list[QWidget] = [strip, build_muted_label(" ".join(words))]
     if report["failovers"]:
         parts.append(build_card(tr("Failovers and published times"), *_build_failovers(model)))
     if report.get("attempts"):
         parts.append(
-            build_card(tr("Failed failover attempts"), *[build_attempt(row) for row in report["attempts"]])
+            build_card(
+                tr("Failed failover attempts"), *[build_attempt_label(row) for row in report["attempts"]]
+            )
         )
     return parts
 
@@ -262,25 +273,25 @@ def build_points_tab(
             )
         )
     if review is not None:
-        widgets = build_mistakes(review.mistakes, model.can_retry, actions.retry, actions.look_back)
+        widgets = build_mistakes(review.mistakes, model.can_retry, actions.retry, actions.watch_run)
         if widgets:
             parts.append(build_card(tr("Deductions"), *widgets))
     if report["score"]["scored"]:
-        ask = build_choice(asks_first)
-        ask.toggled.connect(actions.ask_first)
-        parts.append(build_card(tr("Score by rule"), _build_score(model, actions), ask))
+        ask = build_reflection_checkbox(asks_first)
+        ask.toggled.connect(actions.set_reflection)
+        parts.append(build_card(tr("Score by rule"), _build_score_items(model, actions), ask))
     requested_questions = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
     if requested_questions:
         questions = [build_question(row) for row in requested_questions]
         parts.append(build_card(tr("Questions"), *questions, *build_confidence(requested_questions, narrow)))
-    return parts or [build_muted(tr("No score in free play."))]
+    return parts or [build_muted_label(tr("No score in free play."))]
 
 
 def build_commands_tab(model: DebriefModel, actions: PageActions, narrow: bool) -> list[QWidget]:
     """Return the executed commands and the reference solution."""
     parts: list[QWidget] = []
     listed = build_commands(model.report, narrow)
-    parts.append(build_muted(tr("No commands were run.")) if listed is None else listed)
+    parts.append(build_muted_label(tr("No commands were run.")) if listed is None else listed)
     review = model.review
     if review is not None and review.reference is not None:
         watch = QPushButton(tr("Watch step by step"))
@@ -295,11 +306,11 @@ def build_story_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
     report, review = model.report, model.review
     parts: list[QWidget] = []
     if report.get("failed_parts"):
-        parts.append(build_muted(describe_missing_parts(report["failed_parts"])))
+        parts.append(build_muted_label(describe_missing_parts(report["failed_parts"])))
     if goals := story.build_goals(report):
         parts.append(build_card(tr("Goals"), *goals))
     if review is None:
-        parts.append(build_muted(_format_waiting(model)))
+        parts.append(build_muted_label(_format_waiting(model)))
     else:
         parts.append(build_card(tr("What happened, and why"), *story.build_story(review, report)))
     if figures := story.build_figures(model.report, review, model.build_summary(), narrow):
@@ -310,18 +321,18 @@ def build_story_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
 def build_evidence_tab(model: DebriefModel, narrow: bool) -> list[QWidget]:
     """Return the requirements of automatic failover, and the views in which each can be checked."""
     if model.review is None:
-        return [build_muted(_format_waiting(model))]
+        return [build_muted_label(_format_waiting(model))]
     guards = story.build_preconditions(model.review, narrow)
     if not guards:
-        return [build_muted(tr("No outages to explain."))]
+        return [build_muted_label(tr("No outages to explain."))]
     return [build_card(tr("Preconditions of automatic failover"), *guards)]
 
 
-def export_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
+def build_export_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
     """Return an export button for each kind of file."""
     box = QWidget()
     flow = FlowLayout(8, box)
-    for kind, text in EXPORTS:
+    for kind, text in EXPORT_LABELS:
         if kind != "reference" or model.has_solution:
             button = QPushButton(tr(text))
             button.clicked.connect(lambda _=False, kind=kind: actions.export(kind))
@@ -334,12 +345,12 @@ def export_tab(model: DebriefModel, actions: PageActions) -> list[QWidget]:
 
 
 def _format_waiting(model: DebriefModel) -> str:
-    return tr("Preparing…") if model.analyzing else tr("This run cannot be analyzed.")
+    return tr("Preparing…") if model.is_analyzing else tr("This run cannot be analyzed.")
 
 
 def _build_row(button: QPushButton) -> QWidget:
     box = QWidget()
-    lay_row(button, 0, parent=box, margins=0)
+    build_row(button, 0, parent=box, margins=0)
     return box
 
 
@@ -351,22 +362,22 @@ def _build_failovers(model: DebriefModel) -> list[QWidget]:
     estimates = [review.estimate for review in reviews] + [None] * (len(rows) - len(reviews))
     panels: list[QWidget] = [
         FailoverPanel(row, reason, estimate)
-        for row, reason, estimate in list(zip(rows, unlike, estimates, strict=False))[:FAILOVERS_SHOWN]
+        for row, reason, estimate in list(zip(rows, unlike, estimates, strict=False))[:FAILOVERS_SHOWN_MAX]
     ]
-    if len(rows) > FAILOVERS_SHOWN:
+    if len(rows) > FAILOVERS_SHOWN_MAX:
         times = [row["failover_s"] for row in rows if row["failover_s"] is not None]
         text = tr("{count} failovers in total, from {least} to {most}.")
         shortest, longest = (
-            formatting.format_seconds(pick(times)) if times else formatting.NOTHING for pick in (min, max)
+            formatting.format_seconds(pick(times)) if times else formatting.NO_VALUE for pick in (min, max)
         )
-        panels.append(build_muted(text.format(count=len(rows), least=shortest, most=longest)))
+        panels.append(build_muted_label(text.format(count=len(rows), least=shortest, most=longest)))
     return panels
 
 
-def _list_states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[TimelineSpan]]]:
+def _list_states(lanes: Mapping[str, DatabaseLanes]) -> list[tuple[str, list[TimelineSpan]]]:
     """Return the states of the database with the most time down or unprotected."""
 
-    def measure_harm(lane: Lanes) -> int:
+    def measure_harm(lane: DatabaseLanes) -> int:
         harmful_spans = [span for span in (*lane.service, *lane.protection) if span.what in (DOWN, EXPOSED)]
         return sum(span.ticks for span in harmful_spans)
 
@@ -375,11 +386,11 @@ def _list_states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[TimelineSpa
     return [(tr("state"), spans)]
 
 
-def _build_score(model: DebriefModel, actions: PageActions) -> QWidget:
+def _build_score_items(model: DebriefModel, actions: PageActions) -> QWidget:
     box = QWidget()
     column = lay_column(parent=box, margins=0, spacing=14)
     for item in model.report["score"]["items"]:
-        row = lay_row(
+        row = build_row(
             (PointsLabel(float(item["points"]), float(item["max"])), 0, Qt.AlignmentFlag.AlignTop),
             (_build_item(item, model.can_retry, actions), 1),
             spacing=18,
@@ -394,16 +405,16 @@ def _build_item(item: ItemJson, can_retry: bool, actions: PageActions) -> QVBoxL
     )
     if item.get("better"):
         layout.addWidget(build_label(tr("Better: {better}").format(better=said_of(item["better"]))))
-    times_s = list(dict.fromkeys(item.get("at_s") or ()))[:MOMENTS_SHOWN]
+    times_s = list(dict.fromkeys(item.get("at_s") or ()))[:TIMES_SHOWN_MAX]
     if times_s:
         row = FlowLayout(6)
-        row.addWidget(build_muted(tr("At")))
+        row.addWidget(build_muted_label(tr("At")))
         for t_s in times_s:
             button = QPushButton(formatting.format_run_time(t_s, 1))
             button.setProperty("small", "true")
             button.setToolTip(tr("Choose this time for a retry"))
             button.setEnabled(can_retry)
-            button.clicked.connect(lambda _=False, t_s=t_s: actions.choose(t_s))
+            button.clicked.connect(lambda _=False, t_s=t_s: actions.select_time(t_s))
             row.addWidget(button)
         layout.addLayout(row)
     return layout

@@ -12,30 +12,30 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QTextCursor, QTextDo
 from PySide6.QtWidgets import QApplication, QFrame, QLabel, QSplitter, QTabWidget, QWidget
 
 from app.views.editor.findings import (
-    Checker,
     ProblemList,
+    ScenarioChecker,
     ScenarioReading,
     SolutionTrial,
     apply_fix,
     describe_problem,
-    find_path,
+    find_problem_path,
 )
-from app.views.editor.form import Form
+from app.views.editor.form import ScenarioForm
 from app.views.editor.input_completion import find_completions
 from app.views.editor.preview import BriefPreview, BriefPreviewPage
 from app.views.editor.timeline_view import TimelineView
 from app.widgets import keys, theme
-from app.widgets.bars import Bar
+from app.widgets.bars import ButtonBar
 from app.widgets.code_edit import CodeEdit
 from app.widgets.highlight import Highlighter, count_utf16_units
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.theme import ThemeTokens
 from app.words.language import tr, trn
 from engine.drill.authoring.problems import Problem, find_positions
 from engine.drill.authoring.scenario import Scenario
 from engine.overrides import override
 
-TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
+TOKEN_COLORS: Final[tuple[tuple[_TokenType, str], ...]] = (
     (Token.Keyword, "keyword"),
     (Token.Literal.String, "string"),
     (Token.Literal.Number, "number"),
@@ -45,20 +45,20 @@ TONES: Final[tuple[tuple[_TokenType, str], ...]] = (
 )
 """Kind of token -> theme color. The first match applies."""
 
-SEEN_SHARE: Final = 0.75
+VISIBLE_SHARE: Final = 0.75
 """Lower limit of the target line as a share of the height. A lower line is centered, to show the lines below
 it.
 """
 
 
-def get_tone(kind: _TokenType, _: str) -> str | None:
+def get_token_color(kind: _TokenType, _: str) -> str | None:
     """Return the name of the theme color for a token, or None for the normal text color."""
-    return next((tone for family, tone in TONES if kind in family), None)
+    return next((tone for family, tone in TOKEN_COLORS if kind in family), None)
 
 
 def create_toml_highlighter(document: QTextDocument, colors: ThemeTokens) -> Highlighter:
     """Create a highlighter that colors TOML in *document*."""
-    return Highlighter(document, colors, TOMLLexer(stripnl=False, ensurenl=False), get_tone)
+    return Highlighter(document, colors, TOMLLexer(stripnl=False, ensurenl=False), get_token_color)
 
 
 class TomlEdit(CodeEdit):
@@ -88,16 +88,16 @@ class TomlEdit(CodeEdit):
             QTextCursor(self.document().findBlockByNumber(max(0, min(line, self.blockCount()) - 1)))
         )
         cursor_rect = self.cursorRect()
-        if not 0 < cursor_rect.top() < self.viewport().height() * SEEN_SHARE:
+        if not 0 < cursor_rect.top() < self.viewport().height() * VISIBLE_SHARE:
             self.centerCursor()
 
 
-CHECK_MS: Final = 350
+CHECK_DELAY_MS: Final = 350
 """Pause in typing after which the text is checked. Assumed: long enough to finish a word."""
 DRAFT_FILE: Final = "new-scenario.toml"
-STEPS: Final = ("edit.problem", "edit.problem_before")
-KEYS_ONLY: Final = (
-    "edit.undo", "edit.redo", *STEPS,
+PROBLEM_STEP_ACTIONS: Final = ("edit.problem", "edit.problem_before")
+ACTIONS_WITHOUT_BUTTON: Final = (
+    "edit.undo", "edit.redo", *PROBLEM_STEP_ACTIONS,
     "edit.form", "edit.timeline", "edit.preview", "edit.text", "edit.findings",
 )  # fmt: skip
 """Actions without a button. Form and timeline share the undo history of the text."""
@@ -131,25 +131,25 @@ class ScenarioEditor(QWidget):
         self._checked_text = ""
         self._reading: ScenarioReading | None = None
         self._split_by_hand = False
-        self._checker = Checker(self)
-        self._checker.was_read.connect(self._show_reading)
-        self._checker.was_tried.connect(self._show_trial)
-        self._check_timer = QTimer(self, singleShot=True, interval=CHECK_MS)
+        self._checker = ScenarioChecker(self)
+        self._checker.text_parsed.connect(self._show_reading)
+        self._checker.solution_played.connect(self._show_trial)
+        self._check_timer = QTimer(self, singleShot=True, interval=CHECK_DELAY_MS)
         self._check_timer.timeout.connect(self.check_now)
         self.text = TomlEdit()
         self.text.textChanged.connect(self._on_typed)
-        self.form, self.timeline = Form(), TimelineView()
+        self.form, self.timeline = ScenarioForm(), TimelineView()
         for view in (self.form, self.timeline):
-            view.text_changed.connect(self.text.replace_with)
+            view.text_changed.connect(self.text.apply_differences)
             view.text_now = self.text.toPlainText
         for view in (self.form, self.timeline):
             view.chosen.connect(self._show_path)
-        self.timeline.wanted_in_text.connect(self._write_on)
+        self.timeline.edit_in_text_wanted.connect(self._edit_in_text)
         self.preview = BriefPreview(brief)
         self.findings = ProblemList()
-        self.findings.chosen.connect(self._show_problem)
+        self.findings.problem_selected.connect(self._show_problem)
         self.findings.fix_wanted.connect(
-            lambda fix: self.text.replace_with(apply_fix(self.text.toPlainText(), fix))
+            lambda fix: self.text.apply_differences(apply_fix(self.text.toPlainText(), fix))
         )
         self.findings.height_changed.connect(self._share_height)
         self.tabs = QTabWidget()
@@ -159,7 +159,7 @@ class ScenarioEditor(QWidget):
         application.focusChanged.connect(self._on_focus)
         self._name.setFont(theme.resize_font(self.font(), 1.2, bold=True))
         self._show_name()
-        theme.call_after_events(self, theme.SIZE, self._share_height)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._share_height)
 
     # --- layout ---------------------------------------------------------------------------------------------
 
@@ -171,9 +171,11 @@ class ScenarioEditor(QWidget):
         bar.setProperty("bar", "true")
         names = lay_column(self._name, self._state, spacing=0)
         self.tools = self._make_tools()
-        toolbar = Bar(tr("Scenario editor"))
-        toolbar.add_actions(action for name, action in self.tools.items() if name not in KEYS_ONLY)
-        lay_row((names, 2), (toolbar, 3), parent=bar, margins=(12, 6, 12, 6))
+        toolbar = ButtonBar(tr("Scenario editor"))
+        toolbar.add_actions(
+            action for name, action in self.tools.items() if name not in ACTIONS_WITHOUT_BUTTON
+        )
+        build_row((names, 2), (toolbar, 3), parent=bar, margins=(12, 6, 12, 6))
         self.tabs.addTab(self.form, tr("Form"))
         self.tabs.addTab(self.timeline, tr("Timeline"))
         self.tabs.addTab(self.preview, tr("Preview"))
@@ -201,18 +203,18 @@ class ScenarioEditor(QWidget):
             "edit.undo": self.text.undo,
             "edit.redo": self.text.redo,
             "edit.record": self.recording_wanted.emit,
-            "edit.try": self.try_out,
+            "edit.try": self.play_solution,
             "edit.form": lambda: self._focus_view(self.form, self.form.sections_field),
             "edit.timeline": lambda: self._focus_view(self.timeline, self.timeline.list),
             "edit.preview": lambda: self._focus_view(self.preview, self.preview.reader),
             "edit.text": self.text.setFocus,
             "edit.findings": self.findings.rows.setFocus,
-            "edit.problem": lambda: self._step(1),
-            "edit.problem_before": lambda: self._step(-1),
+            "edit.problem": lambda: self._select_next_problem(1),
+            "edit.problem_before": lambda: self._select_next_problem(-1),
             "edit.play": self._play_scenario,
             "edit.close": self.closed.emit,
         }
-        tools = {name: QAction(tr(keys.BY_NAME[name].text), self) for name in doings}
+        tools = {name: QAction(tr(keys.COMMANDS_BY_NAME[name].text), self) for name in doings}
         for name, action in tools.items():
             action.setObjectName(name)
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -239,7 +241,7 @@ class ScenarioEditor(QWidget):
         self._show_name()
 
     @property
-    def changed(self) -> bool:
+    def has_unsaved_changes(self) -> bool:
         """True if there are unsaved changes."""
         return self.text.toPlainText() != self._saved_text
 
@@ -262,29 +264,29 @@ class ScenarioEditor(QWidget):
     def check_now(self) -> None:
         """Start to check the text in the background."""
         self._check_timer.stop()
-        self._checker.read(self.text.toPlainText(), self.file_name)
+        self._checker.parse_text(self.text.toPlainText(), self.file_name)
 
-    def try_out(self) -> None:
+    def play_solution(self) -> None:
         """Play the reference solution and a run without inputs in the background, and show both scores."""
-        self.update_reading()
+        self.parse_if_changed()
         if self.scenario is not None:
-            self.findings.show_working()
-            self._checker.try_out(self.scenario, self.file_name)
+            self.findings.show_trial_running()
+            self._checker.play_solution(self.scenario, self.file_name)
 
-    def update_reading(self) -> None:
+    def parse_if_changed(self) -> None:
         """Parse the text immediately, because the next action refers to the current text and form fields."""
-        self.form.finish()
+        self.form.apply_pending_input()
         if self._reading is None or self._reading.text != self.text.toPlainText():
             self._check_timer.stop()
-            self._checker.read_now(self.text.toPlainText(), self.file_name)
+            self._checker.parse_text_now(self.text.toPlainText(), self.file_name)
 
-    def stop(self) -> None:
+    def stop_work(self) -> None:
         """Stop all background work, before the window closes."""
         self._check_timer.stop()
         self._checker.wait_until_idle()
 
     def _play_scenario(self) -> None:
-        self.update_reading()
+        self.parse_if_changed()
         if self.scenario is not None:
             self.play_wanted.emit(self.scenario)
 
@@ -293,7 +295,7 @@ class ScenarioEditor(QWidget):
         if text == self._checked_text:  # Qt also reports a change when only the colors changed
             return
         self._checked_text = text
-        self._checker.give_up_trial()
+        self._checker.cancel_trial()
         self._check_timer.start()
         self._show_name()
         self.draft_changed.emit()
@@ -320,23 +322,25 @@ class ScenarioEditor(QWidget):
         text = self.text.toPlainText()
         problems = self.findings.problems
         self.text.mark_lines([(problem.line, colors.bad) for problem in problems])
-        self.form.show_problems({find_path(text, problem): describe_problem(problem) for problem in problems})
+        self.form.show_problems(
+            {find_problem_path(text, problem): describe_problem(problem) for problem in problems}
+        )
 
     def _focus_view(self, view: QWidget, focus_target: QWidget) -> None:
         """Show *view* and focus *focus_target*. In the text, the Tab key inserts a tab and cannot leave it."""
         self.tabs.setCurrentWidget(view)
         focus_target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def _step(self, offset: int) -> None:
-        self.update_reading()
-        self.findings.select_neighbor(offset)
+    def _select_next_problem(self, offset: int) -> None:
+        self.parse_if_changed()
+        self.findings.select_next_problem(offset)
 
     def _show_problem(self, problem: Problem, take_focus: bool) -> None:
         """Show a problem in the text, in the form and on the timeline.
 
         Focus the text if *take_focus* is True.
         """
-        path = find_path(self.text.toPlainText(), problem)
+        path = find_problem_path(self.text.toPlainText(), problem)
         in_form = self.form.isAncestorOf(self.focusWidget() or self)
         self.text.move_cursor_to(problem.line, problem.column)
         if path or self.tabs.currentWidget() is self.form:
@@ -361,7 +365,7 @@ class ScenarioEditor(QWidget):
         """
         if isinstance(event, QKeyEvent) and event.type() in (_OVERRIDE, _PRESS):
             pressed = QKeySequence(event.keyCombination())
-            for name in STEPS:
+            for name in PROBLEM_STEP_ACTIONS:
                 if pressed in self.tools[name].shortcuts():
                     event.accept()
                     if event.type() == _PRESS:
@@ -402,7 +406,7 @@ class ScenarioEditor(QWidget):
         if position is not None:
             self.text.scroll_to_line(position.line)
 
-    def _write_on(self, path: tuple[str | int, ...]) -> None:
+    def _edit_in_text(self, path: tuple[str | int, ...]) -> None:
         self._show_path(path)
         self.text.setFocus()
 
@@ -412,7 +416,7 @@ class ScenarioEditor(QWidget):
         problems = 0 if self._reading is None else len(self._reading.problems)
         save_state = (
             tr("changed, not saved")
-            if self.changed
+            if self.has_unsaved_changes
             else tr("saved")
             if self.file
             else tr("new, not saved yet")

@@ -10,8 +10,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
-from app.widgets.scroll_container import ANY_SIZE
+from app.widgets.layouts import build_row, lay_column
+from app.widgets.scroll_container import SIZE_UNLIMITED
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import localize
@@ -21,13 +21,13 @@ from engine.drill.authoring.problems import Path, Problem, ScenarioError, find_p
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.score import Score
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import Begin, play_idle, play_reference
+from engine.drill.running.solution import StartDrill, play_idle, play_reference
 from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Tick
 from engine.overrides import override
 
-SLICE: Final = 10 * TICKS_PER_S
+CANCEL_CHECK_TICKS: Final = 10 * TICKS_PER_S
 """Ticks between two checks whether a trial run is canceled. A scenario may take minutes to play."""
 
 
@@ -52,14 +52,14 @@ class SolutionTrial(Struct, frozen=True):
     """Scores of the reference solution and of a run without inputs, and the remarks that need a simulation."""
 
     text: str
-    reference: Score | None
+    reference_score: Score | None
     idle_score: Score | None
     problems: tuple[Problem, ...]
-    problem: str = ""
+    failure_reason: str = ""
     """Reason why there is no score, or an empty string."""
 
 
-def read(text: str, file: str) -> ScenarioReading:
+def read_scenario(text: str, file: str) -> ScenarioReading:
     """Read a scenario text and collect its problems."""
     try:
         scenario = load_scenario(text, file)
@@ -68,7 +68,7 @@ def read(text: str, file: str) -> ScenarioReading:
         return ScenarioReading(text, None, error.problems)
 
 
-def find_path(text: str, problem: Problem) -> Path:
+def find_problem_path(text: str, problem: Problem) -> Path:
     """Return the path of the problem in the tables of *text*. It is empty if the text is not valid TOML."""
     try:
         positions = find_positions(text)
@@ -87,7 +87,7 @@ def find_path(text: str, problem: Problem) -> Path:
     return next(paths, max(nearest, key=len, default=()))
 
 
-def create_stoppable_drill(stop: Flag) -> Begin:
+def create_stoppable_drill(stop: Flag) -> StartDrill:
     """Return a Drill class.
 
     Its runs raise CheckCanceledError within 10 simulated seconds after *stop* is set.
@@ -101,36 +101,41 @@ def create_stoppable_drill(stop: Flag) -> Begin:
             ):
                 if stop.is_set():
                     raise CheckCanceledError
-                super().advance_to(min(tick, (self.tick // SLICE + 1) * SLICE), to_event)
+                super().advance_to(
+                    min(tick, (self.tick // CANCEL_CHECK_TICKS + 1) * CANCEL_CHECK_TICKS), to_event
+                )
             return self.events[event_count:]
 
     return Stoppable
 
 
-def try_out(scenario: Scenario, file: str, begin: Begin = Drill) -> SolutionTrial:
+def try_out(scenario: Scenario, file: str, drill_class: StartDrill = Drill) -> SolutionTrial:
     """Play *scenario* with its reference solution and without inputs. This can take minutes.
 
-    *begin* creates the drills. Raises CheckCanceledError if these drills raise it.
+    *drill_class* creates the drills. Raises CheckCanceledError if these drills raise it.
     """
-    problems = tuple(list_warnings(scenario, file, begin))
+    problems = tuple(list_warnings(scenario, file, drill_class))
     if not scenario.scored:
         return SolutionTrial(scenario.text, None, None, problems)
     try:
-        reference_run, idle_run = play_reference(scenario, begin=begin), play_idle(scenario, begin=begin)
+        reference_run, idle_run = (
+            play_reference(scenario, begin=drill_class),
+            play_idle(scenario, begin=drill_class),
+        )
         return SolutionTrial(scenario.text, reference_run.compute_score(), idle_run.compute_score(), problems)
     except InputError as problem:
         return SolutionTrial(scenario.text, None, None, problems, str(problem))
 
 
-class Checker(QObject):
+class ScenarioChecker(QObject):
     """Background worker that parses a text or plays a scenario, one at a time.
 
     Of several waiting requests, only the last is processed.
     """
 
-    was_read = Signal(object)
+    text_parsed = Signal(object)
     """Signal: a ScenarioReading."""
-    was_tried = Signal(object)
+    solution_played = Signal(object)
     """Signal: a SolutionTrial."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -140,40 +145,40 @@ class Checker(QObject):
             pool.setMaxThreadCount(1)
         self._stop = Flag()
 
-    def read(self, text: str, file: str) -> None:
+    def parse_text(self, text: str, file: str) -> None:
         """Parse *text* in the background."""
         self._readings.clear()
-        self._readings.start(lambda: self._emit_result(self.was_read, read(text, file)))
+        self._readings.start(lambda: self._emit_result(self.text_parsed, read_scenario(text, file)))
 
-    def try_out(self, scenario: Scenario, file: str) -> None:
+    def play_solution(self, scenario: Scenario, file: str) -> None:
         """Play the reference solution in the background."""
-        self.give_up_trial()
+        self.cancel_trial()
         self._stop = stop = Flag()
         self._trials.start(lambda: self._run_trial(scenario, file, stop))
 
-    def give_up_trial(self) -> None:
+    def cancel_trial(self) -> None:
         """Cancel the trial run, because the text has changed."""
         self._stop.set()
         self._trials.clear()
 
     def wait_until_idle(self) -> None:
         """Cancel all requests and wait until the worker is idle."""
-        self.give_up_trial()
+        self.cancel_trial()
         self._readings.clear()
         for pool in (self._readings, self._trials):
             pool.waitForDone()
 
-    def read_now(self, text: str, file: str) -> None:
+    def parse_text_now(self, text: str, file: str) -> None:
         """Parse *text* immediately, for an action that refers to the current text."""
         self._readings.clear()
-        self.was_read.emit(read(text, file))
+        self.text_parsed.emit(read_scenario(text, file))
 
     def _run_trial(self, scenario: Scenario, file: str, stop: Flag) -> None:
         try:
             trial = try_out(scenario, file, create_stoppable_drill(stop))
         except CheckCanceledError:
             return
-        self._emit_result(self.was_tried, trial)
+        self._emit_result(self.solution_played, trial)
 
     @staticmethod
     def _emit_result(signal: SignalInstance, result: ScenarioReading | SolutionTrial) -> None:
@@ -188,14 +193,16 @@ class Fix(Struct, frozen=True):
     """Text to append to the scenario."""
 
 
-_POINTS: Final = '\n[[rubric]]\nkind = "{kind}"\nname = "{name}"\npoints = 10\n'
+_RUBRIC_TEMPLATE: Final = '\n[[rubric]]\nkind = "{kind}"\nname = "{name}"\npoints = 10\n'
 
 FIXES: Final = {
     ("this earns no points", "question"): Fix(
-        mark("Add a scoring rule for questions"), _POINTS.format(kind="diagnosis", name="Questions answered")
+        mark("Add a scoring rule for questions"),
+        _RUBRIC_TEMPLATE.format(kind="diagnosis", name="Questions answered"),
     ),
     ("this earns no points", "predict"): Fix(
-        mark("Add a scoring rule for predictions"), _POINTS.format(kind="prediction", name="Predictions")
+        mark("Add a scoring rule for predictions"),
+        _RUBRIC_TEMPLATE.format(kind="prediction", name="Predictions"),
     ),
 }
 """(text of the problem, table of the problem) -> automatic fix."""
@@ -211,8 +218,8 @@ def apply_fix(text: str, fix: Fix) -> str:
     return text.rstrip("\n") + "\n" + fix.added_text
 
 
-_PROBLEM: Final = Qt.ItemDataRole.UserRole
-ROWS_SHOWN: Final = 6
+_PROBLEM_ROLE: Final = Qt.ItemDataRole.UserRole
+ROWS_SHOWN_MAX: Final = 6
 """Maximum number of visible rows until the user enlarges the list."""
 
 
@@ -222,7 +229,7 @@ class ProblemList(QWidget):
     A click shows the location of a problem, and Enter moves the focus there.
     """
 
-    chosen = Signal(object, bool)
+    problem_selected = Signal(object, bool)
     """Signal: a Problem, and whether the focus should move to its location."""
     fix_wanted = Signal(object)
     """Signal: a Fix to apply to the text."""
@@ -251,14 +258,14 @@ class ProblemList(QWidget):
         self.fix.clicked.connect(self._apply_fix)
         self.rows.currentItemChanged.connect(lambda *_: self._show_fix())
         self.fix.hide()
-        head = lay_row((self._heading, 1), self.fix)
+        head = build_row((self._heading, 1), self.fix)
         lay_column(head, (self.rows, 1), parent=self, margins=(12, 6, 12, 8))
-        self._fit()
+        self._fit_height()
 
     @property
     def problems(self) -> list[Problem]:
         """Problems in the order of the rows."""
-        row_problems = (self.rows.item(row).data(_PROBLEM) for row in range(self.rows.count()))
+        row_problems = (self.rows.item(row).data(_PROBLEM_ROLE) for row in range(self.rows.count()))
         return [problem for problem in row_problems if problem is not None]
 
     @property
@@ -271,11 +278,11 @@ class ProblemList(QWidget):
         height = self._heading.heightForWidth(room) + margins.top() + margins.bottom()
         if not self.rows.count():
             return height
-        return height + min(self.rows.count(), ROWS_SHOWN) * round(line * 1.35) + line
+        return height + min(self.rows.count(), ROWS_SHOWN_MAX) * round(line * 1.35) + line
 
-    def select_neighbor(self, offset: int) -> bool:
+    def select_next_problem(self, offset: int) -> bool:
         """Select the next or previous problem, cyclically. Return False if there are no problems."""
-        with_problem = [row for row in range(self.rows.count()) if self.rows.item(row).data(_PROBLEM)]
+        with_problem = [row for row in range(self.rows.count()) if self.rows.item(row).data(_PROBLEM_ROLE)]
         if not with_problem:
             return False
         current_row = self.rows.currentRow()
@@ -312,9 +319,9 @@ class ProblemList(QWidget):
             self._heading.setText(text.format(n=len(reading.remarks)))
         else:
             self._heading.setText(tr("No problems found in the text. “Run the solution” checks the rest."))
-        self._fit()
+        self._fit_height()
 
-    def show_working(self) -> None:
+    def show_trial_running(self) -> None:
         """Show that a trial run is in progress."""
         self._heading.setText(tr("Playing the solution …"))
 
@@ -322,14 +329,14 @@ class ProblemList(QWidget):
         """Show the result of a trial run."""
         self.rows.clear()
         self._heading.setText(_format_verdict(trial))
-        if trial.reference is not None:
-            for item in trial.reference.items:
+        if trial.reference_score is not None:
+            for item in trial.reference_score.items:
                 points = formatting.format_plain_number(item.points)
                 points += f" / {formatting.format_plain_number(item.max)}" if item.max else ""
                 better = f"  →  {localize(item.better)}" if item.better and item.points < item.max else ""
                 self.rows.addItem(f"{localize(item.name)}: {points}  –  {localize(item.reason)}{better}")
         self._add_problems(trial.problems)
-        self._fit()
+        self._fit_height()
 
     def _add_problems(self, problems: Sequence[Problem]) -> None:
         for problem in problems:
@@ -337,13 +344,15 @@ class ProblemList(QWidget):
             row = QListWidgetItem(
                 f"{problem.line}:{problem.column}  {place_prefix}{describe_problem(problem)}"
             )
-            row.setData(_PROBLEM, problem)
+            row.setData(_PROBLEM_ROLE, problem)
             self.rows.addItem(row)
 
     def _show_fix(self) -> None:
         """Show the button that fixes the selected problem, or else the first problem that has a fix."""
         row = self.rows.currentItem()
-        selected = [row.data(_PROBLEM)] if row is not None and row.data(_PROBLEM) is not None else []
+        selected = (
+            [row.data(_PROBLEM_ROLE)] if row is not None and row.data(_PROBLEM_ROLE) is not None else []
+        )
         fix = next((fix for fix in map(find_fix, [*selected, *self.problems]) if fix is not None), None)
         self._fix = fix
         self.fix.setText(tr(fix.label) if fix is not None else "")
@@ -353,30 +362,30 @@ class ProblemList(QWidget):
         if self._fix is not None:
             self.fix_wanted.emit(self._fix)
 
-    def _fit(self) -> None:
+    def _fit_height(self) -> None:
         """Shrink to one line while the list is empty."""
         self._show_fix()
         empty = not self.rows.count()
         self.rows.setVisible(not empty)
-        self.setMaximumHeight(self.wanted_height if empty else ANY_SIZE)
+        self.setMaximumHeight(self.wanted_height if empty else SIZE_UNLIMITED)
         self.height_changed.emit()
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
-            self._fit()
+            self._fit_height()
 
     @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._heading.setFont(theme.resize_font(self.font(), 1.0, bold=True))
-            self._fit()
+            self._fit_height()
 
     def _choose_row(self, row: QListWidgetItem, take_focus: bool) -> None:
-        if row.data(_PROBLEM) is not None:
-            self.chosen.emit(row.data(_PROBLEM), take_focus)
+        if row.data(_PROBLEM_ROLE) is not None:
+            self.problem_selected.emit(row.data(_PROBLEM_ROLE), take_focus)
 
 
 def describe_problem(problem: Problem) -> str:
@@ -386,12 +395,12 @@ def describe_problem(problem: Problem) -> str:
 
 
 def _format_verdict(trial: SolutionTrial) -> str:
-    if trial.problem:
-        return tr("The solution cannot be played: {reason}").format(reason=localize(trial.problem))
-    if trial.reference is None or trial.idle_score is None:
+    if trial.failure_reason:
+        return tr("The solution cannot be played: {reason}").format(reason=localize(trial.failure_reason))
+    if trial.reference_score is None or trial.idle_score is None:
         return tr("Free play: no score.")
     return tr("The solution earns {solution} of 100, doing nothing {nothing}.").format(
-        solution=_format_total(trial.reference), nothing=_format_total(trial.idle_score)
+        solution=_format_total(trial.reference_score), nothing=_format_total(trial.idle_score)
     )
 
 

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QListWidget, QPushButton, QSi
 from app.files import scenario_edit
 from app.files.scenario_edit import ScenarioEditError, get_value
 from app.views.editor.form_page import FormPage, Path
-from app.views.editor.form_pools import Pools
+from app.views.editor.form_pools import PoolTable
 from app.views.editor.form_schema import (
-    KINDS,
-    PLAIN,
-    VARIANTS,
+    PLAIN_KEYS_SECTION,
+    RUBRIC_KIND_LABELS,
+    VARIANTS_SECTION,
     Field,
     FieldKind,
     Section,
@@ -31,16 +31,16 @@ from app.views.editor.form_schema import (
 )
 from app.views.editor.form_widgets import ChoiceBox
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.words.language import mark, tr
 from engine.drill.authoring.run_scenario import TO_WRITE
 from engine.overrides import override
 
-ASKED_FOR: Final = {"diagnosis": "question", "prediction": "predict", "forbidden": "forbidden"}
+TABLES_BY_RUBRIC_KIND: Final = {"diagnosis": "question", "prediction": "predict", "forbidden": "forbidden"}
 """Kind of rubric item -> table whose entries earn no points without such a rubric item."""
-POINTS: Final = 100.0
+POINTS_MAX: Final = 100.0
 """Maximum points of a drill."""
-SPARE: Final = {"database": "Sales", "goal": "goal-1"}
+DEFAULT_NAMES: Final = {"database": "Sales", "goal": "goal-1"}
 """Default names for objects that do not exist yet."""
 
 
@@ -58,9 +58,9 @@ def create_entry(section: Section, data: Mapping[str, object]) -> dict[str, obje
     elif section.key == "hint":
         initial_values["goal"] = _find_names_without_entry(data, "goal", "hint")[0]
     elif section.key == "rubric":
-        remaining_points = POINTS - sum(_list_numbers(data, "rubric", "points"))
+        remaining_points = POINTS_MAX - sum(_list_numbers(data, "rubric", "points"))
         initial_values["points"] = remaining_points if remaining_points > 0 else initial_values["points"]
-        title = KINDS.get(str(initial_values["kind"]), initial_values["kind"])
+        title = RUBRIC_KIND_LABELS.get(str(initial_values["kind"]), initial_values["kind"])
         initial_values["name"] = title if title not in _list_names(data, "rubric") else initial_values["name"]
     return initial_values
 
@@ -68,7 +68,7 @@ def create_entry(section: Section, data: Mapping[str, object]) -> dict[str, obje
 def _find_model(section: Section, data: Mapping[str, object]) -> type[BaseModel]:
     """Return the model of the first kind without an entry. Prefer a kind that the scenario needs."""
     texts = _collect_texts(data, section.key, "kind")
-    asked_kinds = [kind for kind, table in ASKED_FOR.items() if data.get(table)]
+    asked_kinds = [kind for kind, table in TABLES_BY_RUBRIC_KIND.items() if data.get(table)]
     order = [*(kind for kind in asked_kinds if kind in list_kinds(section)), *list_kinds(section)]
     kind = next((kind for kind in order if kind not in texts), None)
     return find_model(section, {"kind": kind})
@@ -77,7 +77,7 @@ def _find_model(section: Section, data: Mapping[str, object]) -> type[BaseModel]
 def _find_names_without_entry(data: Mapping[str, object], key: str, other_key: str) -> list[str]:
     """Return the names of table *key* without an entry in table *other_key*, or all names if each has one."""
     texts = _collect_texts(data, other_key, key)
-    names = _list_names(data, key) or [SPARE[key]]
+    names = _list_names(data, key) or [DEFAULT_NAMES[key]]
     return [name for name in names if name not in texts] or names
 
 
@@ -134,22 +134,22 @@ def _list_names(data: Mapping[str, object], key: str) -> list[str]:
     return _collect_texts(data, key, "name")
 
 
-def _collect_texts(data: Mapping[str, object], key: str, inner: str) -> list[str]:
-    """Return the values of the key *inner* in the entries of table *key* as text.
+def _collect_texts(data: Mapping[str, object], key: str, inner_key: str) -> list[str]:
+    """Return the values of the key *inner_key* in the entries of table *key* as text.
 
     Omit entries without this key.
     """
     entries = data.get(key)
     if not isinstance(entries, list):
         return []
-    return [str(entry[inner]) for entry in entries if isinstance(entry, Mapping) and inner in entry]
+    return [str(entry[inner_key]) for entry in entries if isinstance(entry, Mapping) and inner_key in entry]
 
 
 def _list_numbers(data: Mapping[str, object], key: str, inner: str) -> list[float]:
     return [float(word) for word in _collect_texts(data, key, inner) if word.replace(".", "", 1).isdigit()]
 
 
-ENTRIES_SHOWN: Final = 5
+ENTRIES_SHOWN_MIN: Final = 5
 """Minimum number of visible rows of the list of entries."""
 ENTRIES_SHOWN_NARROW: Final = 3
 """Minimum number of visible rows of the list on a narrow page."""
@@ -164,7 +164,7 @@ ENTRY_KEYS: Final = {
 """Command for an entry -> text of its button, and its key in the list."""
 
 
-class FormEntries(QWidget):
+class EntryList(QWidget):
     """List of the entries of a table, with buttons and keys. The owner implements the commands."""
 
     chosen = Signal(int)
@@ -189,15 +189,15 @@ class FormEntries(QWidget):
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.addWidget(self.rows, 0, 0)
         self.narrow = True
-        self.make_narrow(False)
+        self.set_narrow(False)
         self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.rows.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self.rows.currentRowChanged.connect(lambda index: self.chosen.emit(index) if index >= 0 else None)
         self.rows.installEventFilter(self)
-        theme.call_after_events(self, theme.FONT, self._fit)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._fit_height)
 
-    def make_narrow(self, narrow: bool) -> None:
+    def set_narrow(self, narrow: bool) -> None:
         """Set the layout: on a narrow page, show fewer rows and place the buttons below them."""
         if narrow == self.narrow:
             return
@@ -214,10 +214,10 @@ class FormEntries(QWidget):
                 self._buttons.addWidget(button, index, 0, 1, 2)
         self._buttons.setRowStretch(4, 0 if narrow else 1)
         self._layout.addLayout(self._buttons, 1 if narrow else 0, 0 if narrow else 1)
-        self._fit()
+        self._fit_height()
 
-    def _fit(self) -> None:
-        row_count = ENTRIES_SHOWN_NARROW if self.narrow else ENTRIES_SHOWN
+    def _fit_height(self) -> None:
+        row_count = ENTRIES_SHOWN_NARROW if self.narrow else ENTRIES_SHOWN_MIN
         self.rows.setMinimumHeight(row_count * (self.fontMetrics().height() + 4) + 8)
 
     def show_entries(self, title: str, labels: Sequence[str], selected_index: int) -> None:
@@ -261,13 +261,13 @@ class FormEntries(QWidget):
         return super().eventFilter(watched, event)
 
 
-ROOM_LEAST: Final = 36
+FIELDS_WIDTH_MIN_CHARACTERS: Final = 36
 """Minimum width of the fields next to the section list, in characters. With less space, a selection box
 replaces the list.
 """
 
 
-class Form(QWidget):
+class ScenarioForm(QWidget):
     """Form for a scenario text. After each change, `text_changed` contains the new text."""
 
     text_changed = Signal(str)
@@ -290,11 +290,11 @@ class Form(QWidget):
         self.section_choice = ChoiceBox()
         """Selector that replaces the section list if space is short."""
         self.section_choice.setAccessibleName(tr("Sections"))
-        self.list = FormEntries()
+        self.list = EntryList()
         self.entries = self.list.rows
         self.add, self.copy, self.remove, self.up, self.down = self.list.doings.values()
         self.page = FormPage()
-        self.pools = Pools(self._change_text, self._show_error)
+        self.pools = PoolTable(self._change_text, self._show_error)
         self.about = QLabel(wordWrap=True)
         self.about.setProperty("muted", "true")
         self.problem = QLabel(wordWrap=True)
@@ -311,17 +311,17 @@ class Form(QWidget):
         self.list.chosen.connect(self._on_entry)
         self.page.value_set.connect(self._set_value)
         self.page.table_wanted.connect(self._add_inside)
-        self.page.table_unwanted.connect(self._remove_inside)
-        self.page.refused.connect(self._show_error)
+        self.page.table_removal_wanted.connect(self._remove_inside)
+        self.page.value_refused.connect(self._show_error)
         self.add.clicked.connect(self._on_add)
         self.copy.clicked.connect(self._on_copy)
         self.remove.clicked.connect(self._on_remove)
         self.up.clicked.connect(lambda: self._on_move(-1))
         self.down.clicked.connect(lambda: self._on_move(1))
         self._show_page()
-        theme.call_after_events(self, theme.PALETTE, self._recolor)
-        theme.call_after_events(self, theme.STYLE, self._fit_sections)
-        theme.call_after_events(self, theme.SIZE, self._divide)
+        theme.call_after_events(self, theme.PALETTE_EVENTS, self._recolor)
+        theme.call_after_events(self, theme.STYLE_EVENTS, self._fit_sections)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._arrange_sections)
 
     # --- public interface -----------------------------------------------------------------------------------
 
@@ -350,17 +350,17 @@ class Form(QWidget):
 
     def show_path(self, path: Path, take_focus: bool = False) -> bool:
         """Show the field at *path*, or the nearest field. Return False if the form has no section for it."""
-        key = str(path[0]) if path else PLAIN
+        key = str(path[0]) if path else PLAIN_KEYS_SECTION
         keys = [section.key for section in self._sections]
-        section = keys.index(key) if key in keys else keys.index(PLAIN)
+        section = keys.index(key) if key in keys else keys.index(PLAIN_KEYS_SECTION)
         if self._sections[section].is_list and len(path) > 1:
             self._chosen_entries[key] = int(path[1])
         blocked = self.blockSignals(True)
         self.sections.setCurrentRow(section)
         self._show_page()
         self.blockSignals(blocked)
-        if key == VARIANTS:
-            self.pools.choose(str(path[-1] if len(path) > 1 and isinstance(path[-1], str) else ""))
+        if key == VARIANTS_SECTION:
+            self.pools.select_pool(str(path[-1] if len(path) > 1 and isinstance(path[-1], str) else ""))
             if take_focus:
                 self.pools.table.setFocus()
             return True
@@ -370,9 +370,9 @@ class Form(QWidget):
             (self.entries if self._sections[section].is_list else self.sections_field).setFocus()
         return key in keys
 
-    def finish(self) -> None:
+    def apply_pending_input(self) -> None:
         """Apply pending typing to the text, for example before it is saved. Emit the usual signals."""
-        self.page.finish()
+        self.page.apply_pending_input()
 
     # --- display --------------------------------------------------------------------------------------------
 
@@ -478,7 +478,7 @@ class Form(QWidget):
         """
         key = self.section.key
         before = self._chosen_entries.get(key, 0)
-        self.finish()
+        self.apply_pending_input()
         self._chosen_entries[key] = selected_index
         was_changed = self._change_text(lambda text: edit(text, key))
         if not was_changed:
@@ -489,12 +489,12 @@ class Form(QWidget):
         values = build_initial_values(model, str(path[-1]), self._data)
         value = get_value(self._data, path)
         count = len(value) if isinstance(value, list) else 0
-        if self._change_text(lambda text: scenario_edit.add_inside(text, path, values)):
+        if self._change_text(lambda text: scenario_edit.add_nested_table(text, path, values)):
             self.page.focus_first_field((*path, count))
 
     def _remove_inside(self, path: Path) -> None:
-        self.finish()
-        self._change_text(lambda text: scenario_edit.remove(text, path))
+        self.apply_pending_input()
+        self._change_text(lambda text: scenario_edit.remove_value(text, path))
 
     def _set_value(self, path: Path, value: object) -> None:
         def edit(text: str) -> str:
@@ -502,7 +502,7 @@ class Form(QWidget):
             group = path[:-1]
             group_value = scenario_edit.read_value(new_text, group) if value is None and group else None
             if group_value == {} and isinstance(group[-1], str):
-                return scenario_edit.remove(new_text, group)
+                return scenario_edit.remove_value(new_text, group)
             return new_text
 
         self._change_text(edit, path)
@@ -533,7 +533,7 @@ class Form(QWidget):
         right = lay_column(
             self.section_choice, self.about, self.list, (self.page, 1), (self.pools, 1), self.problem
         )
-        lay_row(self.sections, (right, 1), parent=self, margins=8, spacing=12)
+        build_row(self.sections, (right, 1), parent=self, margins=8, spacing=12)
         self.section_choice.hide()
 
     def _fit_sections(self) -> None:
@@ -543,15 +543,18 @@ class Form(QWidget):
         frame_width = 2 * (self.sections.frameWidth() + self.sections.spacing())
         self.sections.setFixedWidth(self.sections.sizeHintForColumn(0) + bar + frame_width)
         if self.isVisible():
-            self._divide()
+            self._arrange_sections()
 
-    def _divide(self) -> None:
+    def _arrange_sections(self) -> None:
         """Place the section list next to the fields, or a selection box above them on a narrow page."""
-        narrow = self.width() - self.sections.width() < ROOM_LEAST * self.fontMetrics().averageCharWidth()
+        narrow = (
+            self.width() - self.sections.width()
+            < FIELDS_WIDTH_MIN_CHARACTERS * self.fontMetrics().averageCharWidth()
+        )
         if narrow == self.list.narrow:
             return
         before = self.sections_field
-        self.list.make_narrow(narrow)
+        self.list.set_narrow(narrow)
         self.sections.setVisible(not narrow)
         self.section_choice.setVisible(narrow)
         self.about.setVisible(bool(self.about.text()) and not narrow)

@@ -20,8 +20,15 @@ from PySide6.QtWidgets import (
 )
 
 from app.files.scenario_edit import get_value
-from app.views.editor.form_schema import KINDS, Field, FieldKind, Section, list_fields, list_kinds
-from app.views.editor.form_widgets import FieldRow, add_row
+from app.views.editor.form_schema import (
+    RUBRIC_KIND_LABELS,
+    Field,
+    FieldKind,
+    Section,
+    list_fields,
+    list_kinds,
+)
+from app.views.editor.form_widgets import FieldRow, add_field_row
 from app.views.editor.input_completion import complete_field
 from app.widgets import theme
 from app.widgets.layouts import lay_column
@@ -40,9 +47,9 @@ class FormPage(QScrollArea):
     """Signal: path of a key, and its new value. None removes the key."""
     table_wanted = Signal(object, object)
     """Signal: path of a nested list that should get a new entry, and the schema class of the entry."""
-    table_unwanted = Signal(object)
+    table_removal_wanted = Signal(object)
     """Signal: path of the entry to remove from a nested list."""
-    refused = Signal(str)
+    value_refused = Signal(str)
     """Signal: reason why an entered value is invalid."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -56,7 +63,7 @@ class FormPage(QScrollArea):
         self.setProperty("plain", "true")
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        theme.call_after_events(self, theme.STYLE, self.wrap)
+        theme.call_after_events(self, theme.STYLE_EVENTS, self.wrap_rows)
 
     # --- public interface -----------------------------------------------------------------------------------
 
@@ -68,15 +75,15 @@ class FormPage(QScrollArea):
         Return True if the fields were rebuilt.
         """
         self._data = data
-        shape = (path, model, self._get_shape(model, path), empty)
+        shape = (path, model, self._compute_shape(model, path), empty)
         is_new: bool = shape != self._shape
         if is_new:
             self._shape = shape
             self._rebuild(section, model, path, empty)
         for path_key, row in self.rows.items():
             if not row.closed:
-                row.set_completion(partial(complete_field, self._data, row.field.offered))
-                row.show(get_value(self._data, path_key))
+                row.set_completion(partial(complete_field, self._data, row.field.offered_kind))
+                row.show_value(get_value(self._data, path_key))
                 row.show_problem(self._find_problem(path_key))
         return is_new
 
@@ -96,10 +103,10 @@ class FormPage(QScrollArea):
             (problem for path, problem in self._problems.items() if path[: len(prefix)] == prefix), ""
         )
 
-    def finish(self) -> None:
+    def apply_pending_input(self) -> None:
         """Apply pending typing in all fields."""
         for row in list(self.rows.values()):
-            row.finish()
+            row.apply_pending_input()
 
     def find_path(self, widget: QWidget) -> Path | None:
         """Return the path in the text of the field with *widget*, or None."""
@@ -125,7 +132,7 @@ class FormPage(QScrollArea):
 
     # --- construction of fields -----------------------------------------------------------------------------
 
-    def _get_shape(self, model: type[BaseModel], path: Path) -> object:
+    def _compute_shape(self, model: type[BaseModel], path: Path) -> object:
         """Return the keys without a field and the numbers of inner tables.
 
         The page is rebuilt when they change.
@@ -140,7 +147,7 @@ class FormPage(QScrollArea):
     def _rebuild(self, section: Section, model: type[BaseModel], path: Path, empty: bool) -> None:
         focused = next((path_key for path_key, row in self.rows.items() if row.widget.hasFocus()), None)
         for row in self.rows.values():
-            row.close()
+            row.stop_reports()
         self.rows = {}
         widget = QWidget()
         column = lay_column(parent=widget, margins=(2, 2, 10, 2))
@@ -157,7 +164,7 @@ class FormPage(QScrollArea):
             before.deleteLater()
         self.setWidget(widget)
         widget.setAutoFillBackground(False)  # otherwise Qt fills the widget with the window color
-        self.wrap()
+        self.wrap_rows()
         if focused in self.rows:
             self.rows[focused].widget.setFocus()
         self.setAccessibleName(tr(section.title))
@@ -173,17 +180,17 @@ class FormPage(QScrollArea):
             if field.kind is FieldKind.TABLES:
                 self._add_tables(layout, field, path_key)
                 continue
-            if field.inner is not None:
+            if field.inner_model is not None:
                 group = QGroupBox(field.label)
                 group.setToolTip(tr(field.description))
-                group.setLayout(self._build_fields(field.inner, path_key))
+                group.setLayout(self._build_fields(field.inner_model, path_key))
                 layout.addRow(group)
                 continue
-            row = FieldRow(field, partial(self.value_set.emit, path_key), self.refused.emit)
+            row = FieldRow(field, partial(self.value_set.emit, path_key), self.value_refused.emit)
             if field.key == "kind" and section is not None:
-                row.offer({kind: KINDS.get(kind, kind) for kind in list_kinds(section)})
+                row.set_choices({kind: RUBRIC_KIND_LABELS.get(kind, kind) for kind in list_kinds(section)})
             self.rows[path_key] = row
-            add_row(layout, row)
+            add_field_row(layout, row)
         for key in self._list_extra_keys(model, path):
             label = QLabel(tr("unknown key; edit it in the text"), wordWrap=True)
             label.setProperty("muted", "true")
@@ -192,19 +199,19 @@ class FormPage(QScrollArea):
 
     def _add_tables(self, layout: QFormLayout, field: Field, path: Path) -> None:
         """Add a group with a Remove button for each table at *path*, and an Add button."""
-        assert field.inner is not None
+        assert field.inner_model is not None
         for index in range(len(self._get_list(path))):
             group = QGroupBox(f"{field.label}: {index + 1}")
             group.setToolTip(tr(field.description))
-            inner_fields = self._build_fields(field.inner, (*path, index))
+            inner_fields = self._build_fields(field.inner_model, (*path, index))
             remove = _build_small_button(tr("Remove"), tr("Remove {what}").format(what=group.title()))
-            remove.clicked.connect(partial(self.table_unwanted.emit, (*path, index)))
+            remove.clicked.connect(partial(self.table_removal_wanted.emit, (*path, index)))
             inner_fields.addRow(remove)
             group.setLayout(inner_fields)
             layout.addRow(group)
         add = _build_small_button(tr("Add"), tr("Add to {section}").format(section=field.label))
         add.setToolTip(tr(field.description))
-        add.clicked.connect(partial(self.table_wanted.emit, path, field.inner))
+        add.clicked.connect(partial(self.table_wanted.emit, path, field.inner_model))
         label = QLabel(field.label)
         label.setBuddy(add)
         layout.addRow(label, add)
@@ -233,7 +240,7 @@ class FormPage(QScrollArea):
                 self.setTabOrder(previous_widget, widget)
                 previous_widget = widget
 
-    def wrap(self) -> None:
+    def wrap_rows(self) -> None:
         """Place every field below its label if the text is large or the page is narrow."""
         widget = self.widget()
         if widget is None:
@@ -252,7 +259,7 @@ class FormPage(QScrollArea):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.wrap()
+        self.wrap_rows()
 
     def set_frame_color(self, bad: QColor) -> None:
         """Set the color of the frame around fields with problems."""

@@ -9,13 +9,13 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QPushButton, QTableWidget, QTableWidgetItem, QWidget
 
-from app.files.scenario_edit import ScenarioEditError, read_value, remove, set_value
-from app.views.editor.form_schema import VARIANTS
+from app.files.scenario_edit import ScenarioEditError, read_value, remove_value, set_value
+from app.views.editor.form_schema import VARIANTS_SECTION
 from app.widgets.layouts import lay_column
 from app.words.language import mark, tr
 from engine.overrides import override
 
-BETWEEN: Final = " | "
+ENTRY_SEPARATOR: Final = " | "
 """Separator between the entries of a pool. A comma would not work, because an entry may contain one."""
 
 
@@ -30,17 +30,17 @@ class Pool(Struct, frozen=True):
     @property
     def path(self) -> tuple[str, ...]:
         """Path of the pool in the scenario file."""
-        return (VARIANTS, self.group, self.name) if self.group else (VARIANTS, self.name)
+        return (VARIANTS_SECTION, self.group, self.name) if self.group else (VARIANTS_SECTION, self.name)
 
     @property
     def entries_text(self) -> str:
         """Entries as the author types them."""
-        return BETWEEN.join(str(entry) for entry in self.entries)
+        return ENTRY_SEPARATOR.join(str(entry) for entry in self.entries)
 
 
 def list_pools(data: Mapping[str, object]) -> list[Pool]:
     """Return the pools in *data*, the contents of a scenario. Omit invalid pools."""
-    variants = data.get(VARIANTS)
+    variants = data.get(VARIANTS_SECTION)
     new_pools: list[Pool] = []
     for name, pool in variants.items() if isinstance(variants, Mapping) else ():
         named_pools = pool.items() if isinstance(pool, Mapping) else [("", pool)]
@@ -54,7 +54,7 @@ def list_pools(data: Mapping[str, object]) -> list[Pool]:
 
 def parse_entries(typed: str) -> tuple[object, ...]:
     """Convert typed text to entries. They are numbers if all of them are valid numbers."""
-    words = [word.strip() for word in typed.split(BETWEEN.strip()) if word.strip()]
+    words = [word.strip() for word in typed.split(ENTRY_SEPARATOR.strip()) if word.strip()]
     for number in (int, float):
         try:
             return tuple(number(word) for word in words)
@@ -100,11 +100,11 @@ def edit_pool(pool: Pool, column: int, typed: str) -> Pool:
 
 
 def _remove_pool(text: str, pool: Pool) -> str:
-    text = remove(text, pool.path)
+    text = remove_value(text, pool.path)
     for length in (2, 1):  # first remove an empty group, then an empty table of variants
         path = pool.path[:length]
         if len(path) < len(pool.path) and not read_value(text, path):
-            text = remove(text, path)
+            text = remove_value(text, path)
     return text
 
 
@@ -125,17 +125,19 @@ COLUMNS: Final = (
     ),
 )
 
-CELL_LEAST: Final = 8
+CELL_CHARACTERS_MIN: Final = 8
 """Minimum number of visible characters of a cell."""
 
-Change = Callable[[Callable[[str], str]], bool]
+ChangeText = Callable[[Callable[[str], str]], bool]
 """Function that applies a change to the text and returns whether it succeeded."""
 
 
-class Pools(QWidget):
+class PoolTable(QWidget):
     """Table with one row per pool. F2 or typing edits a cell, Insert adds a row, and Delete removes a row."""
 
-    def __init__(self, change: Change, refuse: Callable[[str], None], parent: QWidget | None = None) -> None:
+    def __init__(
+        self, change: ChangeText, refuse: Callable[[str], None], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._change, self._refuse = change, refuse
         self._pools: Sequence[Pool] = ()
@@ -149,7 +151,7 @@ class Pools(QWidget):
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        header.setMinimumSectionSize(CELL_LEAST * self.fontMetrics().averageCharWidth())
+        header.setMinimumSectionSize(CELL_CHARACTERS_MIN * self.fontMetrics().averageCharWidth())
         self.table.verticalHeader().hide()
         self.table.setTabKeyNavigation(False)
         self.table.installEventFilter(self)
@@ -184,7 +186,7 @@ class Pools(QWidget):
         self.table.blockSignals(False)
         self.remove.setEnabled(bool(found_pools))
 
-    def choose(self, name: str) -> None:
+    def select_pool(self, name: str) -> None:
         """Select the row of the pool or group *name*."""
         for row, pool in enumerate(self._pools):
             if name in (pool.name, pool.group):

@@ -25,9 +25,9 @@ from engine.drill.authoring.problems import PATTERNS, format_expected
 from engine.drill.authoring.schema import DURATION_MAX_S, story, world
 from engine.tables import read_table
 
-PLAIN: Final = ""
+PLAIN_KEYS_SECTION: Final = ""
 """Key of the section for the keys before the first table."""
-VARIANTS: Final = "variants"
+VARIANTS_SECTION: Final = "variants"
 """Key of the section for the pools, which has no fields."""
 
 _ROWS: Final = read_table("app.views.editor", "form_words.tsv")
@@ -37,19 +37,19 @@ def _list_texts(table: str) -> Mapping[str, str]:
     return {row["key"]: row["text"] for row in _ROWS if row["of"] == table}
 
 
-SECTIONS: Final = _list_texts("section")
+SECTION_TITLES: Final = _list_texts("section")
 """Key of a section -> title. A section without a title shows its key."""
 
 LABELS: Final = _list_texts("label")
 """Key -> label. The schema class precedes a key that has several meanings."""
 
-KINDS: Final = _list_texts("rule")
+RUBRIC_KIND_LABELS: Final = _list_texts("rule")
 """Kind of a rubric item -> label."""
 
 ACT, CONDITION = "act", "condition"
 """Kinds of text that are not names: an input line and a condition. Completion offers each of their words."""
 
-OFFERED: Final = {
+NAME_KINDS_BY_KEY: Final = {
     "do": ACT,
     "type": ACT,
     "when": CONDITION,
@@ -110,16 +110,16 @@ class Field(Struct, frozen=True):
     description: str
     """Description from the schema."""
     kind: FieldKind
-    item: FieldKind
+    item_kind: FieldKind
     """Kind of each item, if the field has several values."""
     choices: tuple[object, ...]
     required: bool
     default: str
-    inner: type[BaseModel] | None
+    inner_model: type[BaseModel] | None
     """Model of the nested table or tables."""
-    check: TypeAdapter[object] | None
+    validator: TypeAdapter[object] | None
     """Validator of a value."""
-    rules: tuple[object, ...] = ()
+    constraints: tuple[object, ...] = ()
     """Constraints from pydantic on the value. If the field has several values, also on each item."""
 
     @property
@@ -129,9 +129,9 @@ class Field(Struct, frozen=True):
         return self.key if words is None else tr(words)
 
     @property
-    def offered(self) -> str:
+    def offered_kind(self) -> str:
         """Kind of names that the field offers, or an input line or condition. Empty if any text is allowed."""
-        return OFFERED.get(f"{self.table}.{self.key}", OFFERED.get(self.key, ""))
+        return NAME_KINDS_BY_KEY.get(f"{self.table}.{self.key}", NAME_KINDS_BY_KEY.get(self.key, ""))
 
 
 class Section(Struct, frozen=True):
@@ -165,7 +165,7 @@ def _format_value(value: object) -> str:
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-def read(field: Field, typed: str) -> object:
+def parse_field(field: Field, typed: str) -> object:
     """Parse the text *typed* in *field*. Return None for an empty text.
 
     Raises FieldValueError.
@@ -173,15 +173,15 @@ def read(field: Field, typed: str) -> object:
     if not typed.strip():
         return None
     if field.kind is FieldKind.WORDS:
-        value: object = [_parse_scalar(field.item, part) for part in typed.split(",") if part.strip()]
+        value: object = [_parse_scalar(field.item_kind, part) for part in typed.split(",") if part.strip()]
     elif field.kind is FieldKind.LINES:
         value = [line.strip() for line in typed.splitlines() if line.strip()]
     else:
         value = _parse_scalar(field.kind, typed)
-    if field.check is None or "{" in typed:  # values that the seed picks are only known in a run
+    if field.validator is None or "{" in typed:  # values that the seed picks are only known in a run
         return value
     try:
-        field.check.validate_python(tuple(value) if isinstance(value, list) else value, strict=True)
+        field.validator.validate_python(tuple(value) if isinstance(value, list) else value, strict=True)
     except ValidationError as error:
         expected_texts = dict.fromkeys(
             localize(format_expected(error_details)) for error_details in error.errors(include_url=False)
@@ -222,16 +222,16 @@ def _parse_scalar(kind: FieldKind, typed: str) -> object:
     return text
 
 
-EMPTY: Final = "None: "
+EMPTY_MEANING_PREFIX: Final = "None: "
 """Prefix in a schema description, before the meaning of a missing key."""
 HOURS_MAX: Final = DURATION_MAX_S / 3600.0
 
-HOW: Final = {
+FORMAT_HINTS: Final = {
     FieldKind.DURATION: mark("Seconds, or a number with s, min or h."),
     FieldKind.WORDS: mark("Separate several with commas."),
     FieldKind.LINES: mark("One per line."),
 }
-UNITS: Final = {
+UNIT_HINTS: Final = {
     "_s": mark("In seconds."),
     "_ms": mark("In milliseconds."),
     "_mb": mark("In megabytes."),
@@ -248,8 +248,8 @@ def format_tip(field: Field) -> str:
         left_empty = tr("Required.")
     elif field.default and not empty_meaning:
         left_empty = tr("Left empty: {meaning}.").format(meaning=format_default(field))
-    unit = next((tr(words) for end, words in UNITS.items() if field.key.endswith(end)), "")
-    instruction = tr(HOW[field.kind]) if field.kind in HOW else ""
+    unit = next((tr(words) for end, words in UNIT_HINTS.items() if field.key.endswith(end)), "")
+    instruction = tr(FORMAT_HINTS[field.kind]) if field.kind in FORMAT_HINTS else ""
     lines = (description, " ".join(filter(None, (unit, instruction, describe_bounds(field)))), left_empty)
     return "\n".join([*filter(None, lines), tr("In the text: {key}").format(key=field.key)])
 
@@ -273,13 +273,13 @@ def describe_bounds(field: Field) -> str:
     """Describe the permitted values. Return an empty string if every value is permitted."""
     if field.choices or field.kind in (FieldKind.FLAG, FieldKind.GROUP, FieldKind.TABLES):
         return ""
-    if FieldKind.DURATION in (field.kind, field.item):
+    if FieldKind.DURATION in (field.kind, field.item_kind):
         return tr("From {least} to {most}.").format(
             least="0", most=f"{formatting.format_plain_number(HOURS_MAX)} h"
         )
     limits = {
         name: value
-        for rule in field.rules
+        for rule in field.constraints
         for name in ("ge", "gt", "le", "lt", "max_length", "pattern")
         if (value := getattr(rule, name, None)) is not None
     }
@@ -305,7 +305,7 @@ def describe_bounds(field: Field) -> str:
 
 def _split_help(field: Field) -> tuple[str, str]:
     """Return the schema's description of the field, and the meaning of an empty field."""
-    description, _, empty_meaning = tr(field.description).replace("`", "").partition(EMPTY)
+    description, _, empty_meaning = tr(field.description).replace("`", "").partition(EMPTY_MEANING_PREFIX)
     return description.strip(), empty_meaning.strip().rstrip(".")
 
 
@@ -323,18 +323,20 @@ _DURATION_RULE: Final = get_args(schema.Duration)[1]
 
 def list_sections() -> tuple[Section, ...]:
     """Return the section General, then a section for each table in the order of the schema."""
-    section_list = [Section(PLAIN, SECTIONS[PLAIN], False, (schema.Scenario,))]
+    section_list = [
+        Section(PLAIN_KEYS_SECTION, SECTION_TITLES[PLAIN_KEYS_SECTION], False, (schema.Scenario,))
+    ]
     for name, info in schema.Scenario.model_fields.items():
         models, is_list = list_tables(info.annotation)
         key = info.alias or name
-        if models or key == VARIANTS:
-            section_list.append(Section(key, SECTIONS.get(key, key), is_list, models))
+        if models or key == VARIANTS_SECTION:
+            section_list.append(Section(key, SECTION_TITLES.get(key, key), is_list, models))
     return tuple(section_list)
 
 
 def get_section_help(section: Section, model: type[BaseModel] | None) -> str:
     """Return the schema's description of the displayed table."""
-    if section.key == PLAIN:
+    if section.key == PLAIN_KEYS_SECTION:
         return ""
     if model is None:
         return read_docstrings()[schema.Scenario.__name__, section.key]
@@ -351,7 +353,7 @@ def list_fields(model: type[BaseModel]) -> tuple[Field, ...]:
     field_list = [
         _build_field(model, name, info)
         for name, info in model.model_fields.items()
-        if not (is_whole_file and (name in (FILE_NAME, VARIANTS) or list_tables(info.annotation)[0]))
+        if not (is_whole_file and (name in (FILE_NAME, VARIANTS_SECTION) or list_tables(info.annotation)[0]))
     ]
     return tuple(sorted(field_list, key=lambda field: field.key != "kind"))
 
@@ -397,13 +399,13 @@ def _build_field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
             "",
         ),
         kind=kind,
-        item=item,
+        item_kind=item,
         choices=choices,
         required=info.is_required(),
         default="",
-        inner=inner[0],
-        check=None if kind in (FieldKind.GROUP, FieldKind.TABLES) else _build_adapter(info),
-        rules=tuple(_flatten_rules([*info.metadata, *_list_rules(info.annotation)])),
+        inner_model=inner[0],
+        validator=None if kind in (FieldKind.GROUP, FieldKind.TABLES) else _build_adapter(info),
+        constraints=tuple(_flatten_constraints([*info.metadata, *_list_constraints(info.annotation)])),
     )
     if default is None or default is PydanticUndefined or kind in (FieldKind.GROUP, FieldKind.TABLES):
         return field
@@ -420,7 +422,7 @@ def _build_adapter(info: FieldInfo) -> TypeAdapter[object]:
 
 def _find_kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind, FieldKind]:
     """Return the kind of a field of *value_type*, and the kind of each item if it has several values."""
-    rules = [*info.metadata, *_list_rules(info.annotation)]
+    rules = [*info.metadata, *_list_constraints(info.annotation)]
     if get_origin(value_type) is Literal:
         return FieldKind.CHOICE, FieldKind.LINE
     if value_type is bool:
@@ -431,7 +433,7 @@ def _find_kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind
         return (FieldKind.DURATION if _is_duration(rules) else FieldKind.NUMBER), FieldKind.LINE
     if value_type is str:
         return (
-            FieldKind.TEXT if _find_longest(rules) >= 1000 or key in ("do", "summary") else FieldKind.LINE
+            FieldKind.TEXT if _find_max_length(rules) >= 1000 or key in ("do", "summary") else FieldKind.LINE
         ), FieldKind.LINE
     if get_origin(value_type) is tuple:
         return _find_list_kind(get_args(value_type)[0])
@@ -441,7 +443,7 @@ def _find_kind(value_type: object, info: FieldInfo, key: str) -> tuple[FieldKind
 
 
 def _find_list_kind(inner: object) -> tuple[FieldKind, FieldKind]:
-    bare_type, rules = _strip_type(inner), _list_rules(inner)
+    bare_type, rules = _strip_type(inner), _list_constraints(inner)
     if bare_type is int:
         return FieldKind.WORDS, FieldKind.WHOLE
     if bare_type is float:
@@ -471,22 +473,22 @@ def _strip_type(annotation: object) -> Any:
             return annotation
 
 
-def _list_rules(annotation: object) -> list[object]:
+def _list_constraints(annotation: object) -> list[object]:
     """Return the constraints of a type, also if it has the form `… | None`."""
     origin = get_origin(annotation)
     if origin is Annotated:
         inner, *rules = get_args(annotation)
-        return [*_list_rules(inner), *rules]
+        return [*_list_constraints(inner), *rules]
     if origin in (Union, UnionType):
-        return [rule for part in get_args(annotation) for rule in _list_rules(part)]
+        return [rule for part in get_args(annotation) for rule in _list_constraints(part)]
     return []
 
 
-def _flatten_rules(rules: Iterable[object]) -> Iterator[object]:
+def _flatten_constraints(rules: Iterable[object]) -> Iterator[object]:
     """Yield each constraint separately. A Field() may contain several."""
     for rule in rules:
         if isinstance(rule, FieldInfo):
-            yield from _flatten_rules(rule.metadata)
+            yield from _flatten_constraints(rule.metadata)
         else:
             yield rule
 
@@ -495,7 +497,7 @@ def _is_duration(rules: list[object]) -> bool:
     return _DURATION_RULE in rules
 
 
-def _find_longest(rules: list[object]) -> int:
+def _find_max_length(rules: list[object]) -> int:
     return max((getattr(rule, "max_length", None) or 0 for rule in rules), default=0)
 
 

@@ -28,9 +28,9 @@ from app.views.editor.form_schema import (
     format_field,
     format_placeholder,
     format_tip,
-    read,
+    parse_field,
 )
-from app.views.editor.input_completion import UNFINISHED
+from app.views.editor.input_completion import UNFINISHED_WORD
 from app.widgets import theme
 from app.words.language import tr
 from engine.drill.authoring.run_scenario import TO_WRITE
@@ -38,21 +38,21 @@ from engine.overrides import override
 
 TEXT_PAUSE_MS: Final = 700
 """Pause in typing after which the field's text is applied to the scenario, so that the findings are updated."""
-LEAST_SHOWN: Final = 8
+CHOICE_CHARACTERS_MIN: Final = 8
 """Minimum number of visible characters of a selection box."""
-BREADTH_MIN: Final = 16
+COMPLETION_WIDTH_MIN: Final = 16
 """Minimum width of the completion list in characters."""
 
-WordsFor = Callable[[str], Sequence[str]]
+CompleteText = Callable[[str], Sequence[str]]
 """Function that returns the possible continuations of a text."""
 
 
-class Completion(QObject):
+class CompletionList(QObject):
     """Completion list below a field. Enter inserts the selected completion, and Ctrl+Space opens the list."""
 
     def __init__(self, field: QLineEdit | QPlainTextEdit) -> None:
         super().__init__(field)
-        self.words: WordsFor = lambda _: ()
+        self.words: CompleteText = lambda _: ()
         self._field = field
         self._model = QStringListModel(self)
 
@@ -73,14 +73,14 @@ class Completion(QObject):
         return popup_list
 
     @property
-    def open(self) -> bool:
+    def is_open(self) -> bool:
         """True if the list of completions is visible."""
         return "_completer" in self.__dict__ and self.popup.isVisible()
 
     def is_key_taken(self, event: QKeyEvent) -> bool:
         """Return True if the completion list handles the key instead of the field."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        return self.open and (
+        return self.is_open and (
             (enter and self.popup.currentIndex().isValid()) or event.key() == Qt.Key.Key_Escape
         )
 
@@ -98,7 +98,7 @@ class Completion(QObject):
         completions = self.words(before) if self._field.hasFocus() and (explicit or before.strip()) else ()
         word = self._extract_unfinished(before)
         if not completions:
-            if self.open:
+            if self.is_open:
                 self.popup.hide()
             return
         self._model.setStringList(list(dict.fromkeys(completions)))
@@ -110,7 +110,7 @@ class Completion(QObject):
         self.popup.setCurrentIndex(first_index if word or explicit else QModelIndex())
         popup_rect = self._compute_popup_rect()
         bar = self.popup.verticalScrollBar().sizeHint().width()
-        width_min = BREADTH_MIN * self._field.fontMetrics().averageCharWidth()
+        width_min = COMPLETION_WIDTH_MIN * self._field.fontMetrics().averageCharWidth()
         popup_rect.setWidth(max(width_min, self.popup.sizeHintForColumn(0) + bar + 12))
         self._completer.complete(popup_rect)
 
@@ -123,7 +123,7 @@ class Completion(QObject):
 
     @staticmethod
     def _extract_unfinished(prefix: str) -> str:
-        match = UNFINISHED.search(prefix)
+        match = UNFINISHED_WORD.search(prefix)
         return match[0].rpartition(",")[2] if match else ""
 
     def _compute_popup_rect(self) -> QRect:
@@ -157,7 +157,7 @@ class ChoiceBox(QComboBox):
         super().__init__()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setMinimumContentsLength(LEAST_SHOWN)
+        self.setMinimumContentsLength(CHOICE_CHARACTERS_MIN)
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -172,7 +172,7 @@ class NameBox(ChoiceBox):
         self.setEditable(True)
         self.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
 
-    def offer(self, names: Sequence[str]) -> None:
+    def set_names(self, names: Sequence[str]) -> None:
         """Set the names that can be selected."""
         if [self.itemText(index) for index in range(self.count())] == list(names):
             return
@@ -218,7 +218,7 @@ class CompletingLine(TextLine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.completion = Completion(self)
+        self.completion = CompletionList(self)
         self.textEdited.connect(lambda _: self.completion.show_completions())
 
     @override
@@ -238,18 +238,18 @@ class TextArea(QPlainTextEdit):
     def __init__(self, finish: Callable[[], None], lines: int) -> None:
         super().__init__()
         self._finish = finish
-        self.completion = Completion(self)
+        self.completion = CompletionList(self)
         self.pause = QTimer(self, singleShot=True, interval=TEXT_PAUSE_MS)
         self.pause.timeout.connect(finish)
         self.textChanged.connect(self.pause.start)
         self.setTabChangesFocus(True)
         self._lines = lines
         self._fit()
-        theme.call_after_events(self, theme.FONT, self._fit)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._fit)
 
     def show_lines(self, text: str) -> None:
         """Show *text* without its final line breaks, and keep the cursor position."""
-        self._ends = text[len(text.rstrip("\n")) :]
+        self._final_breaks = text[len(text.rstrip("\n")) :]
         self.pause.stop()
         position = self.textCursor().position()
         if self.read_text() != text:
@@ -261,7 +261,7 @@ class TextArea(QPlainTextEdit):
     def read_text(self) -> str:
         """Return the text with its original final line breaks."""
         text = self.toPlainText()
-        return text + self._ends if text.strip() else ""
+        return text + self._final_breaks if text.strip() else ""
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -287,25 +287,25 @@ class TextArea(QPlainTextEdit):
     def _fit(self) -> None:
         self.setFixedHeight(self.fontMetrics().lineSpacing() * self._lines + 14)
 
-    _ends = ""
+    _final_breaks = ""
     """Final line breaks of the text in the file."""
     _lines = 4
 
 
-LINES_SHOWN: Final = {FieldKind.TEXT: 4, FieldKind.LINES: 4}
-LINES_OF_BRIEF: Final = 9
-LONG: Final = frozenset({"brief", "facilitator"})
+FIELD_LINES: Final = {FieldKind.TEXT: 4, FieldKind.LINES: 4}
+TALL_FIELD_LINES: Final = 9
+TALL_FIELD_KEYS: Final = frozenset({"brief", "facilitator"})
 
-Done = Callable[[object], None]
+CommitValue = Callable[[object], None]
 """Function that receives the new value of a field. None removes the key."""
-Refuse = Callable[[str], None]
+RefuseValue = Callable[[str], None]
 """Function that receives the reason why a value is invalid."""
 
 
 class FieldRow:
-    """Field with its widget. `show` sets the value without a report; `finish` reports pending input."""
+    """Field with its widget. `show` sets the value without a report; `apply_pending_input` reports pending input."""
 
-    def __init__(self, field: Field, commit: Done, refuse: Refuse) -> None:
+    def __init__(self, field: Field, commit: CommitValue, refuse: RefuseValue) -> None:
         self.field = field
         self.value: object = None
         self.closed = False
@@ -317,7 +317,7 @@ class FieldRow:
         self.widget.setAccessibleDescription(format_tip(field))
         self.widget.setToolTip(format_tip(field))
 
-    def show(self, value: object) -> None:
+    def show_value(self, value: object) -> None:
         """Show *value*. None means no value. Keep typed text that has the same meaning."""
         self.value = value
         widget, text = self.widget, format_field(self.field, value)
@@ -338,7 +338,7 @@ class FieldRow:
             widget.show_lines(text)
         widget.blockSignals(False)
 
-    def finish(self) -> None:
+    def apply_pending_input(self) -> None:
         """Apply the text of the widget if it has changed."""
         widget = self.widget
         if self.closed or not isinstance(widget, (QLineEdit, NameBox, TextArea)):
@@ -347,7 +347,7 @@ class FieldRow:
         if new_text == format_field(self.field, self.value):
             return
         try:
-            value = read(self.field, new_text)
+            value = parse_field(self.field, new_text)
         except FieldValueError as refused:
             self._refuse(str(refused))
             return
@@ -366,7 +366,7 @@ class FieldRow:
         widget.setToolTip(f"{problem}\n\n{tip_text}" if problem else tip_text)
         widget.setAccessibleDescription(f"{problem} {tip_text}" if problem else tip_text)
 
-    def close(self) -> None:
+    def stop_reports(self) -> None:
         """Stop reporting changes."""
         self.closed = True
         if isinstance(self.widget, TextArea):
@@ -380,21 +380,24 @@ class FieldRow:
             flag = QCheckBox()
             flag.clicked.connect(lambda is_checked: self._commit(is_checked))
             return flag
-        if field.kind in LINES_SHOWN:
-            lines = TextArea(self.finish, LINES_OF_BRIEF if field.key in LONG else LINES_SHOWN[field.kind])
+        if field.kind in FIELD_LINES:
+            lines = TextArea(
+                self.apply_pending_input,
+                TALL_FIELD_LINES if field.key in TALL_FIELD_KEYS else FIELD_LINES[field.kind],
+            )
             lines.setPlaceholderText(format_placeholder(field))
             return lines
-        if field.offered and field.offered not in (ACT, CONDITION) and field.kind is FieldKind.LINE:
+        if field.offered_kind and field.offered_kind not in (ACT, CONDITION) and field.kind is FieldKind.LINE:
             box = NameBox()
-            box.activated.connect(lambda _: self.finish())
+            box.activated.connect(lambda _: self.apply_pending_input())
             return self._build_typed_field(box, box.lineEdit())
-        line = CompletingLine() if field.offered else TextLine()
+        line = CompletingLine() if field.offered_kind else TextLine()
         return self._build_typed_field(line, line)
 
     def _build_typed_field(self, widget: QWidget, line: QLineEdit | None) -> QWidget:
         assert line is not None
         line.setPlaceholderText(format_placeholder(self.field))
-        line.editingFinished.connect(self.finish)
+        line.editingFinished.connect(self.apply_pending_input)
         return widget
 
     def _build_choice(self) -> QComboBox:
@@ -407,7 +410,7 @@ class FieldRow:
         box.activated.connect(lambda index: self._accept_value(box.itemData(index)))
         return box
 
-    def offer(self, choices: Mapping[str, str]) -> None:
+    def set_choices(self, choices: Mapping[str, str]) -> None:
         """Replace the choices by *choices* (value -> label)."""
         if isinstance(self.widget, QComboBox):
             self.widget.clear()
@@ -415,10 +418,10 @@ class FieldRow:
                 self.widget.addItem(tr(words), choice)
             self._fixed = self.widget.count()
 
-    def set_completion(self, complete: WordsFor) -> None:
+    def set_completion(self, complete: CompleteText) -> None:
         """Set the suggested values of the field. The user can type other values."""
         if isinstance(self.widget, NameBox):
-            self.widget.offer(complete(""))
+            self.widget.set_names(complete(""))
         elif isinstance(self.widget, (CompletingLine, TextArea)):
             self.widget.completion.words = complete
 
@@ -437,12 +440,12 @@ class FieldRow:
         box.setCurrentIndex(index_found)
 
 
-def add_row(layout: QFormLayout, row: FieldRow) -> None:
+def add_field_row(layout: QFormLayout, row: FieldRow) -> None:
     """Add a label and its field to *layout*. A long text is below its label and has the whole width."""
     label = QLabel(row.field.label)
     label.setToolTip(row.widget.toolTip())
     label.setBuddy(row.widget)
-    if row.field.key in LONG:
+    if row.field.key in TALL_FIELD_KEYS:
         layout.addRow(label)
         layout.addRow(row.widget)
     else:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Final
 
-from app.views.editor.form_schema import ACT, CONDITION, OFFERED
+from app.views.editor.form_schema import ACT, CONDITION, NAME_KINDS_BY_KEY
 from engine.drill.authoring import facts, quantities
 from engine.drill.authoring.conditions import OPERATORS
 from engine.drill.authoring.schema import build_schema
@@ -15,24 +15,24 @@ from engine.drill.judging.skills import load_skills
 from engine.flow.sites import SITES, WORKLOADS
 from engine.verbs import VERBS
 
-Named = Callable[[str], list[str]]
+ListNames = Callable[[str], list[str]]
 """Function that returns the scenario's names of a kind, such as server, database or client."""
 
 _TIME: Final = re.compile(r"\s*+\+?[\d.]++s?\s++")
 """Pattern of the time before an action of the solution."""
 _TOKEN: Final = re.compile(r"""\[[^\]]*\]?|"[^"]*"?|'[^']*'?|[<>=!]+|[()]|[^\s()<>=!"'\[\]]+""")
-UNFINISHED: Final = re.compile(r"""(?<![^\s()"'])[^\s()"']*+\Z""")
+UNFINISHED_WORD: Final = re.compile(r"""(?<![^\s()"'])[^\s()"']*+\Z""")
 """Pattern of the unfinished word at the end of a text."""
-_BARE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]*")
-_JOINED: Final = ("and", "or")
-_BEGIN: Final = ("", "(", "not", *_JOINED)
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_$-]*")
+_CONJUNCTIONS: Final = ("and", "or")
+_TOKENS_BEFORE_FACT: Final = ("", "(", "not", *_CONJUNCTIONS)
 """Tokens that can precede a fact (a term of a condition)."""
-_LIKELY: Final = "SYNCHRONIZED"
+_LIKELY_STATE: Final = "SYNCHRONIZED"
 """Most frequent state in conditions."""
 _EVENTS: Final = ("ran", "tried", "error")
 
 
-def complete_input(prefix: str, named: Named) -> list[str]:
+def complete_input(prefix: str, list_names_of_kind: ListNames) -> list[str]:
     """Return candidates for the last word of the input line *prefix*, which may begin with a time."""
     time = _TIME.match(prefix)
     *complete_words, _ = prefix[time.end() if time else 0 :].split(" ")
@@ -46,47 +46,50 @@ def complete_input(prefix: str, named: Named) -> list[str]:
         used = {word.partition("=")[0] for word in complete_words}
         return [f"{name}=" for name in verb.options if name not in used]
     parameter = verb.parameters[word_index]
-    choices = parameter.choices or named(parameter.kind)
+    choices = parameter.choices or list_names_of_kind(parameter.kind)
     return [name for name in choices if name not in complete_words]
 
 
-def complete_condition(prefix: str, named: Named) -> list[str]:
+def complete_condition(prefix: str, list_names_of_kind: ListNames) -> list[str]:
     """Return candidates for the unfinished word of the condition *prefix*, the most likely first."""
-    words = _TOKEN.findall(UNFINISHED.sub("", prefix, count=1))
+    words = _TOKEN.findall(UNFINISHED_WORD.sub("", prefix, count=1))
     if words and words[-1][0] in "\"'" and (len(words[-1]) < 2 or words[-1][-1] != words[-1][0]):
         return []  # any input is allowed inside a T-SQL text
     last, fact = (words[-1].lower() if words else ""), _find_current_fact(words)
     if last == "is" or [word.lower() for word in fact[-2:]] == ["is", "not"]:
-        states = sorted(_list_states(fact, named), key=lambda word: word != _LIKELY)
+        states = sorted(_list_states(fact, list_names_of_kind), key=lambda word: word != _LIKELY_STATE)
         return [*states, *(["not"] if last == "is" else [])]
-    if last in _BEGIN and not (last == "(" and fact):
-        return _list_facts(named, negated=last == "not")
+    if last in _TOKENS_BEFORE_FACT and not (last == "(" and fact):
+        return _list_facts(list_names_of_kind, negated=last == "not")
     if last in ("on", "of"):
-        return _quote_names(named("server" if last == "on" else "database"))
+        return _quote_names(list_names_of_kind("server" if last == "on" else "database"))
     if last == "(":
         subject_kind = (
             quantities.QUANTITIES[fact[-2].lower()].object_kind
             if fact[-2].lower() in quantities.QUANTITIES
             else None
         )
-        return _quote_names(named(subject_kind)) if subject_kind else [")"]
+        return _quote_names(list_names_of_kind(subject_kind)) if subject_kind else [")"]
     if last in OPERATORS:
-        return _list_quantities(named)
-    return _complete_after_term(fact, last, named)
+        return _list_quantities(list_names_of_kind)
+    return _complete_after_term(fact, last, list_names_of_kind)
 
 
-def _complete_after_term(fact: Sequence[str], last_token: str, named: Named) -> list[str]:
+def _complete_after_term(fact: Sequence[str], last_token: str, named: ListNames) -> list[str]:
     """Return the words that can follow a name, state, text, number or closing parenthesis."""
     low = [word.lower() for word in fact]
     compared = any(word in OPERATORS for word in low)
     if "is" in low or (compared and low[-1] not in OPERATORS) or not fact:
-        return list(_JOINED)
+        return list(_CONJUNCTIONS)
     if last_token == ")" or (_is_number(last_token) and low[0] != "error"):
         return list(OPERATORS)
     if low[0] in _EVENTS:
-        return [*(["on"] if "on" not in low and len(fact) > 1 else []), *(_JOINED if len(fact) > 1 else ())]
+        return [
+            *(["on"] if "on" not in low and len(fact) > 1 else []),
+            *(_CONJUNCTIONS if len(fact) > 1 else ()),
+        ]
     if "serves" in low:
-        return [*(["on"] if "on" not in low else []), *_JOINED]
+        return [*(["on"] if "on" not in low else []), *_CONJUNCTIONS]
     if low[0] in ("witness", "safety"):
         return ["of"] if len(fact) == 1 else ["is"]
     if "on" in low:
@@ -98,7 +101,7 @@ def _complete_after_term(fact: Sequence[str], last_token: str, named: Named) -> 
 def _find_current_fact(tokens: Sequence[str]) -> list[str]:
     """Return the tokens of the current fact, or none at the start of a fact."""
     start = len(tokens)
-    while start and tokens[start - 1].lower() not in _JOINED:
+    while start and tokens[start - 1].lower() not in _CONJUNCTIONS:
         start -= 1
     fact = list(tokens[start:])
     while fact and fact[0].lower() in ("not", "("):
@@ -108,12 +111,12 @@ def _find_current_fact(tokens: Sequence[str]) -> list[str]:
     return fact
 
 
-def _list_facts(named: Named, negated: bool) -> list[str]:
+def _list_facts(named: ListNames, negated: bool) -> list[str]:
     subjects = _quote_names([name for kind in ("database", "server", "client") for name in named(kind)])
     return [*subjects, "witness", "safety", *_list_quantities(named), *_EVENTS, *([] if negated else ["not"])]
 
 
-def _list_quantities(named: Named) -> list[str]:
+def _list_quantities(named: ListNames) -> list[str]:
     """Return the quantities that can be measured in the scenario, each with an opening parenthesis."""
     return [
         f"{name}("
@@ -122,7 +125,7 @@ def _list_quantities(named: Named) -> list[str]:
     ]
 
 
-def _list_states(fact: Sequence[str], named: Named) -> list[str]:
+def _list_states(fact: Sequence[str], named: ListNames) -> list[str]:
     """Return the states that the object in *fact* can have."""
     low = [word.lower() for word in fact]
     if low[0] == "witness":
@@ -144,14 +147,14 @@ def _is_named(token: str, names: Sequence[str]) -> bool:
 
 def _quote_names(names: Sequence[str]) -> list[str]:
     """Enclose names in square brackets if conditions require it, for example names with spaces."""
-    return [name if _BARE.fullmatch(name) else f"[{name}]" for name in names]
+    return [name if _PLAIN_NAME.fullmatch(name) else f"[{name}]" for name in names]
 
 
 def _is_number(token: str) -> bool:
     return token.lstrip("-").replace(".", "", 1).isdigit()
 
 
-OF_THE_TEXT: Final = {
+TABLES_BY_NAME_KIND: Final = {
     "server": ("server",),
     "window": ("server",),
     "database": ("database",),
@@ -161,7 +164,7 @@ OF_THE_TEXT: Final = {
 }
 """Kind of name, or kind of verb parameter -> tables that contain these names."""
 
-GO_ON: Final = {ACT: complete_input, CONDITION: complete_condition}
+COMPLETIONS_BY_KIND: Final = {ACT: complete_input, CONDITION: complete_condition}
 
 
 def list_names(data: Mapping[str, object], kind: str) -> list[str]:
@@ -176,7 +179,9 @@ def list_names(data: Mapping[str, object], kind: str) -> list[str]:
         return _list_strings(data.get("programs"))
     if kind == "role":
         return _collect_names(data, "role", "key")
-    found_names = [name for table in OF_THE_TEXT.get(kind, ()) for name in _collect_names(data, table)]
+    found_names = [
+        name for table in TABLES_BY_NAME_KIND.get(kind, ()) for name in _collect_names(data, table)
+    ]
     return list(dict.fromkeys(found_names))
 
 
@@ -185,8 +190,8 @@ def complete_field(data: Mapping[str, object], field_kind: str, prefix: str) -> 
 
     Input lines and conditions are completed word by word.
     """
-    if field_kind in GO_ON:
-        return GO_ON[field_kind](prefix, lambda kind: list_names(data, kind))
+    if field_kind in COMPLETIONS_BY_KIND:
+        return COMPLETIONS_BY_KIND[field_kind](prefix, lambda kind: list_names(data, kind))
     entered_names = {word.strip() for word in prefix.split(",")[:-1]}
     return [name for name in list_names(data, field_kind) if name not in entered_names]
 
@@ -214,7 +219,7 @@ _TABLE: Final = re.compile(r"^[ \t]*+\[\[?[ \t]*+([\w.\-]++)[ \t]*+\]\]?", re.MU
 _KEY: Final = re.compile(r"^\s*([\w\-]+)\s*=\s*")
 _STRING: Final = re.compile(r"""(["'])((?:(?!\1).)*)\Z""")
 """Pattern of an unfinished string."""
-_OFFERED: Final = {key.rpartition(".")[2]: of for key, of in OFFERED.items()}
+_NAME_KINDS: Final = {key.rpartition(".")[2]: of for key, of in NAME_KINDS_BY_KEY.items()}
 """Key -> kind of valid names, the same as in the form."""
 
 
@@ -236,11 +241,11 @@ def find_completions(text: str, position: int) -> list[str]:
         return [name for name in properties if name not in keys] + (
             [] if line.strip() else sorted(_list_tables())
         )
-    offered_kind = _OFFERED.get(key[1], "")
+    offered_kind = _NAME_KINDS.get(key[1], "")
     value = line[key.end() :]
-    if offered_kind in GO_ON:
+    if offered_kind in COMPLETIONS_BY_KIND:
         string = _STRING.match(value)
-        return GO_ON[offered_kind](string[2], list_other_names) if string is not None else []
+        return COMPLETIONS_BY_KIND[offered_kind](string[2], list_other_names) if string is not None else []
     return _list_values(properties.get(key[1], {})) or list_other_names(offered_kind)
 
 

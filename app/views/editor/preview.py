@@ -6,14 +6,14 @@ from typing import Final, Protocol
 
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.authoring.schema import Inject, Prediction, Question, SolutionStep
 
 LEARNER, EXAM, INSTRUCTOR = "learner", "exam", "instructor"
-READERS: Final[Mapping[str, tuple[str, str]]] = {
+READER_MODES: Final[Mapping[str, tuple[str, str]]] = {
     LEARNER: (mark("Learner"), "practice"),
     EXAM: (mark("In an exam"), "exam"),
     INSTRUCTOR: (mark("Instructor"), "practice"),
@@ -40,14 +40,14 @@ class BriefPreview(QWidget):
         self.brief: BriefPreviewPage = brief
         self._scenario: Scenario | None = None
         self.reader = QComboBox()
-        for reader, (title, _) in READERS.items():
+        for reader, (title, _) in READER_MODES.items():
             self.reader.addItem(tr(title), reader)
         self.reader.setAccessibleName(tr("Reader"))
         self.reader.currentIndexChanged.connect(self._show_preview)
         self.message = QLabel()
         self.message.setProperty("muted", "true")
         self.message.setWordWrap(True)
-        top = lay_row(self.reader, (self.message, 1))
+        top = build_row(self.reader, (self.message, 1))
         lay_column(top, (brief, 1), parent=self, margins=(12, 10, 0, 0))
         brief.hide()
 
@@ -69,7 +69,7 @@ class BriefPreview(QWidget):
             return
         reader = self.reader.currentData()
         self.brief.show_scenario(self._scenario)
-        self.brief.show_read_only(READERS[reader][1], build_appendix(self._scenario, reader))
+        self.brief.show_read_only(READER_MODES[reader][1], build_appendix(self._scenario, reader))
         assert isinstance(self.brief, QWidget)
         self.brief.show()
 
@@ -169,18 +169,18 @@ def _format_wait_condition(step: SolutionStep) -> str:
     return f"{waits}: "
 
 
-def _format_line(do: str) -> str:
-    return " ".join(do.split())
+def _format_line(line: str) -> str:
+    return " ".join(line.split())
 
 
-_NUMBERED: Final = re.compile(r"^(\d+)([.)])")
+_LIST_NUMBER: Final = re.compile(r"^(\d+)([.)])")
 """Start of a choice that Markdown would render as a numbered list."""
 _MARKUP: Final = re.compile(r"([\\`*_\[\]<>#|~])|^([-+])(?=\s)")
 
 
 def _escape_choices(texts: Iterable[str]) -> tuple[str, ...]:
     """Escape choices for Markdown, so that `201.` does not start a list and `*` is not emphasis."""
-    return tuple(_NUMBERED.sub(r"\1\\\2", _MARKUP.sub(r"\\\1\2", text)) for text in texts)
+    return tuple(_LIST_NUMBER.sub(r"\1\\\2", _MARKUP.sub(r"\\\1\2", text)) for text in texts)
 
 
 def _format_list(lines: Iterator[str] | tuple[str, ...]) -> str:

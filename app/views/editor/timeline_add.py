@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.views.editor.form_widgets import CompletingLine
-from app.views.editor.input_completion import Named, complete_condition
+from app.views.editor.input_completion import ListNames, complete_condition
 from app.views.editor.timeline_entries import AT, WAIT, WINDOW, parse_seconds
 from app.words.language import mark, tr
 from app.words.localization import localize
@@ -26,31 +26,31 @@ from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
 from engine.verbs.verb import VerbParameter
 
-WHENS: Final = (
+START_KINDS: Final = (
     (AT, mark("At a time")),
     (WINDOW, mark("In a time window")),
     (WAIT, mark("When a condition is met")),
 )
-GROUPS: Final = ("fault", "load", "repair", "sql", "chore")
+VERB_GROUPS: Final = ("fault", "load", "repair", "sql", "chore")
 """Groups of verbs in menu order. Remarks are omitted because they have no effect."""
 
 FIELD_PADDING: Final = 12
 """Padding at each side of a field's text in pixels, slightly larger than in the style sheet."""
 
 
-class AddFault(QFrame):
+class AddFaultForm(QFrame):
     """Form to add a fault. Enter adds it, and Esc closes the form. Invalid input shows an error instead."""
 
     wanted = Signal(object, str, str)
     """Signal: times as in the file, input line, note. The times are an object, because Qt would sort a dict."""
-    left = Signal()
+    close_wanted = Signal()
 
-    def __init__(self, named: Named, parent: QWidget | None = None) -> None:
+    def __init__(self, named: ListNames, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._named = named
         self.setProperty("card", "true")
         self.when = QComboBox()
-        for kind, words in WHENS:
+        for kind, words in START_KINDS:
             self.when.addItem(tr(words), kind)
         self.from_time = _build_line(tr("Time since the start: 90, 90s or 2min"), 8)
         self.to_time = _build_line(tr("End of the window: 90, 90s or 2min"), 8)
@@ -98,7 +98,7 @@ class AddFault(QFrame):
             button.setAutoDefault(False)
             last_layout.addWidget(button)
         self.add.clicked.connect(self._add_fault)
-        cancel.clicked.connect(self.left)
+        cancel.clicked.connect(self.close_wanted)
         last_layout.addWidget(self.message, 1)
         grid = QGridLayout(self)
         grid.setContentsMargins(10, 6, 10, 6)
@@ -114,7 +114,7 @@ class AddFault(QFrame):
 
     def _fill_verbs(self) -> None:
         """Fill the list of verbs: faults first, then load, repairs and other verbs."""
-        for number, group in enumerate(GROUPS):
+        for number, group in enumerate(VERB_GROUPS):
             if number:
                 self.verb.insertSeparator(self.verb.count())
             for verb in VERBS.values():
@@ -124,7 +124,7 @@ class AddFault(QFrame):
 
     # --- display --------------------------------------------------------------------------------------------
 
-    def prepare(self, at_s: float) -> None:
+    def clear_form(self, at_s: float) -> None:
         """Clear the form and set its time to *at_s*."""
         self.from_time.setText(f"{at_s:.0f}s")
         self.to_time.setText(f"{at_s + 30.0:.0f}s")
@@ -240,7 +240,7 @@ class AddFault(QFrame):
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:
-            self.left.emit()
+            self.close_wanted.emit()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._add_fault()
         else:

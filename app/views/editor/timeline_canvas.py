@@ -22,19 +22,19 @@ from app.views.editor.timeline_entries import (
     EntrySpan,
     FaultLayout,
     Path,
-    Scale,
+    TimeAxisScale,
     TimelineEntry,
     TimelinePlan,
+    describe_condition,
     describe_entry,
-    drag_spot,
+    drag_span,
     find_grip,
-    get_condition,
     lay_out_faults,
     lay_out_flow,
-    spread_out,
+    space_apart,
 )
 from app.widgets import theme
-from app.widgets.strip import choose_step, draw_shape
+from app.widgets.strip import choose_time_step, draw_shape
 from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.language import tr
@@ -42,14 +42,14 @@ from engine.overrides import override
 
 MARGIN: Final = 14.0
 LABEL_SCALE: Final = 0.88
-LABEL_MAX: Final = 22.0
+LABEL_LENGTH_MAX: Final = 22.0
 """Maximum length of a label in average characters. Longer labels, such as T-SQL, are elided."""
-CHIP_MAX: Final = 48.0
+CHIP_LENGTH_MAX: Final = 48.0
 CHIP_GAP: Final = 6.0
-LEADER: Final = 0.45
+LEADER_LINES: Final = 0.45
 """Height of the lines between the times of steps and their discs, in line heights."""
 
-LOOKS: Final = {
+GROUP_LOOKS: Final = {
     "fault": ("bad", "down"),
     "repair": ("ok", "up"),
     "load": ("info", "circle"),
@@ -57,7 +57,7 @@ LOOKS: Final = {
     "chore": ("idle", "diamond"),
 }
 """Group of the verb -> tone and shape. The shape makes groups distinguishable without color."""
-OTHER: Final = ("idle", "circle")
+DEFAULT_LOOK: Final = ("idle", "circle")
 
 
 class TimelineCanvas(QWidget):
@@ -65,13 +65,13 @@ class TimelineCanvas(QWidget):
 
     chosen = Signal(object)
     """Signal: path of the clicked entry."""
-    also_chosen = Signal(object)
+    selection_toggled = Signal(object)
     """Signal: path of an entry clicked with Ctrl, which should be added to or removed from the selection."""
     menu_wanted = Signal(object, object, object)
     """Signal: screen position, path of the entry or None, and the time there in seconds. The time is None if
     a key opens the menu.
     """
-    dropped = Signal(object, object)
+    entry_dropped = Signal(object, object)
     """Signal: dragged entry before the drag, and its new start and end in seconds."""
     height_changed = Signal()
     """Signal: the lanes need another height."""
@@ -93,8 +93,8 @@ class TimelineCanvas(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
         self.setAccessibleName(tr("Timeline of the scenario"))
-        theme.call_after_events(self, theme.STYLE, self._lay_out)
-        theme.call_after_events(self, theme.SIZE, self._lay_out)
+        theme.call_after_events(self, theme.STYLE_EVENTS, self._lay_out)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._lay_out)
 
     # --- display --------------------------------------------------------------------------------------------
 
@@ -124,9 +124,9 @@ class TimelineCanvas(QWidget):
         return next((self._pin_box(entry, box) for entry, box, _ in self._boxes if entry.path == path), None)
 
     @property
-    def scale(self) -> Scale:
+    def scale(self) -> TimeAxisScale:
         """Scale of the time axis."""
-        return Scale(MARGIN, max(40.0, self.width() - 2 * MARGIN), self._plan.length_s)
+        return TimeAxisScale(MARGIN, max(40.0, self.width() - 2 * MARGIN), self._plan.length_s)
 
     # --- geometry -------------------------------------------------------------------------------------------
 
@@ -153,7 +153,7 @@ class TimelineCanvas(QWidget):
         widths = [metrics.horizontalAdvance(self._format_label(entry, metrics)) for entry in timed]
         high = line * 1.45
         for entry, fault_layout in zip(
-            timed, lay_out_faults([self._find_spot(entry) for entry in timed], widths, scale), strict=True
+            timed, lay_out_faults([self._get_span(entry) for entry in timed], widths, scale), strict=True
         ):
             top = y + fault_layout.row * high
             self._boxes.append(
@@ -177,7 +177,7 @@ class TimelineCanvas(QWidget):
             for entry, width, (row, x) in zip(waiting, chips, chip_places, strict=True):
                 self._boxes.append((entry, QRectF(MARGIN + x, y + row * high, width, high * 0.88), None))
             y += (chip_places[-1][0] + 1) * high + line * 0.25
-        is_known = all(entry.sure for entry in self._plan.steps)
+        is_known = all(entry.is_time_known for entry in self._plan.steps)
         words = (
             tr("Reference solution")
             if is_known
@@ -185,11 +185,11 @@ class TimelineCanvas(QWidget):
         )
         self._lanes.append((y, words))
         y += line * 1.15
-        y += line * LEADER
+        y += line * LEADER_LINES
         size = line * 1.1
-        order = sorted(self._plan.steps, key=lambda entry: entry.spot[0])
-        xs = [scale.compute_x(entry.spot[0]) for entry in order]
-        disc_xs = spread_out(xs, size + 2.0, scale.left, scale.left + scale.width)
+        order = sorted(self._plan.steps, key=lambda entry: entry.span[0])
+        xs = [scale.compute_x(entry.span[0]) for entry in order]
+        disc_xs = space_apart(xs, size + 2.0, scale.left, scale.left + scale.width)
         for entry, x in zip(order, disc_xs, strict=True):
             self._boxes.append((entry, QRectF(x - size / 2.0, y, size, size), None))
         self.update()
@@ -202,16 +202,16 @@ class TimelineCanvas(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(600, self.minimumHeight())
 
-    def _find_spot(self, entry: TimelineEntry) -> EntrySpan:
+    def _get_span(self, entry: TimelineEntry) -> EntrySpan:
         dragged_entry = self._dragged
         return (
-            self._spot if self._spot and dragged_entry and dragged_entry[0].path == entry.path else entry.spot
+            self._spot if self._spot and dragged_entry and dragged_entry[0].path == entry.path else entry.span
         )
 
     def _format_label(self, entry: TimelineEntry, metrics: QFontMetricsF) -> str:
-        words, length_max = entry.act or tr("empty"), LABEL_MAX
+        words, length_max = entry.line or tr("empty"), LABEL_LENGTH_MAX
         if entry.kind == WAIT:
-            words, length_max = f"{get_condition(entry)}: {words}", CHIP_MAX
+            words, length_max = f"{describe_condition(entry)}: {words}", CHIP_LENGTH_MAX
         room = metrics.horizontalAdvance("x") * length_max * 1.15
         return metrics.elidedText(words, Qt.TextElideMode.ElideRight, room)
 
@@ -259,13 +259,13 @@ class TimelineCanvas(QWidget):
             return
         entry, part, from_x = self._dragged
         moved_px = event.position().x() - from_x
-        if entry.kind == WAIT or not entry.movable:
+        if entry.kind == WAIT or not entry.is_movable:
             return
         if self._spot is None and abs(moved_px) < QApplication.startDragDistance() / 2:
             return
         scale = self.scale
         by_s = moved_px / scale.width * scale.length_s
-        self._spot = drag_spot(entry.spot, part, by_s, scale.step_s, scale.length_s)
+        self._spot = drag_span(entry.span, part, by_s, scale.step_s, scale.length_s)
         self._lay_out()
 
     def _update_pointer(self, position: QPointF) -> None:
@@ -274,7 +274,7 @@ class TimelineCanvas(QWidget):
             self.unsetCursor()
         elif entry[1] != WHOLE:
             self.setCursor(Qt.CursorShape.SplitHCursor)
-        elif entry[0].kind != WAIT and entry[0].movable:
+        elif entry[0].kind != WAIT and entry[0].is_movable:
             self.setCursor(Qt.CursorShape.SizeHorCursor)
         else:
             self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -286,11 +286,11 @@ class TimelineCanvas(QWidget):
         (entry, *_), spot = self._dragged, self._spot
         self._dragged = self._spot = None
         if spot is None and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.also_chosen.emit(entry.path)
+            self.selection_toggled.emit(entry.path)
         elif spot is None or entry.path not in self._selected:
             self.chosen.emit(entry.path)
-        if spot is not None and spot != entry.spot:
-            self.dropped.emit(entry, spot)
+        if spot is not None and spot != entry.span:
+            self.entry_dropped.emit(entry, spot)
         else:
             self._lay_out()
 
@@ -310,7 +310,7 @@ class TimelineCanvas(QWidget):
         at_s = float(round(self.scale.compute_time(event.pos().x())))
         self.menu_wanted.emit(event.globalPos(), entry[0].path if entry else None, at_s)
 
-    def give_up(self) -> bool:
+    def cancel_drag(self) -> bool:
         """Cancel a running drag, so that the entry keeps its time. Return False if there is none."""
         if self._dragged is None:
             return False
@@ -357,7 +357,7 @@ class TimelineCanvas(QWidget):
 
     def _list_ticks(self, metrics: QFontMetricsF) -> Iterator[float]:
         scale = self.scale
-        step = choose_step(
+        step = choose_time_step(
             scale.length_s, max(2, int(scale.width / (metrics.horizontalAdvance("00:00") * 2.4)))
         )
         for number in range(int(scale.length_s / step + 1e-6) + 1):
@@ -396,23 +396,23 @@ class TimelineCanvas(QWidget):
     def _draw_fault(
         self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF, layout: FaultLayout
     ) -> None:
-        tone, shape = LOOKS.get(entry.group, OTHER)
+        tone, shape = GROUP_LOOKS.get(entry.group, DEFAULT_LOOK)
         color, soft = colors.get_color(tone), colors.get_color(f"{tone}_soft")
         is_selected, middle = self._is_selected(entry), box.center().y()
         painter.setFont(theme.resize_font(self.font(), LABEL_SCALE, bold=False))
         metrics = QFontMetricsF(painter.font())
-        label = QRectF(layout.label, box.top(), layout.label_width + 2.0, box.height())
+        label = QRectF(layout.label_x, box.top(), layout.label_width + 2.0, box.height())
         if entry.kind == WINDOW:
             bar = QRectF(
-                layout.start, box.top() + 3.0, max(2.0, layout.end - layout.start), box.height() - 6.0
+                layout.start_x, box.top() + 3.0, max(2.0, layout.end_x - layout.start_x), box.height() - 6.0
             )
             painter.setPen(QPen(colors.focus if is_selected else color, 2.0 if is_selected else 1.0))
             painter.setBrush(soft)
             painter.drawRoundedRect(bar, 3, 3)
             painter.setPen(QPen(color, 3.0))
-            for x in (layout.start, layout.end):
+            for x in (layout.start_x, layout.end_x):
                 painter.drawLine(QPointF(x, bar.top() + 1.5), QPointF(x, bar.bottom() - 1.5))
-        is_inside = entry.kind == WINDOW and layout.start < layout.label < layout.end
+        is_inside = entry.kind == WINDOW and layout.start_x < layout.label_x < layout.end_x
         if not is_inside:
             ground = label.adjusted(-3.0, 3.0, 3.0, -3.0)
             painter.fillRect(ground, colors.selection if is_selected else colors.surface)
@@ -420,13 +420,13 @@ class TimelineCanvas(QWidget):
             painter.setPen(QPen(colors.focus if is_selected else colors.surface, 2.0 if is_selected else 1.0))
             painter.setBrush(color)
             draw_shape(
-                painter, shape, QPointF(layout.start, middle), self._line * (0.42 if is_selected else 0.36)
+                painter, shape, QPointF(layout.start_x, middle), self._line * (0.42 if is_selected else 0.36)
             )
         painter.setPen(colors.on_selection if is_selected and not is_inside else colors.text)
         painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, self._format_label(entry, metrics))
 
     def _draw_chip(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
-        tone, shape = LOOKS.get(entry.group, OTHER)
+        tone, shape = GROUP_LOOKS.get(entry.group, DEFAULT_LOOK)
         is_selected = self._is_selected(entry)
         painter.setPen(QPen(colors.focus if is_selected else colors.border, 2.0 if is_selected else 1.0))
         painter.setBrush(colors.selection if is_selected else colors.raised)
@@ -447,18 +447,18 @@ class TimelineCanvas(QWidget):
     def _draw_step(self, painter: QPainter, colors: ThemeTokens, entry: TimelineEntry, box: QRectF) -> None:
         """Draw a step as a numbered disc. The disc is dashed if the text does not state its time."""
         is_selected = self._is_selected(entry)
-        x, top = self.scale.compute_x(entry.spot[0]), box.top() - self._line * LEADER
-        painter.setPen(QPen(colors.accent if entry.sure else colors.border, 1.2))
+        x, top = self.scale.compute_x(entry.span[0]), box.top() - self._line * LEADER_LINES
+        painter.setPen(QPen(colors.accent if entry.is_time_known else colors.border, 1.2))
         painter.drawLine(QPointF(x, top), QPointF(box.center().x(), box.top()))
         painter.setPen(
             QPen(
                 colors.focus if is_selected else colors.accent,
                 2.0 if is_selected else 1.2,
-                Qt.PenStyle.SolidLine if entry.sure else Qt.PenStyle.DashLine,
+                Qt.PenStyle.SolidLine if entry.is_time_known else Qt.PenStyle.DashLine,
             )
         )
         painter.setBrush(
-            colors.selection if is_selected else colors.info_soft if entry.sure else colors.surface
+            colors.selection if is_selected else colors.info_soft if entry.is_time_known else colors.surface
         )
         painter.drawEllipse(box.adjusted(0.5, 0.5, -0.5, -0.5))
         painter.setFont(theme.resize_font(self.font(), 0.74))

@@ -23,9 +23,9 @@ EntrySpan = tuple[float, float]
 delay.
 """
 
-LENGTH_LEAST_S: Final = 120.0
+LENGTH_MIN_S: Final = 120.0
 """Minimum length of the axis for a scenario without a length. Assumed."""
-LENGTH_BEYOND_S: Final = 60.0
+LENGTH_AFTER_LAST_S: Final = 60.0
 """Length of the axis after the last entry, for a scenario without a length. Assumed."""
 
 _ANY_DURATION: Final[TypeAdapter[float]] = TypeAdapter(
@@ -39,13 +39,13 @@ class TimelineEntry(Struct, frozen=True):
 
     path: Path
     kind: str
-    act: str
+    line: str
     """Input line without its time."""
-    spot: EntrySpan
+    span: EntrySpan
     condition: str = ""
     """Condition that starts the entry. Empty if a time starts it."""
     note: str = ""
-    sure: bool = True
+    is_time_known: bool = True
     """True if the text states the time. Otherwise the time of a step is estimated from its position in the
     list.
     """
@@ -53,14 +53,14 @@ class TimelineEntry(Struct, frozen=True):
     """Delay of a step after the previous one, or after its condition."""
 
     @property
-    def movable(self) -> bool:
+    def is_movable(self) -> bool:
         """True if the entry has a time that can be dragged."""
-        return self.kind in (AT, WINDOW) or (self.kind == WAIT and self.sure)
+        return self.kind in (AT, WINDOW) or (self.kind == WAIT and self.is_time_known)
 
     @property
     def group(self) -> str:
         """Group of the entry's verb. Empty for an unknown verb."""
-        verb = VERBS.get(self.act.partition(" ")[0].lower())
+        verb = VERBS.get(self.line.partition(" ")[0].lower())
         return verb.group if verb else ""
 
 
@@ -96,12 +96,15 @@ def read_plan(text: str) -> TimelinePlan:
         raise ValueError("the text is nested too deeply") from error
     faults = sorted(
         (_build_fault(number, table) for number, table in _list_tables(data, "timeline")),
-        key=lambda entry: (entry.kind == WAIT, entry.spot[0] if entry.kind != WAIT else 0.0),
+        key=lambda entry: (entry.kind == WAIT, entry.span[0] if entry.kind != WAIT else 0.0),
     )
     raw = list(_list_raw_steps(data))
-    last = max((entry.spot[1] for entry in (*faults, *raw) if entry.sure and entry.kind != WAIT), default=0.0)
+    last = max(
+        (entry.span[1] for entry in (*faults, *raw) if entry.is_time_known and entry.kind != WAIT),
+        default=0.0,
+    )
     length = parse_seconds(data.get("length"))
-    total_s = max(last, length) if length else max(LENGTH_LEAST_S, last + LENGTH_BEYOND_S)
+    total_s = max(last, length) if length else max(LENGTH_MIN_S, last + LENGTH_AFTER_LAST_S)
     return TimelinePlan(total_s, tuple(faults), tuple(_spread_steps(raw, total_s)))
 
 
@@ -136,7 +139,7 @@ def _build_fault(number: int, table: Mapping[str, object]) -> TimelineEntry:
     text = condition or _collapse_spaces(table.get("at")) or ("" if time_range is None else str(time_range))
     delay = delay_s or 0.0
     return TimelineEntry(
-        path, WAIT, act, (delay, delay), text, note, sure=bool(condition) and delay_s is not None
+        path, WAIT, act, (delay, delay), text, note, is_time_known=bool(condition) and delay_s is not None
     )
 
 
@@ -161,7 +164,7 @@ def _list_raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
             _collapse_spaces(act),
             (time_s, time_s),
             condition,
-            sure=before is not None,
+            is_time_known=before is not None,
             delay_s=seconds,
         )
 
@@ -170,17 +173,23 @@ def _spread_steps(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[T
     """Yield all steps. Steps without a time are spread evenly between the known times around them."""
     index, known_s = 0, 0.0
     while index < len(steps):
-        if steps[index].sure:
-            known_s = steps[index].spot[0]
+        if steps[index].is_time_known:
+            known_s = steps[index].span[0]
             yield steps[index]
             index += 1
             continue
-        end = next((n for n in range(index, len(steps)) if steps[n].sure), len(steps))
-        end_s = steps[end].spot[0] if end < len(steps) else length_s
+        end = next((n for n in range(index, len(steps)) if steps[n].is_time_known), len(steps))
+        end_s = steps[end].span[0] if end < len(steps) else length_s
         for number, step in enumerate(steps[index:end], start=1):
             guess = known_s + (max(known_s, end_s) - known_s) * number / (end - index + 1)
             yield TimelineEntry(
-                step.path, STEP, step.act, (guess, guess), step.condition, sure=False, delay_s=step.delay_s
+                step.path,
+                STEP,
+                step.line,
+                (guess, guess),
+                step.condition,
+                is_time_known=False,
+                delay_s=step.delay_s,
             )
         index = end
 
@@ -190,16 +199,16 @@ def _spread_steps(steps: Sequence[TimelineEntry], length_s: float) -> Iterator[T
 
 def describe_entry(entry: TimelineEntry) -> str:
     """Return a line that describes the entry, for a list and for a screen reader."""
-    start, end = (formatting.format_run_time(t_s, _count_decimals(t_s)) for t_s in entry.spot)
-    act = entry.act or tr("empty")
+    start, end = (formatting.format_run_time(t_s, _count_decimals(t_s)) for t_s in entry.span)
+    act = entry.line or tr("empty")
     if entry.kind == AT:
         return tr("At {time}: {act}").format(time=start, act=act)
     if entry.kind == WINDOW:
         return tr("Between {start} and {end}: {act}").format(start=start, end=end, act=act)
     if entry.kind == WAIT:
-        return f"{get_condition(entry)}: {act}"
+        return f"{describe_condition(entry)}: {act}"
     number = int(entry.path[1]) + 1
-    if entry.sure:
+    if entry.is_time_known:
         return tr("Solution {number}, at {time}: {act}").format(number=number, time=start, act=act)
     if entry.condition and entry.delay_s:
         words = tr("Solution {number}, when {condition}, {after} later: {act}")
@@ -207,20 +216,22 @@ def describe_entry(entry: TimelineEntry) -> str:
         words = tr("Solution {number}, when {condition}: {act}")
     else:
         words = tr("Solution {number}, {after} later: {act}")
-    return words.format(number=number, condition=entry.condition, after=_shorten(entry.delay_s), act=act)
+    return words.format(number=number, condition=entry.condition, after=_format_delay(entry.delay_s), act=act)
 
 
-def get_condition(entry: TimelineEntry) -> str:
+def describe_condition(entry: TimelineEntry) -> str:
     """Describe the condition and the delay that a fault waits for."""
-    delay = entry.spot[0]
+    delay = entry.span[0]
     if not entry.condition:
         return tr("No time set")
     if delay:
-        return tr("When {condition}, {after} later").format(condition=entry.condition, after=_shorten(delay))
+        return tr("When {condition}, {after} later").format(
+            condition=entry.condition, after=_format_delay(delay)
+        )
     return tr("When {condition}").format(condition=entry.condition)
 
 
-def _shorten(t_s: float) -> str:
+def _format_delay(t_s: float) -> str:
     return f"{t_s:g} s" if t_s < 60 else formatting.format_run_time(t_s, _count_decimals(t_s))
 
 
@@ -237,7 +248,7 @@ def describe_keys(plan: TimelinePlan, selected: Sequence[TimelineEntry], entry: 
         return tr("Drag a fault to move it.") if plan.faults else tr("No faults scheduled.")
     if entry.kind == STEP:
         return tr("A step of the solution; edit it in the text.")
-    if not entry.movable:
+    if not entry.is_movable:
         return tr("This entry has no time that could be moved.")
     if entry.kind == WAIT:
         return tr("Left, Right: 1 s earlier or later after the condition; with Shift, 10 s.")
@@ -260,7 +271,7 @@ ROWS_MAX: Final = 12
 """Maximum number of rows. Further entries overlap others in the last row."""
 
 
-class Scale(Struct, frozen=True):
+class TimeAxisScale(Struct, frozen=True):
     """Scale that maps 0 to *length_s* seconds to *width* pixels, beginning at *left*."""
 
     left: float
@@ -286,24 +297,26 @@ class FaultLayout(Struct, frozen=True):
     """Position of a fault in its lane, in pixels. *start* and *end* are equal for a single time."""
 
     row: int
-    start: float
-    end: float
-    label: float
+    start_x: float
+    end_x: float
+    label_x: float
     """Left edge of the label."""
     label_width: float
 
     @property
     def from_x(self) -> float:
         """Left edge in pixels."""
-        return min(self.start, self.label) - GRIP_PX
+        return min(self.start_x, self.label_x) - GRIP_PX
 
     @property
     def to_x(self) -> float:
         """Right edge in pixels."""
-        return max(self.end, self.label + self.label_width) + GRIP_PX
+        return max(self.end_x, self.label_x + self.label_width) + GRIP_PX
 
 
-def lay_out_faults(spots: Sequence[EntrySpan], widths: Sequence[float], scale: Scale) -> list[FaultLayout]:
+def lay_out_faults(
+    spots: Sequence[EntrySpan], widths: Sequence[float], scale: TimeAxisScale
+) -> list[FaultLayout]:
     """Place each fault and its label in the first row with space for both. *widths*: label widths in pixels."""
     ends: list[float] = []
     """Position from which each row is free."""
@@ -323,7 +336,7 @@ def lay_out_faults(spots: Sequence[EntrySpan], widths: Sequence[float], scale: S
     return [fault_layout for _, fault_layout in sorted(layouts, key=lambda pair: pair[0])]
 
 
-def _compute_label_x(start: float, end: float, width: float, scale: Scale) -> float:
+def _compute_label_x(start: float, end: float, width: float, scale: TimeAxisScale) -> float:
     """Return the left edge of a label: inside a wide window, or to its right, or to its left at the axis end."""
     if end - start >= width + 4 * GRIP_PX:
         return start + (end - start - width) / 2.0
@@ -344,7 +357,7 @@ def lay_out_flow(widths: Sequence[float], room: float, gap: float) -> list[tuple
     return positions
 
 
-def spread_out(xs: Sequence[float], pitch: float, left_x: float, right_x: float) -> list[float]:
+def space_apart(xs: Sequence[float], pitch: float, left_x: float, right_x: float) -> list[float]:
     """Move *xs* at least *pitch* apart, in the same order.
 
     The result is between *left_x* and *right_x*. If the space does not suffice, *pitch* is reduced.
@@ -365,16 +378,16 @@ def find_grip(layout: FaultLayout, x: float) -> str | None:
 
     A label belongs to the whole entry.
     """
-    if layout.end > layout.start:
-        inner = min(GRIP_PX, (layout.end - layout.start) / 3.0)
-        if -GRIP_PX <= x - layout.start <= inner:
+    if layout.end_x > layout.start_x:
+        inner = min(GRIP_PX, (layout.end_x - layout.start_x) / 3.0)
+        if -GRIP_PX <= x - layout.start_x <= inner:
             return START
-        if -inner <= x - layout.end <= GRIP_PX:
+        if -inner <= x - layout.end_x <= GRIP_PX:
             return END
     return WHOLE if layout.from_x <= x <= layout.to_x else None
 
 
-def drag_spot(spot: EntrySpan, part: str, by_s: float, step_s: float, length_s: float) -> EntrySpan:
+def drag_span(spot: EntrySpan, part: str, by_s: float, step_s: float, length_s: float) -> EntrySpan:
     """Return *spot* after a drag of *part* by *by_s* seconds.
 
     The result is snapped to *step_s* and limited to 0 to *length_s*.
@@ -402,8 +415,8 @@ def move_span(spot: EntrySpan, part: str, by_s: float, length_s: float) -> Entry
     return (round(start + by_s, 2), round(end + by_s, 2))
 
 
-_WRITTEN: Final = re.compile(r"\s*+[\d.]++(\s*+)(s|min|h)?\s*+\Z")
-_COARSER: Final = {"h": ("h", "min", "s"), "min": ("min", "s"), "s": ("s",)}
+_DURATION_PATTERN: Final = re.compile(r"\s*+[\d.]++(\s*+)(s|min|h)?\s*+\Z")
+_UNITS_UP_TO: Final = {"h": ("h", "min", "s"), "min": ("min", "s"), "s": ("s",)}
 _UNIT_S: Final = {"h": 3600.0, "min": 60.0, "s": 1.0}
 
 
@@ -424,15 +437,15 @@ def move_entries(
     ScenarioEditError.
     """
     text = move_entry(text, entry, spot)
-    by_s = spot[0] - entry.spot[0]
-    if spot[1] - entry.spot[1] != by_s or entry.path not in {moved_entry.path for moved_entry in selected}:
+    by_s = spot[0] - entry.span[0]
+    if spot[1] - entry.span[1] != by_s or entry.path not in {moved_entry.path for moved_entry in selected}:
         return text
     for timeline_entry in selected:
-        if timeline_entry.path != entry.path and timeline_entry.movable:
+        if timeline_entry.path != entry.path and timeline_entry.is_movable:
             text = move_entry(
                 text,
                 timeline_entry,
-                move_span(timeline_entry.spot, WHOLE, by_s, find_latest_s(timeline_entry, plan)),
+                move_span(timeline_entry.span, WHOLE, by_s, find_latest_s(timeline_entry, plan)),
             )
     return text
 
@@ -467,11 +480,11 @@ def move_entry(text: str, entry: TimelineEntry, spot: EntrySpan) -> str:
     table = read_value(text, entry.path)
     if not isinstance(table, dict):  # the text has changed since the plan was shown
         raise ScenarioEditError(tr("This entry no longer exists in the list."))
-    if entry.kind == WINDOW and parse_seconds(table["between"][0]) != entry.spot[0]:
+    if entry.kind == WINDOW and parse_seconds(table["between"][0]) != entry.span[0]:
         spot = (spot[1], spot[0])  # keep a reversed window, because the checks report it
-        old_values = (entry.spot[1], entry.spot[0])
+        old_values = (entry.span[1], entry.span[0])
     else:
-        old_values = entry.spot
+        old_values = entry.span
     for key, before, new_value in zip(keys[entry.kind], old_values, spot, strict=False):
         if new_value != before:
             place: object = table.get(key[0], "0s")
@@ -485,11 +498,11 @@ def format_time(t_s: float, sample: object) -> int | float | str:
     """Return *t_s* in the format of *sample*: 95, "95s", "95", or "2min" for whole minutes."""
     if not isinstance(sample, str):
         return int(t_s) if t_s == int(t_s) else round(t_s, 2)
-    match = _WRITTEN.match(sample)
+    match = _DURATION_PATTERN.match(sample)
     space, unit = (match[1], match[2]) if match else ("", "s")
     if unit is None:
         return _format_number(t_s)
-    last = next((u for u in _COARSER[unit] if t_s and t_s % _UNIT_S[u] == 0), "s")
+    last = next((u for u in _UNITS_UP_TO[unit] if t_s and t_s % _UNIT_S[u] == 0), "s")
     return f"{_format_number(t_s / _UNIT_S[last])}{space}{last}"
 
 

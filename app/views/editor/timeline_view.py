@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.files.scenario_edit import ScenarioEditError, copy_entry
 from app.views.editor.input_completion import list_names_in_text
-from app.views.editor.timeline_add import AddFault
+from app.views.editor.timeline_add import AddFaultForm
 from app.views.editor.timeline_canvas import TimelineCanvas
 from app.views.editor.timeline_entries import (
     END,
@@ -43,11 +43,11 @@ from app.views.editor.timeline_entries import (
     remove_entries,
 )
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.words.language import tr
 from engine.overrides import override
 
-_PATH = Qt.ItemDataRole.UserRole
+_PATH_ROLE = Qt.ItemDataRole.UserRole
 
 
 class TimelineList(QListWidget):
@@ -75,7 +75,7 @@ class TimelineList(QListWidget):
         self.clear()
         for entry in entries:
             item = QListWidgetItem(describe_entry(entry), self)
-            item.setData(_PATH, entry.path)
+            item.setData(_PATH_ROLE, entry.path)
             words = " ".join(filter(None, (describe_entry(entry) + ".", entry.note)))
             item.setData(Qt.ItemDataRole.AccessibleTextRole, words)
             item.setToolTip(words)
@@ -85,7 +85,7 @@ class TimelineList(QListWidget):
             self.item(row).setSelected(find_path(self.item(row)) in chosen_paths)
         self.blockSignals(False)
 
-    def choose(self, path: Path, extend_selection: bool = False) -> None:
+    def select_path(self, path: Path, extend_selection: bool = False) -> None:
         """Select the row of *path*. If *extend_selection*, keep the other selected rows."""
         flags = QItemSelectionModel.SelectionFlag
         self.blockSignals(True)
@@ -103,7 +103,7 @@ class TimelineList(QListWidget):
 
 def find_path(item: QListWidgetItem) -> Path:
     """Return the path in the text of the entry that *item* shows."""
-    path: Path = item.data(_PATH)
+    path: Path = item.data(_PATH_ROLE)
     return path
 
 
@@ -161,9 +161,9 @@ class ZoomArea(QScrollArea):
 
 STEP_S: Final = 1.0
 """Step of an arrow key in seconds."""
-LEAP_S: Final = 10.0
+SHIFT_STEP_S: Final = 10.0
 """Step of an arrow key with Shift in seconds."""
-FIRST_S: Final = 30.0
+FIRST_FAULT_S: Final = 30.0
 """Default time of the first fault in a scenario. Assumed: enough time to read the first lines of the brief."""
 
 
@@ -174,7 +174,7 @@ class TimelineView(QWidget):
     """Signal: complete text after a change by the user."""
     chosen = Signal(object)
     """Signal: path in the text of the selected entry, for example ("timeline", 2) or ("solution", 0)."""
-    wanted_in_text = Signal(object)
+    edit_in_text_wanted = Signal(object)
     """Signal: path of an entry that the author wants to edit in the text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -191,12 +191,12 @@ class TimelineView(QWidget):
         self.add_button = QPushButton(tr("Add fault…"))
         self.remove_button = QPushButton(tr("Remove"))
         self.area = ZoomArea(self.canvas)
-        self.adding = AddFault(lambda kind: list_names_in_text(self._text, kind))
+        self.adding = AddFaultForm(lambda kind: list_names_in_text(self._text, kind))
         self._build()
         self.canvas.chosen.connect(self._select_entry)
-        self.canvas.dropped.connect(self._move)
+        self.canvas.entry_dropped.connect(self._move_entry)
         self.canvas.add_wanted.connect(self.begin_adding)
-        self.canvas.also_chosen.connect(self._toggle_selection)
+        self.canvas.selection_toggled.connect(self._toggle_selection)
         self.canvas.menu_wanted.connect(self._open_menu)
         self.canvas.height_changed.connect(self._share_height)
         self.canvas.installEventFilter(self)
@@ -207,7 +207,7 @@ class TimelineView(QWidget):
         self.add_button.clicked.connect(lambda: self.begin_adding())
         self.remove_button.clicked.connect(self._remove)
         self.adding.wanted.connect(self._add_entries)
-        self.adding.left.connect(self._end_adding)
+        self.adding.close_wanted.connect(self._end_adding)
         self._show_chosen()
 
     def _build(self) -> None:
@@ -216,7 +216,7 @@ class TimelineView(QWidget):
         self.message.setProperty("muted", "true")
         self.message.setWordWrap(True)
         self.message.setContentsMargins(6, 3, 6, 3)
-        bar = lay_row(margins=(6, 4, 6, 4), spacing=6)
+        bar = build_row(margins=(6, 4, 6, 4), spacing=6)
         for button in (self.add_button, self.remove_button):
             button.setProperty("small", "true")
             bar.addWidget(button)
@@ -236,7 +236,7 @@ class TimelineView(QWidget):
         widget = QWidget()
         lay_column(self.list, self.adding, parent=widget, margins=0)
         self.adding.hide()
-        self.body = _Body(Qt.Orientation.Vertical)
+        self.body = _TimelineSplitter(Qt.Orientation.Vertical)
         self.body.addWidget(self.area)
         self.body.addWidget(widget)
         self.body.setChildrenCollapsible(False)
@@ -280,7 +280,7 @@ class TimelineView(QWidget):
         try:
             plan = read_plan(text)
         except ValueError:
-            self._show_broken()
+            self._show_invalid_text()
             return
         self._text, self._plan = text, plan
         for widget in (self.body, self.add_button):
@@ -289,9 +289,9 @@ class TimelineView(QWidget):
             self._path = None
         self._rebuild()
 
-    def _show_broken(self) -> None:
+    def _show_invalid_text(self) -> None:
         """Gray out the last contents while the text is not valid TOML, which is normal during typing."""
-        self.canvas.give_up()
+        self.canvas.cancel_drag()
         for widget in (self.body, self.add_button, self.remove_button):
             widget.setEnabled(False)
         self.message.show()
@@ -306,9 +306,13 @@ class TimelineView(QWidget):
 
     def _show_chosen(self) -> None:
         entry = self._plan.find_entry(self._path)
-        self.canvas.show_plan(self._plan, self._path, frozenset(entry.path for entry in self.selected))
-        self.remove_button.setEnabled(any(timeline_entry.kind != STEP for timeline_entry in self.selected))
-        self.message.setText(describe_keys(self._plan, self.selected, entry))
+        self.canvas.show_plan(
+            self._plan, self._path, frozenset(entry.path for entry in self.selected_entries)
+        )
+        self.remove_button.setEnabled(
+            any(timeline_entry.kind != STEP for timeline_entry in self.selected_entries)
+        )
+        self.message.setText(describe_keys(self._plan, self.selected_entries, entry))
         self.message.setVisible(self.adding.isHidden())
 
     # --- selection ------------------------------------------------------------------------------------------
@@ -321,7 +325,7 @@ class TimelineView(QWidget):
             self.blockSignals(blocked)
 
     @property
-    def selected(self) -> list[TimelineEntry]:
+    def selected_entries(self) -> list[TimelineEntry]:
         """Selected entries in the order of the list."""
         paths = self.list.selected_paths
         return [entry for entry in self._plan.entries if entry.path in paths]
@@ -332,7 +336,7 @@ class TimelineView(QWidget):
         if self._plan.find_entry(path) is None:
             return
         self._path = path
-        self.list.choose(path, extend_selection)
+        self.list.select_path(path, extend_selection)
         self._show_chosen()
         self._bring_into_view()
         self.chosen.emit(path)
@@ -340,7 +344,7 @@ class TimelineView(QWidget):
     @Slot(object)
     def _toggle_selection(self, path: Path) -> None:
         """Add the entry at *path* to the selection, or remove it from the selection."""
-        if path in {entry.path for entry in self.selected} and len(self.selected) > 1:
+        if path in {entry.path for entry in self.selected_entries} and len(self.selected_entries) > 1:
             self.list.deselect(path)
         else:
             self._select_entry(path, extend_selection=True)
@@ -358,7 +362,7 @@ class TimelineView(QWidget):
             middle = box.center().toPoint()
             self.area.ensureVisible(middle.x(), middle.y(), 40, round(box.height()))
 
-    def _select_neighbor(self, offset: int, extend_selection: bool = False) -> bool:
+    def _select_adjacent_entry(self, offset: int, extend_selection: bool = False) -> bool:
         """Select the entry that is *offset* rows further. Return False if there is none."""
         paths = [entry.path for entry in self._plan.entries]
         new_index = (
@@ -381,10 +385,10 @@ class TimelineView(QWidget):
         self.text_changed.emit(text)
 
     @Slot(object, object)
-    def _move(self, entry: TimelineEntry, spot: EntrySpan) -> None:
+    def _move_entry(self, entry: TimelineEntry, spot: EntrySpan) -> None:
         """Move the entry to *spot*. Other selected entries move too, unless only the entry's end moves."""
         try:
-            self._change_text(move_entries(self.text_now(), self._plan, entry, spot, self.selected))
+            self._change_text(move_entries(self.text_now(), self._plan, entry, spot, self.selected_entries))
         except ScenarioEditError as problem:
             self._refuse(problem)
 
@@ -392,18 +396,18 @@ class TimelineView(QWidget):
         self._show_chosen()
         self.message.setText(str(problem))
 
-    def _nudge(self, by_s: float, part: str) -> None:
-        movable = [entry for entry in self.selected if entry.movable]
+    def _move_selected_by(self, by_s: float, part: str) -> None:
+        movable = [entry for entry in self.selected_entries if entry.is_movable]
         entry = self._plan.find_entry(self._path)
-        if entry is None or not entry.movable:
+        if entry is None or not entry.is_movable:
             entry = movable[0] if movable else None
         if entry is not None:
             part = part if entry.kind == WINDOW else WHOLE
-            self._move(entry, move_span(entry.spot, part, by_s, find_latest_s(entry, self._plan)))
+            self._move_entry(entry, move_span(entry.span, part, by_s, find_latest_s(entry, self._plan)))
 
     @Slot()
     def _remove(self) -> None:
-        entries = [entry for entry in self.selected if entry.kind != STEP]
+        entries = [entry for entry in self.selected_entries if entry.kind != STEP]
         if not entries:
             return
         try:
@@ -435,7 +439,7 @@ class TimelineView(QWidget):
 
     @Slot(object, object, object)
     def _open_menu(self, position: QPoint, path: Path | None, at_s: float | None) -> None:
-        if path is not None and path not in {entry.path for entry in self.selected}:
+        if path is not None and path not in {entry.path for entry in self.selected_entries}:
             self._select_entry(path)
         self.build_menu(at_s).exec(position)
 
@@ -443,14 +447,19 @@ class TimelineView(QWidget):
         """Return the menu for the selected entries and for the time *at_s*."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        entry = self._plan.find_entry(self._path) if self.selected else None
-        fault = any(timeline_entry.kind != STEP for timeline_entry in self.selected)
+        entry = self._plan.find_entry(self._path) if self.selected_entries else None
+        fault = any(timeline_entry.kind != STEP for timeline_entry in self.selected_entries)
         rows: tuple[tuple[str, str, bool, Callable[[], object]] | None, ...] = (
             (tr("Add fault…"), "Ins", True, lambda: self.begin_adding(at_s)),
-            (tr("Duplicate"), "Ctrl+D", fault and len(self.selected) == 1, self._duplicate),
+            (tr("Duplicate"), "Ctrl+D", fault and len(self.selected_entries) == 1, self._duplicate),
             (tr("Remove"), "Del", fault, self._remove),
             None,
-            (tr("Show in the text"), "", entry is not None, lambda: self.wanted_in_text.emit(self._path)),
+            (
+                tr("Show in the text"),
+                "",
+                entry is not None,
+                lambda: self.edit_in_text_wanted.emit(self._path),
+            ),
             (tr("Select all"), "Ctrl+A", bool(self._plan.entries), self.list.selectAll),
             None,
             (tr("Show the whole drill"), "0", True, lambda: self.area.zoom_by(0.0)),
@@ -477,11 +486,13 @@ class TimelineView(QWidget):
         if at_s is None:
             at_s = self.canvas.cursor_s
         if at_s is None:
-            at_s = entry.spot[1] + FIRST_S if entry is not None and entry.kind != WAIT else FIRST_S
+            at_s = (
+                entry.span[1] + FIRST_FAULT_S if entry is not None and entry.kind != WAIT else FIRST_FAULT_S
+            )
         for widget in (self.list, self.message):
             widget.hide()
         self.adding.show()
-        self.adding.prepare(min(at_s, self._plan.length_s))
+        self.adding.clear_form(min(at_s, self._plan.length_s))
 
     @Slot(object, str, str)
     def _add_entries(self, times: dict[str, object], act: str, note: str) -> None:
@@ -519,9 +530,9 @@ class TimelineView(QWidget):
     def _handle_key(self, watched: QObject, event: QKeyEvent) -> bool:
         key, modifiers = event.key(), event.modifiers()
         if key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
-            by_s = LEAP_S if modifiers & Qt.KeyboardModifier.ShiftModifier else STEP_S
+            by_s = SHIFT_STEP_S if modifiers & Qt.KeyboardModifier.ShiftModifier else STEP_S
             part = END if modifiers & Qt.KeyboardModifier.ControlModifier else WHOLE
-            self._nudge(by_s if key == Qt.Key.Key_Right else -by_s, part)
+            self._move_selected_by(by_s if key == Qt.Key.Key_Right else -by_s, part)
         elif key == Qt.Key.Key_Delete:
             self._remove()
         elif key == Qt.Key.Key_Insert:
@@ -536,17 +547,17 @@ class TimelineView(QWidget):
             self.list.selectAll()
         elif key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             extends_selection = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
-            self._select_neighbor(1 if key == Qt.Key.Key_Down else -1, extends_selection)
+            self._select_adjacent_entry(1 if key == Qt.Key.Key_Down else -1, extends_selection)
         elif key in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
-            return self._select_neighbor(1 if key == Qt.Key.Key_Tab else -1)
+            return self._select_adjacent_entry(1 if key == Qt.Key.Key_Tab else -1)
         elif key == Qt.Key.Key_Escape:
-            return self.canvas.give_up()
+            return self.canvas.cancel_drag()
         else:
             return False
         return True
 
 
-class _Body(QSplitter):
+class _TimelineSplitter(QSplitter):
     """Splitter that emits its size changes, so that the view can set the division."""
 
     resized = Signal()

@@ -14,22 +14,22 @@ from app.widgets.signs import SceneStyle
 from app.widgets.theme import ThemeTokens
 from engine.drill.running.comparison import GROUP, INSTANCE, MIRRORING
 
-WIDTH: Final = 1366.0
+CANVAS_WIDTH: Final = 1366.0
 """Width of the canvas in canvas units. The height follows the aspect ratio of the window."""
-LEAST_HEIGHT: Final = 560.0
+CANVAS_HEIGHT_MIN: Final = 560.0
 """Minimum height of the canvas in canvas units."""
 BODY_TOP: Final = 88.0
 """Space above the body of the picture."""
 BODY_BOTTOM: Final = 108.0
 """Space below the body of the picture."""
-BODY: Final = 420.0
+BODY_HEIGHT: Final = 420.0
 """Body height to which the coordinates in PLACES refer."""
-PANEL: Final = (980.0, 362.0)
+PANEL_LEFT_AND_WIDTH: Final = (980.0, 362.0)
 """Left edge and width of the stopwatch panel."""
 
 Box = tuple[float, float, float, float]
 
-PLACES: Final[Mapping[str, Mapping[str, Box]]] = {
+PART_BOXES: Final[Mapping[str, Mapping[str, Box]]] = {
     MIRRORING: {
         WITNESS: (352, 6, 252, 84),
         FROM: (24, 124, 300, 168),
@@ -64,7 +64,7 @@ PLACES: Final[Mapping[str, Mapping[str, Box]]] = {
 }
 """Technology -> part -> (left, top, width, height), for a body of BODY units."""
 
-ROUTES: Final[Mapping[tuple[str, str, str], tuple[str, str]]] = {
+ROUTE_SIDES: Final[Mapping[tuple[str, str, str], tuple[str, str]]] = {
     (MIRRORING, FROM, WITNESS): ("top", "left"),
     (MIRRORING, WITNESS, TO): ("right", "top"),
     (MIRRORING, FROM, TO): ("low right", "low left"),
@@ -82,12 +82,12 @@ ROUTES: Final[Mapping[tuple[str, str, str], tuple[str, str]]] = {
 
 def find_panel(height: float) -> QRectF:
     """Return the rectangle of the stopwatch panel on a canvas of *height* units."""
-    return QRectF(PANEL[0], BODY_TOP, PANEL[1], height - BODY_TOP - BODY_BOTTOM)
+    return QRectF(PANEL_LEFT_AND_WIDTH[0], BODY_TOP, PANEL_LEFT_AND_WIDTH[1], height - BODY_TOP - BODY_BOTTOM)
 
 
-def list_chips(count: int, height: float) -> list[QRectF]:
+def compute_phase_boxes(count: int, height: float) -> list[QRectF]:
     """Return the rectangles of *count* phases in the ribbon."""
-    width = (WIDTH - 48 - 8 * (count - 1)) / count
+    width = (CANVAS_WIDTH - 48 - 8 * (count - 1)) / count
     return [QRectF(24 + index * (width + 8), height - 98, width, 50) for index in range(count)]
 
 
@@ -96,10 +96,10 @@ def find_box(technology: str, name: str, height: float) -> QRectF | None:
 
     Return None if the technology does not have this part.
     """
-    box = PLACES[technology].get(name)
+    box = PART_BOXES[technology].get(name)
     if box is None:
         return None
-    stretch = (height - BODY_TOP - BODY_BOTTOM) / BODY
+    stretch = (height - BODY_TOP - BODY_BOTTOM) / BODY_HEIGHT
     left_px, top, width, tall = box
     growth = min(stretch, 1.0 + (stretch - 1.0) * 0.6)  # parts grow less than the space between them
     middle = BODY_TOP + (top + tall / 2) * stretch
@@ -108,7 +108,7 @@ def find_box(technology: str, name: str, height: float) -> QRectF | None:
 
 def compute_route(technology: str, a: str, b: str, height: float) -> list[QPointF]:
     """Return the corners of the line between the parts *a* and *b*. Return none if they are not connected."""
-    sides = ROUTES.get((technology, a, b))
+    sides = ROUTE_SIDES.get((technology, a, b))
     box, other_box = find_box(technology, a, height), find_box(technology, b, height)
     if sides is None or box is None or other_box is None:
         return []
@@ -133,18 +133,18 @@ def _find_side(box: QRectF, anchor: str) -> QPointF:
     return QPointF(x, y)
 
 
-SIZES: Final = {
+FONT_SIZES: Final = {
     # name: height in canvas units, normal and for presentation
     "small": (12, 18), "body": (13, 18), "bold": (14, 19), "server": (18, 21), "heading": (21, 30),
     "sentence": (14, 19), "watch": (72, 84), "second": (24, 30), "chip": (14, 18), "mono": (13, 18),
 }  # fmt: skip
-BOLD: Final = {"bold", "server", "heading", "watch", "second", "chip"}
-FIXED: Final = {"watch", "second", "mono"}
-SHRINK: Final = 0.8
+BOLD_FONTS: Final = {"bold", "server", "heading", "watch", "second", "chip"}
+FIXED_WIDTH_FONTS: Final = {"watch", "second", "mono"}
+TEXT_SCALE_MIN: Final = 0.8
 """Minimum scale of text that is too wide. TEXT_MIN is another limit. If it is still too wide, it is
 condensed.
 """
-CONDENSE: Final = 0.8
+TEXT_STRETCH_MIN: Final = 0.8
 """Minimum horizontal scale of text that is too wide. If it is still too wide, it is cut."""
 TEXT_MIN: Final = (11.0, 17.2)
 """Minimum text size in canvas units, normal and for presentations (24 pixels at 1920×1080)."""
@@ -157,9 +157,9 @@ class StageStyle(Struct, frozen=True):
     fonts: dict[str, QFont]
     is_far: bool
 
-    def compute_least_share(self, font: str) -> float:
+    def compute_scale_min(self, font: str) -> float:
         """Return the factor by which text in *font* may shrink."""
-        return min(1.0, max(SHRINK, TEXT_MIN[self.is_far] / self.fonts[font].pixelSize()))
+        return min(1.0, max(TEXT_SCALE_MIN, TEXT_MIN[self.is_far] / self.fonts[font].pixelSize()))
 
     @property
     def scene(self) -> SceneStyle:
@@ -173,18 +173,18 @@ class StageStyle(Struct, frozen=True):
         return self.colors.get_server_color(color) if isinstance(color, int) else self.colors.get_color(color)
 
     @property
-    def on_series(self) -> QColor:
+    def text_on_series(self) -> QColor:
         """Color of text on the colors of servers and phases."""
         return self.colors.on_accent if self.colors.dark else QColor("#ffffff")
 
 
-def make_style(colors: ThemeTokens, large_text: bool) -> StageStyle:
+def build_stage_style(colors: ThemeTokens, large_text: bool) -> StageStyle:
     """Build the style of the stage. *large_text* selects the fonts for presentations."""
     fonts = {}
-    for name, sizes in SIZES.items():
-        font = theme.build_fixed_font() if name in FIXED else QFont(QApplication.font())
+    for name, sizes in FONT_SIZES.items():
+        font = theme.build_fixed_font() if name in FIXED_WIDTH_FONTS else QFont(QApplication.font())
         font.setPixelSize(sizes[large_text])
-        font.setBold(name in BOLD)
+        font.setBold(name in BOLD_FONTS)
         font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
         fonts[name] = font
     return StageStyle(colors, fonts, large_text)
@@ -218,8 +218,8 @@ class CanvasPainter:
         flags = int(align.value) | int(Qt.AlignmentFlag.AlignVCenter.value)
         width = metrics.horizontalAdvance(content)
         if width > box.width() > 0:
-            scale = max(box.width() / (width + 2), self.style.compute_least_share(font))
-            stretch_x = scale * min(1.0, max(box.width() / scale / (width + 2), CONDENSE))
+            scale = max(box.width() / (width + 2), self.style.compute_scale_min(font))
+            stretch_x = scale * min(1.0, max(box.width() / scale / (width + 2), TEXT_STRETCH_MIN))
             wide, tall = box.width() / stretch_x, box.height() / scale
             painter.save()
             painter.translate(box.left(), box.top())
@@ -248,7 +248,7 @@ class CanvasPainter:
         self.painter.setPen(Qt.PenStyle.NoPen)
         self.painter.setBrush(tone)
         self.painter.drawEllipse(disk)
-        tall, width = self.compute_line_height("heading"), WIDTH - 96
+        tall, width = self.compute_line_height("heading"), CANVAS_WIDTH - 96
         self.draw_text(heading, QRectF(72, 12, width, tall), "heading", self.colors.text)
         box = QRectF(72, 14 + tall, width, self.compute_line_height("sentence"))
         self.draw_text(sentence, box, "sentence", self.colors.text)

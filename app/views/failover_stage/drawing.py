@@ -6,14 +6,14 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainterPath, QPen, QPolygonF
 
 from app.view_models.failover_moment import view as view_model
-from app.view_models.failover_moment.facts import LOST, NONE, StageCard, Vote, shorten_names
+from app.view_models.failover_moment.facts import LOST, NONE, StageCard, StageVote, shorten_names
 from app.view_models.failover_moment.phases import CLIENT, DISK, FROM, LISTENER, QUEUE, TO, VOTES
 from app.view_models.failover_moment.view import DONE, RUNNING, WAITING, StageView
 from app.views.failover_stage import canvas
-from app.views.failover_stage.canvas import WIDTH
+from app.views.failover_stage.canvas import CANVAS_WIDTH
 from app.views.failover_stage.panel import PanelPainter
 from app.widgets import theme
-from app.widgets.signs import compute_sign_width, draw_chip, draw_mark, draw_sign, squeeze
+from app.widgets.signs import compute_sign_width, condense_drawing, draw_chip, draw_mark, draw_sign
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.running.comparison import MIRRORING
@@ -22,20 +22,22 @@ from engine.drill.running.comparison import MIRRORING
 class StagePainter(PanelPainter):
     """Painter of the whole stage."""
 
-    def draw_still(self, view: StageView) -> None:
+    def draw_static_parts(self, view: StageView) -> None:
         """Draw the parts that do not move during the phase."""
-        self.painter.fillRect(QRectF(0, 0, WIDTH, self.height), self.colors.surface)
+        self.painter.fillRect(QRectF(0, 0, CANVAS_WIDTH, self.height), self.colors.surface)
         self._draw_heading(view)
-        self._draw_frame_of_cluster(view)
+        self._draw_cluster_frame(view)
         for wire in view.facts.wires:
-            self._draw_wire(view, wire.ends, wire.cut, wire.used, wire.label)
+            self._draw_wire(view, wire.ends, wire.is_interrupted, wire.is_used, wire.label)
         for name, card in view.facts.cards.items():
             box = self.find_box(view.technology, name)
             if box is not None:
                 self._draw_card(view, name, card, box)
         self._draw_disk(view)
         self._draw_listener(view)
-        if not (view.vessel is not None and view.technology == MIRRORING and QUEUE in view.lit):
+        if not (
+            view.redo_gauge is not None and view.technology == MIRRORING and QUEUE in view.highlighted_places
+        ):
             self._draw_votes(view)
         self._draw_panel(view)
 
@@ -45,7 +47,7 @@ class StagePainter(PanelPainter):
         font = "server" if self.style.is_far else "second"
         self.draw_text(str(view.number + 1), disk, font, colors.on_accent, Qt.AlignmentFlag.AlignHCenter)
 
-    def _draw_frame_of_cluster(self, view: StageView) -> None:
+    def _draw_cluster_frame(self, view: StageView) -> None:
         box = self.find_box(view.technology, "cluster")
         if box is None:
             return
@@ -66,7 +68,9 @@ class StagePainter(PanelPainter):
         painter, colors = self.painter, self.colors
         painter.setBrush(Qt.BrushStyle.NoBrush)
         glowing = (
-            not cut and (ends in view.glowing or ends[::-1] in view.glowing) and (used or not view.has_ended)
+            not cut
+            and (ends in view.highlighted_wires or ends[::-1] in view.highlighted_wires)
+            and (used or not view.has_ended)
         )
         if glowing and used:
             tone = colors.ok if CLIENT in ends else colors.focus
@@ -95,7 +99,7 @@ class StagePainter(PanelPainter):
 
     def _draw_card(self, view: StageView, name: str, card: StageCard, box: QRectF) -> None:
         painter, colors, style = self.painter, self.colors, self.style
-        if name in view.lit:
+        if name in view.highlighted_places:
             self.draw_halo(box, view.has_ended)
         dead = card.status.tone == "bad" and name != CLIENT
         self.draw_box(
@@ -207,7 +211,7 @@ class StagePainter(PanelPainter):
         rows = [first[:2], first[2:]] if y + 48 <= box.bottom() + 6 else [bad or first]
         for row in rows:
             x = box.left()
-            with squeeze(painter, box, sum(w for _, w in row) + 6 * (len(row) - 1)):
+            with condense_drawing(painter, box, sum(w for _, w in row) + 6 * (len(row) - 1)):
                 for sign, wide in row:
                     draw_chip(painter, sign, QRectF(x, y, wide, 21), style.scene, chip)
                     x += wide + 6
@@ -262,7 +266,7 @@ class StagePainter(PanelPainter):
         if box is None or pill is None or not view.facts.disk:
             return
         painter, colors = self.painter, self.colors
-        lit = DISK in view.lit
+        lit = DISK in view.highlighted_places
         painter.setPen(QPen(colors.focus if lit else colors.muted, 3 if lit else 1.6))
         painter.setBrush(colors.raised)
         cap = 20.0
@@ -295,7 +299,7 @@ class StagePainter(PanelPainter):
         if facts.listener_at == FROM or not facts.listener_at:
             self.draw_pill(words, former, colors.surface, colors.muted, dashed=True)
         if has_moved:
-            if LISTENER in view.lit:
+            if LISTENER in view.highlighted_places:
                 self.draw_halo(box, False)
             self.draw_pill(facts.listener, former, colors.surface, colors.muted, dashed=True)
             self.painter.setPen(QPen(colors.get_server_color(4), 3, Qt.PenStyle.DotLine))
@@ -317,7 +321,7 @@ class StagePainter(PanelPainter):
         if box is None or not view.facts.votes:
             return
         colors = self.colors
-        lit = VOTES in view.lit and not view.has_ended
+        lit = VOTES in view.highlighted_places and not view.has_ended
         self.draw_box(box, colors.focus if lit else colors.border, colors.raised, 2.5 if lit else 1.2)
         is_beside = box.width() > 300
         radius = 21.0 if not self.style.is_far or not is_beside else 23.0
@@ -327,7 +331,7 @@ class StagePainter(PanelPainter):
         y = box.center().y() if is_beside else box.top() + 16 + radius
         labels = shorten_names([vote.name for vote in view.facts.votes])
         for number, (vote, letter) in enumerate(zip(view.facts.votes, labels, strict=True)):
-            self._draw_token(
+            self._draw_vote_token(
                 vote, letter, QPointF(x + number * step, y), radius, counted=view.votes_tone != "muted"
             )
         tone = (
@@ -348,7 +352,9 @@ class StagePainter(PanelPainter):
             row = QRectF(box.left() + 8, y + radius + 6, box.width() - 16, tall)
             self.draw_text(view.votes, row, "bold", tone, Qt.AlignmentFlag.AlignHCenter)
 
-    def _draw_token(self, vote: Vote, letter: str, center: QPointF, radius: float, counted: bool) -> None:
+    def _draw_vote_token(
+        self, vote: StageVote, letter: str, center: QPointF, radius: float, counted: bool
+    ) -> None:
         painter, colors = self.painter, self.colors
         circle = QRectF(center.x() - radius, center.y() - radius, 2 * radius, 2 * radius)
         if vote.state in (LOST, NONE):
@@ -365,7 +371,7 @@ class StagePainter(PanelPainter):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.get_server_color(vote.color))
         painter.drawEllipse(circle)
-        self.draw_text(letter, circle, "server", self.style.on_series, Qt.AlignmentFlag.AlignHCenter)
+        self.draw_text(letter, circle, "server", self.style.text_on_series, Qt.AlignmentFlag.AlignHCenter)
         if not counted:
             return
         badge = QRectF(circle.right() - 11, circle.top() - 5, 17, 17)
@@ -374,19 +380,19 @@ class StagePainter(PanelPainter):
         painter.drawEllipse(badge)
         draw_mark(painter, "check", badge.adjusted(4, 4, -4, -4), colors.surface)
 
-    def draw_moving(self, view: StageView, beat: float) -> None:
+    def draw_moving_parts(self, view: StageView, time_s: float) -> None:
         """Draw stopwatches, gauge, vessel, packets and ribbon.
 
-        *beat*: wall time in seconds that animates them. A negative value means no animation.
+        *time_s*: wall time in seconds that animates them. A negative value means no animation.
         """
         self._draw_watches(view)
         self._draw_rows(view)
-        self._draw_times_of_resources(view)
+        self._draw_resource_times(view)
         self._draw_vessel(view)
-        self._draw_packets(view, beat)
-        self.draw_ribbon(view, beat)
+        self._draw_packets(view, time_s)
+        self.draw_ribbon(view, time_s)
 
-    def _draw_times_of_resources(self, view: StageView) -> None:
+    def _draw_resource_times(self, view: StageView) -> None:
         box, card = self.find_box(view.technology, TO), view.facts.cards.get(TO)
         if box is None or card is None or not view.resources:
             return
@@ -404,8 +410,8 @@ class StagePainter(PanelPainter):
             self.draw_text(time_taken, row, "mono", self.colors.muted, Qt.AlignmentFlag.AlignRight)
 
     def _draw_vessel(self, view: StageView) -> None:
-        box, vessel = self.find_box(view.technology, QUEUE), view.vessel
-        if box is None or vessel is None or QUEUE not in view.lit:
+        box, vessel = self.find_box(view.technology, QUEUE), view.redo_gauge
+        if box is None or vessel is None or QUEUE not in view.highlighted_places:
             return
         painter, colors = self.painter, self.colors
         self.draw_box(box, colors.focus, colors.raised, 2.5)
@@ -446,8 +452,8 @@ class StagePainter(PanelPainter):
     def _draw_packets(self, view: StageView, beat: float) -> None:
         if beat < 0 or view.has_ended:
             return
-        used = {wire.ends for wire in view.facts.wires if wire.used}
-        for ends in view.glowing:
+        used = {wire.ends for wire in view.facts.wires if wire.is_used}
+        for ends in view.highlighted_wires:
             if ends not in used and ends[::-1] not in used:
                 continue
             corners = (

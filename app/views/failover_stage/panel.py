@@ -6,18 +6,24 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPen, QPolygonF
 
 from app.view_models.failover_moment.view import DONE, RUNNING, WAITING, StageView
-from app.views.failover_stage.canvas import SHRINK, WIDTH, CanvasPainter, find_panel, list_chips
+from app.views.failover_stage.canvas import (
+    CANVAS_WIDTH,
+    TEXT_SCALE_MIN,
+    CanvasPainter,
+    compute_phase_boxes,
+    find_panel,
+)
 from app.widgets.signs import draw_mark, draw_text
 from app.words import formatting
 from app.words.language import tr
 
-INDENT: Final = 24.0
+ROW_INDENT: Final = 24.0
 """Indentation of a row for its symbol, in canvas units."""
-BOTTOM: Final = 8.0
+BOTTOM_MARGIN: Final = 8.0
 """Space below the last row in canvas units."""
-BESIDE: Final = 0.9
+SINGLE_LINE_SCALE_MIN: Final = 0.9
 """Minimum text scale for a value next to the name of its row. Below it, the value moves to a second line."""
-ROOMY: Final = 620.0
+SENTENCE_HEIGHT_MIN: Final = 620.0
 """Minimum canvas height at which a presentation shows the sentence about the published value."""
 
 
@@ -35,10 +41,10 @@ class PanelPainter(CanvasPainter):
         y["second"] = y["second_words"] + body + 2
         y["gauge"] = y["second"] + second + 6
         y["published"] = y["gauge"] + (
-            self.compute_line_height("small") + 22 if view.gauge is not None else 0
+            self.compute_line_height("small") + 22 if view.duration_gauge is not None else 0
         )
-        lines = 2 if view.gauge is None else 1
-        if self.style.is_far and (view.gauge is None or self.height < ROOMY):
+        lines = 2 if view.duration_gauge is None else 1
+        if self.style.is_far and (view.duration_gauge is None or self.height < SENTENCE_HEIGHT_MIN):
             lines = 0
         y["line2"] = y["published"] + body * lines + 8
         y["rows"] = y["line2"] + 10
@@ -64,7 +70,7 @@ class PanelPainter(CanvasPainter):
         for name in ("line1", "line2"):
             self.painter.drawLine(QPointF(left_px, y[name]), QPointF(left_px + width, y[name]))
         if view.check and not self.style.is_far:
-            tall, (bottom, lines) = self.compute_line_height("body"), self._find_check(view)
+            tall, (bottom, lines) = self.compute_line_height("body"), self._compute_check_position(view)
             mono = lines * (self.compute_line_height("mono") + 1)
             self.painter.setPen(QPen(colors.border, 1))
             self.painter.drawLine(QPointF(left_px, bottom), QPointF(left_px + width, bottom))
@@ -74,10 +80,10 @@ class PanelPainter(CanvasPainter):
             row = QRectF(left_px, bottom + 6 + tall, width, mono)
             self.draw_text(view.check, row, "mono", colors.text, wrap=lines > 1)
 
-    def _find_check(self, view: StageView) -> tuple[float, int]:
+    def _compute_check_position(self, view: StageView) -> tuple[float, int]:
         """Return the top and the number of lines of the text "Where to check"."""
         box = find_panel(self.height)
-        lines = 2 if self.compute_width(view.check, "mono") * SHRINK > box.width() - 40 else 1
+        lines = 2 if self.compute_width(view.check, "mono") * TEXT_SCALE_MIN > box.width() - 40 else 1
         return box.bottom() - self.compute_line_height("body") - lines * (
             self.compute_line_height("mono") + 1
         ) - 14, lines
@@ -109,10 +115,12 @@ class PanelPainter(CanvasPainter):
             "second",
             colors.text,
         )
-        if view.gauge is not None:
-            self._draw_gauge(view.gauge, QRectF(left_px, y["gauge"], width, 13))
-        wrap = view.gauge is None
-        if view.published and not (self.style.is_far and (wrap or not view.has_ended or self.height < ROOMY)):
+        if view.duration_gauge is not None:
+            self._draw_gauge(view.duration_gauge, QRectF(left_px, y["gauge"], width, 13))
+        wrap = view.duration_gauge is None
+        if view.published and not (
+            self.style.is_far and (wrap or not view.has_ended or self.height < SENTENCE_HEIGHT_MIN)
+        ):
             row = QRectF(
                 left_px, y["published"], width, self.compute_line_height("body") * (2.2 if wrap else 1)
             )
@@ -156,19 +164,19 @@ class PanelPainter(CanvasPainter):
     def _draw_rows(self, view: StageView) -> None:
         box, colors, y = find_panel(self.height), self.colors, self._compute_panel_rows(view)["rows"]
         left, right, tall = box.left() + 20, box.right() - 20, self.compute_line_height("bold")
-        far_edge, end = self.style.is_far, box.bottom() - BOTTOM
+        far_edge, end = self.style.is_far, box.bottom() - BOTTOM_MARGIN
         if view.check and not far_edge:
-            end = self._find_check(view)[0]
+            end = self._compute_check_position(view)[0]
         rows = [row for row in view.rows if row.tone != "muted"]  # the picture shows the other rows
         if not far_edge and len(view.rows) * tall <= end - y:
             rows = list(view.rows)
-        room = right - left - INDENT - 8
-        min_share = self.style.compute_least_share("body")
+        room = right - left - ROW_INDENT - 8
+        min_share = self.style.compute_scale_min("body")
         shares = [
             min(1.0, room / (self.compute_width(row.name, "bold") + self.compute_width(row.text, "body") + 2))
             for row in rows
         ]
-        min_side_share = max(BESIDE, min_share)
+        min_side_share = max(SINGLE_LINE_SCALE_MIN, min_share)
         if sum(1 + (share < min_side_share) for share in shares) * tall > end + 2 - y:
             min_side_share = min_share  # shrink the text, because otherwise a value would be omitted
         line_count = sum(1 + (share < min_side_share) for share in shares)
@@ -189,7 +197,7 @@ class PanelPainter(CanvasPainter):
                 row.tone
             ) or self.style.scene.get_tone_color(row.tone)
             name_width, wide = self.compute_width(row.name, "bold"), self.compute_width(row.text, "body") + 2
-            name = QRectF(left + INDENT, y, name_width * share if is_beside else room, tall)
+            name = QRectF(left + ROW_INDENT, y, name_width * share if is_beside else room, tall)
             self.draw_text(row.name, name, "bold", colors.text)
             if not is_beside and y + 2 * tall > end + 2:
                 return  # without space for the value, the symbol alone shows the state
@@ -200,10 +208,10 @@ class PanelPainter(CanvasPainter):
             )
             y += tall + gap
 
-    def draw_ribbon(self, view: StageView, beat: float) -> None:
+    def draw_ribbon(self, view: StageView, time_s: float) -> None:
         """Draw the ribbon of phases."""
         painter, colors = self.painter, self.colors
-        for chip, box in zip(view.chips, list_chips(len(view.chips), self.height), strict=True):
+        for chip, box in zip(view.chips, compute_phase_boxes(len(view.chips), self.height), strict=True):
             running = chip.state == RUNNING
             painter.setPen(
                 QPen(
@@ -225,7 +233,7 @@ class PanelPainter(CanvasPainter):
             self.draw_text(chip.seconds, QRectF(box.left() + 25, box.top() + 25, room, 21), "mono", ink)
             if chip.state == DONE:
                 draw_mark(painter, "check", QRectF(box.right() - 26, box.top() + 28, 16, 16), colors.ok)
-        bar = QRectF(24, self.height - 40, WIDTH - 48, 11)
+        bar = QRectF(24, self.height - 40, CANVAS_WIDTH - 48, 11)
         painter.fillRect(bar, colors.idle_soft)
         for segment in view.segments:
             left, right = bar.left() + bar.width() * segment.start, bar.left() + bar.width() * segment.end

@@ -21,21 +21,21 @@ from app.view_models.failover_moment.view import StageView
 from app.view_models.failover_moment.why_not import WhyNotView
 from app.views.failover_stage.canvas import (
     BODY_TOP,
-    LEAST_HEIGHT,
-    PLACES,
-    WIDTH,
+    CANVAS_HEIGHT_MIN,
+    CANVAS_WIDTH,
+    PART_BOXES,
     CanvasPainter,
     StageStyle,
+    build_stage_style,
+    compute_phase_boxes,
     find_box,
     find_panel,
-    list_chips,
-    make_style,
 )
 from app.views.failover_stage.drawing import StagePainter
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
 from app.widgets.key_button import KeyButton
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.signs import draw_mark
 from app.words.language import mark, tr
 from engine.overrides import override
@@ -45,15 +45,15 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
     """Draw the requirements of an automatic failover. Requirements that are not revealed yet are gray."""
     canvas = CanvasPainter(painter, style, height)
     colors = style.colors
-    painter.fillRect(QRectF(0, 0, WIDTH, height), colors.surface)
-    tone = colors.bad if view.missing else colors.ok
+    painter.fillRect(QRectF(0, 0, CANVAS_WIDTH, height), colors.surface)
+    tone = colors.bad if view.unmet_count else colors.ok
     disk = canvas.draw_title(view.heading, view.sentence, tone)
     mark_box = disk.adjusted(9, 9, -9, -9)
-    draw_mark(painter, "cross" if view.missing else "check", mark_box, colors.surface)
+    draw_mark(painter, "cross" if view.unmet_count else "check", mark_box, colors.surface)
     count = max(1, len(view.rows))
     step = min(64.0, (height - BODY_TOP - 24) / count)
     for number, row in enumerate(view.rows):
-        box = QRectF(24, BODY_TOP + 8 + number * step, WIDTH - 48, step - 8)
+        box = QRectF(24, BODY_TOP + 8 + number * step, CANVAS_WIDTH - 48, step - 8)
         is_revealed = number < view.revealed
         bad = is_revealed and not row.is_met
         canvas.draw_box(
@@ -75,7 +75,7 @@ def draw_why_not(painter: QPainter, style: StageStyle, height: float, view: WhyN
             canvas.draw_text(row.check, text_rect, "mono", colors.text if bad else colors.muted)
 
 
-FAR_SCALE: Final = 1.3
+PRESENTATION_SCALE_MIN: Final = 1.3
 """Text scale from which the stage uses the fonts for presentations."""
 BACK, GO, FORTH, REPLAY, PRESENT, EXPORT, LEAVE = (
     "back",
@@ -107,29 +107,29 @@ BUTTONS: Final = (
 """Name, text, short text (if the buttons do not fit in a row), and key of each button."""
 
 
-PRESENTING_WORDS: Final = (mark("Stop presenting"), mark("Normal text"))
-REQUIREMENT_WORDS: Final = {BACK: mark("Previous requirement"), FORTH: mark("Next requirement")}
+PRESENTING_TEXTS: Final = (mark("Stop presenting"), mark("Normal text"))
+REQUIREMENT_TEXTS: Final = {BACK: mark("Previous requirement"), FORTH: mark("Next requirement")}
 """Text of buttons while the stage shows requirements."""
 MARGIN_PX: Final = 24
 GAP_PX: Final = 8
 
 
-def draw_view(view: StageView, size: QSize, colors: theme.ThemeTokens, large_text: bool) -> QImage:
+def render_view(view: StageView, size: QSize, colors: theme.ThemeTokens, large_text: bool) -> QImage:
     """Return a picture of the stage with *size*, for exports."""
     picture = QImage(size, QImage.Format.Format_RGB32)
     painter = QPainter(picture)
     scale, height = _compute_scale(size)
     painter.scale(scale, scale)
-    canvas = StagePainter(painter, make_style(colors, large_text), height)
-    canvas.draw_still(view)
-    canvas.draw_moving(view, -1.0)
+    canvas = StagePainter(painter, build_stage_style(colors, large_text), height)
+    canvas.draw_static_parts(view)
+    canvas.draw_moving_parts(view, -1.0)
     painter.end()
     return picture
 
 
 def _compute_scale(size: QSize) -> tuple[float, float]:
     """Return the pixels per canvas unit, and the height of the canvas in canvas units."""
-    scale = min(size.width() / WIDTH, size.height() / LEAST_HEIGHT)
+    scale = min(size.width() / CANVAS_WIDTH, size.height() / CANVAS_HEIGHT_MIN)
     return scale, size.height() / scale
 
 
@@ -168,12 +168,12 @@ class StageCanvas(QWidget):
         if not isinstance(self.view, StageView):
             return {}
         scale, height = _compute_scale(self.size())
-        left_px = (self.width() - WIDTH * scale) / 2
+        left_px = (self.width() - CANVAS_WIDTH * scale) / 2
         technology = self.view.technology
-        boxes = {name: find_box(technology, name, height) for name in PLACES[technology] if name != QUEUE}
+        boxes = {name: find_box(technology, name, height) for name in PART_BOXES[technology] if name != QUEUE}
         boxes[PANEL] = find_panel(height)
-        boxes["heading"] = QRectF(0, 0, WIDTH, BODY_TOP - 8)
-        boxes["ribbon"] = QRectF(0, height - 98, WIDTH, 98)
+        boxes["heading"] = QRectF(0, 0, CANVAS_WIDTH, BODY_TOP - 8)
+        boxes["ribbon"] = QRectF(0, height - 98, CANVAS_WIDTH, 98)
         fit_transform = QTransform.fromTranslate(left_px, 0).scale(scale, scale)
         return {name: fit_transform.mapRect(box).toRect() for name, box in boxes.items() if box is not None}
 
@@ -184,9 +184,9 @@ class StageCanvas(QWidget):
         painter = QPainter(self)
         colors = theme.get_tokens(self.palette())
         scale, height = _compute_scale(self.size())
-        left_px = (self.width() - WIDTH * scale) / 2
+        left_px = (self.width() - CANVAS_WIDTH * scale) / 2
         ratio = self.devicePixelRatioF()
-        style = make_style(colors, self.far)
+        style = build_stage_style(colors, self.far)
         if isinstance(self.view, WhyNotView):
             painter.fillRect(self.rect(), colors.surface)
             painter.translate(left_px, 0)
@@ -202,13 +202,13 @@ class StageCanvas(QWidget):
             inner = QPainter(still_picture)
             inner.translate(left_px, 0)
             inner.scale(scale, scale)
-            StagePainter(inner, style, height).draw_still(self.view)
+            StagePainter(inner, style, height).draw_static_parts(self.view)
             inner.end()
             self._cached_picture = (key, still_picture)
         painter.drawPixmap(0, 0, self._cached_picture[1])
         painter.translate(left_px, 0)
         painter.scale(scale, scale)
-        StagePainter(painter, style, height).draw_moving(
+        StagePainter(painter, style, height).draw_moving_parts(
             self.view, -1.0 if self.still else time.monotonic() % 1000.0
         )
         painter.end()
@@ -218,9 +218,9 @@ class StageCanvas(QWidget):
         if not isinstance(self.view, StageView):
             return
         scale, height = _compute_scale(self.size())
-        left_px = (self.width() - WIDTH * scale) / 2
+        left_px = (self.width() - CANVAS_WIDTH * scale) / 2
         x, y = (event.position().x() - left_px) / scale, event.position().y() / scale
-        for number, box in enumerate(list_chips(len(self.view.chips), height)):
+        for number, box in enumerate(compute_phase_boxes(len(self.view.chips), height)):
             if box.contains(x, y):
                 self.phase_clicked.emit(number)
 
@@ -250,7 +250,7 @@ class FailoverStage(QWidget):
         self.buttons[GO].setProperty("primary", "true")
         self._row = QFrame()
         self._row.setProperty("stage", "true")
-        self._sides = lay_row((steps, 1), ends, parent=self._row, margins=(MARGIN_PX, 2, MARGIN_PX, 8))
+        self._sides = build_row((steps, 1), ends, parent=self._row, margins=(MARGIN_PX, 2, MARGIN_PX, 8))
         lay_column((self.canvas, 1), self._row, parent=self, margins=0, spacing=0)
         self.setFocusProxy(self.canvas)
         self.hide()
@@ -277,11 +277,11 @@ class FailoverStage(QWidget):
         """Set the texts of the buttons. Use the short texts if the long texts do not fit in a row."""
         staged, shown_buttons = not isinstance(self.canvas.view, WhyNotView), list(BUTTONS)
         texts_by_name = {
-            name: text if staged else REQUIREMENT_WORDS.get(name, text) for name, text, _, _ in shown_buttons
+            name: text if staged else REQUIREMENT_TEXTS.get(name, text) for name, text, _, _ in shown_buttons
         }
         short_words = {name: short for name, _, short, _ in shown_buttons}
         if self._presenting:
-            texts_by_name[PRESENT], short_words[PRESENT] = PRESENTING_WORDS
+            texts_by_name[PRESENT], short_words[PRESENT] = PRESENTING_TEXTS
         for words in (texts_by_name, short_words):
             for name, text in words.items():
                 if self.buttons[name].isEnabled():  # a disabled button shows the progress of its action

@@ -31,19 +31,19 @@ from PySide6.QtWidgets import (
 )
 
 from app.views.fidelity.report import (
-    CLASSES,
-    FAILOVERS,
+    CLASS_LABELS,
+    FAILOVER_STEP_PREFIX,
     PASS,
-    VERDICTS,
+    VERDICT_LABELS,
     PanelDrawing,
     build_legend,
     build_rows,
     get_step_name,
-    list_texts,
+    list_cells,
 )
 from app.widgets import theme
 from app.widgets.key_button import build_back_button
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.reader import set_box_name
 from app.words import formatting
 from app.words.language import mark, tr
@@ -60,7 +60,7 @@ from engine.published.whitepaper_failover import FAILOVER_S
 ERRORS, TABLE_6, MANY = mark("All errors"), mark("Table 6"), mark("Many databases")
 """Names of the figures that are computed from the rows."""
 
-KINDS = (FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, FigureClass.INPUT)
+FIGURE_CLASSES = (FigureClass.CALIBRATED, FigureClass.SHARED, FigureClass.PREDICTED, FigureClass.INPUT)
 
 
 def build_figures(rows: Sequence[FigureRow]) -> dict[str, Figure]:
@@ -78,7 +78,7 @@ def _build_error_figure(rows: Sequence[FigureRow]) -> Figure | None:
     if not numbers:
         return None
     lines = []
-    for kind in KINDS:
+    for kind in FIGURE_CLASSES:
         own_rows = [(index, row) for index, row in enumerate(numbers, start=1) if row.kind is kind]
         if own_rows:
             lines.append(
@@ -86,7 +86,7 @@ def _build_error_figure(rows: Sequence[FigureRow]) -> Figure | None:
                     str(kind),
                     tuple(float(place) for place, _ in own_rows),
                     tuple(float(row.error_percent or 0.0) for _, row in own_rows),
-                    points=True,
+                    has_points=True,
                     labels=tuple(
                         f"{row.id}: "
                         f"{formatting.format_percent((row.error_percent or 0.0) / 100.0, sign=True)}, {row.what}"
@@ -120,14 +120,18 @@ def _build_table_6(rows: Iterable[FigureRow]) -> Figure | None:
                 "Mirrordrill, no load" if load == "idle" else "Mirrordrill, normal load",
                 x,
                 tuple(float(row.ours) for row in own_rows),
-                points=True,
+                has_points=True,
                 spread=tuple(row.band for row in own_rows if row.band is not None),
                 labels=tuple(row.what for row in own_rows),
             )
         )
         lines.append(
             FigureLine(
-                "published", x, tuple(float(row.published) for row in own_rows), points=True, measured=True
+                "published",
+                x,
+                tuple(float(row.published) for row in own_rows),
+                has_points=True,
+                is_measured=True,
             )
         )
     return Figure(
@@ -161,7 +165,7 @@ def _build_many_databases(rows: Iterable[FigureRow]) -> Figure | None:
         published = tuple(float(row.published) for row in own_rows)
         panels.append(
             FigurePanel(
-                title, unit, (ours, FigureLine("published", x, published, points=True, measured=True))
+                title, unit, (ours, FigureLine("published", x, published, has_points=True, is_measured=True))
             )
         )
     return Figure(
@@ -174,12 +178,12 @@ def _build_many_databases(rows: Iterable[FigureRow]) -> Figure | None:
     )
 
 
-ALL: Final = mark("All sections")
-ORDER: Final = (ERRORS, TABLE_6, *FIGURES, MANY)
+ALL_SECTIONS: Final = mark("All sections")
+FIGURE_ORDER: Final = (ERRORS, TABLE_6, *FIGURES, MANY)
 """Names of figures in the order of the list."""
 SECTION_MARGIN_PX: Final = 24
 """Margin next to the longest section title for the frame and a scroll bar."""
-PICTURE_MARGIN_PX: Final = 60
+FIGURE_MARGIN_PX: Final = 60
 """Width of the page minus width of a picture."""
 
 
@@ -197,7 +201,7 @@ class FidelityStep(Struct, frozen=True):
     """Step of the computation, which takes well under a second."""
 
     name: str
-    do: Callable[[], StepResult]
+    compute: Callable[[], StepResult]
 
 
 def list_steps() -> tuple[FidelityStep, ...]:
@@ -206,7 +210,7 @@ def list_steps() -> tuple[FidelityStep, ...]:
     curves = [FidelityStep(name, partial(_build_figure, name)) for name in FIGURES]
     slow = next(name for name, make in SECTIONS.items() if make is whitepaper_failover.build_rows)
     seeds = [
-        FidelityStep(f"{FAILOVERS}{cause}", partial(_compute_failovers, cause, loaded))
+        FidelityStep(f"{FAILOVER_STEP_PREFIX}{cause}", partial(_compute_failovers, cause, loaded))
         for cause in FAILOVER_S
         for loaded in (False, True)
     ]
@@ -230,13 +234,13 @@ def _compute_failovers(cause: str, loaded: bool) -> StepResult:
 class FidelityWorker(QThread):
     """Thread that runs the steps of *todo*. `stop` ends it after the current step."""
 
-    began = Signal(int, str)
+    step_started = Signal(int, str)
     """Signal: number of finished steps, and the name of the step that begins."""
-    found = Signal(object)
+    result_ready = Signal(object)
 
-    def __init__(self, todo: Sequence[FidelityStep], parent: QObject | None = None) -> None:
+    def __init__(self, steps: Sequence[FidelityStep], parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._todo = tuple(todo)
+        self._todo = tuple(steps)
         self.done = 0
 
     @override
@@ -244,12 +248,12 @@ class FidelityWorker(QThread):
         for step in self._todo[self.done :]:
             if self.isInterruptionRequested():
                 return
-            self.began.emit(self.done, step.name)
-            self.found.emit(step.do())
+            self.step_started.emit(self.done, step.name)
+            self.result_ready.emit(step.compute())
             self.done += 1
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """True if all steps are done."""
         return self.done == len(self._todo)
 
@@ -284,8 +288,8 @@ class FidelityView(QWidget):
         self.page = QTextBrowser(openLinks=False)
         self.page.setAccessibleName(tr("Rows of the comparison"))
         self.page.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.verdict = _build_choice(tr("Verdict"), mark("All verdicts"), VERDICTS.items())
-        self.kind = _build_choice(tr("Class"), mark("All classes"), CLASSES.items())
+        self.verdict = _build_choice(tr("Verdict"), mark("All verdicts"), VERDICT_LABELS.items())
+        self.kind = _build_choice(tr("Class"), mark("All classes"), CLASS_LABELS.items())
         self.search = QLineEdit(placeholderText=tr("Search all columns (Ctrl+F)"), clearButtonEnabled=True)
         self.search.setAccessibleName(tr("Find"))
         self.shown, self.summary = QLabel(), QLabel(wordWrap=True)
@@ -299,15 +303,15 @@ class FidelityView(QWidget):
         self.verdict.currentIndexChanged.connect(self._later.start)
         self.kind.currentIndexChanged.connect(self._later.start)
         self.search.textChanged.connect(self._later.start)
-        self._later.timeout.connect(self.draw)
+        self._later.timeout.connect(self.show_selected_part)
         QShortcut(QKeySequence.StandardKey.Find, self, self.search.setFocus)
-        self.work.began.connect(self._on_began)
-        self.work.found.connect(self._on_result)
+        self.work.step_started.connect(self._on_began)
+        self.work.result_ready.connect(self._on_result)
         self.work.finished.connect(self._on_finished)
         application = QCoreApplication.instance()
         if application is not None:
             application.aboutToQuit.connect(self.work.stop)
-        theme.call_after_events(self, theme.LOOKS, self._list_parts, self._later.start)
+        theme.call_after_events(self, theme.LOOK_EVENTS, self._list_parts, self._later.start)
 
     @override
     def sizeHint(self) -> QSize:
@@ -334,8 +338,8 @@ class FidelityView(QWidget):
 
     @Slot()
     def _on_finished(self) -> None:
-        self.progress.setVisible(not self.work.complete)
-        self._write_summary("" if self.work.complete else tr("Stopped."))
+        self.progress.setVisible(not self.work.is_complete)
+        self._write_summary("" if self.work.is_complete else tr("Stopped."))
 
     def _write_summary(self, current_step: str) -> None:
         failed = [row for row in self.rows if row.verdict != PASS]
@@ -360,7 +364,10 @@ class FidelityView(QWidget):
     @property
     def figure_names(self) -> list[str]:
         """Names of the computed figures, in the order of ORDER."""
-        return sorted(self.figures, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+        return sorted(
+            self.figures,
+            key=lambda name: FIGURE_ORDER.index(name) if name in FIGURE_ORDER else len(FIGURE_ORDER),
+        )
 
     def _list_parts(self) -> None:
         """List the sections with their counts of passed rows, and the figures. Keep the selection."""
@@ -368,8 +375,8 @@ class FidelityView(QWidget):
         row = self.parts.currentRow()
         blocked = self.parts.blockSignals(True)
         self.parts.clear()
-        for name in (ALL, *SECTIONS):
-            rows = [row for row in self.rows if name in (ALL, row.section)]
+        for name in (ALL_SECTIONS, *SECTIONS):
+            rows = [row for row in self.rows if name in (ALL_SECTIONS, row.section)]
             failed = [row for row in rows if row.verdict != PASS]
             self.parts.addItem(f"{tr(name)}\n{_format_counts(len(rows) - len(failed), len(rows))}")
             tone = "bad" if any(row.reason is None for row in failed) else "warn" if failed else "text"
@@ -380,7 +387,7 @@ class FidelityView(QWidget):
             1 + len(SECTIONS) + self.figure_names.index(selected) if selected else max(0, row)
         )
         self.parts.blockSignals(blocked)
-        words = (word for name in (ALL, *SECTIONS) for word in tr(name).split())
+        words = (word for name in (ALL_SECTIONS, *SECTIONS) for word in tr(name).split())
         self.parts.setMinimumWidth(max(map(self.fontMetrics().horizontalAdvance, words)) + SECTION_MARGIN_PX)
 
     def _find_figure(self) -> str:
@@ -388,38 +395,38 @@ class FidelityView(QWidget):
         position = self.parts.currentRow() - len(SECTIONS) - 1
         return self._listed[position] if position >= 0 else ""
 
-    def select_rows(self) -> list[FigureRow]:
+    def filter_rows(self) -> list[FigureRow]:
         """Return the rows of the selected section that pass the filters."""
-        section = (ALL, *SECTIONS)[max(0, self.parts.currentRow())]
+        section = (ALL_SECTIONS, *SECTIONS)[max(0, self.parts.currentRow())]
         verdict, kind = self.verdict.currentData(), self.kind.currentData()
         words = self.search.text().casefold().split()
         return [
             row
             for row in self.rows
-            if section in (ALL, row.section)
+            if section in (ALL_SECTIONS, row.section)
             and verdict in (None, row.verdict)
             and kind in (None, row.kind)
-            and all(word in " ".join((row.section, *list_texts(row))).casefold() for word in words)
+            and all(word in " ".join((row.section, *list_cells(row))).casefold() for word in words)
         ]
 
-    def draw(self) -> None:
+    def show_selected_part(self) -> None:
         """Show the selected figure, or the rows of the selected section."""
         colors, figure = theme.get_tokens(self.palette()), self.figures.get(self._find_figure())
         position = self.page.verticalScrollBar().value()
         if figure is None:
-            rows = self.select_rows()
+            rows = self.filter_rows()
             self.page.setHtml(build_rows(rows, colors))
             text = tr("{shown} of {every} rows") if len(rows) != len(self.rows) else tr("{every} rows")
             self.shown.setText(text.format(shown=len(rows), every=len(self.rows)))
         else:
-            self._draw_figure(figure)
+            self._show_figure(figure)
             self.shown.setText("")
         self.page.verticalScrollBar().setValue(position)
 
-    def _draw_figure(self, figure: Figure) -> None:
+    def _show_figure(self, figure: Figure) -> None:
         colors, view = theme.get_tokens(self.palette()), self.page.viewport().size()
         line = self.fontMetrics().height()
-        width, ratio = max(300, view.width() - PICTURE_MARGIN_PX), self.devicePixelRatioF()
+        width, ratio = max(300, view.width() - FIGURE_MARGIN_PX), self.devicePixelRatioF()
         height = max(7 * line, (view.height() - 9 * line) // len(figure.panels) - 3 * line)
         document = self.page.document()
         document.clear()
@@ -441,7 +448,7 @@ class FidelityView(QWidget):
 
     def _lay_out(self) -> None:
         self.progress.setFixedWidth(180)
-        bar = lay_row((self.search, 1), self.verdict, self.kind, self.shown)
+        bar = build_row((self.search, 1), self.verdict, self.kind, self.shown)
         right = QWidget()
         lay_column(bar, (self.page, 1), parent=right, margins=0)
         split = QSplitter(childrenCollapsible=False)
@@ -455,7 +462,7 @@ class FidelityView(QWidget):
         self.parts.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.parts.setSpacing(1)
         button = build_back_button(tr("Back"), self, self.closed)
-        head = lay_row(button, (self.summary, 1), self.progress)
+        head = build_row(button, (self.summary, 1), self.progress)
         lay_column(head, (split, 1), parent=self, margins=(14, 10, 14, 12))
 
     @override
@@ -466,7 +473,7 @@ class FidelityView(QWidget):
     @override
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if not self.work.complete and not self.work.isRunning():
+        if not self.work.is_complete and not self.work.isRunning():
             self.work.start()
 
     @override

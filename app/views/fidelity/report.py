@@ -7,24 +7,26 @@ from typing import Final
 import numpy as np
 from PySide6.QtGui import QColor
 
-from app.widgets.axes import build_heights, compute_value_range, find_decades, find_value_ticks, format_tick
+from app.widgets.axes import (
+    compute_positions,
+    compute_value_range,
+    find_decades,
+    find_value_ticks,
+    format_tick,
+)
 from app.widgets.theme import ThemeTokens
 from app.words import formatting
 from app.words.formatting import KB, KB_PER_S, PER_S, PERCENT, SECONDS, Unit
 from app.words.language import mark, tr
 from engine.planning.figures import Figure, FigureLine, FigurePanel
 from engine.published.rows import FigureClass, FigureRow
-from engine.tables import read_table
 
-FAILOVERS: Final = "failovers: "
+FAILOVER_STEP_PREFIX: Final = "failovers: "
 """Prefix of the names of steps that compute failovers. The cause from Table 6 of the white paper follows."""
 
-WORDS: Final = frozenset(row["text"] for row in read_table("app.views.fidelity", "display_names.tsv"))
-"""Texts that are translated when displayed. Rows and titles of figures stay as in the papers."""
-
 PASS: Final = "pass"
-VERDICTS: Final = {PASS: mark("pass"), "fail": mark("fail")}
-CLASSES: Final = {
+VERDICT_LABELS: Final = {PASS: mark("pass"), "fail": mark("fail")}
+CLASS_LABELS: Final = {
     FigureClass.CALIBRATED: mark("calibrated"),
     FigureClass.SHARED: mark("shared"),
     FigureClass.PREDICTED: mark("predicted"),
@@ -40,17 +42,17 @@ COLUMNS: Final = (
 
 def get_step_name(step: str) -> str:
     """Return the name of a step in the interface language."""
-    if step == f"{FAILOVERS}manual":
+    if step == f"{FAILOVER_STEP_PREFIX}manual":
         return tr("manual failovers")
-    if step.startswith(FAILOVERS):
-        return tr("failovers after {cause}").format(cause=step.removeprefix(FAILOVERS))
+    if step.startswith(FAILOVER_STEP_PREFIX):
+        return tr("failovers after {cause}").format(cause=step.removeprefix(FAILOVER_STEP_PREFIX))
     return tr(step)
 
 
 # --- rows ---------------------------------------------------------------------------------------------------
 
 
-def list_texts(row: FigureRow) -> tuple[str, ...]:
+def list_cells(row: FigureRow) -> tuple[str, ...]:
     """Return the cells of a row, followed by the text below the row."""
     band = ""
     if row.band is not None:
@@ -61,7 +63,7 @@ def list_texts(row: FigureRow) -> tuple[str, ...]:
         )
     return (
         "✓" if row.verdict == PASS else "✕", row.id, row.what, _format_value(row, row.published),
-        _format_value(row, row.ours), _format_error(row), tr(CLASSES[row.kind]), row.source,
+        _format_value(row, row.ours), _format_error(row), tr(CLASS_LABELS[row.kind]), row.source,
         " ".join(filter(None, (band, row.note, row.reason))),
     )  # fmt: skip
 
@@ -98,7 +100,7 @@ def build_rows(rows: Sequence[FigureRow], colors: ThemeTokens) -> str:
                 for title, share in COLUMNS
             )
             lines.append(f"<tr><td colspan='8'><h3>{escape(tr(section))}</h3></td></tr><tr>{titles}</tr>")
-        *cells, last_cell = map(escape, list_texts(row))
+        *cells, last_cell = map(escape, list_cells(row))
         cells[0] = _color_text(cells[0], colors.ok if row.verdict == PASS else colors.bad)
         cells[5] = cells[5] if row.verdict == PASS else _color_text(cells[5], colors.bad)
         cells[7] = f"<span title='{cells[7]}'>{escape(_shorten_source(row.source))}</span>"
@@ -128,18 +130,18 @@ UNITS: Final = {
         Unit("h", lambda value: f"{formatting.format_significant(value)} h"),
     )
 }  # fmt: skip
-SERIES_OF: Final = {
+SERIES_COLORS: Final = {
     "safety FULL": 0, "safety OFF": 1, "compressed": 0, "not compressed": 1,
     "send queue": 1, "redo queue": 2, "Mirrordrill": 0, "Mirrordrill, no load": 3, "Mirrordrill, normal load": 0,
     "calibrated": 3, "shared": 0, "predicted": 1,
 }  # fmt: skip
 """Name of a line -> color index, so that a quantity has the same color in every figure. Others are gray."""
 
-GUIDES: Final = ("+10%", "-10%", "no mirroring", "input")
+DASHED_LINES: Final = ("+10%", "-10%", "no mirroring", "input")
 """Names of dashed lines."""
-BAR: Final = 0.2
+BAR_WIDTH: Final = 0.2
 """Width of a bar, where 1 is the distance between two categories."""
-EDGE: Final = 0.03
+EDGE_MARGIN_SHARE: Final = 0.03
 """Margin at each end of the axis, as a share of its length."""
 LEFT_LETTERS, BOTTOM_LINES = 7.0, 1.6
 """Space for the labels of the axes, in heights of the font."""
@@ -149,18 +151,18 @@ def build_legend(figure: Figure, panel: FigurePanel, colors: ThemeTokens) -> str
     """Build the title of a panel with the symbol and name of each line."""
     parts = [f"<b>{tr(panel.title)}</b>"]
     for line in panel.lines:
-        sign = "✕" if line.measured else "■" if _is_bar(figure, line) else "●" if line.points else "▬"
+        sign = "✕" if line.is_measured else "■" if _is_bar(figure, line) else "●" if line.has_points else "▬"
         parts.append(f"{_color_text(sign, _get_color(line, colors))} {tr(line.name)}")
     return "&nbsp;&nbsp;&nbsp;".join(dict.fromkeys(parts))
 
 
 def _is_bar(figure: Figure, line: FigureLine) -> bool:
-    return bool(figure.categories) and not line.spread and not line.measured
+    return bool(figure.categories) and not line.spread and not line.is_measured
 
 
 def _get_color(line: FigureLine, colors: ThemeTokens) -> QColor:
-    number = SERIES_OF.get(line.name)
-    return colors.text if line.measured else colors.idle if number is None else colors.series[number]
+    number = SERIES_COLORS.get(line.name)
+    return colors.text if line.is_measured else colors.idle if number is None else colors.series[number]
 
 
 class PanelDrawing:
@@ -176,9 +178,11 @@ class PanelDrawing:
         all_y = [np.array((*line.y, *(end for ends in line.spread for end in ends))) for line in panel.lines]
         self._unit = UNITS[panel.unit]
         self._low, self._high = compute_value_range(np.concatenate(all_y), self._unit, panel.logarithmic)
-        x = build_heights(np.concatenate([np.array(line.x) for line in panel.lines]), figure.logarithmic_x)
+        x = compute_positions(
+            np.concatenate([np.array(line.x) for line in panel.lines]), figure.logarithmic_x
+        )
         first, last = (-0.5, len(figure.categories) - 0.5) if figure.categories else (x.min(), x.max())
-        margin = EDGE * (last - first)
+        margin = EDGE_MARGIN_SHARE * (last - first)
         self._first, self._last = float(first - margin), float(last + margin)
 
     def draw(self) -> str:
@@ -187,9 +191,9 @@ class PanelDrawing:
         bars = [line for line in self._panel.lines if _is_bar(self._figure, line)]
         for number, line in enumerate(bars):
             parts += self._draw_bars(line, number - (len(bars) - 1) / 2.0)
-        for line in sorted(self._panel.lines, key=lambda line: line.measured):
+        for line in sorted(self._panel.lines, key=lambda line: line.is_measured):
             if line not in bars:
-                parts += self._draw_points(line) if line.points else [self._draw_curve(line)]
+                parts += self._draw_points(line) if line.has_points else [self._draw_curve(line)]
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" '
             f'font-size="{self._font_px}">{"".join(parts)}</svg>'
@@ -202,8 +206,8 @@ class PanelDrawing:
         return self._bottom - (position - self._low) / (self._high - self._low) * (self._bottom - self._top)
 
     def _compute_points(self, line: FigureLine) -> list[tuple[float, float]]:
-        xs = build_heights(np.array(line.x), self._figure.logarithmic_x)
-        ys = build_heights(np.array(line.y), self._panel.logarithmic)
+        xs = compute_positions(np.array(line.x), self._figure.logarithmic_x)
+        ys = compute_positions(np.array(line.y), self._panel.logarithmic)
         return [(self._compute_x(float(x)), self._compute_y(float(y))) for x, y in zip(xs, ys, strict=True)]
 
     def _draw_axes(self) -> Iterator[str]:
@@ -232,16 +236,16 @@ class PanelDrawing:
         return [(float(value), formatting.format_significant(float(value))) for value in marks]
 
     def _draw_curve(self, line: FigureLine) -> str:
-        dashed = line.name in GUIDES
+        dashed = line.name in DASHED_LINES
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in self._compute_points(line) if np.isfinite(y))
         style = f'stroke-width="{1.3 if dashed else 2.2}"' + (' stroke-dasharray="5,4"' if dashed else "")
         color = _get_color(line, self._colors).name()
         return f'<polyline points="{points}" fill="none" stroke="{color}" {style}/>'
 
     def _draw_bars(self, line: FigureLine, offset: float) -> Iterator[str]:
-        width = self._compute_x(0.9 * BAR) - self._compute_x(0.0)
+        width = self._compute_x(0.9 * BAR_WIDTH) - self._compute_x(0.0)
         for x, y in zip(line.x, line.y, strict=True):
-            left_px, top = self._compute_x(x + offset * BAR) - width / 2.0, self._compute_y(y)
+            left_px, top = self._compute_x(x + offset * BAR_WIDTH) - width / 2.0, self._compute_y(y)
             color, height = _get_color(line, self._colors).name(), self._compute_y(0.0) - top
             yield f'<rect x="{left_px:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" fill="{color}"/>'
 
@@ -252,7 +256,7 @@ class PanelDrawing:
             ends = f"M{x - 6:.1f},{bottom:.1f} h12 M{x - 6:.1f},{top:.1f} h12"
             yield f'<path d="M{x:.1f},{bottom:.1f} V{top:.1f} {ends}" stroke="{color}" stroke-width="1.6"/>'
         for x, y in self._compute_points(line):
-            if line.measured:
+            if line.is_measured:
                 cross = f"M{x - 5:.1f},{y - 5:.1f} l10,10 M{x - 5:.1f},{y + 5:.1f} l10,-10"
                 yield f'<path d="{cross}" stroke="{color}" stroke-width="2.6"/>'
             else:

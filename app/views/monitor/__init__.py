@@ -1,5 +1,5 @@
 """View that imitates Database Mirroring Monitor."""
 
-from app.views.monitor.monitor import Monitor
+from app.views.monitor.monitor import MirroringMonitor
 
-__all__ = ["Monitor"]
+__all__ = ["MirroringMonitor"]

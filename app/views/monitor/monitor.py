@@ -21,16 +21,16 @@ from PySide6.QtWidgets import (
 )
 
 from app.views.monitor.readout import (
-    SIGNS,
+    STATE_ICONS,
     UNKNOWN,
-    Readout,
+    DatabaseReadout,
     build_readout,
     list_mirrored_databases,
     list_partners,
 )
-from app.views.monitor.status import DatabaseStatus, MonitorHistoryPage
+from app.views.monitor.status import MonitorHistoryPage, StatusPage
 from app.widgets import theme
-from app.widgets.layouts import accept_buttons, lay_column, lay_row
+from app.widgets.layouts import build_dialog_buttons, build_row, lay_column
 from app.widgets.number_locale import build_number_locale
 from app.widgets.reader import set_box_name
 from app.widgets.tables import TableColumn, TableModel, TableView
@@ -54,20 +54,20 @@ WARNINGS: Final = (
 )
 """Warnings in the order of the Warnings page. Documented order."""
 
-WORDS_UNITS: Final = 17
+LABEL_WIDTH_LINES: Final = 17
 """Width in line heights at which labels next to the fields wrap."""
 
 NOT_ENABLED: Final = mark("Not enabled")
 
 
-class ThresholdLine(Struct, frozen=True):
+class WarningRow(Struct, frozen=True):
     """Row of a warning, with its threshold at each partner."""
 
     alert_id: int
     text: str
     unit: str
     thresholds: tuple[str, ...]
-    raised: str
+    last_alert: str
     """Time and server of the last alert, or an empty string."""
 
 
@@ -77,17 +77,17 @@ def find_alert(world: World, server: str, database: str, alert_id: int) -> Alert
     return next((a for a in alerts if a.database == database and a.alert_id == alert_id), None)
 
 
-def list_lines(
-    world: World, database: str, servers: Sequence[str], raised: dict[int, str]
-) -> list[ThresholdLine]:
+def list_warning_rows(
+    world: World, database: str, servers: Sequence[str], last_alerts: dict[int, str]
+) -> list[WarningRow]:
     """Return the rows of the Warnings page. Thresholds of unreachable servers are unknown."""
     return [
-        ThresholdLine(
+        WarningRow(
             alert_id,
             words,
             unit,
             tuple(_format_threshold(world, server, database, alert_id, unit) for server in servers),
-            raised.get(alert_id, ""),
+            last_alerts.get(alert_id, ""),
         )
         for alert_id, words, unit, _ in WARNINGS
     ]
@@ -102,7 +102,7 @@ def _format_threshold(world: World, server: str, database: str, alert_id: int, u
     )
 
 
-def build_columns(servers: Sequence[str]) -> list[TableColumn]:
+def build_warning_columns(servers: Sequence[str]) -> list[TableColumn]:
     """Return the columns of the Warnings page, one of them for each server."""
 
     def build_column(index: int, server: str) -> TableColumn:
@@ -118,15 +118,15 @@ def build_columns(servers: Sequence[str]) -> list[TableColumn]:
         TableColumn(title=mark("Warning"), text=lambda line: tr(line.text), tip=lambda line: tr(line.text),
                sample="\n".join(words for _, words, _, _ in WARNINGS)),
         *(build_column(index, server) for index, server in enumerate(servers)),
-        TableColumn(title=mark("Last raised"), text=lambda line: line.raised, tone=lambda line: "warn",
+        TableColumn(title=mark("Last raised"), text=lambda line: line.last_alert, tone=lambda line: "warn",
                sample="1:00:00 SERVER_A"),
     ]  # fmt: skip
 
 
-class WarningList(QWidget):
+class WarningsPage(QWidget):
     """Warnings page: a list of warnings, and a button to change their thresholds."""
 
-    wanted = Signal(str, str)
+    batch_wanted = Signal(str, str)
     """Signal (server, batch): T-SQL that sets a threshold."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -149,7 +149,7 @@ class WarningList(QWidget):
         layout = lay_column(note, (self._button, 0, Qt.AlignmentFlag.AlignRight), margins=(6, 0, 6, 4))
         lay_column((TableView(self.model, tr("Warnings")), 1), layout, parent=self, margins=0)
 
-    def forget(self) -> None:
+    def clear_alerts(self) -> None:
         """Clear the times of all alerts."""
         self._raised.clear()
 
@@ -161,12 +161,12 @@ class WarningList(QWidget):
     def show_world(self, world: World, database: str, servers: list[str]) -> None:
         """Show the thresholds of *database* on *servers*."""
         self._world, self._database = world, database
-        lines = list_lines(world, database, servers, self._raised.get(database, {}))
+        lines = list_warning_rows(world, database, servers, self._raised.get(database, {}))
         if servers != self._servers:
             self._servers = servers
-            self.model.replace(lines, build_columns(servers))
+            self.model.replace_rows(lines, build_warning_columns(servers))
         else:
-            self.model.update(lines)
+            self.model.update_rows(lines)
         self._button.setEnabled(bool(servers))
 
     def _set_thresholds(self) -> None:
@@ -176,14 +176,16 @@ class WarningList(QWidget):
         dialog = ThresholdsDialog(self._world, self._database, servers, self)
         if dialog.exec() == QDialog.DialogCode.Accepted:
             for server, batch in dialog.list_batches():
-                self.wanted.emit(server, batch)
+                self.batch_wanted.emit(server, batch)
         dialog.deleteLater()
 
 
 def _build_wrapped_label(text: str) -> QLabel:
     """Return a label that wraps. Without a minimum size, Qt would give it a single line in the grid."""
     label = QLabel(text, wordWrap=True)
-    width = min(label.fontMetrics().horizontalAdvance(text) + 2, WORDS_UNITS * label.fontMetrics().height())
+    width = min(
+        label.fontMetrics().horizontalAdvance(text) + 2, LABEL_WIDTH_LINES * label.fontMetrics().height()
+    )
     label.setMinimumSize(width, label.heightForWidth(width))
     return label
 
@@ -207,7 +209,7 @@ class ThresholdsDialog(QDialog):
             for column, server in enumerate(servers, start=1):
                 alert = find_alert(world, server, database, alert_id)
                 grid.addWidget(self._build_field((server, alert_id), alert, unit, first), row, column)
-        lay_column(grid, accept_buttons(self), parent=self)
+        lay_column(grid, build_dialog_buttons(self), parent=self)
 
     def _build_field(
         self, key: tuple[str, int], alert: Alert | None, unit: str, default_value: int
@@ -225,7 +227,7 @@ class ThresholdsDialog(QDialog):
         self.fields[key] = enabled, value
         self._former_values[key] = enabled.isChecked(), value.value()
         widget = QWidget()
-        lay_row(enabled, (value, 1), parent=widget, margins=0)
+        build_row(enabled, (value, 1), parent=widget, margins=0)
         return widget
 
     def list_batches(self) -> list[tuple[str, str]]:
@@ -242,11 +244,11 @@ class ThresholdsDialog(QDialog):
 REFRESH_S: Final = 30.0
 """Simulated interval of the automatic refresh. Documented: 30 s, at least 15 s."""
 
-WINDOW: Final = "#monitor"
+WINDOW_SUFFIX: Final = "#monitor"
 """Suffix of the monitor's connection names (SERVER#monitor), which distinguishes them from query windows."""
 
 
-class Monitor(QWidget):
+class MirroringMonitor(QWidget):
     """View of the rows that the partners recorded.
 
     A refresh makes both partners record a row, as a normal input.
@@ -266,8 +268,8 @@ class Monitor(QWidget):
         self.databases.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.databases.setMinimumContentsLength(20)
         self.databases.currentIndexChanged.connect(lambda _: self._draw())
-        self.status, self.warnings, self.history = DatabaseStatus(), WarningList(), MonitorHistoryPage()
-        self.warnings.wanted.connect(self._send)
+        self.status, self.warnings, self.history = StatusPage(), WarningsPage(), MonitorHistoryPage()
+        self.warnings.batch_wanted.connect(self._send_batch)
         self.history.servers.currentTextChanged.connect(lambda _: self._draw())
         self.history.modes.currentTextChanged.connect(lambda _: self._draw())
         self.history.table.clicked.connect(self._choose_time)
@@ -283,23 +285,23 @@ class Monitor(QWidget):
         self._refresh = QAction(tr("Refresh"), self)
         self._refresh.setShortcut(QKeySequence("F5"))
         self._refresh.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        self._refresh.triggered.connect(self.refresh)
+        self._refresh.triggered.connect(self.request_rows)
         self.addAction(self._refresh)
         self.setFocusProxy(self.databases)
         self._lay_out()
-        theme.call_after_events(self, theme.LOOKS, self._show_theme)
-        theme.call_after_events(self, theme.SHOWN, self._draw)
+        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_theme)
+        theme.call_after_events(self, theme.SHOW_EVENTS, self._draw)
 
     def _lay_out(self) -> None:
         self._button = QPushButton()
         """Button with an icon only, because the title of a database needs the space."""
         self._button.setAccessibleName(tr("Refresh"))
         self._button.setToolTip(tr("Update the status of both partners now (F5)"))
-        self._button.clicked.connect(self.refresh)
+        self._button.clicked.connect(self.request_rows)
         self._show_theme()
-        bar = lay_row((self.databases, 1), self._button, margins=(6, 4, 4, 0))
+        bar = build_row((self.databases, 1), self._button, margins=(6, 4, 4, 0))
         corner = QWidget()
-        lay_row(self.often, parent=corner, margins=(0, 0, 10, 0))
+        build_row(self.often, parent=corner, margins=(0, 0, 10, 0))
         self.tabs.setCornerWidget(corner)
         self.banner.setContentsMargins(8, 0, 4, 0)
         lay_column(bar, self.banner, (self.tabs, 1), parent=self, margins=0, spacing=3)
@@ -312,7 +314,7 @@ class Monitor(QWidget):
         self._world = drill.world
         self._asked_tick = None
         self._drawn_state = ()
-        self.warnings.forget()
+        self.warnings.clear_alerts()
         self.add_events(select_events(drill.events, "alert"))
         self.show_world(drill.world)
 
@@ -334,7 +336,7 @@ class Monitor(QWidget):
         if self.often.isChecked() and world.tick >= due_tick:
             self._asked_tick = world.tick
             # only a visible view gets here, because a hidden view must not request anything
-            QTimer.singleShot(0, self, self.refresh)
+            QTimer.singleShot(0, self, self.request_rows)
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
@@ -374,7 +376,7 @@ class Monitor(QWidget):
         if index.isValid():
             self.time_selected.emit(self.history.model.rows[index.row()][1].tick / TICKS_PER_S)
 
-    def refresh(self) -> None:
+    def request_rows(self) -> None:
         """Make every reachable partner record a row with its state."""
         if self._world is None or self.database is None:
             return
@@ -382,10 +384,10 @@ class Monitor(QWidget):
         name = self.database.replace("'", "''")
         for server in list_partners(self._world, self.database):
             if tsql.is_reachable(self._world, server):
-                self._send(server, f"EXEC msdb.dbo.sp_dbmmonitorupdate N'{name}'")
+                self._send_batch(server, f"EXEC msdb.dbo.sp_dbmmonitorupdate N'{name}'")
 
-    def _send(self, server: str, batch: str) -> None:
-        self.requested.emit(f"sql {server}{WINDOW} {batch}")
+    def _send_batch(self, server: str, batch: str) -> None:
+        self.requested.emit(f"sql {server}{WINDOW_SUFFIX} {batch}")
 
     def _draw(self) -> None:
         world = self._world
@@ -398,12 +400,12 @@ class Monitor(QWidget):
         page = self.tabs.currentWidget()
         if page is self.status:
             self.status.show_readout(selected_readout)
-        elif isinstance(page, (WarningList, MonitorHistoryPage)):
+        elif isinstance(page, (WarningsPage, MonitorHistoryPage)):
             # use the order of the drill, which does not change with the roles
             servers = list_partners(world, selected_readout.database) if selected_readout else []
             page.show_world(world, selected_readout.database if selected_readout else "", servers)
 
-    def _fill_databases(self, readouts: dict[str, Readout]) -> None:
+    def _fill_databases(self, readouts: dict[str, DatabaseReadout]) -> None:
         names = [self.databases.itemData(index) for index in range(self.databases.count())]
         self.databases.blockSignals(True)
         if names != list(readouts):
@@ -417,7 +419,7 @@ class Monitor(QWidget):
             if self.databases.itemText(index) != state.title:
                 self.databases.setItemText(index, state.title)
             color = colors.get_color(state.tone)
-            self.databases.setItemIcon(index, theme.load_icon(SIGNS[state.tone], colors, color))
+            self.databases.setItemIcon(index, theme.load_icon(STATE_ICONS[state.tone], colors, color))
         self.databases.setToolTip(self.databases.currentText())  # the box may cut off large text
         self.databases.blockSignals(False)
 
@@ -435,14 +437,14 @@ def _format_empty(world: World) -> str:
     return tr("No mirrored database.")
 
 
-def _format_age(world: World, readout: Readout | None) -> str:
+def _format_age(world: World, readout: DatabaseReadout | None) -> str:
     if readout is None:
         return ""
     if readout.age_s is None:
         return tr("No records. Refresh (F5) queries both partners.")
     tick = readout.now_tick - round(readout.age_s * TICKS_PER_S)
     server_time = formatting.format_server_time(world.settings.start_time, tick, decimals=0)
-    old = "  " + tr("<b>Outdated: not refreshed since.</b>") if readout.stale else ""
+    old = "  " + tr("<b>Outdated: not refreshed since.</b>") if readout.is_stale else ""
     return tr("Recorded {at} ({time} ago).{old}").format(
         at=server_time, time=formatting.format_seconds(readout.age_s, 0), old=old
     )

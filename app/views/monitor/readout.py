@@ -14,13 +14,13 @@ from engine.model import DatabaseCopy, MirrorState, Role, Safety, WitnessState, 
 WAITING: Final = mark("Waiting for data…")
 UNKNOWN: Final = mark("Unknown")
 
-STALE_S: Final = 120.0
+AGE_MAX_S: Final = 120.0
 """Age in seconds above which rows are marked as old: two periods of the monitoring job.
 
 The period of one minute is documented.
 """
 
-LEAST_RATE_KB_PER_S: Final = 1.0
+RATE_MIN_KB_PER_S: Final = 1.0
 """Minimum rate for which a time is estimated. Assumed."""
 
 STATES: Final = {
@@ -32,12 +32,12 @@ STATES: Final = {
 }
 """Mirroring state -> text and theme color."""
 
-SIGNS: Final = {"ok": "database", "warn": "warning", "muted": "warning", "bad": "close"}
+STATE_ICONS: Final = {"ok": "database", "warn": "warning", "muted": "warning", "bad": "close"}
 """Theme color of a state -> icon before it. A plain cylinder means normal. Documented (Status page;
 overview).
 """
 
-WITNESS_SIGNS: Final = {"ok": "check", "bad": "close"}
+WITNESS_ICONS: Final = {"ok": "check", "bad": "close"}
 """Theme color -> icon of the witness connection. The icon is documented, but its shape is our choice."""
 
 WITNESS_STATES: Final = {
@@ -47,11 +47,11 @@ WITNESS_STATES: Final = {
 }
 
 
-class Partner(Struct, frozen=True):
+class PartnerRow(Struct, frozen=True):
     """Row of a partner, with the last monitoring row that it recorded."""
 
     server: str
-    connected: bool
+    is_reachable: bool
     """True if the monitor can log in to the server."""
     row: MonitorRow | None
     has_witness: bool
@@ -59,14 +59,14 @@ class Partner(Struct, frozen=True):
     @property
     def role(self) -> str:
         """Role of the partner as text."""
-        if self.row is None or not self.connected:
+        if self.row is None or not self.is_reachable:
             return tr(UNKNOWN)
         return tr(self.row.role.name.capitalize())
 
     @property
     def state(self) -> tuple[str, str]:
         """Text and theme color of the mirroring state."""
-        if not self.connected:
+        if not self.is_reachable:
             return tr("Not connected to {server}").format(server=self.server), "muted"
         words, tone = STATES[self.row.state] if self.row else (WAITING, "muted")
         return tr(words), tone
@@ -74,17 +74,17 @@ class Partner(Struct, frozen=True):
     @property
     def witness(self) -> tuple[str, str]:
         """Text and theme color of the witness connection."""
-        if not self.connected or self.row is None:
+        if not self.is_reachable or self.row is None:
             return tr(UNKNOWN), "muted"
         words, tone = WITNESS_STATES[self.row.witness_state] if self.has_witness else ("", "muted")
         return tr(words), tone
 
 
-class Readout(Struct, frozen=True):
+class DatabaseReadout(Struct, frozen=True):
     """Contents of the Status page of one database."""
 
     database: str
-    partners: tuple[Partner, ...]
+    partners: tuple[PartnerRow, ...]
     principal: MonitorRow | None
     """Last row of the partner that recorded the principal role, if the monitor can log in there."""
     mirror: MonitorRow | None
@@ -97,7 +97,7 @@ class Readout(Struct, frozen=True):
     @property
     def title(self) -> str:
         """Title in the form `Sales (Synchronized, SERVER_A -> SERVER_B)`."""
-        names = {p.row.role: p.server for p in self.partners if p.connected and p.row is not None}
+        names = {p.row.role: p.server for p in self.partners if p.is_reachable and p.row is not None}
         state = tr(STATES[self.principal.state][0] if self.principal else UNKNOWN)
         return f"{self.database} ({state}, {names.get(Role.PRINCIPAL, '?')} -> {names.get(Role.MIRROR, '?')})"
 
@@ -109,13 +109,13 @@ class Readout(Struct, frozen=True):
     @property
     def age_s(self) -> float | None:
         """Age of the older one of the displayed rows, or None without rows."""
-        ticks = [p.row.tick for p in self.partners if p.connected and p.row is not None]
+        ticks = [p.row.tick for p in self.partners if p.is_reachable and p.row is not None]
         return (self.now_tick - min(ticks)) / TICKS_PER_S if ticks else None
 
     @property
-    def stale(self) -> bool:
+    def is_stale(self) -> bool:
         """True if a displayed row is older than STALE_S."""
-        return self.age_s is not None and self.age_s > STALE_S
+        return self.age_s is not None and self.age_s > AGE_MAX_S
 
 
 def list_mirrored_databases(world: World) -> list[str]:
@@ -130,36 +130,36 @@ def list_partners(world: World, database: str) -> list[str]:
     return [name for name in world.instances if name in names]
 
 
-def build_readout(world: World, database: str) -> Readout:
+def build_readout(world: World, database: str) -> DatabaseReadout:
     """Build the Status page of *database*. The principal, if known, is the first partner."""
     partners = []
     for server in list_partners(world, database):
         rows = get_rows(world, (server, database))
         copy = world.copies.get((server, database))
         partners.append(
-            Partner(
+            PartnerRow(
                 server=server,
-                connected=tsql.is_reachable(world, server),
+                is_reachable=tsql.is_reachable(world, server),
                 row=rows[-1] if rows else None,
                 has_witness=copy is not None and copy.mirroring.witness is not None,
             )
         )
     principal = _find_latest_partner(partners, Role.PRINCIPAL)
-    known_principal = principal or next((partner for partner in partners if partner.connected), None)
+    known_principal = principal or next((partner for partner in partners if partner.is_reachable), None)
     copy = world.copies.get((known_principal.server, database)) if known_principal else None
-    return Readout(
+    return DatabaseReadout(
         database=database,
         partners=tuple(sorted(partners, key=lambda partner: partner is not principal)),
         principal=_find_row(principal),
         mirror=_find_row(_find_latest_partner(partners, Role.MIRROR)),
         witness_address=(copy.mirroring.witness_address or "") if copy else tr(UNKNOWN),
-        mode=get_mode(copy),
+        mode=format_mode(copy),
         now_tick=world.tick,
         start_time=world.settings.start_time,
     )
 
 
-def get_mode(copy: DatabaseCopy | None) -> str:
+def format_mode(copy: DatabaseCopy | None) -> str:
     """Return the operating mode as the monitor names it."""
     if copy is None or copy.mirroring.guid is None:
         return tr(UNKNOWN)
@@ -170,36 +170,38 @@ def get_mode(copy: DatabaseCopy | None) -> str:
     return tr("High safety without automatic failover (synchronous)")
 
 
-def _find_latest_partner(partners: list[Partner], role: Role) -> Partner | None:
+def _find_latest_partner(partners: list[PartnerRow], role: Role) -> PartnerRow | None:
     """Return the partner whose last row reports *role*, or None.
 
     If both partners report it, return the partner with the later row.
     """
-    fitting = [(p.row.tick, p) for p in partners if p.connected and p.row is not None and p.row.role is role]
+    fitting = [
+        (p.row.tick, p) for p in partners if p.is_reachable and p.row is not None and p.row.role is role
+    ]
     return max(fitting, key=lambda pair: pair[0])[1] if fitting else None
 
 
-def _find_row(partner: Partner | None) -> MonitorRow | None:
+def _find_row(partner: PartnerRow | None) -> MonitorRow | None:
     return partner.row if partner else None
 
 
 # --- the numbers below the grid -----------------------------------------------------------------------------
 
 
-def send_s(row: MonitorRow | None) -> float | None:
+def compute_send_s(row: MonitorRow | None) -> float | None:
     """Return the time to send the unsent log at the current rate. None means unknown."""
-    return _get_time_s(row.unsent_kb, row.send_rate_kb_per_s) if row else None
+    return _estimate_time_s(row.unsent_kb, row.send_rate_kb_per_s) if row else None
 
 
-def restore_s(row: MonitorRow | None) -> float | None:
+def compute_restore_s(row: MonitorRow | None) -> float | None:
     """Return the time to restore the unrestored log at the current rate. None means unknown."""
-    return _get_time_s(row.unrestored_kb, row.restore_rate_kb_per_s) if row else None
+    return _estimate_time_s(row.unrestored_kb, row.restore_rate_kb_per_s) if row else None
 
 
-def _get_time_s(amount_kb: float, rate_kb_per_s: float) -> float | None:
+def _estimate_time_s(amount_kb: float, rate_kb_per_s: float) -> float | None:
     if amount_kb < 1.0:
         return 0.0
-    return amount_kb / rate_kb_per_s if rate_kb_per_s >= LEAST_RATE_KB_PER_S else None
+    return amount_kb / rate_kb_per_s if rate_kb_per_s >= RATE_MIN_KB_PER_S else None
 
 
 def format_hms(value: float | None) -> str:
@@ -211,12 +213,12 @@ def _format_kb(value: float) -> str:
     return f"{formatting.format_number(value)} KB"
 
 
-def get_oldest_s(row: MonitorRow) -> float:
+def compute_oldest_unsent_s(row: MonitorRow) -> float:
     """Return the age of the oldest unsent transaction when the row was recorded. It is 0 if all log was sent."""
     return (row.tick - row.time_behind_tick) / TICKS_PER_S
 
 
-def format_log_titles(readout: Readout) -> tuple[str, str]:
+def format_log_titles(readout: DatabaseReadout) -> tuple[str, str]:
     """Return the titles of principal log and mirror log, with the server time of their figures."""
     return (
         _format_timed_title(tr("Principal log"), readout.principal, readout.start_time),
@@ -231,19 +233,19 @@ def _format_timed_title(title: str, row: MonitorRow | None, start_time: str) -> 
     return f"{title} ({time})" if time else title
 
 
-def list_principal_lines(readout: Readout) -> list[tuple[str, str]]:
+def list_principal_lines(readout: DatabaseReadout) -> list[tuple[str, str]]:
     """Return (label, value) for the principal log."""
     row = readout.principal
     labels = (tr("Unsent log"), tr("Oldest unsent transaction"), tr("Time to send log (estimated)"),
               tr("Current send rate"), tr("Current rate of new transactions"))  # fmt: skip
     if row is None:
         return [(label, tr(UNKNOWN)) for label in labels]
-    values = (_format_kb(row.unsent_kb), format_hms(get_oldest_s(row)), format_hms(send_s(row)),
+    values = (_format_kb(row.unsent_kb), format_hms(compute_oldest_unsent_s(row)), format_hms(compute_send_s(row)),
               f"{_format_kb(row.send_rate_kb_per_s)}/s", f"{_format_kb(row.log_rate_kb_per_s)}/s")  # fmt: skip
     return list(zip(labels, values, strict=True))
 
 
-def list_mirror_lines(readout: Readout) -> list[tuple[str, str]]:
+def list_mirror_lines(readout: DatabaseReadout) -> list[tuple[str, str]]:
     """Return (label, value) for the mirror log."""
     row = readout.mirror
     labels = (tr("Unrestored log"), tr("Time to restore log (estimated)"), tr("Current restore rate"))
@@ -251,19 +253,19 @@ def list_mirror_lines(readout: Readout) -> list[tuple[str, str]]:
         return [(label, tr(UNKNOWN)) for label in labels]
     values = (
         _format_kb(row.unrestored_kb),
-        format_hms(restore_s(row)),
+        format_hms(compute_restore_s(row)),
         f"{_format_kb(row.restore_rate_kb_per_s)}/s",
     )
     return list(zip(labels, values, strict=True))
 
 
-def list_session_lines(readout: Readout) -> list[tuple[str, str]]:
+def list_session_lines(readout: DatabaseReadout) -> list[tuple[str, str]]:
     """Return (label, value) for the session, shown below both partners."""
     overhead = tr(UNKNOWN)
     if readout.principal is not None:
         synchronous = readout.mode != tr("High performance (asynchronous)")
         overhead = f"{formatting.format_number(readout.principal.average_delay_ms)} ms" if synchronous else ""
-    send, restore = send_s(readout.principal), restore_s(readout.mirror)
+    send, restore = compute_send_s(readout.principal), compute_restore_s(readout.mirror)
     total_s = None if send is None or restore is None else send + restore
     return [
         (tr("Mirror commit overhead"), overhead),

@@ -9,21 +9,21 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QFormLayout, QGroupBox, QLabel, QScrollArea, QWidget
 
 from app.views.monitor.readout import (
-    SIGNS,
+    STATE_ICONS,
     STATES,
     UNKNOWN,
     WAITING,
-    WITNESS_SIGNS,
+    WITNESS_ICONS,
     WITNESS_STATES,
-    Readout,
+    DatabaseReadout,
+    compute_oldest_unsent_s,
+    compute_restore_s,
+    compute_send_s,
     format_hms,
     format_log_titles,
-    get_oldest_s,
     list_mirror_lines,
     list_principal_lines,
     list_session_lines,
-    restore_s,
-    send_s,
 )
 from app.widgets import theme
 from app.widgets.flow import FlowLayout
@@ -41,10 +41,10 @@ from engine.model import World
 NARROW_UNITS: Final = 38.0
 """Width in line heights below which the grid uses short titles."""
 
-FIGURE_LETTERS: Final = 16
+VALUE_LENGTH_MAX: Final = 16
 """Maximum number of characters of a value that stays on one line."""
 
-LARGE_VALUE: Final = "100,000 KB/s"
+VALUE_SAMPLE: Final = "100,000 KB/s"
 """Sample text for the width of a value next to its label."""
 
 COLUMNS: Final = (
@@ -52,13 +52,13 @@ COLUMNS: Final = (
     TableColumn(title=mark("Current role"), text=lambda p: p.role, sample=mark("Principal"),
            tone=lambda p: "muted" if p.role == tr(UNKNOWN) else None),
     TableColumn(title=mark("Mirroring state"), text=lambda p: p.state[0], tone=lambda p: p.state[1],
-           tip=lambda p: p.state[0], sign=lambda p: SIGNS.get(p.state[1]), sample=mark("Waiting for data…")),
+           tip=lambda p: p.state[0], sign=lambda p: STATE_ICONS.get(p.state[1]), sample=mark("Waiting for data…")),
     TableColumn(title=mark("Witness connection"), text=lambda p: p.witness[0], tone=lambda p: p.witness[1],
-           sign=lambda p: WITNESS_SIGNS.get(p.witness[1]), sample=mark("Disconnected")),
+           sign=lambda p: WITNESS_ICONS.get(p.witness[1]), sample=mark("Disconnected")),
 )  # fmt: skip
 
 
-SHORT: Final = tuple(
+NARROW_COLUMNS: Final = tuple(
     replace(column, title=title)
     for column, title in zip(
         COLUMNS, (mark("Server"), mark("Role"), mark("State"), mark("Witness")), strict=True
@@ -79,14 +79,14 @@ class LabeledValues(QWidget):
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._values: dict[str, QLabel] = {}
         self.shown_lines: list[tuple[str, str]] = []
-        theme.call_after_events(self, theme.PALETTE, self._recolor)
-        theme.call_after_events(self, theme.SIZE, self._fit)
+        theme.call_after_events(self, theme.PALETTE_EVENTS, self._recolor)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._wrap_labels)
 
     def compute_needed_px(self) -> int:
         """Return the width at which every label and a large value fit on one line."""
         metrics = self.fontMetrics()
         label = max((metrics.horizontalAdvance(f"{label}:") for label in self._values), default=0)
-        return label + metrics.horizontalAdvance(LARGE_VALUE) + 2 * metrics.height()
+        return label + metrics.horizontalAdvance(VALUE_SAMPLE) + 2 * metrics.height()
 
     def show_lines(self, lines: list[tuple[str, str]]) -> None:
         """Show (label, value) lines."""
@@ -99,12 +99,12 @@ class LabeledValues(QWidget):
                 field.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
                 self._form.addRow(f"{label}:", field)
             self._values[label].setText(value)
-            self._values[label].setWordWrap(len(value) > FIGURE_LETTERS)
+            self._values[label].setWordWrap(len(value) > VALUE_LENGTH_MAX)
             self._values[label].setAccessibleName(f"{label}: {value}")
         self._recolor()
-        self._fit()
+        self._wrap_labels()
 
-    def _fit(self) -> None:
+    def _wrap_labels(self) -> None:
         """Wrap labels that are too wide. Qt would also wrap shorter labels."""
         margins = self._form.contentsMargins()
         room = self.width() - margins.left() - margins.right()
@@ -120,7 +120,7 @@ class LabeledValues(QWidget):
             field.setStyleSheet("font-weight: 600;" if is_known else f"color: {muted};")
 
 
-class DatabaseStatus(QScrollArea):
+class StatusPage(QScrollArea):
     """Status page of one database."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -153,13 +153,13 @@ class DatabaseStatus(QScrollArea):
         direction = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
         if self._logs.direction() != direction:
             self._logs.setDirection(direction)
-        columns = COLUMNS if room >= NARROW_UNITS * self.fontMetrics().height() else SHORT
+        columns = COLUMNS if room >= NARROW_UNITS * self.fontMetrics().height() else NARROW_COLUMNS
         if columns != self.partners.columns:
             self.partners.show_columns(columns)
 
-    def show_readout(self, readout: Readout | None) -> None:
+    def show_readout(self, readout: DatabaseReadout | None) -> None:
         """Show the figures of *readout*. None clears the page."""
-        self.partners.update(list(readout.partners) if readout else [])
+        self.partners.update_rows(list(readout.partners) if readout else [])
         for box, title in zip(self.logs, format_log_titles(readout) if readout else (), strict=False):
             box.setTitle(title)
         self.principal.show_lines(list_principal_lines(readout) if readout else [])
@@ -168,7 +168,7 @@ class DatabaseStatus(QScrollArea):
         self._arrange()
 
 
-MODES: Final = (
+RECORD_RANGES: Final = (
     (mark("Last two hours"), 1),
     (mark("Last four hours"), 2),
     (mark("Last eight hours"), 3),
@@ -197,7 +197,7 @@ def _build_time_column(title: str, value: Callable[[MonitorRow], float | None]) 
     )
 
 
-def build_columns() -> list[TableColumn]:
+def build_history_columns() -> list[TableColumn]:
     """Return the columns of the documented history dialog, and a column for transactions.
 
     A row of the table is (date, recorded row).
@@ -221,12 +221,12 @@ def build_columns() -> list[TableColumn]:
             sample=mark("Disconnected"),
         ),
         _build_number_column(mark("Unsent log (KB)"), lambda row: row.unsent_kb),
-        _build_time_column(mark("Time to send"), send_s),
+        _build_time_column(mark("Time to send"), compute_send_s),
         _build_number_column(mark("Send rate (KB/s)"), lambda row: row.send_rate_kb_per_s),
         _build_number_column(mark("New transaction rate (KB/s)"), lambda row: row.log_rate_kb_per_s),
-        _build_time_column(mark("Oldest unsent transaction"), get_oldest_s),
+        _build_time_column(mark("Oldest unsent transaction"), compute_oldest_unsent_s),
         _build_number_column(mark("Unrestored log (KB)"), lambda row: row.unrestored_kb),
-        _build_time_column(mark("Time to restore"), restore_s),
+        _build_time_column(mark("Time to restore"), compute_restore_s),
         _build_number_column(mark("Restore rate (KB/s)"), lambda row: row.restore_rate_kb_per_s),
         _build_number_column(mark("Mirror commit overhead (ms)"), lambda row: row.average_delay_ms),
         _build_number_column(mark("Transactions/s"), lambda row: row.transactions_per_s),
@@ -239,12 +239,12 @@ class MonitorHistoryPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shown_span: tuple[float, float] | None = None
-        self.model = TableModel(build_columns(), self)
+        self.model = TableModel(build_history_columns(), self)
         self.table = TableView(self.model, tr("Recorded rows"))
         self.servers, self.modes = QComboBox(), QComboBox()
         set_box_name(self.servers, tr("Server instance"))
         set_box_name(self.modes, tr("Records to show"))
-        for words, mode in MODES:
+        for words, mode in RECORD_RANGES:
             self.modes.addItem(tr(words), mode)
         self.note = QLabel()
         self.note.setProperty("muted", True)
@@ -285,4 +285,6 @@ class MonitorHistoryPage(QWidget):
             low, high = (t_s * TICKS_PER_S for t_s in self._shown_span)
             rows = [row for row in rows if low <= row.tick <= high]
         start = world.settings.start_time
-        self.model.update([(formatting.format_server_time(start, row.tick, decimals=0), row) for row in rows])
+        self.model.update_rows(
+            [(formatting.format_server_time(start, row.tick, decimals=0), row) for row in rows]
+        )

@@ -9,12 +9,12 @@ from typing import Final
 from msgspec import Struct
 
 from app.view_models import dashboard
-from app.view_models.dashboard import STATES, TONES, get_worst_issue
+from app.view_models.dashboard import SEVERITY_TONES, STATE_LABELS, get_worst_issue
 from app.words import formatting
 from app.words.language import mark, tr
 from engine import tsql
 from engine.availability import replicas
-from engine.constants import PRODUCT, TICKS_PER_S
+from engine.constants import PRODUCT_VERSIONS, TICKS_PER_S
 from engine.messages import fill_message
 from engine.model import DatabaseCopy, DbState, EndpointState, Instance, MirrorState, Role, SyncState, World
 
@@ -34,7 +34,7 @@ class ExplorerItem(Struct, frozen=True):
     folders: tuple[Folder, ...] = ()
 
 
-Answer = Callable[[World, Instance], Iterable[ExplorerItem]]
+ListItems = Callable[[World, Instance], Iterable[ExplorerItem]]
 
 
 class Folder(Struct, frozen=True):
@@ -42,7 +42,7 @@ class Folder(Struct, frozen=True):
 
     name: str
     title: str
-    items: Answer | None = None
+    list_items: ListItems | None = None
     folders: tuple[Folder, ...] = ()
     is_available: Callable[[World, Instance], bool] = lambda world, server: True
     """Predicate that returns True if the server has this folder."""
@@ -79,12 +79,12 @@ def format_client_message(number: int, name: str) -> str:
 
 def format_server_label(world: World, server: Instance) -> str:
     r"""Return the label of a server as in Management Studio: `SERVER_A (SQL Server 9.0.5000 - CORP\dba)`."""
-    numbers = [int(part) for part in PRODUCT[server.version][0].split(".")[:3]]
+    numbers = [int(part) for part in PRODUCT_VERSIONS[server.version][0].split(".")[:3]]
     version = ".".join(str(number) for number in numbers)
     return f"{server.name} (SQL Server {version} - {world.computers[server.computer].domain}\\dba)"
 
 
-_STATE: Final = {
+_STATE_LOOKS: Final = {
     DbState.ONLINE: ("", "ok"),
     DbState.RESTORING: (mark("Restoring..."), "idle"),
     DbState.RECOVERING: (mark("In Recovery"), "warn"),
@@ -110,14 +110,14 @@ def build_database_item(copy: DatabaseCopy) -> ExplorerItem:
 
     The label contains role and session state, then the state in sys.databases. Facts 3.4.
     """
-    state_words, tone = _STATE[DbState.RECOVERING if copy.recovering else copy.db_state]
+    state_words, tone = _STATE_LOOKS[DbState.RECOVERING if copy.recovering else copy.db_state]
     state, session = tr(state_words), ""
     if copy.mirroring.role is not None and copy.mirroring.state is not None:
         words, tone = _MIRROR_STATE[copy.mirroring.state]
         session = f"{tr(_ROLE[copy.mirroring.role])}, {tr(words)}"
     elif copy.availability.guid is not None and copy.db_state is DbState.ONLINE:
         sync_state = copy.availability.state
-        session = tr(STATES[sync_state])
+        session = tr(STATE_LABELS[sync_state])
         moving = sync_state in (SyncState.SYNCHRONIZED, SyncState.SYNCHRONIZING)
         tone = "ok" if sync_state is SyncState.SYNCHRONIZED else "info" if moving else "bad"
     brackets = " / ".join(part for part in (session, state) if part)
@@ -220,7 +220,7 @@ def _list_groups(world: World, server: Instance) -> Iterable[ExplorerItem]:
         )
         role = state.role.name.capitalize()
         board = _build_dashboard(group.name, world, server)
-        tone = TONES[board.health] if board is not None else "bad"
+        tone = SEVERITY_TONES[board.health] if board is not None else "bad"
         label = f"{group.name} ({tr(role)})"
         yield ExplorerItem("availability group", group.name, label, tone, label, folders)
 
@@ -233,7 +233,7 @@ def _build_dashboard(group: str, world: World, server: Instance) -> dashboard.Gr
 def _list_replicas(group: str, world: World, server: Instance) -> Iterable[ExplorerItem]:
     board = _build_dashboard(group, world, server)
     for row in board.replicas if board is not None else ():
-        tone = TONES[get_worst_issue(row.issues)]
+        tone = SEVERITY_TONES[get_worst_issue(row.issues)]
         yield ExplorerItem("availability replica", row.name, f"{row.name} ({tr(row.role)})", tone, row.state)
 
 
@@ -242,7 +242,11 @@ def _list_group_databases(group: str, world: World, server: Instance) -> Iterabl
     for row in board.databases if board is not None else ():
         if row.replica == server.name:
             yield ExplorerItem(
-                "availability database", row.name, row.name, TONES[get_worst_issue(row.issues)], row.state
+                "availability database",
+                row.name,
+                row.name,
+                SEVERITY_TONES[get_worst_issue(row.issues)],
+                row.state,
             )
 
 

@@ -10,25 +10,25 @@ from PySide6.QtWidgets import QHeaderView, QLabel, QMenu, QTreeView, QWidget
 
 from app.view_models.picture import HasWorld
 from app.views.object_explorer import answers, scripts
-from app.views.object_explorer.properties import MirroringPage
-from app.views.object_explorer.tree import NODE, Tree, TreeNode, get_node
+from app.views.object_explorer.properties import MirroringDialog
+from app.views.object_explorer.tree import NODE_ROLE, ExplorerModel, TreeNode, get_node
 from app.widgets import keys, theme
-from app.widgets.bars import Bar, build_menu_button
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.bars import ButtonBar, build_menu_button
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.reader import follow_selection
 from app.words.language import mark, tr
 from engine.events import Event, SqlDoneData, select_data
 from engine.model import World
 
-WINDOW: Final = "explorer"
+WINDOW_SUFFIX: Final = "explorer"
 """Name suffix of the connections for the tree's statements."""
 
-SERVICE: Final = (
+SERVICE_ACTIONS: Final = (
     (mark("&Start"), "start-service"),
     (mark("S&top"), "stop-service"),
     (mark("&Restart"), "restart-service"),
 )
-AGENT: Final = ((mark("&Start"), "start-agent"), (mark("S&top"), "stop-agent"))
+AGENT_ACTIONS: Final = ((mark("&Start"), "start-agent"), (mark("S&top"), "stop-agent"))
 
 
 INDENTATION: Final = 0.75
@@ -55,9 +55,9 @@ class ObjectExplorer(QWidget):
         super().__init__(parent)
         self._world: World | None = None
         self._error = ""
-        self.pages: list[MirroringPage] = []
+        self.pages: list[MirroringDialog] = []
         """Open property pages."""
-        self.tree = Tree(self)
+        self.tree = ExplorerModel(self)
         self.view = QTreeView()
         self.view.setModel(self.tree)
         # with SelectRows, Qt's accessibility bridge selects wrong rows
@@ -85,7 +85,7 @@ class ObjectExplorer(QWidget):
         self._lay_out()
         self._connect()
         self._show_theme()
-        theme.call_after_events(self, theme.LOOKS, self._show_theme)
+        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_theme)
 
     def _build_action(self, text: str, do: Callable[[], object]) -> QAction:
         action = QAction(text, self)
@@ -94,23 +94,23 @@ class ObjectExplorer(QWidget):
         return action
 
     def _lay_out(self) -> None:
-        bar = Bar(tr("Object Explorer"))
+        bar = ButtonBar(tr("Object Explorer"))
         bar.add_actions([self.tools["explorer.refresh"], self.tools["explorer.query"]])
-        layout = lay_row(
+        layout = build_row(
             (self.age, 1),
-            build_menu_button(tr("Actions ▾"), tr("Actions for this row"), self._fill_for_button),
+            build_menu_button(tr("Actions ▾"), tr("Actions for this row"), self._fill_button_menu),
             margins=(0, 0, 4, 0),
         )
         lay_column(bar, (self.view, 1), layout, parent=self, margins=0, spacing=0)
 
     def _connect(self) -> None:
         self.view.expanded.connect(self._on_expanded)
-        self.view.collapsed.connect(lambda index: self.tree.opened.discard(index.data(NODE).path))
+        self.view.collapsed.connect(lambda index: self.tree.opened.discard(index.data(NODE_ROLE).path))
         self.view.activated.connect(self._on_activated)
         self.view.customContextMenuRequested.connect(self._pop_menu)
-        self.view.selectionModel().currentChanged.connect(lambda *_: self._on_current())
-        self.tree.failed.connect(self._on_failed)
-        self.tree.refreshed.connect(self._restore_expansion)
+        self.view.selectionModel().currentChanged.connect(lambda *_: self._on_current_changed())
+        self.tree.request_failed.connect(self._on_failed)
+        self.tree.rows_added.connect(self._restore_expansion)
 
     # --- view interface -----------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ class ObjectExplorer(QWidget):
         for page in list(self.pages):
             page.close()
         path = self._get_current_path()
-        self.tree.start(drill.world)
+        self.tree.rebuild(drill.world)
         self._select_path(path or (next(iter(drill.world.instances), ""),))
         self._show_age()
 
@@ -142,11 +142,11 @@ class ObjectExplorer(QWidget):
         for page in self.pages:
             page.add_events(events)
         for _, done_data in select_data(events, SqlDoneData):
-            if done_data.window.endswith(f"#{WINDOW}"):
+            if done_data.window.endswith(f"#{WINDOW_SUFFIX}"):
                 messages = [message for message in done_data.messages if message["severity"] > 10]
                 self._error = f"Msg {messages[0]['number']}: {messages[0]['text']}" if messages else ""
                 if not messages:
-                    self._refresh_folder_of_current()
+                    self._refresh_current_folder()
                 self._show_age()
 
     # --- tree ---------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ class ObjectExplorer(QWidget):
     def node(self) -> TreeNode | None:
         """Node of the current row, or None."""
         index = self.view.currentIndex()
-        return index.data(NODE) if index.isValid() else None
+        return index.data(NODE_ROLE) if index.isValid() else None
 
     def _get_current_path(self) -> tuple[str, ...]:
         return self.node.path if self.node is not None else ()
@@ -171,25 +171,25 @@ class ObjectExplorer(QWidget):
     def _select_path(self, path: tuple[str, ...]) -> None:
         """Select the row of *path*, or the nearest existing row above it."""
         while path:
-            item = self.tree.find(path)
+            item = self.tree.find_item(path)
             if item is not None:
                 self.view.setCurrentIndex(item.index())
                 return
             path = path[:-1]
 
     def _on_expanded(self, index: QModelIndex) -> None:
-        self.tree.opened.add(index.data(NODE).path)
-        self.tree.load(index)
+        self.tree.opened.add(index.data(NODE_ROLE).path)
+        self.tree.load_folder(index)
 
     def _restore_expansion(self) -> None:
         """Expand recreated rows that were expanded before."""
         for path in sorted(self.tree.opened, key=len):
-            item = self.tree.find(path)
+            item = self.tree.find_item(path)
             if item is not None and not self.view.isExpanded(item.index()):
                 self.view.expand(item.index())
         self._show_age()
 
-    def _refresh_folder_of_current(self) -> None:
+    def _refresh_current_folder(self) -> None:
         item = self.tree.itemFromIndex(self.view.currentIndex())
         parent = item.parent() if item is not None else None
         if parent is not None and get_node(parent).folder is not None:
@@ -201,7 +201,7 @@ class ObjectExplorer(QWidget):
         self._error = tr("Cannot connect to {server} (error {number}).").format(server=server, number=number)
         self.age.setToolTip(answers.format_client_message(number, server))
 
-    def _on_current(self) -> None:
+    def _on_current_changed(self) -> None:
         node = self.node
         self.tools["explorer.query"].setEnabled(node is not None)
         self.tools["explorer.properties"].setEnabled(node is not None and node.kind == "database")
@@ -210,8 +210,8 @@ class ObjectExplorer(QWidget):
         self._show_age()
 
     def _on_activated(self, index: QModelIndex) -> None:
-        if index.data(NODE).kind == "log":
-            self.log_wanted.emit(index.data(NODE).server)
+        if index.data(NODE_ROLE).kind == "log":
+            self.log_wanted.emit(index.data(NODE_ROLE).server)
 
     def _show_age(self) -> None:
         query = self.tree.find_query(self.view.currentIndex())
@@ -245,7 +245,7 @@ class ObjectExplorer(QWidget):
             self.fill_menu(menu, self.node)
             menu.popup(self.view.viewport().mapToGlobal(position))
 
-    def _fill_for_button(self, menu: QMenu) -> None:
+    def _fill_button_menu(self, menu: QMenu) -> None:
         """Fill the context menu and add Expand or Collapse, which screen readers cannot do otherwise."""
         index = self.view.currentIndex()
         if self.node is None:
@@ -270,15 +270,15 @@ class ObjectExplorer(QWidget):
             monitor = partial(self.monitor_wanted.emit, server, name)
             _add_actions(tasks, [(tr("Launch Database Mirroring M&onitor…"), monitor)])
         elif node.kind == "server":
-            _add_actions(menu, self._list_verbs(SERVICE, server))
+            _add_actions(menu, self._build_verb_actions(SERVICE_ACTIONS, server))
             _add_actions(menu, [(tr("View SQL Server &Log"), partial(self.log_wanted.emit, server))])
         elif node.kind == "folder" and name == "agent":
-            _add_actions(menu, self._list_verbs(AGENT, server))
+            _add_actions(menu, self._build_verb_actions(AGENT_ACTIONS, server))
         elif node.kind == "job":
             _add_actions(menu, [
-                (tr("&Start Job"), partial(self._send, server, scripts.start_job(name))),
-                (tr("&Enable"), partial(self._send, server, scripts.enable_job(name, True))),
-                (tr("&Disable"), partial(self._send, server, scripts.enable_job(name, False))),
+                (tr("&Start Job"), partial(self._send, server, scripts.script_start_job(name))),
+                (tr("&Enable"), partial(self._send, server, scripts.script_enable_job(name, True))),
+                (tr("&Disable"), partial(self._send, server, scripts.script_enable_job(name, False))),
             ])  # fmt: skip
         elif node.kind == "availability group":
             _add_actions(menu, [
@@ -316,13 +316,13 @@ class ObjectExplorer(QWidget):
                 ],
             )
 
-    def _list_verbs(
+    def _build_verb_actions(
         self, verbs: Iterable[tuple[str, str]], server: str
     ) -> list[tuple[str, Callable[[], object]]]:
         return [(tr(words), partial(self.requested.emit, f"{verb} {server}")) for words, verb in verbs]
 
     def _send(self, server: str, statement: str) -> None:
-        self.requested.emit(f"sql {server}#{WINDOW} {statement}")
+        self.requested.emit(f"sql {server}#{WINDOW_SUFFIX} {statement}")
 
     def _open_query(self) -> None:
         node = self.node
@@ -334,7 +334,7 @@ class ObjectExplorer(QWidget):
         node = self.node
         if node is None or node.kind != "database" or self._world is None:
             return
-        page = MirroringPage(node.server, node.name, self)
+        page = MirroringDialog(node.server, node.name, self)
         page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         page.requested.connect(self.requested)
         page.destroyed.connect(
@@ -357,10 +357,10 @@ class ObjectExplorer(QWidget):
         self._show_age()
 
 
-def _add_actions(menu: QMenu, acts: Iterable[tuple[str, Callable[[], object]]]) -> None:
+def _add_actions(menu: QMenu, actions: Iterable[tuple[str, Callable[[], object]]]) -> None:
     """Add a separator if *menu* has actions, and an action for each (text, function)."""
     if menu.actions():
         menu.addSeparator()
-    for text, do in acts:
+    for text, do in actions:
         action = menu.addAction(text)
         action.triggered.connect(lambda _=False, do=do: do())

@@ -10,17 +10,17 @@ from PySide6.QtWidgets import QDialog, QFormLayout, QFrame, QHBoxLayout, QLabel,
 from app.views.object_explorer import answers
 from app.views.object_explorer.scripts import quote_name
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import Event, SqlDoneData, select_data
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.overrides import override
 
-WINDOW: Final = "mirroring"
+WINDOW_SUFFIX: Final = "mirroring"
 """Name suffix of the page's connection, by which the page recognizes results of its statements."""
 
-_MODE: Final = {
+_MODE_TEXTS: Final = {
     (Safety.FULL, True): mark("High safety with automatic failover (synchronous)"),
     (Safety.FULL, False): mark("High safety without automatic failover (synchronous)"),
     (Safety.OFF, True): mark("High performance (asynchronous), with a witness"),
@@ -60,7 +60,7 @@ REMOVE: Final = PropertyAction(
     "OFF",
     mark("Remove mirroring of {database}? The mirror remains in the RESTORING state."),
 )
-ACTS: Final = (FAILOVER, PAUSE, RESUME, REMOVE)
+PROPERTY_ACTIONS: Final = (FAILOVER, PAUSE, RESUME, REMOVE)
 
 
 FIELDS: Final = (
@@ -82,18 +82,18 @@ def read_values(copy: DatabaseCopy | None) -> dict[str, str]:
         return {"Status": tr("This database has not been configured for mirroring.")}
     local_values, partner_values = (
         tr("{server} (this server)").format(server=copy.server),
-        copy.mirroring.partner_address or formatting.NOTHING,
+        copy.mirroring.partner_address or formatting.NO_VALUE,
     )
     principal = copy.mirroring.role is Role.PRINCIPAL
     return {
         "Principal": local_values if principal else partner_values,
         "Mirror": partner_values if principal else local_values,
-        "Witness": copy.mirroring.witness_address or formatting.NOTHING,
+        "Witness": copy.mirroring.witness_address or formatting.NO_VALUE,
         "Witness connection": tr(copy.mirroring.witness_state.name.capitalize())
         if copy.mirroring.witness
-        else formatting.NOTHING,
+        else formatting.NO_VALUE,
         "Operating mode": tr(
-            _MODE.get((copy.mirroring.safety, copy.mirroring.witness is not None), "Unknown")
+            _MODE_TEXTS.get((copy.mirroring.safety, copy.mirroring.witness is not None), "Unknown")
         ),
         "Partner timeout": f"{copy.mirroring.timeout_s} s",
         "Status": tr(_STATUS[copy.mirroring.state][0]),
@@ -113,7 +113,7 @@ def list_enabled_actions(copy: DatabaseCopy | None) -> list[PropertyAction]:
     ]
 
 
-class MirroringPage(QDialog):
+class MirroringDialog(QDialog):
     """Dialog with the server's last answer. Its buttons send statements to the server."""
 
     requested = Signal(str)
@@ -121,7 +121,7 @@ class MirroringPage(QDialog):
     def __init__(self, server: str, database: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.server, self.database = server, database
-        self.window_id = f"{server}#{WINDOW}-{'_'.join(database.split())}"
+        self.window_id = f"{server}#{WINDOW_SUFFIX}-{'_'.join(database.split())}"
         self._world: World | None = None
         self._asked_tick = 0
         self._copy: DatabaseCopy | None = None
@@ -138,7 +138,7 @@ class MirroringPage(QDialog):
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.age = QLabel()
         self.age.setProperty("muted", True)
-        self.buttons = {act: QPushButton(tr(act.text)) for act in ACTS}
+        self.buttons = {act: QPushButton(tr(act.text)) for act in PROPERTY_ACTIONS}
         self.yes, self.no = QPushButton(tr("&Yes")), QPushButton(tr("&No"))
         self._requested_action: PropertyAction | None = None
         self._lay_out()
@@ -152,13 +152,13 @@ class MirroringPage(QDialog):
             button.clicked.connect(lambda _=False, act=act: self._ask_to_confirm(act))
             acts.addWidget(button)
         acts.addStretch(1)
-        answer = lay_row((self.message, 1), self.yes, self.no)
+        answer = build_row((self.message, 1), self.yes, self.no)
         self.yes.clicked.connect(self._show_success)
         self.no.clicked.connect(lambda: self._show_question(None))
         refresh, close = QPushButton(tr("Re&fresh")), QPushButton(tr("&Close"))
         refresh.clicked.connect(self.refresh)
         close.clicked.connect(self.close)
-        foot = lay_row((self.age, 1), refresh, close)
+        foot = build_row((self.age, 1), refresh, close)
         lay_column(card, acts, answer, 1, foot, parent=self)
         for button in self.findChildren(QPushButton):
             button.setAutoDefault(False)
@@ -226,21 +226,21 @@ class MirroringPage(QDialog):
 
     # --- buttons ------------------------------------------------------------------------------------------
 
-    def _ask_to_confirm(self, act: PropertyAction) -> None:
-        if not act.question:
-            self._send(act)
+    def _ask_to_confirm(self, action: PropertyAction) -> None:
+        if not action.question:
+            self._send(action)
             return
         partner = self._copy.mirroring.partner if self._copy is not None else ""
-        self._show_status(tr(act.question).format(database=self.database, partner=partner), "warn")
-        self._show_question(act)
+        self._show_status(tr(action.question).format(database=self.database, partner=partner), "warn")
+        self._show_question(action)
 
-    def _show_question(self, act: PropertyAction | None) -> None:
-        if act is None and self._requested_action is not None:
+    def _show_question(self, action: PropertyAction | None) -> None:
+        if action is None and self._requested_action is not None:
             self._show_status("", "text")
-        self._requested_action = act
+        self._requested_action = action
         for button in (self.yes, self.no):
-            button.setVisible(act is not None)
-        if act is not None:
+            button.setVisible(action is not None)
+        if action is not None:
             self.no.setFocus()
 
     def _show_success(self) -> None:
@@ -249,8 +249,8 @@ class MirroringPage(QDialog):
         if act is not None:
             self._send(act)
 
-    def _send(self, act: PropertyAction) -> None:
-        statement = f"ALTER DATABASE {quote_name(self.database)} SET PARTNER {act.statement}"
+    def _send(self, action: PropertyAction) -> None:
+        statement = f"ALTER DATABASE {quote_name(self.database)} SET PARTNER {action.statement}"
         self._show_status(tr("Sent. Waiting for the server."), "muted")
         self.requested.emit(f"sql {self.window_id} {statement}")
 

@@ -10,7 +10,7 @@ from app.words import formatting
 from engine.availability import replicas
 from engine.model import AvailabilityGroup, Certificate, DatabaseCopy, Endpoint, Job, Login, Role, World
 
-Thing = TypeVar("Thing", Certificate, Login, Job)
+NamedObject = TypeVar("NamedObject", Certificate, Login, Job)
 
 Script = tuple[str, str]
 """Title in the menu, and text."""
@@ -18,7 +18,7 @@ Script = tuple[str, str]
 
 def list_scripts(world: World, server: str, kind: str, name: str) -> list[Script]:
     """Return the scripts for an object as the server knows it now. Return none if it no longer exists."""
-    make = _KINDS.get(kind)
+    make = _SCRIPT_FUNCTIONS.get(kind)
     return list(make(world, server, name)) if make is not None else []
 
 
@@ -195,23 +195,23 @@ def _script_login(world: World, server: str, name: str) -> Iterable[Script]:
     login = _find_named(world.instances[server].logins, name)
     called = f"LOGIN {quote_name(name)}"
     if login is not None:
-        yield "CREATE To", _create_login(login, called)
+        yield "CREATE To", _script_create_login(login, called)
         yield "ALTER To enable", f"ALTER {called} ENABLE\nGO\n"
         yield "ALTER To disable", f"ALTER {called} DISABLE\nGO\n"
         yield "DROP To", f"DROP {called}\nGO\n"
 
 
-def _create_login(login: Login, called: str) -> str:
+def _script_create_login(login: Login, login_clause: str) -> str:
     """Return CREATE LOGIN without the SID, as Management Studio scripts it."""
     default = f"DEFAULT_DATABASE = {quote_name(login.default_database)}"
     if login.kind == "WINDOWS":
-        return f"CREATE {called} FROM WINDOWS WITH {default}\nGO\n"
+        return f"CREATE {login_clause} FROM WINDOWS WITH {default}\nGO\n"
     if login.kind == "CERTIFICATE":
-        return f"CREATE {called} FROM CERTIFICATE <certificate, sysname, certificate_name>\nGO\n"
+        return f"CREATE {login_clause} FROM CERTIFICATE <certificate, sysname, certificate_name>\nGO\n"
     return (
         "/* For security reasons the login is created disabled; its password is not known here. */\n"
-        f"CREATE {called} WITH PASSWORD = N'<password, sysname, >', {default}, CHECK_POLICY = OFF\nGO\n"
-        f"ALTER {called} DISABLE\nGO\n"
+        f"CREATE {login_clause} WITH PASSWORD = N'<password, sysname, >', {default}, CHECK_POLICY = OFF\nGO\n"
+        f"ALTER {login_clause} DISABLE\nGO\n"
     )
 
 
@@ -237,21 +237,21 @@ def _script_job(world: World, server: str, name: str) -> Iterable[Script]:
     yield "DROP To", f"EXEC msdb.dbo.sp_delete_job {called}\nGO\n"
 
 
-def enable_job(name: str, enabled: bool) -> str:
+def script_enable_job(name: str, enabled: bool) -> str:
     """Return the statement of Enable or Disable."""
     return f"EXEC msdb.dbo.sp_update_job @job_name = {quote_literal(name)}, @enabled = {int(enabled)}"
 
 
-def start_job(name: str) -> str:
+def script_start_job(name: str) -> str:
     """Return the statement of Start Job."""
     return f"EXEC msdb.dbo.sp_start_job @job_name = {quote_literal(name)}"
 
 
-def _find_named(items: Iterable[Thing], name: str) -> Thing | None:
+def _find_named(items: Iterable[NamedObject], name: str) -> NamedObject | None:
     return next((item for item in items if item.name == name), None)
 
 
-_KINDS: Final[dict[str, Callable[[World, str, str], Iterable[Script]]]] = {
+_SCRIPT_FUNCTIONS: Final[dict[str, Callable[[World, str, str], Iterable[Script]]]] = {
     "database": _script_database,
     "endpoint": _script_endpoint,
     "certificate": _script_certificate,

@@ -19,7 +19,7 @@ from engine.constants import CLIENT_LOGIN_TIMEOUT_S
 from engine.model import World, to_ticks
 from engine.overrides import override
 
-DRAWINGS: Final = {
+ICON_NAMES: Final = {
     "server": "server",
     "folder": "folder",
     "database": "database",
@@ -38,7 +38,7 @@ DRAWINGS: Final = {
 }
 """Kind of item -> name of the icon."""
 
-_SIDES: Final = (16, 20, 24, 32, 48)
+_ICON_SIZES_PX: Final = (16, 20, 24, 32, 48)
 _SHAPES: Final = {
     # tone -> outline in a unit square; the shapes are distinguishable without color
     "ok": ((0.15, 0.0), (1.0, 0.5), (0.15, 1.0)),  # triangle: running
@@ -54,8 +54,8 @@ def build_icon(kind: str, tone: str, dark: bool) -> QIcon:
     colors = theme.build_dark_theme() if dark else theme.build_light_theme()
     ground = colors.idle if tone == "idle" else colors.accent if kind == "folder" else colors.text
     kind_icon = QIcon()
-    for icon_px in _SIDES:
-        pixmap = theme.render_pixmap(DRAWINGS[kind], ground, icon_px)
+    for icon_px in _ICON_SIZES_PX:
+        pixmap = theme.render_pixmap(ICON_NAMES[kind], ground, icon_px)
         if tone in _SHAPES and kind != "problem":
             _add_sign(pixmap, _SHAPES[tone], colors.get_color(tone), colors.surface)
         kind_icon.addPixmap(pixmap)
@@ -80,8 +80,8 @@ def _add_sign(
 
 Path = tuple[str, ...]
 
-NODE: Final = Qt.ItemDataRole.UserRole + 1
-_REGULAR: Final = re.compile(r"[A-Za-z_][\w$#@]*")
+NODE_ROLE: Final = Qt.ItemDataRole.UserRole + 1
+_REGULAR_NAME: Final = re.compile(r"[A-Za-z_][\w$#@]*")
 """Pattern of a name that does not need square brackets."""
 
 
@@ -96,7 +96,7 @@ class TreeNode(Struct):
     folder: Folder | None = None
     asked_tick: int | None = None
     """Tick of the row's last request. None if the row came with the answer for its parent."""
-    loaded: bool = False
+    is_loaded: bool = False
     """True if the items of the folder are loaded."""
     tone: str = "text"
 
@@ -115,12 +115,12 @@ class TreeNode(Struct):
         )
 
 
-class Tree(QStandardItemModel):
+class ExplorerModel(QStandardItemModel):
     """Tree model with the rows of all servers. The view maintains the paths of expanded rows."""
 
-    failed = Signal(str, int)
+    request_failed = Signal(str, int)
     """Signal (server, error number): a request failed."""
-    refreshed = Signal()
+    rows_added = Signal()
     """Signal: rows were added, and the view may have to expand them."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -141,14 +141,16 @@ class Tree(QStandardItemModel):
         """Return the names of the rows as text for a drop into a query. Quote them if T-SQL requires it."""
         data = QMimeData()
         names = [
-            index.data(NODE).name for index in indexes if index.data(NODE).kind not in ("folder", "problem")
+            index.data(NODE_ROLE).name
+            for index in indexes
+            if index.data(NODE_ROLE).kind not in ("folder", "problem")
         ]
-        data.setText(", ".join(name if _REGULAR.fullmatch(name) else quote_name(name) for name in names))
+        data.setText(", ".join(name if _REGULAR_NAME.fullmatch(name) else quote_name(name) for name in names))
         return data
 
     # --- time ---------------------------------------------------------------------------------------------
 
-    def start(self, world: World) -> None:
+    def rebuild(self, world: World) -> None:
         """Rebuild the tree and query every server of *world*."""
         self._world = world
         self._waiting.clear()
@@ -170,7 +172,7 @@ class Tree(QStandardItemModel):
             if number == answers.TIMEOUT and world.tick < due_s:
                 continue
             del self._waiting[path]
-            item = self.find(path)
+            item = self.find_item(path)
             if item is not None:
                 self._show_answer(item, number)
 
@@ -184,10 +186,10 @@ class Tree(QStandardItemModel):
         if item is not None:
             self._query_server(item)
 
-    def load(self, index: QModelIndex) -> None:
+    def load_folder(self, index: QModelIndex) -> None:
         """Load the folder of an expanded row, if it is not loaded yet."""
         item = self.itemFromIndex(index)
-        if item is not None and get_node(item).folder is not None and not get_node(item).loaded:
+        if item is not None and get_node(item).folder is not None and not get_node(item).is_loaded:
             self._query_server(item)
 
     def _query_server(self, item: QStandardItem) -> None:
@@ -213,20 +215,20 @@ class Tree(QStandardItemModel):
             )
         elif node.folder is not None:
             server = self.world.instances[node.server]
-            self._paint(item, answers.format_folder_title(node.folder, server), "text", "")
-            items = node.folder.items
+            self._set_look(item, answers.format_folder_title(node.folder, server), "text", "")
+            items = node.folder.list_items
             self._fill_item(item, node.folder.folders, items(self.world, server) if items is not None else ())
         else:
             self._update_item(item)
         if number is not None:
-            self.failed.emit(node.server, number)
+            self.request_failed.emit(node.server, number)
 
     def _fill_item(
         self, item: QStandardItem, folders: Iterable[Folder], items: Iterable[ExplorerItem]
     ) -> None:
         node = get_node(item)
         item.removeRows(0, item.rowCount())
-        node.asked_tick, node.loaded = self.world.tick, True
+        node.asked_tick, node.is_loaded = self.world.tick, True
         for folder in folders:
             item.appendRow(self._build_folder_row(node.path, folder))
         for explorer_item in items:
@@ -240,7 +242,7 @@ class Tree(QStandardItemModel):
             item.appendRow(row)
             for folder in explorer_item.folders:
                 row.appendRow(self._build_folder_row(path, folder))
-        self.refreshed.emit()
+        self.rows_added.emit()
 
     def _update_item(self, item: QStandardItem) -> None:
         """Update one object. Remove its row if the server no longer has the object."""
@@ -248,7 +250,9 @@ class Tree(QStandardItemModel):
         folder = get_node(parent_item).folder
         assert folder is not None, "objects lie in folders"
         explorer_items = (
-            folder.items(self.world, self.world.instances[node.server]) if folder.items is not None else ()
+            folder.list_items(self.world, self.world.instances[node.server])
+            if folder.list_items is not None
+            else ()
         )
         explorer_item = next(
             (
@@ -262,30 +266,30 @@ class Tree(QStandardItemModel):
             parent_item.removeRow(item.row())
             return
         node.asked_tick = self.world.tick
-        self._paint(item, explorer_item.label, explorer_item.tone, explorer_item.tip)
+        self._set_look(item, explorer_item.label, explorer_item.tone, explorer_item.tip)
 
     def _show_failure(self, item: QStandardItem, number: int) -> None:
         """Show an error in place of the contents of a server or folder."""
         node = get_node(item)
         if node.kind == "server" or node.folder is not None:
             item.removeRows(0, item.rowCount())
-            node.asked_tick, node.loaded = self.world.tick, False
+            node.asked_tick, node.is_loaded = self.world.tick, False
             label = tr("Cannot connect to {server}.").format(server=node.server)
             problem = TreeNode((*node.path, "problem"), "problem", "problem", label)
             item.appendRow(self._build_row(problem, answers.format_client_message(number, node.server)))
 
     def _mark_server(self, name: str, number: int | None) -> None:
-        item, server = self.find((name,)), self.world.instances[name]
+        item, server = self.find_item((name,)), self.world.instances[name]
         assert item is not None, "every server has a row"
         if number is None:
-            self._paint(
+            self._set_look(
                 item,
                 answers.format_server_label(self.world, server),
                 "ok",
                 f"SQL Server {server.version}, {server.edition} Edition",
             )
         else:
-            self._paint(
+            self._set_look(
                 item,
                 tr("{name} (not available)").format(name=name),
                 "bad",
@@ -300,7 +304,7 @@ class Tree(QStandardItemModel):
         assert self._world is not None, "nothing can be asked before `start`"
         return self._world
 
-    def find(self, path: Path) -> QStandardItem | None:
+    def find_item(self, path: Path) -> QStandardItem | None:
         """Return the item at *path*, or None."""
         return next((item for item in self._iterate_items() if get_node(item).path == path), None)
 
@@ -332,8 +336,8 @@ class Tree(QStandardItemModel):
         title = answers.format_folder_title(folder, self.world.instances[parent_path[0]])
         node = TreeNode((*parent_path, folder.name), "folder", folder.name, title, folder)
         row = self._build_row(node)
-        if folder.items is None:
-            node.loaded = True  # a folder of folders needs no request
+        if folder.list_items is None:
+            node.is_loaded = True  # a folder of folders needs no request
             for inner in folder.folders:
                 row.appendRow(self._build_folder_row(node.path, inner))
         else:
@@ -344,11 +348,11 @@ class Tree(QStandardItemModel):
     def _build_row(self, node: TreeNode, tip: str = "") -> QStandardItem:
         row = QStandardItem(build_icon(node.kind, node.tone, self._dark), node.label)
         row.setEditable(False)
-        row.setData(node, NODE)
+        row.setData(node, NODE_ROLE)
         row.setToolTip(escape_tip(tip))
         return row
 
-    def _paint(self, item: QStandardItem, label: str, tone: str, tip: str) -> None:
+    def _set_look(self, item: QStandardItem, label: str, tone: str, tip: str) -> None:
         node = get_node(item)
         node.label, node.tone = label, tone
         item.setText(label)
@@ -358,5 +362,5 @@ class Tree(QStandardItemModel):
 
 def get_node(item: QStandardItem) -> TreeNode:
     """Return the node of an item."""
-    node: TreeNode = item.data(NODE)
+    node: TreeNode = item.data(NODE_ROLE)
     return node

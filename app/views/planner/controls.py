@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.number_locale import build_number_locale
 from app.widgets.reader import set_box_name
 from app.words import formatting
@@ -38,23 +38,23 @@ from engine.overrides import override
 from engine.planning import NETWORKS, MirroringPlan, PlanGoals, build_custom_workload
 
 STEPS_PER_DECADE: Final = 60
-DIGITS: Final = 3
+SIGNIFICANT_DIGITS: Final = 3
 """Significant digits of the slider's value. Links are not measured more accurately."""
 
 FIELD_SAMPLE: Final = "10,000 Mbps"
 """Sample text that determines the width of the fields next to the sliders."""
 FIELD_MARGIN_PX: Final = 18
 
-Band = tuple[str, float, float]
+SliderBand = tuple[str, float, float]
 """Name, lower bound and upper bound of a range."""
-Mark = tuple[str, float]
+SliderMark = tuple[str, float]
 """Name and value of a marked position."""
 
 
 class LogSlider(QWidget):
     """Logarithmic slider with a field, for a positive number between two bounds."""
 
-    changed = Signal(float)
+    value_changed = Signal(float)
 
     def __init__(
         self,
@@ -62,8 +62,8 @@ class LogSlider(QWidget):
         low: float,
         high: float,
         unit: str,
-        bands: Sequence[Band] = (),
-        marks: Sequence[Mark] = (),
+        bands: Sequence[SliderBand] = (),
+        marks: Sequence[SliderMark] = (),
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
@@ -100,7 +100,7 @@ class LogSlider(QWidget):
         return self.field.value()
 
     def set_value(self, value: float) -> None:
-        """Set slider and field to *value*, limited to the bounds. Emit `changed` if the value is new."""
+        """Set slider and field to *value*, limited to the bounds. Emit `changed_seats` if the value is new."""
         self.field.setValue(min(max(value, self._low), self._high))
 
     def compute_position(self, value: float) -> int:
@@ -110,11 +110,11 @@ class LogSlider(QWidget):
     def _on_slider_moved(self, position: int) -> None:
         if position != self.compute_position(self.field.value()):
             value = self._low * 10.0 ** (position / STEPS_PER_DECADE)
-            self.field.setValue(min(float(f"{value:.{DIGITS}g}"), self._high))
+            self.field.setValue(min(float(f"{value:.{SIGNIFICANT_DIGITS}g}"), self._high))
 
     def _on_typed(self, value: float) -> None:
         self.slider.setValue(self.compute_position(value))
-        self.changed.emit(value)
+        self.value_changed.emit(value)
 
 
 class FigureBox(QDoubleSpinBox):
@@ -124,7 +124,7 @@ class FigureBox(QDoubleSpinBox):
         super().__init__(parent)
         self.setLocale(build_number_locale())
         self._show_font()
-        theme.call_after_events(self, theme.FONT, self._show_font)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._show_font)
 
     def _show_font(self) -> None:
         self.setFixedWidth(self.fontMetrics().horizontalAdvance(FIELD_SAMPLE) + FIELD_MARGIN_PX)
@@ -140,12 +140,12 @@ class SliderLabels(QWidget):
     def __init__(
         self,
         slider: QSlider,
-        position_of: Callable[[float], int],
-        bands: Sequence[Band],
-        marks: Sequence[Mark],
+        compute_position: Callable[[float], int],
+        bands: Sequence[SliderBand],
+        marks: Sequence[SliderMark],
     ) -> None:
         super().__init__()
-        self._slider, self._position_of = slider, position_of
+        self._slider, self._position_of = slider, compute_position
         self._bands, self._marks = tuple(bands), tuple(marks)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setToolTip(
@@ -190,7 +190,7 @@ class SliderLabels(QWidget):
         painter.end()
 
 
-OWN: Final = mark("Custom values")
+CUSTOM_VALUES: Final = mark("Custom values")
 WORKLOADS: Final = {
     mark("Workload1: order management"): (WORKLOAD1, "nec", 2005),
     mark("Workload2: stock trading"): (WORKLOAD2, "nec", 2005),
@@ -214,7 +214,7 @@ BANDWIDTHS: Final = (
 )
 
 
-class OwnField(Struct, frozen=True):
+class CustomField(Struct, frozen=True):
     """Field for one figure of a custom workload."""
 
     title: str
@@ -227,9 +227,9 @@ class OwnField(Struct, frozen=True):
     tip: str = ""
 
 
-OWN_FIELDS: Final = (  # in the order of the parameters of `build_custom_workload`
-    OwnField(mark("Connections"), "connections", 100, "", 0, 100_000, 1),
-    OwnField(
+CUSTOM_FIELDS: Final = (  # in the order of the parameters of `build_custom_workload`
+    CustomField(mark("Connections"), "connections", 100, "", 0, 100_000, 1),
+    CustomField(
         mark("Think time"),
         "think_s",
         1.0,
@@ -238,10 +238,10 @@ OWN_FIELDS: Final = (  # in the order of the parameters of `build_custom_workloa
         600,
         tip=mark("time between a response and the next request"),
     ),
-    OwnField(
+    CustomField(
         mark("Log"), "log_kb_per_transaction", 8.0, " KB", 1, 100_000, 0.1, mark("log of one transaction")
     ),
-    OwnField(
+    CustomField(
         mark("Transactions"),
         "transactions_per_s",
         80.0,
@@ -256,7 +256,7 @@ OWN_FIELDS: Final = (  # in the order of the parameters of `build_custom_workloa
 )
 
 
-class Controls(QScrollArea):
+class PlannerControls(QScrollArea):
     """Left side of the planner with its inputs."""
 
     changed = Signal()
@@ -268,10 +268,10 @@ class Controls(QScrollArea):
         self.setWidgetResizable(True)
         self.setAccessibleName(tr("Assumptions"))
         self.workload = QComboBox()
-        for title in (*WORKLOADS, OWN):
+        for title in (*WORKLOADS, CUSTOM_VALUES):
             self.workload.addItem(tr(title), title)
         set_box_name(self.workload, tr("Workload"))
-        self.own = {field.name: _build_spin_box(field) for field in OWN_FIELDS}
+        self.own = {field.name: _build_spin_box(field) for field in CUSTOM_FIELDS}
         self.problem = QLabel(wordWrap=True)
         self.scale = LogSlider(tr("Load"), *SCALE_BOUNDS, "×")
         self.scale.setToolTip(tr("Multiplies the connections of the workload"))
@@ -304,7 +304,7 @@ class Controls(QScrollArea):
         self.volume = _build_number(tr("Log volume"), 40.0, " GB", 0, 100_000.0, 1.0)
         self._lay_out()
         self._connect()
-        self._show_what_applies()
+        self._update_enabled_fields()
 
     # --- inputs and values ----------------------------------------------------------------------------------
 
@@ -352,7 +352,7 @@ class Controls(QScrollArea):
         workload = WORKLOADS.get(self.workload.currentData())
         if workload is not None:
             return workload[0]
-        connections, think_s, log_kb, transactions = (self.own[field.name].value() for field in OWN_FIELDS)
+        connections, think_s, log_kb, transactions = (self.own[field.name].value() for field in CUSTOM_FIELDS)
         return build_custom_workload(
             connections, think_s, log_kb, transactions, SITES[self.site.currentData()]
         )
@@ -361,7 +361,7 @@ class Controls(QScrollArea):
 
     def _lay_out(self) -> None:
         widget = QWidget()
-        self._own_rows = _build_rows(*((tr(field.title), self.own[field.name]) for field in OWN_FIELDS))
+        self._own_rows = _build_rows(*((tr(field.title), self.own[field.name]) for field in CUSTOM_FIELDS))
         self.problem.hide()
         goals = (
             (tr("Acceptable data loss"), self.rpo),
@@ -400,7 +400,7 @@ class Controls(QScrollArea):
 
     def _build_safety_row(self) -> QWidget:
         row = QWidget()
-        layout = lay_row(parent=row, margins=0, spacing=4)
+        layout = build_row(parent=row, margins=0, spacing=4)
         for number, (title, mode) in enumerate(SAFETIES):
             button = QToolButton()
             button.setText(tr(title))
@@ -415,19 +415,19 @@ class Controls(QScrollArea):
         return row
 
     def _connect(self) -> None:
-        self.workload.currentIndexChanged.connect(lambda _: self._choose_surroundings())
+        self.workload.currentIndexChanged.connect(lambda _: self._select_environment())
         for box in (self.workload, self.site, self.version):
             box.currentIndexChanged.connect(self._on_change)
         for tick in (self.encryption, self.compression):
             tick.toggled.connect(self._on_change)
         for slider in (self.scale, self.rtt, self.bandwidth):
-            slider.changed.connect(self._on_change)
+            slider.value_changed.connect(self._on_change)
         fields = (self.loss, self.ratio, self.rpo, self.response, self.cost, self.pause, self.volume)
         for field in (*fields, *self.own.values()):
             field.valueChanged.connect(self._on_change)
         self.safety.idToggled.connect(lambda _, is_checked: self._on_change() if is_checked else None)
 
-    def _choose_surroundings(self) -> None:
+    def _select_environment(self) -> None:
         """Select servers, version and compression of the workload. A custom workload keeps the current ones."""
         name = self.workload.currentData()
         if name in WORKLOADS:
@@ -437,11 +437,11 @@ class Controls(QScrollArea):
             self.ratio.setValue(100.0 * workload.compression_ratio)
 
     def _on_change(self, _: object = None) -> None:
-        self._show_what_applies()
+        self._update_enabled_fields()
         self.changed.emit()
 
-    def _show_what_applies(self) -> None:
-        self._own_rows.setVisible(self.workload.currentData() == OWN)
+    def _update_enabled_fields(self) -> None:
+        self._own_rows.setVisible(self.workload.currentData() == CUSTOM_VALUES)
         compresses = self.version.currentData() >= COMPRESSION_VERSION_MIN
         self.compression.setEnabled(compresses)
         self.ratio.setEnabled(compresses and self.compression.isChecked())
@@ -457,7 +457,7 @@ NETWORKS_SHOWN: Final = tuple((name, max(low, RTT_BOUNDS_MS[0]), high) for name,
 """Networks of Table 7, limited to the bounds of the axis, which does not start at 0."""
 
 
-def _build_spin_box(field: OwnField) -> QDoubleSpinBox:
+def _build_spin_box(field: CustomField) -> QDoubleSpinBox:
     box = _build_number(
         tr(field.title), field.default, field.unit, field.decimals, field.maximum, field.minimum
     )

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.views.planner.controls import NETWORKS_SHOWN
 from app.widgets import theme
-from app.widgets.axes import LogAxis, ValueAxis, build_heights, compute_value_range
+from app.widgets.axes import LogAxis, ValueAxis, compute_positions, compute_value_range
 from app.widgets.layouts import lay_column
 from app.widgets.theme import ThemeTokens
 from app.words.formatting import COUNTERS as ENGINE_COUNTERS
@@ -50,27 +50,27 @@ COUNTERS: Final = {
 }
 """Name in a sweep -> counter, for counters that can be plotted."""
 
-LOGARITHMIC: Final = ("response_s", "commit_delay_ms")
+LOG_SCALE_COUNTERS: Final = ("response_s", "commit_delay_ms")
 """Counters with a logarithmic axis, because they differ between links by orders of magnitude."""
 
-ON_THE_LINK: Final = ("send_queue_growth_kb_per_s", "link_use_percent", "mirror_cpu_percent")
+MIRROR_COUNTERS: Final = ("send_queue_growth_kb_per_s", "link_use_percent", "mirror_cpu_percent")
 """Counters that exist only with a mirror."""
 
 MODES: Final = (SafetyMode.NONE, SafetyMode.OFF, SafetyMode.FULL)
 """Safety modes in drawing order."""
 
-NAMES: Final = {SafetyMode.NONE: mark("no mirror"), SafetyMode.OFF: "OFF", SafetyMode.FULL: "FULL"}
+MODE_NAMES: Final = {SafetyMode.NONE: mark("no mirror"), SafetyMode.OFF: "OFF", SafetyMode.FULL: "FULL"}
 
 BAND_ALPHA: Final = 110
 CHOSEN_WIDTH, OTHER_WIDTH = 2.6, 1.4
 TAG_STEP: Final = 0.16
 """Vertical distance between labels of adjacent notes, as a share of the plot's height."""
 
-EDGE: Final = 0.02
+EDGE_MARGIN: Final = 0.02
 """Margin at the ends of a sweep, so that dots there are completely visible."""
 
 
-def get_color(mode: SafetyMode, colors: ThemeTokens) -> QColor:
+def get_mode_color(mode: SafetyMode, colors: ThemeTokens) -> QColor:
     """Return the color of a safety mode, which is the same everywhere in the planner. No mirror is gray."""
     return {SafetyMode.FULL: colors.series[0], SafetyMode.OFF: colors.series[1]}.get(mode, colors.idle)
 
@@ -91,7 +91,7 @@ class PlotCell(QObject):
     def __init__(self, counter: Counter, bands: Sequence[tuple[str, float, float]], parent: QObject) -> None:
         super().__init__(parent)
         self.counter = counter
-        self.logarithmic = counter.name in LOGARITHMIC
+        self.logarithmic = counter.name in LOG_SCALE_COUNTERS
         left_axis = ValueAxis(counter.unit, self.logarithmic)
         self.plot = pg.PlotItem(
             axisItems={"left": left_axis, "bottom": LogAxis(orientation="bottom")}, enableMenu=False
@@ -144,12 +144,12 @@ class PlotCell(QObject):
         """
         for mode, curve in self.curves.items():
             sweep = sweeps.get(mode)
-            if sweep is None or (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK):
+            if sweep is None or (mode is SafetyMode.NONE and self.counter.name in MIRROR_COUNTERS):
                 curve.setData([], [])
                 continue
             curve.setData(np.log10(sweep.x), self._compute_heights(sweep.read_column(self.counter.name)))
         x = np.log10(next(iter(sweeps.values())).x)
-        self.plot.setXRange(float(x[0]), float(x[-1]), padding=EDGE)
+        self.plot.setXRange(float(x[0]), float(x[-1]), padding=EDGE_MARGIN)
         self.plot.setYRange(bottom, top, padding=0)
         for index, name in enumerate(self._names):
             name.setPos(float(np.log10(self._bands[index][2])), top)
@@ -162,7 +162,9 @@ class PlotCell(QObject):
         self._chosen_safety = selected_mode
         self.mark.setValue(float(np.log10(axis_value)))
         for mode, dots in self.dots.items():
-            is_shown = mode in values and not (mode is SafetyMode.NONE and self.counter.name in ON_THE_LINK)
+            is_shown = mode in values and not (
+                mode is SafetyMode.NONE and self.counter.name in MIRROR_COUNTERS
+            )
             height = self._compute_heights(np.array([values[mode]])) if is_shown else np.zeros(0)
             dots.setData(np.full(len(height), np.log10(axis_value)), height)
         self._update_pens()
@@ -173,8 +175,8 @@ class PlotCell(QObject):
             heights = self._compute_heights(np.array(values.get(mode, ()), dtype=float))
             dots.setData(np.full(len(heights), np.log10(axis_value)), heights)
 
-    def show_notes(self, notes: Sequence[AxisNote], tagged: bool) -> None:
-        """Draw dotted lines at the values that papers mention. If *tagged*, add the numbers of their figures."""
+    def show_notes(self, notes: Sequence[AxisNote], has_labels: bool) -> None:
+        """Draw dotted lines at the values that papers mention. If *has_labels*, add the numbers of their figures."""
         for line, tag in self._notes:
             self.plot.removeItem(line)
             self.plot.removeItem(tag)
@@ -182,7 +184,7 @@ class PlotCell(QObject):
         bottom, top = self._range
         for number, note in enumerate(notes):
             line = pg.InfiniteLine(float(np.log10(note.value)), angle=90)
-            tag = pg.TextItem(note.tag if tagged else "", anchor=(0.0, 1.0))
+            tag = pg.TextItem(note.tag if has_labels else "", anchor=(0.0, 1.0))
             tag.setPos(float(np.log10(note.value)), bottom + TAG_STEP * number * (top - bottom))
             self.plot.addItem(line, ignoreBounds=True)
             self.plot.addItem(tag, ignoreBounds=True)
@@ -198,7 +200,7 @@ class PlotCell(QObject):
             self._names.append(item)
 
     def _compute_heights(self, values: Array) -> Array:
-        return build_heights(values, self.logarithmic)
+        return compute_positions(values, self.logarithmic)
 
     # --- appearance -----------------------------------------------------------------------------------------
 
@@ -228,7 +230,7 @@ class PlotCell(QObject):
         if self._colors is None:
             return
         for mode in MODES:
-            color = get_color(mode, self._colors)
+            color = get_mode_color(mode, self._colors)
             style = Qt.PenStyle.DashLine if mode is SafetyMode.NONE else Qt.PenStyle.SolidLine
             width = CHOSEN_WIDTH if mode is self._chosen_safety else OTHER_WIDTH
             self.curves[mode].setPen(pg.mkPen(color, width=width, style=style))
@@ -241,21 +243,21 @@ class PlotCell(QObject):
 Sweeps = Mapping[SafetyMode, Sweep]
 
 AXES: Final = (("rtt_ms", mark("Round trip, ms")), ("bandwidth_mbps", mark("Bandwidth, Mbps")))
-AT_FIRST: Final = ("transactions_per_s", "response_s", "send_queue_growth_kb_per_s")
+DEFAULT_COUNTERS: Final = ("transactions_per_s", "response_s", "send_queue_growth_kb_per_s")
 ROW_LINES_MIN: Final = 6.0
 """Minimum height of a row of plots, in lines of text."""
 ROW_GAP_LINES: Final = 0.3
 """Gap between plots and titles in lines of text. It leaves space for half of the label at the axis end."""
 AXIS_SAMPLE: Final = "500 MB/s"
 
-PAPER_LAN: Final = MirroringPlan()
+PAPER_PLAN: Final = MirroringPlan()
 """Plan with the link of the papers' tables. Their values appear only for this link."""
 
 
 class PlanCurves(QWidget):
     """Grid of plots. Both plots of a row have the same value axis."""
 
-    moved = Signal(str, float)
+    plan_dragged = Signal(str, float)
     """Signal: name of the axis, and the value to which the user dragged the plan."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -274,8 +276,8 @@ class PlanCurves(QWidget):
         self._grid.setVerticalSpacing(0)
         lay_column(self._view, parent=self, margins=0)
         self.setAccessibleName(tr("Curves"))
-        self.plot_counters(AT_FIRST)
-        theme.call_after_events(self, theme.LOOKS, self._recolor)
+        self.plot_counters(DEFAULT_COUNTERS)
+        theme.call_after_events(self, theme.LOOK_EVENTS, self._recolor)
 
     def plot_counters(self, counters: Sequence[str]) -> None:
         """Plot *counters*, one row for each."""
@@ -289,7 +291,7 @@ class PlanCurves(QWidget):
             self._titles[name] = title
             for column, (axis, label) in enumerate(AXES):
                 cell = PlotCell(COUNTERS[name], NETWORKS_SHOWN if axis == "rtt_ms" else (), self)
-                cell.dragged.connect(lambda value, axis=axis: self.moved.emit(axis, value))
+                cell.dragged.connect(lambda value, axis=axis: self.plan_dragged.emit(axis, value))
                 cell.plot.showAxis("left", column == 0)
                 last = number == len(counters) - 1
                 cell.plot.getAxis("bottom").setStyle(showValues=last)
@@ -318,7 +320,7 @@ class PlanCurves(QWidget):
         """
         self._shown_plan = plan, sweeps, plan_figures
         for name in self.counters:
-            modes = [mode for mode in MODES if mode is not SafetyMode.NONE or name not in ON_THE_LINK]
+            modes = [mode for mode in MODES if mode is not SafetyMode.NONE or name not in MIRROR_COUNTERS]
             values = [
                 sweep.read_column(name)
                 for mode_sweeps in sweeps.values()
@@ -327,21 +329,21 @@ class PlanCurves(QWidget):
             ]
             counter = COUNTERS[name]
             bottom, top = compute_value_range(
-                np.concatenate(values), counter.unit, name in LOGARITHMIC, counter.least_top
+                np.concatenate(values), counter.unit, name in LOG_SCALE_COUNTERS, counter.least_top
             )
             own_values = {mode: float(getattr(figure, name)) for mode, figure in plan_figures.items()}
             for axis, _ in AXES:
                 cell = self.cells[name, axis]
                 cell.draw(sweeps[axis], bottom, top)
                 cell.show_plan(getattr(plan, axis), own_values, plan.safety)
-                cell.show_published(getattr(PAPER_LAN, axis), _list_measured_values(plan, axis, name))
+                cell.show_published(getattr(PAPER_PLAN, axis), _list_measured_values(plan, axis, name))
         for axis, _ in AXES:
             notes = [
-                AxisNote(statement.at, statement.figure.replace("Figure", "Fig."))
+                AxisNote(statement.axis_value, statement.figure.replace("Figure", "Fig."))
                 for statement in find_statements(plan.workload, plan.safety, axis)
             ]
             for number, name in enumerate(self.counters):
-                self.cells[name, axis].show_notes(notes, tagged=number == 0)
+                self.cells[name, axis].show_notes(notes, has_labels=number == 0)
         self._write_titles()
 
     def _write_titles(self) -> None:
@@ -353,12 +355,12 @@ class PlanCurves(QWidget):
             counter = COUNTERS[name]
             parts = [f'<b style="color:{colors.text.name()}">{tr(counter.title)}</b>']
             for mode in reversed(MODES):
-                if mode is SafetyMode.NONE and name in ON_THE_LINK:
+                if mode is SafetyMode.NONE and name in MIRROR_COUNTERS:
                     continue
                 value = counter.unit.text(float(getattr(current_points[mode], name)))
-                words = f"{tr(NAMES[mode])} {value}"
+                words = f"{tr(MODE_NAMES[mode])} {value}"
                 words = f"<b>{words}</b>" if mode is plan.safety else words
-                dot = f'<span style="color:{get_color(mode, colors).name()}">●</span>'
+                dot = f'<span style="color:{get_mode_color(mode, colors).name()}">●</span>'
                 parts.append(f'{dot} <span style="color:{colors.text.name()}">{words}</span>')
             title.setText("&nbsp;&nbsp;&nbsp;".join(parts), size=f"{self.font().pointSizeF():g}pt")
 
@@ -381,8 +383,8 @@ class PlanCurves(QWidget):
 
 def is_measured(plan: MirroringPlan, axis: str) -> bool:
     """Return True if the papers' tables were measured on the plan's link. *axis* is not compared."""
-    measured = PAPER_LAN.with_changes(**{axis: getattr(plan, axis)})
-    return all(getattr(plan, name) == getattr(measured, name) for name in _LINK)
+    measured = PAPER_PLAN.with_changes(**{axis: getattr(plan, axis)})
+    return all(getattr(plan, name) == getattr(measured, name) for name in _LINK_FIELDS)
 
 
 def _list_measured_values(plan: MirroringPlan, axis: str, counter: str) -> dict[SafetyMode, list[float]]:
@@ -392,4 +394,4 @@ def _list_measured_values(plan: MirroringPlan, axis: str, counter: str) -> dict[
     return {mode: [point.value for point in find_points(plan.workload, mode, counter)] for mode in MODES}
 
 
-_LINK: Final = ("site", "scale", "rtt_ms", "bandwidth_mbps", "loss", "compression_ratio", "version")
+_LINK_FIELDS: Final = ("site", "scale", "rtt_ms", "bandwidth_mbps", "loss", "compression_ratio", "version")

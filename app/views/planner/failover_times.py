@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QProgressBar, QSizeP
 
 from app.views.planner.controls import FigureBox
 from app.widgets import theme
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.widgets.signs import draw_levels
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.judging.sweep import (
-    CAUSES,
+    FAULT_VERBS,
     RunOutcome,
     build_failover_scenario,
     compute_confidence_interval,
@@ -25,10 +25,10 @@ from engine.drill.time.cooperative_tasks import Slices
 from engine.overrides import override
 from engine.planning import MirroringPlan
 
-RUNS: Final = 100
+RUNS_PER_CAUSE: Final = 100
 """Number of runs per cause. Assumed: the share is then accurate to 10 percentage points."""
 
-NAMES: Final = {
+CAUSE_NAMES: Final = {
     "power-off": mark("power lost"),
     "stop-service": mark("service stopped"),
     "hang": mark("server hangs"),
@@ -36,7 +36,7 @@ NAMES: Final = {
 }
 """Cause (an event on the principal) -> label."""
 
-STROKES: Final = {
+CAUSE_LINE_STYLES: Final = {
     "power-off": Qt.PenStyle.SolidLine,
     "stop-service": Qt.PenStyle.DashLine,
     "hang": Qt.PenStyle.DashDotLine,
@@ -47,7 +47,7 @@ STROKES: Final = {
 LIMIT_S: Final = 10.0
 """Initial time limit: the default partner timeout."""
 
-SHOWN_S: Final = 60.0
+TIME_AXIS_MAX_S: Final = 60.0
 """Maximum time on the axis. Longer times appear only as figures."""
 
 
@@ -65,18 +65,18 @@ class FailoverTimesDialog(QDialog):
         """Cause -> seconds without service of each run, in order."""
         self.limit = FigureBox()
         self.limit.setDecimals(1)
-        self.limit.setRange(0.5, SHOWN_S)
+        self.limit.setRange(0.5, TIME_AXIS_MAX_S)
         self.limit.setSuffix(" s")
         self.limit.setValue(LIMIT_S)
         self.limit.setAccessibleName(tr("Maximum downtime"))
         self.limit.valueChanged.connect(self._show_times)
-        self.chart = RecoveryShares()
+        self.chart = RecoveryChart()
         self._bar = QProgressBar(textVisible=False)
         self._rows = QGridLayout()
         self._lay_out(plan)
         self._remaining_runs = [
             (cause, cause_scenario)
-            for cause in CAUSES
+            for cause in FAULT_VERBS
             if (cause_scenario := build_failover_scenario(plan, cause)) is not None
         ]
         self._work: Slices[list[RunOutcome]] | None = None
@@ -98,7 +98,7 @@ class FailoverTimesDialog(QDialog):
             return
         cause, scenario = self._remaining_runs[0]
         if self._work is None:
-            self._work = simulate_failovers(scenario, RUNS)
+            self._work = simulate_failovers(scenario, RUNS_PER_CAUSE)
         try:
             share = next(self._work)
         except StopIteration as end:
@@ -107,7 +107,7 @@ class FailoverTimesDialog(QDialog):
             self.downtimes[cause] = sorted(run_outcome.downtime_s for run_outcome in end.value)
             self._show_times()
         else:
-            self._bar.setValue(round(100 * (len(self.downtimes) + share) / len(CAUSES)))
+            self._bar.setValue(round(100 * (len(self.downtimes) + share) / len(FAULT_VERBS)))
 
     def _show_times(self) -> None:
         limit_s = self.limit.value()
@@ -120,8 +120,8 @@ class FailoverTimesDialog(QDialog):
         )
         sure = tr("confidence interval (95%)")
         head = (tr("At the principal"), limit_text, sure, tr("Median"), tr("95th percentile"))
-        rows = [head, *(_format_row(cause, self.downtimes.get(cause, ()), limit_s) for cause in CAUSES)]
-        for number, cause in enumerate(CAUSES):
+        rows = [head, *(_format_row(cause, self.downtimes.get(cause, ()), limit_s) for cause in FAULT_VERBS)]
+        for number, cause in enumerate(FAULT_VERBS):
             self._rows.addWidget(LineStyleSample(number, cause), number + 1, 0)
         for number, row in enumerate(rows):
             for column, text in enumerate(row, start=1):
@@ -132,7 +132,7 @@ class FailoverTimesDialog(QDialog):
                 self._rows.addWidget(label, number, column)
 
     def _lay_out(self, plan: MirroringPlan) -> None:
-        question_row = lay_row(
+        question_row = build_row(
             QLabel(tr("How often is the database online within")), self.limit, QLabel(tr("of a failure?")), 0
         )
         text = tr(
@@ -140,7 +140,7 @@ class FailoverTimesDialog(QDialog):
             "safety FULL and a witness at the mirror site. Times run from the failure until the "
             "database is online on the other server."
         ).format(
-            runs=RUNS,
+            runs=RUNS_PER_CAUSE,
             rtt=formatting.format_significant(plan.rtt_ms),
             bandwidth=formatting.format_significant(plan.bandwidth_mbps),
         )
@@ -153,11 +153,11 @@ class FailoverTimesDialog(QDialog):
 
 def _format_row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str, ...]:
     if not times:
-        return tr(NAMES[cause]), *[formatting.NOTHING] * 4
+        return tr(CAUSE_NAMES[cause]), *[formatting.NO_VALUE] * 4
     hits = len([time_s for time_s in times if time_s <= limit_s])
     low, high = compute_confidence_interval(hits, len(times))
     return (
-        tr(NAMES[cause]),
+        tr(CAUSE_NAMES[cause]),
         tr("{hits} of {runs}").format(hits=hits, runs=len(times)),
         f"{100 * low:.0f}–{100 * high:.0f}{formatting.format_percent_sign()}",
         formatting.format_seconds(compute_percentile(times, 50)),
@@ -165,7 +165,7 @@ def _format_row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str
     )
 
 
-class RecoveryShares(QWidget):
+class RecoveryChart(QWidget):
     """Chart with a curve per cause: the share of runs whose service was back by each time."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -191,7 +191,7 @@ class RecoveryShares(QWidget):
         self.setAccessibleDescription(
             "; ".join(
                 text.format(
-                    cause=tr(NAMES[cause]),
+                    cause=tr(CAUSE_NAMES[cause]),
                     hits=len([t for t in cause_times if t <= limit_s]),
                     runs=len(cause_times),
                 )
@@ -210,7 +210,7 @@ class RecoveryShares(QWidget):
         left_px = metrics.horizontalAdvance(f"100{formatting.format_percent_sign()}") + 8
         box = QRectF(left_px, line * 2.6, self.width() - left_px - 1.5 * line, self.height() - line * 5.4)
         slowest = max((cause_times[-1] for cause_times in self._times.values()), default=0.0)
-        end_s = min(SHOWN_S, 5.0 * (int(max(slowest, self._limit_s) / 5.0) + 1))
+        end_s = min(TIME_AXIS_MAX_S, 5.0 * (int(max(slowest, self._limit_s) / 5.0) + 1))
 
         def map_to_point(seconds: float, share: float) -> QPointF:
             return QPointF(
@@ -220,7 +220,7 @@ class RecoveryShares(QWidget):
         self._paint_axes(painter, box, line, end_s)
         colors = theme.get_tokens(self.palette())
         for number, (cause, times) in enumerate(self._times.items()):
-            painter.setPen(QPen(colors.series[number], 2.0, STROKES[cause]))
+            painter.setPen(QPen(colors.series[number], 2.0, CAUSE_LINE_STYLES[cause]))
             points, share = [map_to_point(0.0, 0.0)], 0.0
             for rank, seconds in enumerate(times, start=1):
                 if seconds > end_s:
@@ -266,7 +266,7 @@ class LineStyleSample(QWidget):
 
     def __init__(self, number: int, cause: str) -> None:
         super().__init__()
-        self._number, self._stroke = number, STROKES[cause]
+        self._number, self._stroke = number, CAUSE_LINE_STYLES[cause]
         self.setFixedWidth(3 * self.fontMetrics().height())
 
     @override

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.files import atomic_write
-from app.views.planner.controls import Controls
+from app.views.planner.controls import PlannerControls
 from app.views.planner.curves import AXES, COUNTERS, MODES, PlanCurves, Sweeps, is_measured
 from app.views.planner.failover_times import FailoverTimesDialog
 from app.widgets import theme
@@ -32,12 +32,12 @@ from app.widgets.bars import attach_menu
 from app.widgets.flow import FlowLayout
 from app.widgets.key_button import build_back_button
 from app.widgets.layouts import lay_column
-from app.widgets.save_file import ask_file
-from app.widgets.scroll_container import ANY_SIZE
+from app.widgets.save_file import ask_for_file
+from app.widgets.scroll_container import SIZE_UNLIMITED
 from app.words import formatting
 from app.words.language import tr
 from app.words.localization import localize
-from engine.drill.judging.sweep import CAUSES, build_failover_scenario
+from engine.drill.judging.sweep import FAULT_VERBS, build_failover_scenario
 from engine.flow import SafetyMode
 from engine.overrides import override
 from engine.planning import (
@@ -61,7 +61,7 @@ PLAN_COLUMNS: Final = (
 )  # fmt: skip
 
 
-def list_rows(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:
+def build_table(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:
     """Return a table with headings, and a row for each point of each sweep."""
     table = [["workload", "safety", "varied", *PLAN_COLUMNS, *COLUMNS]]
     for curve in (curve_point for by_mode in sweeps for curve_point in by_mode.values()):
@@ -73,14 +73,14 @@ def list_rows(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]])
     return table
 
 
-def as_csv(table: list[list[str]]) -> str:
+def format_csv(table: list[list[str]]) -> str:
     """Convert *table* to CSV."""
     output = io.StringIO()
     csv.writer(output, lineterminator="\n").writerows(table)
     return output.getvalue()
 
 
-SIGNS: Final = {Severity.OK: "✓", Severity.WARN: "!", Severity.BAD: "✕", Severity.INFO: "·"}
+SEVERITY_SYMBOLS: Final = {Severity.OK: "✓", Severity.WARN: "!", Severity.BAD: "✕", Severity.INFO: "·"}
 """Severity -> symbol, which makes findings distinguishable without color."""
 
 
@@ -125,19 +125,19 @@ class PlannerFindings(QScrollArea):
         if not self._shown_findings:
             return
         first, *other_findings = self._shown_findings
-        tone, ground = colors.get_color(first.tone), colors.get_color(f"{first.tone}_soft")
-        self.verdict.setText(f"{SIGNS[first.tone]}  {localize(first.text)}")
+        tone, ground = colors.get_color(first.severity), colors.get_color(f"{first.severity}_soft")
+        self.verdict.setText(f"{SEVERITY_SYMBOLS[first.severity]}  {localize(first.text)}")
         self.verdict.setStyleSheet(
             f"color: {tone.name()}; background: {ground.name()}; border-radius: 6px; padding: 6px 10px; "
             "font-weight: 600"
         )
         for number, finding in enumerate(other_findings):
             sign, topic, text = (
-                QLabel(SIGNS[finding.tone]),
+                QLabel(SEVERITY_SYMBOLS[finding.severity]),
                 QLabel(localize(finding.topic)),
                 QLabel(localize(finding.text)),
             )
-            sign.setStyleSheet(f"color: {colors.get_color(finding.tone).name()}; font-weight: 600")
+            sign.setStyleSheet(f"color: {colors.get_color(finding.severity).name()}; font-weight: 600")
             topic.setProperty("muted", "true")
             text.setWordWrap(True)
             text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -153,22 +153,22 @@ class PlannerFindings(QScrollArea):
             self._write()
 
 
-CURVES_AFTER_MS: Final = 30
+CURVES_INTERVAL_MS: Final = 30
 """Minimum interval between updates of the curves during a drag."""
 
-FINDINGS_AFTER_MS: Final = 180
+FINDINGS_DELAY_MS: Final = 180
 """Delay after the last change before the findings are updated."""
 
-LEFT_LETTERS: Final = 44
+CONTROLS_WIDTH_LETTERS: Final = 44
 """Width of the controls in letters. The longest machine name fits."""
-NARROW_LEFTS: Final = 2.2
+WIDE_PAGE_RATIO_MIN: Final = 2.2
 """Minimum ratio of page width to controls width for curves next to the controls."""
 CONTROLS_LINES: Final = 12
 """Minimum height in lines of the controls when they are above the curves."""
-SHARES: Final = (400, 230)
+INITIAL_HEIGHTS: Final = (400, 230)
 """Initial heights of curves and findings."""
 
-POINTS: Final = {"rtt_ms": RTT_MS, "bandwidth_mbps": BANDWIDTH_MBPS}
+SWEEP_VALUES: Final = {"rtt_ms": RTT_MS, "bandwidth_mbps": BANDWIDTH_MBPS}
 LOSSY_STRIDE: Final = 2
 """Step between computed points on a link with packet loss, for which the computation takes longer."""
 
@@ -182,7 +182,7 @@ class Planner(QWidget):
         super().__init__(parent)
         self.setWindowTitle(tr("Link planner"))
         self.setAccessibleName(tr("Link planner"))
-        self.controls = Controls()
+        self.controls = PlannerControls()
         self.curves = PlanCurves()
         self.findings = PlannerFindings()
         self.plan: MirroringPlan | None = None
@@ -194,12 +194,12 @@ class Planner(QWidget):
         self._status.setProperty("muted", "true")
         self._status.hide()
         self._stale = True
-        self.curves_timer = self._create_timer(CURVES_AFTER_MS, self.redraw)
-        self.findings_timer = self._create_timer(FINDINGS_AFTER_MS, self.rewrite)
+        self.curves_timer = self._create_timer(CURVES_INTERVAL_MS, self.draw_curves)
+        self.findings_timer = self._create_timer(FINDINGS_DELAY_MS, self.write_findings)
         self._lay_out()
         self.controls.changed.connect(self._on_change)
-        self.curves.moved.connect(self._on_moved)
-        theme.call_after_events(self, theme.SIZE, self._fit)
+        self.curves.plan_dragged.connect(self._on_moved)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._fit)
 
     @override
     def sizeHint(self) -> QSize:
@@ -214,7 +214,7 @@ class Planner(QWidget):
 
     # --- delayed updates ------------------------------------------------------------------------------------
 
-    def redraw(self) -> None:
+    def draw_curves(self) -> None:
         """Draw the curves of the current plan."""
         self.curves_timer.stop()
         try:
@@ -234,11 +234,11 @@ class Planner(QWidget):
         self.curves.show_plan(plan, self.sweeps, current_points)
         self._write_notes(plan)
 
-    def rewrite(self) -> None:
+    def write_findings(self) -> None:
         """Write the findings for the current plan and goals."""
         self.findings_timer.stop()
         if self.curves_timer.isActive():
-            self.redraw()
+            self.draw_curves()
         self.goals = self.controls.get_goals()
         self.findings.show_findings(list_findings(self.plan, self.goals) if self.plan is not None else [])
 
@@ -281,7 +281,7 @@ class Planner(QWidget):
 
     def show_times(self) -> FailoverTimesDialog | None:
         """Show the failover times of the current plan in a separate window, and return the window."""
-        if self.plan is None or build_failover_scenario(self.plan, CAUSES[0]) is None:
+        if self.plan is None or build_failover_scenario(self.plan, FAULT_VERBS[0]) is None:
             self._show_status(
                 tr("Automatic failover needs safety FULL, and only a published workload can be simulated.")
             )
@@ -294,16 +294,16 @@ class Planner(QWidget):
 
     def list_table_rows(self) -> list[list[str]]:
         """Return headings and all points of the displayed curves."""
-        return list_rows(self.plan, self.sweeps.values()) if self.plan is not None else []
+        return build_table(self.plan, self.sweeps.values()) if self.plan is not None else []
 
-    def copy(self) -> None:
+    def copy_figures(self) -> None:
         """Copy the figures to the clipboard."""
         QGuiApplication.clipboard().setText(formatting.format_tab_separated(self.list_table_rows()))
         self._show_status(tr("Copied: one row per point of each curve."))
 
     def save_csv(self, file: str) -> None:
         """Save the figures as CSV."""
-        self._save(file, lambda path: atomic_write.write(path, as_csv(self.list_table_rows())))
+        self._save(file, lambda path: atomic_write.write_atomically(path, format_csv(self.list_table_rows())))
 
     def save_picture(self, file: str) -> None:
         """Save curves and findings as a picture."""
@@ -312,7 +312,7 @@ class Planner(QWidget):
             target = QBuffer()
             target.open(QIODevice.OpenModeFlag.WriteOnly)
             self._sheet.grab().save(target, "PNG")
-            atomic_write.write(path, bytes(target.data().data()))
+            atomic_write.write_atomically(path, bytes(target.data().data()))
 
         self._save(file, write)
 
@@ -327,7 +327,7 @@ class Planner(QWidget):
             self._show_status(tr("Saved {name}").format(name=Path(file).name))
 
     def _ask_for_file(self, title: str, name: str, kind: str) -> str:
-        return str(ask_file(self, title, name, kind) or "")
+        return str(ask_for_file(self, title, name, kind) or "")
 
     def _show_status(self, text: str) -> None:
         self._status.setText(text)
@@ -355,7 +355,7 @@ class Planner(QWidget):
         split.addWidget(upper)
         split.addWidget(self.findings)
         split.setStretchFactor(0, 1)
-        split.setSizes(SHARES)
+        split.setSizes(INITIAL_HEIGHTS)
         split.setChildrenCollapsible(False)
         sheet.addWidget(split, 1)
         self._layout = layout = QHBoxLayout(self)
@@ -367,13 +367,13 @@ class Planner(QWidget):
 
     def _fit(self) -> None:
         """Arrange controls and curves side by side, or in a column if the page is too narrow."""
-        left_px = self.fontMetrics().horizontalAdvance("0") * LEFT_LETTERS
-        narrow = self.width() < NARROW_LEFTS * left_px
+        left_px = self.fontMetrics().horizontalAdvance("0") * CONTROLS_WIDTH_LETTERS
+        narrow = self.width() < WIDE_PAGE_RATIO_MIN * left_px
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         for layout in (self._layout, self._notes_layout):
             layout.setDirection(direction)
         self._left_column.setMinimumWidth(0 if narrow else left_px)
-        self._left_column.setMaximumWidth(ANY_SIZE if narrow else left_px)
+        self._left_column.setMaximumWidth(SIZE_UNLIMITED if narrow else left_px)
         self._left_column.setMinimumHeight(CONTROLS_LINES * self.fontMetrics().height() if narrow else 0)
 
     def _build_bar(self) -> FlowLayout:
@@ -396,7 +396,7 @@ class Planner(QWidget):
         self.times.clicked.connect(self.show_times)
         bar.addWidget(self.times)
         for text, do in (
-            (tr("Copy table"), self.copy),
+            (tr("Copy table"), self.copy_figures),
             (
                 tr("Save table…"),
                 lambda: self.save_csv(
@@ -447,5 +447,5 @@ def _list_points(plan: MirroringPlan) -> list[MeasuredPoint]:
 
 
 def _compute_sweeps(plan: MirroringPlan, axis: str) -> Sweeps:
-    values = POINTS[axis] if plan.loss == 0.0 else POINTS[axis][::LOSSY_STRIDE]
+    values = SWEEP_VALUES[axis] if plan.loss == 0.0 else SWEEP_VALUES[axis][::LOSSY_STRIDE]
     return {mode: sweep_values(plan, axis, values, mode) for mode in MODES}

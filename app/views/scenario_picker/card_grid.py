@@ -18,21 +18,21 @@ from PySide6.QtWidgets import (
 )
 
 from app.view_models.start_page import DrillCard
-from app.views.scenario_picker.top_cards import wrap_cached
+from app.views.scenario_picker.top_cards import wrap_text_cached
 from app.widgets import theme
 from app.widgets.reader import follow_selection
-from app.widgets.tables import read_look
+from app.widgets.tables import get_cell_look
 from app.words.language import tr
 from engine.overrides import override
 
-CARD_UNITS: Final = 28.0
+CARD_WIDTH_MIN_LINES: Final = 28.0
 """Minimum width of a card in line heights."""
 COLUMNS_MAX: Final = 4
 GAP_PX: Final = 8
 PADDING_PX: Final = 12
 TITLE_SCALE, SMALL_SCALE = 1.08, 0.92
-_CARD: Final = Qt.ItemDataRole.UserRole
-_LINE_UNITS: Final = 1.12
+_CARD_ROLE: Final = Qt.ItemDataRole.UserRole
+_LINE_SPACING: Final = 1.12
 """Line spacing in line heights."""
 _LINES: Final = 4
 """Number of text lines of a card: title, two lines of summary, facts."""
@@ -41,7 +41,7 @@ _LINES: Final = 4
 class CardGrid(QListWidget):
     """Grid of cards. It does not scroll, because the page around it scrolls."""
 
-    opened = Signal(str)
+    open_wanted = Signal(str)
     """Signal: name of the drill that was clicked, or on which Enter was pressed."""
     edit_wanted = Signal(str)
 
@@ -65,7 +65,7 @@ class CardGrid(QListWidget):
         self.itemClicked.connect(self._open)
         self.itemActivated.connect(self._open)
         self._opening = False
-        theme.call_after_events(self, theme.FONT, self._fit)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._fit_size)
 
     def show_cards(self, cards: Sequence[DrillCard], recommended: str) -> None:
         """Show *cards* and keep the selected drill."""
@@ -74,25 +74,25 @@ class CardGrid(QListWidget):
         self.clear()
         for card in cards:
             item = QListWidgetItem(card.title)
-            item.setData(_CARD, card)
+            item.setData(_CARD_ROLE, card)
             spoken = (card.title, self.get_state_text(card), f"{card.facts}. {card.summary}")
             item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join(filter(None, spoken)))
             item.setToolTip(card.summary)
             self.addItem(item)
         if before is not None:
-            self.choose(before.name)
-        self._fit()
+            self.select_drill(before.name)
+        self._fit_size()
 
     def get_current_card(self) -> DrillCard | None:
         """Return the selected card, or None."""
         item = self.currentItem()
-        card = item.data(_CARD) if item is not None else None
+        card = item.data(_CARD_ROLE) if item is not None else None
         return card if isinstance(card, DrillCard) else None
 
-    def choose(self, name: str) -> bool:
+    def select_drill(self, name: str) -> bool:
         """Select the drill *name*. Return False if it is not listed."""
         for row in range(self.count()):
-            if self.item(row).data(_CARD).name == name:
+            if self.item(row).data(_CARD_ROLE).name == name:
                 self.setCurrentRow(row)
                 return True
         return False
@@ -109,7 +109,7 @@ class CardGrid(QListWidget):
     @property
     def columns(self) -> int:
         """Number of cards per row at the current width."""
-        width_min = CARD_UNITS * self.fontMetrics().height()
+        width_min = CARD_WIDTH_MIN_LINES * self.fontMetrics().height()
         return max(1, min(COLUMNS_MAX, int((self.width() + GAP_PX) // width_min)))
 
     def _open(self, item: QListWidgetItem) -> None:
@@ -117,15 +117,15 @@ class CardGrid(QListWidget):
             return
         self._opening = True
         try:
-            self.opened.emit(item.data(_CARD).name)
+            self.open_wanted.emit(item.data(_CARD_ROLE).name)
         finally:
             self._opening = False
 
-    def _fit(self) -> None:
+    def _fit_size(self) -> None:
         """Divide the width among the columns, and give the grid the height of its rows."""
         columns = self.columns
         width = (self.width() - 2) // columns
-        height = round(_LINES * _LINE_UNITS * self.fontMetrics().height()) + 2 * PADDING_PX - 4 + GAP_PX
+        height = round(_LINES * _LINE_SPACING * self.fontMetrics().height()) + 2 * PADDING_PX - 4 + GAP_PX
         if self.gridSize() != QSize(width, height):
             self.setGridSize(QSize(width, height))
         rows = -(-self.count() // columns)
@@ -133,7 +133,7 @@ class CardGrid(QListWidget):
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._fit()
+        self._fit_size()
         super().resizeEvent(event)
 
     @override
@@ -142,7 +142,7 @@ class CardGrid(QListWidget):
         item = self.currentItem() if by_key else self.itemAt(event.pos())
         if item is None:
             return
-        menu = self.build_menu(item.data(_CARD))
+        menu = self.build_menu(item.data(_CARD_ROLE))
         point = self.visualItemRect(item).center() if by_key else event.pos()
         menu.popup(self.viewport().mapToGlobal(QPoint(point)))
 
@@ -150,9 +150,9 @@ class CardGrid(QListWidget):
         """Return the context menu of *card*."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(tr("Open"), lambda: self.opened.emit(card.name))
+        menu.addAction(tr("Open"), lambda: self.open_wanted.emit(card.name))
         edit = tr("Edit a copy") if card.shipped or card.origin else tr("Edit")
-        menu.addAction(edit, lambda: self.edit_wanted.emit(card.name)).setEnabled(card.known)
+        menu.addAction(edit, lambda: self.edit_wanted.emit(card.name)).setEnabled(card.has_results)
         return menu
 
 
@@ -169,8 +169,8 @@ class _CardDelegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        card: DrillCard = index.data(_CARD)
-        look = read_look(option)
+        card: DrillCard = index.data(_CARD_ROLE)
+        look = get_cell_look(option)
         colors = theme.get_tokens(QApplication.palette())  # the grid itself has a transparent background
         is_selected = bool(look.state & QStyle.StateFlag.State_Selected)
         hovered = bool(look.state & QStyle.StateFlag.State_MouseOver)
@@ -195,17 +195,17 @@ class _CardDelegate(QStyledItemDelegate):
     def _paint_text(self, painter: QPainter, card: DrillCard, box: QRectF, font: QFont) -> None:
         colors = theme.get_tokens(QApplication.palette())
         title, small = theme.resize_font(font, TITLE_SCALE, bold=True), theme.resize_font(font, SMALL_SCALE)
-        line = QFontMetricsF(font).height() * _LINE_UNITS
+        line = QFontMetricsF(font).height() * _LINE_SPACING
         row = QRectF(box.left(), box.top(), box.width(), line)
         alignment = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.setFont(title)
         painter.setPen(colors.text)
-        painter.drawText(row, alignment, _join_to_one_line(card.title, title, row.width()))
+        painter.drawText(row, alignment, _elide(card.title, title, row.width()))
         row.translate(0.0, line)
         painter.setFont(small)
         painter.setPen(colors.muted)
-        summary = _fit_sentences(card.summary, small.toString(), row.width())
+        summary = _wrap_summary(card.summary, small.toString(), row.width())
         for words in summary:
             painter.drawText(row, alignment, words)
             row.translate(0.0, line)
@@ -216,21 +216,19 @@ class _CardDelegate(QStyledItemDelegate):
         state_font = theme.resize_font(font, SMALL_SCALE, bold=tone != "muted")
         room = row.width() - QFontMetricsF(state_font).horizontalAdvance(text) - 12
         has_room = QFontMetricsF(small).horizontalAdvance(card.facts) <= room
-        painter.drawText(
-            row, alignment, _join_to_one_line(card.facts if has_room else card.short_facts, small, room)
-        )
+        painter.drawText(row, alignment, _elide(card.facts if has_room else card.short_facts, small, room))
         painter.setFont(state_font)
         painter.setPen(colors.get_color(tone))
         painter.drawText(row, right, text)
 
 
-def _fit_sentences(text: str, font_text: str, width: float) -> tuple[str, ...]:
+def _wrap_summary(text: str, font_text: str, width: float) -> tuple[str, ...]:
     """Return the lines of *text* if it fits. Otherwise return its first sentence, which states the situation."""
-    lines = wrap_cached(text, font_text, width, _LINES - 2)
+    lines = wrap_text_cached(text, font_text, width, _LINES - 2)
     if lines[-1].endswith("…") and ". " in text:
-        return wrap_cached(text.partition(". ")[0] + ".", font_text, width, _LINES - 2)
+        return wrap_text_cached(text.partition(". ")[0] + ".", font_text, width, _LINES - 2)
     return lines
 
 
-def _join_to_one_line(text: str, font: QFont, width: float) -> str:
-    return wrap_cached(text, font.toString(), width, 1)[0]
+def _elide(text: str, font: QFont, width: float) -> str:
+    return wrap_text_cached(text, font.toString(), width, 1)[0]

@@ -30,8 +30,8 @@ from app.views.scenario_picker.path_buttons import PathButtons
 from app.views.scenario_picker.top_cards import TopCards
 from app.widgets import keys, theme
 from app.widgets.flow import FlowLayout
-from app.widgets.layouts import EmptySpace, lay_column, lay_row
-from app.widgets.reader import announce, close_when_chosen
+from app.widgets.layouts import EmptySpace, build_row, lay_column
+from app.widgets.reader import announce, close_menu_after_use
 from app.widgets.scroll_container import ScrollContainer
 from app.words.language import mark, tr, trn
 from engine.overrides import override
@@ -40,20 +40,20 @@ from engine.overrides import override
 class FilterBar(QWidget):
     """Bar of filters for the drills. It emits the filters when one of them changes."""
 
-    changed = Signal(object)
+    filters_changed = Signal(object)
     """Signal: the new `Filters`."""
 
     def __init__(self) -> None:
         super().__init__()
         self.filters = Filters()
         self.title = QLabel(tr("Drills"))
-        self.technology = Choice(tr("Technology"), tr("Any technology"))
-        self.version = Choice(tr("Version"), tr("Any version"))
-        self.duration = Choice(tr("Duration"), tr("Any duration"))
-        self.level = Choice(tr("Difficulty"), tr("Any difficulty"))
-        self.technology.add_values([(tr(path.title), key) for key, path in load_learning_paths().items()])
-        self.duration.add_values([(tr(title), index) for index, (title, *_) in enumerate(DURATIONS)])
-        self.level.add_values([(get_level_title(level), level) for level in LEVELS])
+        self.technology = FilterButton(tr("Technology"), tr("Any technology"))
+        self.version = FilterButton(tr("Version"), tr("Any version"))
+        self.duration = FilterButton(tr("Duration"), tr("Any duration"))
+        self.level = FilterButton(tr("Difficulty"), tr("Any difficulty"))
+        self.technology.set_values([(tr(path.title), key) for key, path in load_learning_paths().items()])
+        self.duration.set_values([(tr(title), index) for index, (title, *_) in enumerate(DURATIONS)])
+        self.level.set_values([(get_level_title(level), level) for level in LEVELS])
         self.not_passed = QToolButton()
         self.not_passed.setText(tr("Not passed yet"))
         self.not_passed.setCheckable(True)
@@ -61,12 +61,12 @@ class FilterBar(QWidget):
         self.clear.setText(tr("Clear filters"))
         self.count = QLabel()
         self.count.setProperty("muted", "true")
-        self.order = Choice("", "")
-        self.order.add_values([(tr(title), index) for index, (title, _) in enumerate(ORDERS)])
+        self.order = FilterButton("", "")
+        self.order.set_values([(tr(title), index) for index, (title, _) in enumerate(ORDERS)])
         self.order.setAccessibleName(tr("Order of the drills"))
         for field in ("technology", "version", "duration", "level", "order"):
-            choice: Choice = getattr(self, field)
-            choice.chosen.connect(
+            choice: FilterButton = getattr(self, field)
+            choice.value_chosen.connect(
                 lambda value, field=field: self.set_filters(replace(self.filters, **{field: value}))
             )
         self.not_passed.clicked.connect(
@@ -79,7 +79,7 @@ class FilterBar(QWidget):
             widget.setProperty("chip", "true")
             row.addWidget(widget)
         self.order.setProperty("chip", "true")
-        layout = lay_row(parent=self, margins=0, spacing=10)
+        layout = build_row(parent=self, margins=0, spacing=10)
         for label in (self.title, self.count):
             label.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
         layout.addWidget(self.title)
@@ -92,7 +92,7 @@ class FilterBar(QWidget):
         """Set the filters and emit them."""
         self.filters = filters
         self.show_filters()
-        self.changed.emit(filters)
+        self.filters_changed.emit(filters)
 
     def show_filters(self) -> None:
         """Update the controls from the current filters."""
@@ -114,15 +114,15 @@ class FilterBar(QWidget):
             self.count.setText(words)
             announce(self.count, words)
 
-    def show_font(self) -> None:
+    def update_fonts(self) -> None:
         """Adapt the title to the current text size."""
         self.title.setFont(theme.resize_font(self.font(), 1.12, bold=True))
 
 
-class Choice(QToolButton):
+class FilterButton(QToolButton):
     """Button with a menu of exclusive values for one filter."""
 
-    chosen = Signal(object)
+    value_chosen = Signal(object)
 
     def __init__(self, title: str, anything: str) -> None:
         super().__init__()
@@ -130,11 +130,11 @@ class Choice(QToolButton):
         self._titles: dict[object, str] = {}
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self)
-        close_when_chosen(self._menu)
+        close_menu_after_use(self._menu)
         self.setMenu(self._menu)
         self._group = QActionGroup(self._menu)
 
-    def add_values(self, values: Sequence[tuple[str, object]]) -> None:
+    def set_values(self, values: Sequence[tuple[str, object]]) -> None:
         """Set the titles and values of the menu. The first entry accepts any value."""
         entries = ([(self._anything, None)] if self._anything else []) + list(values)
         if {value: title for title, value in entries} == self._titles:
@@ -146,7 +146,7 @@ class Choice(QToolButton):
             action.setCheckable(True)
             action.setData(value)
             self._group.addAction(action)
-            action.triggered.connect(lambda _=False, value=value: self.chosen.emit(value))
+            action.triggered.connect(lambda _=False, value=value: self.value_chosen.emit(value))
 
     def show_value(self, value: object) -> None:
         """Show *value* on the button and check it in the menu."""
@@ -163,7 +163,7 @@ class Choice(QToolButton):
 
 SEARCH_KEY: Final = "Ctrl+K"
 NO_MATCH: Final = mark("No matching drills. Clear the search and the filters.")
-CLOSEST: Final = mark("No drill contains all search words. These contain most of them:")
+PARTIAL_MATCH: Final = mark("No drill contains all search words. These contain most of them:")
 
 
 class ScenarioPicker(QWidget):
@@ -173,14 +173,14 @@ class ScenarioPicker(QWidget):
     """Signal: name of the drill whose brief the user wants to see."""
     edit_wanted = Signal(str)
     """Signal: name of the scenario to edit. Of a scenario that is not the user's own, a copy is edited."""
-    resumed = Signal(int)
-    given_up = Signal(int)
+    resume_wanted = Signal(int)
+    give_up_wanted = Signal(int)
     watch_wanted = Signal()
     """Signal: the user wants to start the first run, a guided tour."""
     history_wanted = Signal()
     progress_wanted = Signal()
     file_wanted = Signal()
-    fresh_wanted = Signal(str)
+    generated_drill_wanted = Signal(str)
     """Signal: difficulty of the drill to generate, one of proof.MADE."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -202,43 +202,43 @@ class ScenarioPicker(QWidget):
         focus.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         focus.activated.connect(self._focus_search)
         self.top = TopCards()
-        self.top.opened.connect(self.chosen)
-        self.top.resumed.connect(self.resumed)
-        self.top.given_up.connect(self.given_up)
+        self.top.open_wanted.connect(self.chosen)
+        self.top.resume_wanted.connect(self.resume_wanted)
+        self.top.give_up_wanted.connect(self.give_up_wanted)
         self.top.watch_wanted.connect(self.watch_wanted)
         self._paths_title, self._passed = QLabel(tr("Learning paths")), QLabel()
         self._passed.setProperty("muted", "true")
         self.paths = PathButtons()
-        self.paths.chosen.connect(self._choose_path)
+        self.paths.path_chosen.connect(self._choose_path)
         self._filters = FilterBar()
-        self._filters.changed.connect(lambda _: self._show_drills())
+        self._filters.filters_changed.connect(lambda _: self._show_drills())
         self.grid = CardGrid()
-        self.grid.opened.connect(self.chosen)
+        self.grid.open_wanted.connect(self.chosen)
         self.grid.edit_wanted.connect(self.edit_wanted)
-        self.grid.currentItemChanged.connect(self._follow_current)
+        self.grid.currentItemChanged.connect(self._schedule_scrolling)
         self._empty_label = QLabel(tr(NO_MATCH))
         self._empty_label.setObjectName("empty")
         self._empty_label.setProperty("muted", "true")
         self._empty_label.hide()
         self._area = ScrollContainer()
         self._follow = QTimer(self, singleShot=True, interval=0)
-        self._follow.timeout.connect(self._show_current)
+        self._follow.timeout.connect(self._scroll_to_current)
         self._lay_out()
         self._show_font()
-        theme.call_after_events(self, theme.FONT, self._show_font)
-        theme.call_after_events(self, theme.PALETTE, self._show_colors)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._show_font)
+        theme.call_after_events(self, theme.PALETTE_EVENTS, self._show_colors)
         self._show_colors()
-        theme.call_after_events(self, theme.SHOWN, self._show_font)
+        theme.call_after_events(self, theme.SHOW_EVENTS, self._show_font)
 
     def _lay_out(self) -> None:
-        head = lay_row(self._heading, EmptySpace(10), (self.search, 1), spacing=10)
+        head = build_row(self._heading, EmptySpace(10), (self.search, 1), spacing=10)
         for button in self._make_buttons():
             head.addWidget(button)
         widget = QWidget()
         column = lay_column(self._problem, self.top, parent=widget, margins=(24, 0, 24, 16), spacing=10)
         self._column = column
-        self._area.verticalScrollBar().rangeChanged.connect(self._leave_margin)
-        titles = lay_row((self._paths_title, 1), self._passed)
+        self._area.verticalScrollBar().rangeChanged.connect(self._align_right_margin)
+        titles = build_row((self._paths_title, 1), self._passed)
         column.addLayout(titles)
         column.addWidget(self.paths)
         column.addSpacing(2)
@@ -250,7 +250,7 @@ class ScenarioPicker(QWidget):
         head.setContentsMargins(24, 0, 24, 0)
         lay_column(head, (self._area, 1), parent=self, margins=(0, 12, 0, 0), spacing=10)
 
-    def _leave_margin(self, _: int, maximum: int) -> None:
+    def _align_right_margin(self, _: int, maximum: int) -> None:
         """Align the right edges of content and head, whether or not a scroll bar is visible."""
         bar = self._area.verticalScrollBar().sizeHint().width() if maximum > 0 else 0
         self._column.setContentsMargins(24, 0, 24 - bar, 16)
@@ -262,7 +262,7 @@ class ScenarioPicker(QWidget):
         menu = QMenu(self)
         for level in proof.GENERATED_DRILL_LEVELS:
             words = tr("Generate: {difficulty}").format(difficulty=get_level_title(level))
-            menu.addAction(words, partial(self.fresh_wanted.emit, level))
+            menu.addAction(words, partial(self.generated_drill_wanted.emit, level))
         menu.addSeparator()
         menu.addAction(tr("Open a file…"), self.file_wanted.emit)
         new_drill.setToolTip(tr("Generate a random, solvable drill, or open one from a file"))
@@ -279,7 +279,7 @@ class ScenarioPicker(QWidget):
         self._problem.setText("\n".join(problems))
         self._problem.setVisible(bool(problems))
         self._show_placeholder()
-        self._filters.version.add_values(
+        self._filters.version.set_values(
             [(f"SQL Server {version}", version) for version in list_versions(cards)]
         )
         scored = [card for card in cards if card.scored]
@@ -310,7 +310,7 @@ class ScenarioPicker(QWidget):
         self.top.show_recommendation(recommendation, newcomer)
         self._show_drills()
         if recommendation is not None and self.grid.get_current_card() is None:
-            self.grid.choose(recommendation.card.name)
+            self.grid.select_drill(recommendation.card.name)
 
     def show_interrupted(self, runs: Sequence[InterruptedRun]) -> None:
         """Offer interrupted runs, newest first."""
@@ -322,10 +322,10 @@ class ScenarioPicker(QWidget):
 
     def choose_card(self, name: str) -> None:
         """Select the drill *name*. Clear filters that hide it."""
-        if not self.grid.choose(name) and any(card.name == name for card in self._cards):
+        if not self.grid.select_drill(name) and any(card.name == name for card in self._cards):
             self.search.clear()
             self._filters.set_filters(Filters())
-            self.grid.choose(name)
+            self.grid.select_drill(name)
 
     def take_focus(self) -> None:
         """Focus the primary button, unless the user is typing a search."""
@@ -363,7 +363,7 @@ class ScenarioPicker(QWidget):
         self.paths.show_paths(list_path_progress(self._cards), filters.technology)
         self.grid.show_cards(cards, recommendation.card.name if recommendation is not None else "")
         partial_match = bool(cards) and not has_all_words(cards[0], filters.search)
-        self._empty_label.setText(tr(CLOSEST if partial_match else NO_MATCH))
+        self._empty_label.setText(tr(PARTIAL_MATCH if partial_match else NO_MATCH))
         self._empty_label.setVisible(bool(self._cards) and (partial_match or not cards))
         self._filters.show_count(len(cards), len(self._cards))
 
@@ -379,10 +379,10 @@ class ScenarioPicker(QWidget):
                 self.grid.setCurrentItem(first_item)
             self.grid.setFocus()
 
-    def _follow_current(self) -> None:
+    def _schedule_scrolling(self) -> None:
         self._follow.start()
 
-    def _show_current(self) -> None:
+    def _scroll_to_current(self) -> None:
         """Scroll to the selected card if the grid has the focus, and to the top during a search."""
         if self.search.hasFocus():
             self._area.verticalScrollBar().setValue(0)
@@ -408,6 +408,6 @@ class ScenarioPicker(QWidget):
     def _show_font(self) -> None:
         self._heading.setFont(theme.resize_font(self.font(), 1.6, bold=True))
         self._paths_title.setFont(theme.resize_font(self.font(), 1.12, bold=True))
-        self._filters.show_font()
-        self.top.show_font()
+        self._filters.update_fonts()
+        self.top.update_fonts()
         self._show_placeholder()

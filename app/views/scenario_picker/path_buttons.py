@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QAbstractButton, QGridLayout, QSizePolicy, QWidget
 
 from app.files.learning_paths import load_learning_paths
 from app.view_models.start_page import PathProgress
-from app.views.scenario_picker.top_cards import wrap_cached
+from app.views.scenario_picker.top_cards import wrap_text_cached
 from app.widgets import theme
 from app.words.language import tr
 from engine.overrides import override
 
-ICONS: Final = {
+PATH_ICONS: Final = {
     "mirroring": "database",
     "ag": "server",
     "fci": "disk",
@@ -22,12 +22,12 @@ ICONS: Final = {
     "restore": "history",
     "team": "user",
 }
-BUTTON_UNITS: Final = 11.5
+BUTTON_WIDTH_MIN_LINES: Final = 11.5
 """Minimum width of a button in line heights."""
 PADDING_PX: Final = 12
 BAR_PX: Final = 6
 SMALL_SCALE, TITLE_SCALE = 0.92, 1.05
-SHRINK_MIN: Final = 0.84
+TITLE_SCALE_MIN: Final = 0.84
 """Minimum scale of a title: 11 px at the default text size."""
 LINES_MAX: Final = 3
 """Maximum number of lines of a title, and of the next drill. Six buttons then fit in a row at any text size."""
@@ -36,7 +36,7 @@ LINES_MAX: Final = 3
 class PathButtons(QWidget):
     """Buttons of the learning paths. Six, three or two of them are in a row, depending on the width."""
 
-    chosen = Signal(str)
+    path_chosen = Signal(str)
     """Signal: key of the selected path, or an empty string for none."""
 
     def __init__(self) -> None:
@@ -48,8 +48,8 @@ class PathButtons(QWidget):
         for key, button in self.buttons.items():
             button.clicked.connect(lambda checked, key=key: self._choose(key, checked))
         self._columns = 0
-        theme.call_after_events(self, theme.FONT, self._arrange, self._fit)
-        theme.call_after_events(self, theme.SIZE, self._arrange, self._fit)
+        theme.call_after_events(self, theme.FONT_EVENTS, self._arrange, self._fit_buttons)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._arrange, self._fit_buttons)
 
     def show_paths(self, paths: Sequence[PathProgress], technology: str | None) -> None:
         """Show the progress of each path. *technology* is the key of the selected path."""
@@ -58,13 +58,13 @@ class PathButtons(QWidget):
             self.buttons[key].show_progress(path)
             self.buttons[key].setChecked(key == technology)
         self._arrange()
-        self._fit()
+        self._fit_buttons()
 
     def _choose(self, key: str, checked: bool) -> None:
-        self.chosen.emit(key if checked else "")
+        self.path_chosen.emit(key if checked else "")
 
     def _arrange(self) -> None:
-        width_min = BUTTON_UNITS * self.fontMetrics().height()
+        width_min = BUTTON_WIDTH_MIN_LINES * self.fontMetrics().height()
         column_count = next((n for n in (6, 3, 2) if self.width() >= n * width_min), 1)
         if column_count == self._columns:
             return
@@ -74,15 +74,17 @@ class PathButtons(QWidget):
         for column in range(6):
             self._grid.setColumnStretch(column, 1 if column < column_count else 0)
 
-    def _fit(self) -> None:
+    def _fit_buttons(self) -> None:
         """Give all buttons the height that fits the longest title and the longest name of a next drill."""
         width = (self.width() - self._grid.spacing() * (self._columns - 1)) // self._columns
         shrink = min(button.compute_title_scale(width) for button in self.buttons.values())
         for button in self.buttons.values():
-            button.shrink = max(SHRINK_MIN, min(1.0, shrink))
+            button.shrink = max(TITLE_SCALE_MIN, min(1.0, shrink))
         lines = [button.count_lines(width) for button in self.buttons.values()]
         for button in self.buttons.values():
-            button.set_lines(max(title for title, _ in lines), max(detail_lines for _, detail_lines in lines))
+            button.reserve_lines(
+                max(title for title, _ in lines), max(detail_lines for _, detail_lines in lines)
+            )
 
 
 class PathButton(QAbstractButton):
@@ -101,7 +103,7 @@ class PathButton(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        theme.call_after_events(self, theme.FONT, self.updateGeometry)
+        theme.call_after_events(self, theme.FONT_EVENTS, self.updateGeometry)
 
     def show_progress(self, progress: PathProgress) -> None:
         """Show *progress* on the button."""
@@ -136,11 +138,11 @@ class PathButton(QAbstractButton):
         room = width - 2 * PADDING_PX
         icon = round(QFontMetricsF(font).height()) + 8
         return (
-            len(wrap_cached(self.text(), font.toString(), room - icon, LINES_MAX)),
-            len(wrap_cached(self._describe_next_drill(), small.toString(), room, LINES_MAX)),
+            len(wrap_text_cached(self.text(), font.toString(), room - icon, LINES_MAX)),
+            len(wrap_text_cached(self._describe_next_drill(), small.toString(), room, LINES_MAX)),
         )
 
-    def set_lines(self, title: int, next_lines: int) -> None:
+    def reserve_lines(self, title: int, next_lines: int) -> None:
         """Reserve *title* lines for the title and *next_lines* lines for the next drill."""
         if (title, next_lines) != self._lines:
             self._lines = (title, next_lines)
@@ -158,7 +160,7 @@ class PathButton(QAbstractButton):
         font, small = (QFontMetricsF(font).height() for font in self._build_fonts())
         title, detail_lines = self._lines
         height = (title + 0.55) * font + (detail_lines + 1) * small + BAR_PX + 2 * PADDING_PX - 4
-        return QSize(round(BUTTON_UNITS * self.fontMetrics().height()), round(height))
+        return QSize(round(BUTTON_WIDTH_MIN_LINES * self.fontMetrics().height()), round(height))
 
     @override
     def minimumSizeHint(self) -> QSize:
@@ -183,7 +185,7 @@ class PathButton(QAbstractButton):
         painter.setPen(colors.text)
         text_rect = box.adjusted(icon + 8, 0, 0, 0)
         for number, words in enumerate(
-            wrap_cached(self.text(), font.toString(), text_rect.width(), LINES_MAX)
+            wrap_text_cached(self.text(), font.toString(), text_rect.width(), LINES_MAX)
         ):
             painter.drawText(QPointF(text_rect.left(), box.top() + metrics.ascent() + number * line), words)
         y = box.top() + (self._lines[0] + 0.3) * line
@@ -194,13 +196,13 @@ class PathButton(QAbstractButton):
         painter.setPen(colors.muted)
         painter.drawText(QPointF(box.left(), y), self._format_count())
         painter.setPen(colors.text)
-        for words in wrap_cached(self._describe_next_drill(), small.toString(), box.width(), LINES_MAX):
+        for words in wrap_text_cached(self._describe_next_drill(), small.toString(), box.width(), LINES_MAX):
             y += metrics.height()
             painter.drawText(QPointF(box.left(), y), words)
 
     def _build_icon(self, size: int, colors: theme.ThemeTokens) -> QPixmap:
         ratio = self.devicePixelRatioF()
-        pixmap = theme.render_pixmap(ICONS[self._key], colors.accent, round(size * ratio))
+        pixmap = theme.render_pixmap(PATH_ICONS[self._key], colors.accent, round(size * ratio))
         pixmap.setDevicePixelRatio(ratio)
         return pixmap
 

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 
 from app.view_models.start_page import SHORT_LABELS, InterruptedRun, NextDrill, get_level_title
 from app.widgets import theme
-from app.widgets.busy_cursor import show_preparing
+from app.widgets.busy_cursor import show_preparing_text
 from app.widgets.key_button import KeyButton
-from app.widgets.layouts import lay_column, lay_row
+from app.widgets.layouts import build_row, lay_column
 from app.words import formatting
 from app.words.language import tr
 from engine.overrides import override
@@ -43,14 +43,14 @@ def wrap_text(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -
 
 
 @lru_cache(maxsize=2048)
-def wrap_cached(text: str, font_text: str, width: float, lines_max: int) -> tuple[str, ...]:
+def wrap_text_cached(text: str, font_text: str, width: float, lines_max: int) -> tuple[str, ...]:
     """Return the cached lines of `wrap_text`. The list view computes its rows again at each change."""
     font = QFont()
     font.fromString(font_text)
     return tuple(wrap_text(text, QFontMetricsF(font), width, lines_max))
 
 
-BESIDE_UNITS: Final = 62.0
+SIDE_BY_SIDE_MIN_LINES: Final = 62.0
 """Minimum width in line heights to show the cards side by side."""
 
 
@@ -73,8 +73,8 @@ class TopCard(QFrame):
             label.setWordWrap(True)
         for label in (self.facts, self.reason):
             label.setProperty("muted", "true")
-        head = lay_row((self.heading, 1), self.facts)
-        row = lay_row((self.reason, 1), self.more, self.button, spacing=8)
+        head = build_row((self.heading, 1), self.facts)
+        row = build_row((self.reason, 1), self.more, self.button, spacing=8)
         lay_column(head, self.title, self.text, 0, row, parent=self, margins=(16, 10, 14, 12), spacing=4)
         self.set_primary(primary)
 
@@ -89,10 +89,10 @@ class TopCard(QFrame):
         self.button.set_key("Enter" if primary else "")
         self.button.style().unpolish(self.button)
         self.button.style().polish(self.button)
-        self.show_font()
+        self.update_fonts()
         self.update()
 
-    def show_font(self) -> None:
+    def update_fonts(self) -> None:
         """Adapt the fonts to the current text size."""
         self.heading.setFont(theme.resize_font(self.font(), 0.95, bold=self.primary))
         self.facts.setFont(theme.resize_font(self.font(), 0.95))
@@ -113,10 +113,10 @@ class TopCard(QFrame):
 class TopCards(QWidget):
     """Cards of the start page: first run or interrupted run on the left, recommended drill on the right."""
 
-    opened = Signal(str)
+    open_wanted = Signal(str)
     """Signal: name of the recommended drill to open."""
-    resumed = Signal(int)
-    given_up = Signal(int)
+    resume_wanted = Signal(int)
+    give_up_wanted = Signal(int)
     watch_wanted = Signal()
 
     def __init__(self) -> None:
@@ -151,8 +151,8 @@ class TopCards(QWidget):
         self.first_run.hide()
         self.resume.hide()
         self.show_loading()
-        theme.call_after_events(self, theme.FONT, self.show_font)
-        theme.call_after_events(self, theme.SIZE, self._arrange)
+        theme.call_after_events(self, theme.FONT_EVENTS, self.update_fonts)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._arrange)
 
     def show_loading(self) -> None:
         """Show that the drills and the learner's results are still loading."""
@@ -212,33 +212,33 @@ class TopCards(QWidget):
         for run in self._runs[1:]:
             if run.problem is None:
                 words = f"{_format_continue(run)}: {run.title}"
-                self._menu.addAction(words, partial(self.resumed.emit, run.run_id))
+                self._menu.addAction(words, partial(self.resume_wanted.emit, run.run_id))
         for run in self._runs:
             words = tr("Give up: {title}").format(title=run.title)
-            self._menu.addAction(words, partial(self.given_up.emit, run.run_id))
+            self._menu.addAction(words, partial(self.give_up_wanted.emit, run.run_id))
 
     def _open(self) -> None:
         if self.recommendation is not None:
-            with show_preparing(self.next.button):
-                self.opened.emit(self.recommendation.card.name)
+            with show_preparing_text(self.next.button):
+                self.open_wanted.emit(self.recommendation.card.name)
 
     def _resume(self) -> None:
-        with show_preparing(self.resume.button):
-            self.resumed.emit(self._runs[0].run_id)
+        with show_preparing_text(self.resume.button):
+            self.resume_wanted.emit(self._runs[0].run_id)
 
     def _watch(self) -> None:
-        with show_preparing(self.first_run.button):
+        with show_preparing_text(self.first_run.button):
             self.watch_wanted.emit()
 
     def _arrange(self) -> None:
-        is_beside = self.width() >= BESIDE_UNITS * self.fontMetrics().height()
+        is_beside = self.width() >= SIDE_BY_SIDE_MIN_LINES * self.fontMetrics().height()
         direction_type = QBoxLayout.Direction
         self._row.setDirection(direction_type.LeftToRight if is_beside else direction_type.TopToBottom)
 
-    def show_font(self) -> None:
+    def update_fonts(self) -> None:
         """Adapt all cards to the current text size."""
         for card in (self.first_run, self.resume, self.next):
-            card.show_font()
+            card.update_fonts()
         self._arrange()
 
 

@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from app.view_models.series import Columns
+from app.view_models.series import CounterColumns
 from app.words.language import mark
 from engine.constants import TICKS_PER_S
-from engine.flow import COUNTERS, NOWHERE, Samples, StreamNumbers, compute_total_commit_delay_ms
+from engine.flow import COUNTERS, NO_STREAM_NUMBERS, Samples, StreamNumbers, compute_total_commit_delay_ms
 from engine.model import Computer, Instance, Key, World
 from engine.protocol import streams
 
 Array = npt.NDArray[np.float64]
-Get = Callable[[str], Array]
+GetSamples = Callable[[str], Array]
 """Function that returns the values of a sampled counter by its name."""
 
 
@@ -29,11 +29,11 @@ class LogRole(IntEnum):
     NONE = 0  # the counter exists, but the copy has no log stream
     OWNER = 1  # server with the principal, or with a database without a mirror
     MIRROR = 2
-    AWAY = -1  # the server does not respond
+    UNREACHABLE = -1  # the server does not respond
 
 
 MIRRORING, DATABASES, PROCESSOR = "Database Mirroring", "Databases", "Processor"
-OBJECTS: Final = {
+OBJECT_NAMES: Final = {
     MIRRORING: "SQLServer:Database Mirroring",
     DATABASES: "SQLServer:Databases",
     PROCESSOR: "Processor",
@@ -41,7 +41,7 @@ OBJECTS: Final = {
 """Performance object -> its name in System Monitor."""
 
 BYTES_PER_KB: Final = 1024.0
-TOP: Final = 100.0
+PLOT_TOP: Final = 100.0
 """Upper limit of the plot. Every line is scaled to the range from 0 to this value."""
 FIRST_NEW_VERSION: Final = 2008
 
@@ -52,12 +52,12 @@ class PerfCounter(Struct, frozen=True):
     group: str
     name: str
     help: str
-    owner: Callable[[Get, float], Array] | None = None
-    mirror: Callable[[Get, float], Array] | None = None
+    owner: Callable[[GetSamples, float], Array] | None = None
+    mirror: Callable[[GetSamples, float], Array] | None = None
     first_version: int = 2005
     """First version of SQL Server that has the counter."""
 
-    def compute_values(self, role: LogRole, get: Get, compression: float) -> Array | None:
+    def compute_values(self, role: LogRole, get: GetSamples, compression: float) -> Array | None:
         """Return the values for *role*. None means that the counter stays 0.
 
         *compression*: bytes on the wire per byte of log.
@@ -66,20 +66,20 @@ class PerfCounter(Struct, frozen=True):
         return make(get, compression) if make is not None else None
 
 
-def _create_sampler(name: str, factor: float = 1.0) -> Callable[[Get, float], Array]:
+def _create_sampler(name: str, factor: float = 1.0) -> Callable[[GetSamples, float], Array]:
     return lambda get, compression: get(name) * factor
 
 
-def _create_compressed_sampler(name: str) -> Callable[[Get, float], Array]:
+def _create_compressed_sampler(name: str) -> Callable[[GetSamples, float], Array]:
     return lambda get, compression: get(name) * BYTES_PER_KB * compression
 
 
-def _count_waiting(get: Get, compression: float) -> Array:
+def _count_waiting(get: GetSamples, compression: float) -> Array:
     """Return the number of transactions per second that waited for the mirror."""
     return np.where(get("commit_delay_ms") > 0.0, get("transactions_per_s"), 0.0)
 
 
-def _compute_delay(get: Get, compression: float) -> Array:
+def _compute_delay(get: GetSamples, compression: float) -> Array:
     """Return the total wait of all transactions in each second, in milliseconds."""
     columns = map(get, ("commit_delay_ms", "transactions_per_s", "in_flight_transactions"))
     return np.array(
@@ -87,34 +87,34 @@ def _compute_delay(get: Get, compression: float) -> Array:
     )
 
 
-def _compute_percent_used(get: Get, compression: float) -> Array:
+def _compute_percent_used(get: GetSamples, compression: float) -> Array:
     return 100.0 * get("log_used_kb") / np.maximum(1.0, get("log_size_kb"))
 
 
 _SENT, _REDONE, _MESSAGES = "log_send_kb_per_s", "redo_kb_per_s", "sends_per_s"
-_NEW: Final = FIRST_NEW_VERSION
+_FIRST_NEW_VERSION: Final = FIRST_NEW_VERSION
 
-PERFS: Final = (
+PERF_COUNTERS: Final = (
     PerfCounter(MIRRORING, "Bytes Received/sec", mark("bytes from the partner"),
          None, _create_compressed_sampler(_SENT)),
     PerfCounter(MIRRORING, "Bytes Sent/sec", mark("bytes to the partner"), _create_compressed_sampler(_SENT)),
     PerfCounter(MIRRORING, "Log Bytes Received/sec", mark("log from the principal"), None,
          _create_sampler(_SENT, BYTES_PER_KB)),
     PerfCounter(MIRRORING, "Log Bytes Redone from Cache/sec", mark("log redone from memory"), None,
-         _create_sampler(_REDONE, BYTES_PER_KB), _NEW),
+         _create_sampler(_REDONE, BYTES_PER_KB), _FIRST_NEW_VERSION),
     PerfCounter(MIRRORING, "Log Bytes Sent from Cache/sec", mark("log sent from memory"),
          _create_sampler(_SENT, BYTES_PER_KB), None,
-         _NEW),
+         _FIRST_NEW_VERSION),
     PerfCounter(MIRRORING, "Log Bytes Sent/sec", mark("log to the mirror"), _create_sampler(_SENT, BYTES_PER_KB)),
     PerfCounter(MIRRORING, "Log Compressed Bytes Rcvd/sec", mark("compressed log from the principal"),
          None, _create_compressed_sampler(_SENT),
-         _NEW),
+         _FIRST_NEW_VERSION),
     PerfCounter(MIRRORING, "Log Compressed Bytes Sent/sec", mark("compressed log to the mirror"),
-         _create_compressed_sampler(_SENT), None, _NEW),
+         _create_compressed_sampler(_SENT), None, _FIRST_NEW_VERSION),
     PerfCounter(MIRRORING, "Log Send Queue KB", mark("log not yet sent to the mirror"),
          _create_sampler("send_queue_kb")),
     PerfCounter(MIRRORING, "Mirrored Write Transactions/sec", mark("transactions that waited for the mirror"),
-         _count_waiting, None, _NEW),
+         _count_waiting, None, _FIRST_NEW_VERSION),
     PerfCounter(MIRRORING, "Receives/sec", mark("messages from the partner"),
          _create_sampler(_MESSAGES), _create_sampler(_MESSAGES)),
     PerfCounter(MIRRORING, "Redo Bytes/sec", mark("log redone"), None, _create_sampler(_REDONE, BYTES_PER_KB)),
@@ -139,21 +139,21 @@ PERFS: Final = (
 """All available counters, ordered by object and name."""
 
 NOT_SIMULATED: Final = {
-    "Log Harden Time (ms)": _NEW,
-    "Log Remaining for Undo KB": _NEW,
-    "Log Scanned for Undo KB": _NEW,
-    "Log Send Flow Control Time (ms)": _NEW,
+    "Log Harden Time (ms)": _FIRST_NEW_VERSION,
+    "Log Remaining for Undo KB": _FIRST_NEW_VERSION,
+    "Log Scanned for Undo KB": _FIRST_NEW_VERSION,
+    "Log Send Flow Control Time (ms)": _FIRST_NEW_VERSION,
     "Pages Sent/sec": 2005,
     "Send/Receive Ack Time": 2005,
 }
 """Mirroring counter that is not simulated -> version of SQL Server that introduced it."""
 
-BY_NAME: Final = {(perf.group, perf.name): perf for perf in PERFS}
+PERF_COUNTERS_BY_NAME: Final = {(perf.group, perf.name): perf for perf in PERF_COUNTERS}
 
 
-def list_names(group: str, version: int) -> list[str]:
+def list_counter_names(group: str, version: int) -> list[str]:
     """Return the names of the counters of object *group* on a server of *version*."""
-    return [perf.name for perf in PERFS if perf.group == group and perf.first_version <= version]
+    return [perf.name for perf in PERF_COUNTERS if perf.group == group and perf.first_version <= version]
 
 
 class CounterChoice(Struct, frozen=True):
@@ -171,14 +171,14 @@ class CounterChoice(Struct, frozen=True):
         return self.database or "_Total"
 
     @property
-    def perf(self) -> PerfCounter:
+    def definition(self) -> PerfCounter:
         """Definition of the counter."""
-        return BY_NAME[self.group, self.name]
+        return PERF_COUNTERS_BY_NAME[self.group, self.name]
 
     @property
     def path(self) -> str:
         r"""Path in the form `\\SERVER_A\SQLServer:Databases(Sales)\Transactions/sec`."""
-        return f"\\\\{self.server}\\{OBJECTS[self.group]}({self.instance})\\{self.name}"
+        return f"\\\\{self.server}\\{OBJECT_NAMES[self.group]}({self.instance})\\{self.name}"
 
 
 class SampledState(Protocol):
@@ -226,7 +226,7 @@ class CounterSummary(Struct, frozen=True):
     high: float | None
 
 
-EMPTY = CounterSummary(None, None, None, None)
+EMPTY_SUMMARY = CounterSummary(None, None, None, None)
 
 
 class SampleHistory:
@@ -238,7 +238,7 @@ class SampleHistory:
         *previous_history*: history of another run or time. Samples that both have in common are reused.
         """
         self._run = run
-        self._sides: dict[Key, _Sides] = previous_history._sides if previous_history is not None else {}
+        self._sides: dict[Key, _CopySamples] = previous_history._sides if previous_history is not None else {}
 
     @property
     def count(self) -> int:
@@ -265,7 +265,7 @@ class SampleHistory:
         The value is NaN where the server did not respond.
         """
         key = (choice.server, choice.database)
-        known_sides = self._sides.setdefault(key, _Sides(key))
+        known_sides = self._sides.setdefault(key, _CopySamples(key))
         known_sides.add_samples(self._run, self.count)
         sides, sampled = (
             known_sides.sides[start_index:end_index],
@@ -276,11 +276,11 @@ class SampleHistory:
             column: Array = sampled[:, COUNTERS.index(name)]
             return column
 
-        output = np.where(sides == LogRole.AWAY, np.nan, 0.0)
+        output = np.where(sides == LogRole.UNREACHABLE, np.nan, 0.0)
         if len(sides):
             compression = self._get_compression(key)
             for log_role in (LogRole.OWNER, LogRole.MIRROR):
-                side_values = choice.perf.compute_values(log_role, get_samples, compression)
+                side_values = choice.definition.compute_values(log_role, get_samples, compression)
                 if side_values is not None:
                     output = np.where(sides == log_role, side_values, output)
         return output
@@ -291,7 +291,7 @@ class SampleHistory:
         values = self.compute_values(choice, self.find_sample(from_s), last)
         known_values = values[~np.isnan(values)]
         if not len(known_values):
-            return EMPTY
+            return EMPTY_SUMMARY
         final = None if np.isnan(values[-1]) else float(values[-1])
         return CounterSummary(
             final, float(known_values.mean()), float(known_values.min()), float(known_values.max())
@@ -301,18 +301,18 @@ class SampleHistory:
         """Return the current bytes on the wire per byte of log, or 1 without a stream."""
         world = self._run.world
         copy = world.copies.get(key)
-        _, stream = (streams.find_log_place(world, copy) if copy is not None else None) or NOWHERE
+        _, stream = (streams.find_log_stream(world, copy) if copy is not None else None) or NO_STREAM_NUMBERS
         return world.flow.get_stream_setup(stream).compression_ratio if stream >= 0 else 1.0
 
 
-class _Sides:
+class _CopySamples:
     """Sampled counters and log role of one copy at each sample."""
 
     def __init__(self, key: Key) -> None:
         self._key = key
         self._last_state: SampledState | None = None
-        self._current_place = (NOWHERE, LogRole.AWAY)
-        self.columns = Columns()
+        self._current_place = (NO_STREAM_NUMBERS, LogRole.UNREACHABLE)
+        self.columns = CounterColumns()
         self.sides = np.zeros(64, dtype=np.int8)
 
     def add_samples(self, run: SampledRun, count: int) -> None:
@@ -327,17 +327,17 @@ class _Sides:
                 self._current_place = _find_role(standing, self._key)
             number_pair, self.sides[index] = self._current_place
             number_pairs.append(number_pair)
-        self.columns.add(number_pairs)
+        self.columns.add_entries(number_pairs)
 
 
 def _find_role(standing: SampledState, key: Key) -> tuple[StreamNumbers, LogRole]:
     server = standing.instances.get(key[0])
     if server is None or not (server.answering and standing.computers[server.computer].nic_up):
-        return NOWHERE, LogRole.AWAY
+        return NO_STREAM_NUMBERS, LogRole.UNREACHABLE
     for copy, copy_place in standing.places.items():
         if _is_match(key, copy):
             return copy_place, LogRole.OWNER if standing.sources[copy_place[0]] == copy else LogRole.MIRROR
-    return NOWHERE, LogRole.NONE
+    return NO_STREAM_NUMBERS, LogRole.NONE
 
 
 def _is_match(key: Key, copy: Key) -> bool:

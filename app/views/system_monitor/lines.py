@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QGraphicsSceneMouseEvent
 
-from app.views.system_monitor.history import TOP, CounterChoice
+from app.views.system_monitor.history import PLOT_TOP, CounterChoice
 from app.widgets.axes import TimeAxis
 from app.widgets.theme import ThemeTokens
 from app.words.language import tr
@@ -20,7 +20,7 @@ HEADROOM: Final = 1.06
 class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not typed
     """Plot of counters. The panel sets the style of the lines."""
 
-    time_chosen = Signal(float)
+    time_selected = Signal(float)
     """Signal: time of a click, in seconds since the start."""
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not type
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(tr("Lines of the counters"))
         self.getPlotItem().vb.setDefaultPadding(0.0)
-        self.setYRange(0.0, HEADROOM * TOP)
+        self.setYRange(0.0, HEADROOM * PLOT_TOP)
         self.getAxis("left").setStyle(hideOverlappingLabels=False)
         self.getAxis("left").setTicks([[(value, f"{value:.0f}") for value in (0.0, 50.0, 100.0)]])
         self.setMinimumHeight(60)
@@ -67,4 +67,4 @@ class CounterPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not type
         self.showGrid(x=True, y=True, alpha=0.25)
 
     def _choose_time(self, event: QGraphicsSceneMouseEvent) -> None:
-        self.time_chosen.emit(max(0.0, float(self.getPlotItem().vb.mapSceneToView(event.scenePos()).x())))
+        self.time_selected.emit(max(0.0, float(self.getPlotItem().vb.mapSceneToView(event.scenePos()).x())))

@@ -23,27 +23,27 @@ from PySide6.QtWidgets import (
 )
 
 from app.view_models.series import find_peaks
-from app.views.system_monitor.history import BY_NAME as PERFS
 from app.views.system_monitor.history import (
     DATABASES,
-    EMPTY,
+    EMPTY_SUMMARY,
     MIRRORING,
     NOT_SIMULATED,
-    OBJECTS,
+    OBJECT_NAMES,
+    PLOT_TOP,
     PROCESSOR,
-    TOP,
     CounterChoice,
     CounterSummary,
     SampledRun,
     SampleHistory,
-    list_names,
+    list_counter_names,
 )
+from app.views.system_monitor.history import PERF_COUNTERS_BY_NAME as PERFS
 from app.widgets import theme
-from app.widgets.bars import Bar
+from app.widgets.bars import ButtonBar
 from app.widgets.layouts import lay_column
 from app.widgets.reader import follow_selection, set_box_name
 from app.widgets.scroll_container import fit_on_screen
-from app.widgets.tables import Index, TableColumn, TableModel, TableView
+from app.widgets.tables import AnyIndex, TableColumn, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import Event
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 class AddCountersDialog(QDialog):
     """Dialog to add counters. It stays open, so that counters of several servers can be added."""
 
-    added = Signal(list)
+    counters_added = Signal(list)
     """Signal: list of CounterChoice objects to add."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -73,15 +73,15 @@ class AddCountersDialog(QDialog):
             listed.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
             listed.setAccessibleName(name)
             follow_selection(listed)
-        for group, words in OBJECTS.items():
+        for group, words in OBJECT_NAMES.items():
             self.object.addItem(words, group)
         self.add = QPushButton(tr("&Add"), default=True)
         self.add.setProperty("primary", True)
         close = QPushButton(tr("&Close"))
         close.clicked.connect(self.close)
         self.add.clicked.connect(self._add_counters)
-        self.computer.currentTextChanged.connect(lambda _: self._fill())
-        self.object.currentIndexChanged.connect(lambda _: self._fill())
+        self.computer.currentTextChanged.connect(lambda _: self._fill_lists())
+        self.object.currentIndexChanged.connect(lambda _: self._fill_lists())
         self.counters.currentItemChanged.connect(lambda *_: self._explain())
         for listed in (self.counters, self.instances):
             listed.itemSelectionChanged.connect(self._refresh)
@@ -121,16 +121,16 @@ class AddCountersDialog(QDialog):
         self.computer.clear()
         self.computer.addItems(list(world.instances))
         self.computer.setCurrentText(before if before in world.instances else next(iter(world.instances), ""))
-        self._fill()
+        self._fill_lists()
 
-    def _fill(self) -> None:
+    def _fill_lists(self) -> None:
         server, group = self.computer.currentText(), self.object.currentData()
         self.counters.clear()
         self.instances.clear()
         if self._world is None or server not in self._world.instances:
             return
         version = self._world.instances[server].version
-        self.counters.addItems(list_names(group, version))
+        self.counters.addItems(list_counter_names(group, version))
         if group == MIRRORING:
             for name in (name for name, first_version in NOT_SIMULATED.items() if first_version <= version):
                 absent = QListWidgetItem(tr("{name} (not simulated)").format(name=name))
@@ -153,26 +153,26 @@ class AddCountersDialog(QDialog):
 
     def _add_counters(self) -> None:
         server, group = self.computer.currentText(), self.object.currentData()
-        self.added.emit(
+        self.counters_added.emit(
             [
                 CounterChoice(server, group, counter, "" if group == PROCESSOR else instance)
-                for counter in _list_texts(self.counters)
-                for instance in _list_texts(self.instances)
+                for counter in _list_selected_texts(self.counters)
+                for instance in _list_selected_texts(self.instances)
             ]
         )
 
 
-def _list_texts(listed: QListWidget) -> Iterable[str]:
+def _list_selected_texts(listed: QListWidget) -> Iterable[str]:
     return [item.text() for item in listed.selectedItems()]
 
 
 SPANS: Final = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
 """Label and length in seconds of a time range. None means the whole run."""
 
-SCALES: Final = (-9, 6)
+SCALE_POWER_RANGE: Final = (-9, 6)
 """Minimum and maximum power of ten of a scale."""
 LINE_PX, BOLD_PX = 1.5, 3.5
-DASHES: Final = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
+LINE_STYLES: Final = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
 """Line styles, which distinguish lines when there are more lines than colors."""
 
 
@@ -184,30 +184,30 @@ class CounterRow(Struct, frozen=True):
     """Number of the line, which determines its color and style."""
     power: int | None = None
     """Scale as a power of ten. None selects a scale automatically."""
-    figures: CounterSummary = EMPTY
+    summary: CounterSummary = EMPTY_SUMMARY
 
     @property
     def scale(self) -> float:
         """Factor from the counter's value to the plotted value."""
-        return 10.0 ** (self.power if self.power is not None else choose_fitting_power(self.figures.high))
+        return 10.0 ** (self.power if self.power is not None else choose_fitting_power(self.summary.high))
 
 
 def choose_fitting_power(highest: float | None) -> int:
     """Return the maximum power of ten that keeps *highest* within the plot, or 0 without a positive value."""
     if highest is None or highest <= 0.0:
         return 0
-    low, high = SCALES
-    return max(low, min(high, math.floor(math.log10(TOP / highest) + 1e-9)))
+    low, high = SCALE_POWER_RANGE
+    return max(low, min(high, math.floor(math.log10(PLOT_TOP / highest) + 1e-9)))
 
 
 def _build_figure_column(title: str, name: str) -> TableColumn:
-    return TableColumn(title=title, text=lambda row: formatting.format_significant(getattr(row.figures, name), 4),
+    return TableColumn(title=title, text=lambda row: formatting.format_significant(getattr(row.summary, name), 4),
                   is_number=True, sample="48,706,560")  # fmt: skip
 
 
 COLUMNS: Final = (
     TableColumn(title=mark("Counter"), text=lambda r: r.choice.name,
-           tip=lambda r: f"{r.choice.path}\n{tr(r.choice.perf.help)}",
+           tip=lambda r: f"{r.choice.path}\n{tr(r.choice.definition.help)}",
            sample="Mirrored Write Transact", spoken=lambda r: r.choice.path),
     TableColumn(title=mark("Computer"), text=lambda r: r.choice.server, sample="SERVER_W"),
     _build_figure_column(mark("Last"), "latest"),
@@ -217,15 +217,15 @@ COLUMNS: Final = (
     TableColumn(title=mark("Scale"), text=lambda r: formatting.format_significant(r.scale, 1), is_number=True,
            sample="0.000001"),
     TableColumn(title=mark("Instance"), text=lambda r: r.choice.instance, sample="Sales"),
-    TableColumn(title=mark("Object"), text=lambda r: r.choice.perf.group),
+    TableColumn(title=mark("Object"), text=lambda r: r.choice.definition.group),
 )  # fmt: skip
 
 
-class CounterLegend(TableModel):
+class CounterLegendModel(TableModel):
     """Table of counters that shows the color of each line."""
 
     @override
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+    def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if role == Qt.ItemDataRole.DecorationRole and index.isValid() and index.column() == 0:
             return self.colors.get_server_color(self.rows[index.row()].number)
         return super().data(index, role)
@@ -249,7 +249,7 @@ class SystemMonitor(QWidget):
         self._shown_span: tuple[float, float] | None = None
         self._drawn_count = 0
         """Number of samples that are drawn."""
-        self.model = CounterLegend(COLUMNS, self)
+        self.model = CounterLegendModel(COLUMNS, self)
         self.table = TableView(self.model, tr("Counters"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
         self.span = QComboBox()
@@ -259,19 +259,19 @@ class SystemMonitor(QWidget):
         self.span.setCurrentIndex(1)
         self.span.currentIndexChanged.connect(lambda _: self._draw())
         self.tools = {
-            "add": self._build_tool(tr("Add counters…"), ("Ins", "Ctrl+I"), self.open_adding),
-            "remove": self._build_tool(tr("Remove"), ("Del",), self.remove_current),
-            "highlight": self._build_tool(tr("Highlight"), ("Ctrl+H",), self.highlight_current),
+            "add": self._build_tool(tr("Add counters…"), ("Ins", "Ctrl+I"), self.open_add_dialog),
+            "remove": self._build_tool(tr("Remove"), ("Del",), self.remove_current_counter),
+            "highlight": self._build_tool(tr("Highlight"), ("Ctrl+H",), self.toggle_current_highlight),
             "greater": self._build_tool(tr("Larger scale"), ("Ctrl+Up",), lambda: self._change_scale(1)),
             "smaller": self._build_tool(tr("Smaller scale"), ("Ctrl+Down",), lambda: self._change_scale(-1)),
         }
         """Tools by name."""
         self._lay_out()
         self._show_theme()
-        theme.call_after_events(self, theme.LOOKS, self._show_theme)
+        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_theme)
 
     def _lay_out(self) -> None:
-        bar = Bar(tr("System Monitor"))
+        bar = ButtonBar(tr("System Monitor"))
         bar.addWidget(self.span)
         bar.add_actions([self.tools[name] for name in ("add", "remove", "highlight")])
         split = self._split = QSplitter(Qt.Orientation.Vertical)
@@ -285,7 +285,7 @@ class SystemMonitor(QWidget):
         from app.views.system_monitor.lines import CounterPlot
 
         lines = self._lines = CounterPlot()
-        lines.time_chosen.connect(self._choose_time)
+        lines.time_selected.connect(self._choose_time)
         self._split.insertWidget(0, lines)
         self._split.setSizes([3, 2])
         lines.show_counters(self.choices)
@@ -331,7 +331,7 @@ class SystemMonitor(QWidget):
         """Selected counters."""
         return [row.choice for row in self.model.rows]
 
-    def add(self, choices: Iterable[CounterChoice]) -> None:
+    def add_counters(self, choices: Iterable[CounterChoice]) -> None:
         """Add the counters *choices* to the plot."""
         rows, counter_choices = list(self.model.rows), set(self.choices)
         for choice in choices:
@@ -341,19 +341,19 @@ class SystemMonitor(QWidget):
         self._show_rows(rows)
         self._draw()
 
-    def open_adding(self) -> None:
+    def open_add_dialog(self) -> None:
         """Open the dialog that adds counters."""
         if self._run is None:
             return
         if self._adding is None:
             self._adding = AddCountersDialog(self)
-            self._adding.added.connect(self.add)
+            self._adding.counters_added.connect(self.add_counters)
         self._adding.show_world(self._run.world)
         if self._adding.isVisible():
             self._adding.raise_()
         self._adding.show()
 
-    def remove_current(self) -> None:
+    def remove_current_counter(self) -> None:
         """Remove the selected counter from the plot."""
         row = self._get_current_row()
         if row is not None:
@@ -362,7 +362,7 @@ class SystemMonitor(QWidget):
             self.table.selectRow(min(row_index, len(self.model.rows) - 1))
             self._draw()
 
-    def highlight_current(self) -> None:
+    def toggle_current_highlight(self) -> None:
         """Draw the line of the selected counter thick, or normal again."""
         row = self._get_current_row()
         if row is not None:
@@ -373,9 +373,9 @@ class SystemMonitor(QWidget):
         """Change the scale of the selected counter by *offset* powers of ten."""
         row = self._get_current_row()
         if row is not None:
-            low, high = SCALES
+            low, high = SCALE_POWER_RANGE
             power = max(low, min(high, round(math.log10(row.scale)) + offset))
-            self.model.update(
+            self.model.update_rows(
                 [
                     replace(counter_row, power=power) if counter_row is row else counter_row
                     for counter_row in self.model.rows
@@ -388,7 +388,7 @@ class SystemMonitor(QWidget):
         return self.model.rows[row] if 0 <= row < len(self.model.rows) else None
 
     def _show_rows(self, rows: list[CounterRow]) -> None:
-        self.model.replace(rows)
+        self.model.replace_rows(rows)
         if self._lines is not None:
             self._lines.show_counters(self.choices)
         self._show_theme()
@@ -429,20 +429,20 @@ class SystemMonitor(QWidget):
         if self._shown_span is not None:
             start_s, end_s = self._shown_span
         first, last = history.find_sample(start_s), history.count
-        self.model.update(
-            [replace(row, figures=history.summarize(row.choice, start_s, end_s)) for row in self.model.rows]
+        self.model.update_rows(
+            [replace(row, summary=history.summarize(row.choice, start_s, end_s)) for row in self.model.rows]
         )
         width_s = (end_s - start_s) / max(60.0, lines.width())
         times = history.compute_times_s(first, last)
         for row in self.model.rows:
             values = history.compute_values(row.choice, first, last) * row.scale
             x, y = find_peaks(times, values, width_s)
-            lines.curves[row.choice].setData(x, np.minimum(y, 2.0 * TOP))
+            lines.curves[row.choice].setData(x, np.minimum(y, 2.0 * PLOT_TOP))
         lines.setXRange(start_s, end_s, padding=0.0)
 
     def _build_pen(self, row: CounterRow) -> QPen:
         colors = theme.get_tokens(self.palette())
-        dash = DASHES[row.number // len(colors.series) % len(DASHES)]
+        dash = LINE_STYLES[row.number // len(colors.series) % len(LINE_STYLES)]
         pen = QPen(
             QColor(colors.get_server_color(row.number)),
             BOLD_PX if row.choice == self._bold else LINE_PX,

@@ -1,5 +1,5 @@
 """Topology view: a picture of servers, copies, links and applications."""
 
-from app.views.topology.view import Topology
+from app.views.topology.view import TopologyView
 
-__all__ = ["Topology"]
+__all__ = ["TopologyView"]

@@ -35,7 +35,7 @@ NO_INTERFACE: QAccessibleInterface = None  # type: ignore[assignment]
 class AccessibleItem(QObject):
     """QObject that represents a canvas item for screen readers, because graphics items are not QObjects."""
 
-    def __init__(self, view: VoicedCanvas, item: Item) -> None:
+    def __init__(self, view: AccessibleCanvas, item: Item) -> None:
         super().__init__(view)
         self.view = view
         self.item = item
@@ -66,7 +66,7 @@ class _ItemInterface(QAccessibleObject):
     def text(self, kind: QAccessible.Text) -> str:
         face = self._voice.item.face
         if kind == QAccessible.Text.Name:
-            return str(face.spoken)
+            return str(face.accessible_text)
         return ""
 
     def rect(self) -> QRect:
@@ -85,7 +85,7 @@ class _ItemInterface(QAccessibleObject):
 class _ViewInterface(QAccessibleWidget):
     """Accessible interface of the canvas, with its items as children."""
 
-    def __init__(self, view: VoicedCanvas) -> None:
+    def __init__(self, view: AccessibleCanvas) -> None:
         super().__init__(view, QAccessible.Role.Chart, view.accessibleName())
         self._view = view
 
@@ -93,23 +93,23 @@ class _ViewInterface(QAccessibleWidget):
         return str(self._view.summary) if kind == QAccessible.Text.Description else super().text(kind)
 
     def childCount(self) -> int:
-        return len(self._view.list_voices())
+        return len(self._view.list_accessible_items())
 
     def child(self, index: int) -> QAccessibleInterface:
-        voices = self._view.list_voices()
+        voices = self._view.list_accessible_items()
         if not 0 <= index < len(voices):  # the item may have been removed since the last query
             return NO_INTERFACE
         return QAccessible.queryAccessibleInterface(voices[index])
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:
-        voices = self._view.list_voices()
+        voices = self._view.list_accessible_items()
         return next((index for index, voice in enumerate(voices) if voice is child.object()), -1)
 
 
 def _get_interface(_: str, target: QObject) -> QAccessibleInterface | None:
     if isinstance(target, AccessibleItem):
         return _ItemInterface(target)
-    return _ViewInterface(target) if isinstance(target, VoicedCanvas) else None
+    return _ViewInterface(target) if isinstance(target, AccessibleCanvas) else None
 
 
 @cache
@@ -124,7 +124,7 @@ FIT_ZOOM_MAX: Final = 1.7
 """Maximum zoom of the automatic fit."""
 READABLE_ZOOM: Final = 0.9
 """Minimum zoom for wide cards. Assumed: text is easy to read at nine tenths of its size."""
-LEAST_PX: Final = 11.0
+TEXT_HEIGHT_MIN_PX: Final = 11.0
 """Minimum text height on wide cards in pixels. If it cannot be reached, compact cards are tried."""
 
 
@@ -158,21 +158,21 @@ class TopologyCanvas(QGraphicsView):
         return QRect()
 
     @Slot()
-    def fit(self) -> None:
+    def fit_all(self) -> None:
         """Show everything, also after later changes of size, until the user zooms or pans."""
         self._fitted = True
         if self._scene.get_extent().isEmpty() or self.viewport().width() < 20:
             self.setSceneRect(self._scene.get_extent())
             return
         self._fitting = True  # ignore changes of extent during the fit
-        self._scene.show_narrow(False)
+        self._scene.set_narrow(False)
         self._fit_all_cards()
         wide = self.get_zoom()
-        if wide < max(READABLE_ZOOM, LEAST_PX / self._scene.compute_least_text_px()):
-            self._scene.show_narrow(True)
+        if wide < max(READABLE_ZOOM, TEXT_HEIGHT_MIN_PX / self._scene.compute_smallest_text_px()):
+            self._scene.set_narrow(True)
             self._fit_all_cards()
             if self.get_zoom() < wide:
-                self._scene.show_narrow(False)
+                self._scene.set_narrow(False)
                 self._fit_all_cards()
         self._fitting = False
 
@@ -211,17 +211,17 @@ class TopologyCanvas(QGraphicsView):
     def _zoom_by(self, factor: float) -> None:
         factor = max(ZOOM_MIN, min(ZOOM_MAX, self.get_zoom() * factor)) / self.get_zoom()
         self._fitted = False
-        self._make_room()
+        self._extend_scene_rect()
         self.scale(factor, factor)
 
-    def _make_room(self) -> None:
+    def _extend_scene_rect(self) -> None:
         extent = self._scene.get_extent()
         self.setSceneRect(extent.adjusted(-extent.width(), -extent.height(), extent.width(), extent.height()))
 
     def _on_extent_changed(self) -> None:
         self._fit_due = self._scene.mouseGrabberItem() is not None
         if self._fitted and not self._fitting and not self._fit_due:
-            self.fit()
+            self.fit_all()
 
     def _on_text_changed(self) -> None:
         if not self.sceneRect().contains(self._scene.get_extent()):
@@ -231,7 +231,7 @@ class TopologyCanvas(QGraphicsView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self._fitted:
-            self.fit()
+            self.fit_all()
 
     @override
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -251,7 +251,7 @@ class TopologyCanvas(QGraphicsView):
             return
         if self._fitted:
             self._fitted = False
-            self._make_room()
+            self._extend_scene_rect()
         distance = event.position().toPoint() - self._pan_from
         self._pan_from = event.position().toPoint()
         self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() - distance.x())
@@ -266,7 +266,7 @@ class TopologyCanvas(QGraphicsView):
         return panned
 
 
-class VoicedCanvas(TopologyCanvas):
+class AccessibleCanvas(TopologyCanvas):
     """Canvas with items that are accessible to screen readers."""
 
     @property
@@ -274,6 +274,6 @@ class VoicedCanvas(TopologyCanvas):
         """Description of the whole picture."""
         raise NotImplementedError
 
-    def list_voices(self) -> list[AccessibleItem]:
+    def list_accessible_items(self) -> list[AccessibleItem]:
         """Return the accessible items in reading order."""
         raise NotImplementedError

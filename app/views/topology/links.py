@@ -25,19 +25,19 @@ LOG_CROSSING_S: Final = 1.6
 """Time in which a drawn log block crosses a link. It is slow enough to follow, and not a measured time."""
 PING_CROSSING_S: Final = 0.45
 """Time in which a drawn ping crosses a link. A ping starts every simulated second, as in reality."""
-PARTING: Final = " · "
+NOTE_SEPARATOR: Final = " · "
 """Separator of the parts of a note."""
 BLOCKS_MAX: Final = 7
 """Maximum number of log blocks drawn at the same time on a busy link."""
-SHARES: Final = (0.5, 0.38, 0.62, 0.26, 0.74, 0.14, 0.86)
+LABEL_POSITIONS: Final = (0.5, 0.38, 0.62, 0.26, 0.74, 0.14, 0.86)
 """Candidate positions of a link's text, as shares of the link's length, in order of preference."""
-CARD: Final = 100
+CARD_PENALTY: Final = 100
 """Penalty for text that covers a card. The penalty for a crossed link is 1."""
-BREAK: Final = 10
+BREAK_PENALTY: Final = 10
 """Penalty for text in the middle of a link, where a break may be drawn. The penalty for a crossed link is 1."""
 BREAK_EDGE_PX: Final = 3
 """Margin around the break mark of a link."""
-PEN_STYLE: Final = {
+PEN_STYLES: Final = {
     "ok": Qt.PenStyle.SolidLine,
     "idle": Qt.PenStyle.SolidLine,
     "warn": Qt.PenStyle.DashLine,
@@ -160,7 +160,7 @@ class LinkItem(QGraphicsItem):
             painter.drawLine(self._line)
         quiet = face.kind == "client" and not face.active and is_good
         pen = QPen(
-            color, 1.0 if quiet else width, Qt.PenStyle.DashLine if quiet else PEN_STYLE[face.status.tone]
+            color, 1.0 if quiet else width, Qt.PenStyle.DashLine if quiet else PEN_STYLES[face.status.tone]
         )
         painter.setPen(pen)
         painter.drawLine(self._line)
@@ -209,17 +209,17 @@ class LinkItem(QGraphicsItem):
                 (self._compute_label_rect(share, outward, status, lines), lines)
                 for lines in dict.fromkeys((notes, _split_notes(notes)))
                 for outward in sides
-                for share in SHARES
+                for share in LABEL_POSITIONS
             ]
             nearest = (
                 candidates[0],
-                candidates[len(SHARES)],
+                candidates[len(LABEL_POSITIONS)],
             )  # next to the middle of the link, on either side
             places_between = [(self._move_between_cards(box), lines) for box, lines in nearest]
             candidates += places_between + [
                 (moved_box, lines) for box, lines in places_between for moved_box in self._move_off_break(box)
             ]
-            candidates += [(moved_box, notes) for moved_box in self._move_into_gap(candidates[0][0])]
+            candidates += [(moved_box, notes) for moved_box in self._move_outside_link(candidates[0][0])]
             candidates.append((self._move_above_card(candidates[0][0]), notes))
             first = candidates[0]
             if notes or status:
@@ -271,7 +271,7 @@ class LinkItem(QGraphicsItem):
             moved_box.moveLeft(lower.right() + gap)
         return moved_box
 
-    def _move_into_gap(self, box: QRectF) -> list[QRectF]:
+    def _move_outside_link(self, box: QRectF) -> list[QRectF]:
         """Return *box*, centered between the cards: one position below the whole link and one above it."""
         reach = QRectF(self._line.p1(), self._line.p2()).normalized()
         box_below, box_above, gap = QRectF(box), QRectF(box), self.style.unit * 0.5
@@ -308,7 +308,7 @@ class LinkItem(QGraphicsItem):
         breaks = sum(
             box.intersects(self._compute_middle_rect(line)) for line in (self._line, *self._crossing)
         )
-        return CARD * cards + BREAK * breaks + lines
+        return CARD_PENALTY * cards + BREAK_PENALTY * breaks + lines
 
     def _draw_label(self, painter: QPainter) -> None:
         style, (box, notes) = self.style, self._lay_out_label()
@@ -366,7 +366,7 @@ class LinkItem(QGraphicsItem):
 
 def _split_notes(notes: tuple[str, ...]) -> tuple[str, ...]:
     """Split notes at their separators into more lines, for a narrow space."""
-    return tuple(part for note in notes for part in note.split(PARTING))
+    return tuple(part for note in notes for part in note.split(NOTE_SEPARATOR))
 
 
 def _is_crossed(line: QLineF, box: QRectF) -> bool:

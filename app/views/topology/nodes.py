@@ -8,17 +8,17 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from app.view_models.faces import KINDS, ClientFace, CopyFace, ServerFace, StatusSign
+from app.view_models.faces import SERVER_KIND_LABELS, ClientFace, CopyFace, ServerFace, StatusSign
 from app.view_models.offers import ActionTarget
 from app.widgets.signs import (
     SceneStyle,
     compute_sign_width,
+    condense_drawing,
     draw_chip,
     draw_mark,
     draw_queue,
     draw_sign,
     draw_text,
-    squeeze,
 )
 from app.words.language import tr
 from engine.overrides import override
@@ -42,11 +42,11 @@ SMALL_ROWS: Final = {False: 2.3, True: 1.15}
 them.
 """
 CLIENT_ROWS: Final = {False: 3.9, True: 3.1}
-SMALL: Final = ("witness", "node", "share", "computer")
+SMALL_CARD_KINDS: Final = ("witness", "node", "share", "computer")
 """Kinds of servers with small cards, which show no database copies."""
-SIGNS_SQUEEZED: Final = 1.1
+SIGNS_SQUEEZE_MAX: Final = 1.1
 """Maximum factor by which signs of a compact card are condensed before a sign without a problem is omitted."""
-NAMES_SQUEEZED: Final = 1.15
+NAMES_SQUEEZE_MAX: Final = 1.15
 """Maximum factor by which a name is condensed before it is shortened."""
 NAME_SHARE: Final = 0.45
 """Share of a card's width that a database name may use before the name, too, is shortened. Its role shrinks
@@ -57,7 +57,7 @@ CELL_UNITS: Final = 0.95
 
 
 @runtime_checkable
-class NodeListener(Protocol):
+class NodeMoveListener(Protocol):
     """Interface of a listener for moved cards. The scene implements it."""
 
     def handle_node_move(self, name: str, position: QPointF) -> None:
@@ -113,7 +113,7 @@ class NodeItem(QGraphicsItem, Generic[Face]):
     def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: object) -> object:
         scene = self.scene()
         if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and isinstance(
-            scene, NodeListener
+            scene, NodeMoveListener
         ):
             scene.handle_node_move(self.face.name, self.pos())
         return super().itemChange(change, value)
@@ -155,14 +155,14 @@ class ServerNode(NodeItem[ServerFace]):
     """Counted grid, and the number of databases for each sign in it."""
 
     @property
-    def small(self) -> bool:
+    def is_small(self) -> bool:
         """True for a small card, which shows no database copies."""
-        return self.face.kind in SMALL
+        return self.face.kind in SMALL_CARD_KINDS
 
     @override
     def get_card_rect(self) -> QRectF:
         unit = self.style.unit
-        width = (self._compute_small_width() if self.small else WIDTH_UNITS[self.style.narrow]) * unit
+        width = (self._compute_small_width() if self.is_small else WIDTH_UNITS[self.style.narrow]) * unit
         rows = self._compute_head_rows() + self._copy_rows * len(self.face.copies)
         rows += (
             self._compute_grid_rows() * CELL_UNITS * 1.15 + 1.2 * self._compute_legend_rows() + 0.3
@@ -179,8 +179,8 @@ class ServerNode(NodeItem[ServerFace]):
     def _compute_head_rows(self) -> float:
         """Return the height of the part above the copies, in line heights."""
         face = self.face
-        notes = len(face.troubles) + len(face.listeners) + bool(face.host_node)
-        return 2.1 + 1.3 * notes + (SMALL_ROWS[self.style.narrow] if self.small else 0.0)
+        notes = len(face.faults) + len(face.listeners) + bool(face.host_node)
+        return 2.1 + 1.3 * notes + (SMALL_ROWS[self.style.narrow] if self.is_small else 0.0)
 
     @property
     def _copy_rows(self) -> float:
@@ -220,7 +220,7 @@ class ServerNode(NodeItem[ServerFace]):
         is_inside = 0 <= column < self._compute_grid_columns() and row >= 0 and index < len(self.face.grid)
         return self.face.grid[index] if is_inside else None
 
-    def find_neighbor(self, database: str, direction: tuple[float, float]) -> str:
+    def find_adjacent_database(self, database: str, direction: tuple[float, float]) -> str:
         """Return the database next to *database* in the grid. Direction (1, 0) means right.
 
         For an unknown database, return the first database of the grid.
@@ -242,11 +242,11 @@ class ServerNode(NodeItem[ServerFace]):
         left, right = box.left() + style.unit * 0.75, box.right() - style.unit * 0.6
         self._draw_header(painter, left, right, box.top())
         y = box.top() + style.unit * 2.1
-        lines = [*face.listeners, *(StatusSign(trouble, "warn", "warning") for trouble in face.troubles)]
+        lines = [*face.listeners, *(StatusSign(trouble, "warn", "warning") for trouble in face.faults)]
         for sign in [*([StatusSign(face.host_node, "idle", "dot")] if face.host_node else []), *lines]:
             _draw_line(painter, sign, left, right, y + style.unit * 0.55, style)
             y += style.unit * 1.3
-        if self.small:
+        if self.is_small:
             self._draw_duties(painter, left, right, y)
         for copy in face.copies:
             _draw_copy(painter, copy, QRectF(left, y, right - left, style.unit * self._copy_rows), style)
@@ -270,24 +270,24 @@ class ServerNode(NodeItem[ServerFace]):
         gap = style.unit * 0.4
         if (
             metrics.horizontalAdvance(face.name) + compute_sign_width(sign, style) + gap
-            > NAMES_SQUEEZED * room
+            > NAMES_SQUEEZE_MAX * room
         ):
             # the server's name is more important than the status text
             sign = StatusSign("", sign.tone, sign.shape)
         status = compute_sign_width(sign, style) + gap
-        wide = min(NAMES_SQUEEZED * room, max(room, metrics.horizontalAdvance(face.name) + status))
+        wide = min(NAMES_SQUEEZE_MAX * room, max(room, metrics.horizontalAdvance(face.name) + status))
         name = metrics.elidedText(face.name, Qt.TextElideMode.ElideMiddle, wide - status)
-        with squeeze(painter, QRectF(left_x, top, room, style.unit), wide):
+        with condense_drawing(painter, QRectF(left_x, top, room, style.unit), wide):
             draw_text(painter, name, QPointF(left_x, base), style.title, style.colors.text)
             point = QPointF(left_x + wide - status + gap, _compute_base(style, middle))
             draw_sign(painter, sign, point, style, quiet=True)
 
     def _draw_duties(self, painter: QPainter, left_x: float, right_x: float, y: float) -> None:
         style, middle = self.style, y + self.style.unit * 0.4
-        duties = [StatusSign(sign.short, sign.tone, sign.shape) for sign in self.face.duties]
+        duties = [StatusSign(sign.short, sign.tone, sign.shape) for sign in self.face.witness_signs]
         if not (style.narrow and duties):
             point = QPointF(left_x, _compute_base(style, middle))
-            draw_text(painter, tr(KINDS[self.face.kind]), point, style.small, style.colors.muted)
+            draw_text(painter, tr(SERVER_KIND_LABELS[self.face.kind]), point, style.small, style.colors.muted)
             middle += style.unit * 1.1
         if duties:
             _draw_signs(painter, duties, QRectF(left_x, y, right_x - left_x, style.unit), middle, style)
@@ -321,12 +321,12 @@ def _draw_copy(painter: QPainter, copy: CopyFace, box: QRectF, style: SceneStyle
     name, chips, signs, queue, _ = (rows * unit for rows in COPY_ROWS[style.narrow])
     wanted_width = name_px + style.compute_width(copy.role.label, style.bold) + unit * 1.9
     head = QRectF(box)
-    head.setWidth(max(box.width(), min(NAMES_SQUEEZED * box.width(), wanted_width)))
+    head.setWidth(max(box.width(), min(NAMES_SQUEEZE_MAX * box.width(), wanted_width)))
     # the database name is more important than its role
     room = head.width() - min(name_px, NAME_SHARE * head.width()) - unit * 1.9
     role_words = QFontMetricsF(style.bold).elidedText(copy.role.label, Qt.TextElideMode.ElideRight, room)
     width = style.compute_width(role_words, style.bold)
-    with squeeze(painter, box, head.width()):
+    with condense_drawing(painter, box, head.width()):
         base = _draw_name(painter, copy, head, name, head.width() - width - unit * 0.4, style)
         role = QPointF(head.right() - width, base)
         draw_text(painter, role_words, role, style.bold, style.get_tone_color(copy.role.tone))
@@ -349,7 +349,7 @@ def _choose_signs(signs: Sequence[StatusSign], width: float, style: SceneStyle) 
     while (
         style.narrow
         and len(status_signs) > 1
-        and _compute_signs_width(status_signs, style) > SIGNS_SQUEEZED * width
+        and _compute_signs_width(status_signs, style) > SIGNS_SQUEEZE_MAX * width
     ):
         good_indexes = [index for index, sign in enumerate(status_signs) if sign.tone in ("ok", "idle")]
         if not good_indexes:
@@ -383,7 +383,7 @@ def _draw_chips(
 ) -> None:
     unit = style.unit
     widths = [compute_sign_width(sign, style) + unit * 0.7 for sign in chips]
-    with squeeze(painter, box, sum(widths) + unit * 0.35 * (len(chips) - 1)):
+    with condense_drawing(painter, box, sum(widths) + unit * 0.35 * (len(chips) - 1)):
         x = box.left()
         for sign, width in zip(chips, widths, strict=True):
             draw_chip(painter, sign, QRectF(x, y, width, unit * (1.2 if style.narrow else 1.3)), style)
@@ -394,7 +394,7 @@ def _draw_signs(
     painter: QPainter, signs: Sequence[StatusSign], box: QRectF, middle: float, style: SceneStyle
 ) -> None:
     unit, base = style.unit, _compute_base(style, middle)
-    with squeeze(painter, box, _compute_signs_width(signs, style)):
+    with condense_drawing(painter, box, _compute_signs_width(signs, style)):
         x = box.left()
         for sign in signs:
             x += draw_sign(painter, sign, QPointF(x, base), style, quiet=True) + unit * 0.6
@@ -404,7 +404,9 @@ def _draw_line(
     painter: QPainter, sign: StatusSign, left_x: float, right_x: float, middle: float, style: SceneStyle
 ) -> None:
     """Draw a sign in a separate line. Condense it if it is wider than the card."""
-    with squeeze(painter, QRectF(left_x, 0.0, right_x - left_x, 0.0), compute_sign_width(sign, style)):
+    with condense_drawing(
+        painter, QRectF(left_x, 0.0, right_x - left_x, 0.0), compute_sign_width(sign, style)
+    ):
         draw_sign(painter, sign, QPointF(left_x, _compute_base(style, middle)), style)
 
 
@@ -443,7 +445,7 @@ class ClientNode(NodeItem[ClientFace]):
         _draw_line(painter, face.status, left, right, box.top() + style.unit * 2.2, style)
         if not style.narrow:
             point = QPointF(left, _compute_base(style, box.top() + style.unit * 3.2))
-            with squeeze(
+            with condense_drawing(
                 painter, QRectF(left, 0.0, right - left, 0.0), style.compute_width(face.rate, style.small)
             ):
                 draw_text(painter, face.rate, point, style.small, style.colors.text)

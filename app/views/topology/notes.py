@@ -19,8 +19,8 @@ WIDTH_UNITS: Final = 11.0
 """Width of a note in line heights."""
 LENGTH_MAX: Final = 500
 """Maximum number of characters of a note, which must be legible from the back of a room."""
-COUNT_MAX: Final = 40
-Note = tuple[str, float, float]
+NOTES_MAX: Final = 40
+PlacedNote = tuple[str, float, float]
 """Text, and x and y of the upper left corner."""
 
 
@@ -30,7 +30,7 @@ class NoteFace(Struct, frozen=True):
     text: str
 
     @property
-    def spoken(self) -> str:
+    def accessible_text(self) -> str:
         """Text for screen readers."""
         return tr("note: {text}").format(text=self.text)
 
@@ -50,7 +50,7 @@ class NoteItem(QGraphicsTextItem):
         self.document().contentsChanged.connect(self._on_contents_changed)
 
     def _on_contents_changed(self) -> None:
-        if self.writing and self.scene() is not None:
+        if self.is_editing and self.scene() is not None:
             self._changed(self)
 
     @property
@@ -64,12 +64,12 @@ class NoteItem(QGraphicsTextItem):
         return ActionTarget("note", (self.face.text,))
 
     @property
-    def note(self) -> Note:
+    def note(self) -> PlacedNote:
         """Text and position of the note, for storage."""
         return self.face.text, self.x(), self.y()
 
     @property
-    def writing(self) -> bool:
+    def is_editing(self) -> bool:
         """True while the text is being edited."""
         return self.textInteractionFlags() != Qt.TextInteractionFlag.NoTextInteraction
 
@@ -90,7 +90,7 @@ class NoteItem(QGraphicsTextItem):
 
     def finish_editing(self) -> None:
         """Finish editing the text."""
-        if self.writing:
+        if self.is_editing:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
             self.clearFocus()
             if len(self.toPlainText()) > LENGTH_MAX:

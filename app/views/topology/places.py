@@ -18,18 +18,18 @@ Card = tuple[str, Size]
 Place = tuple[float, float]
 """Center of a card."""
 
-TALL: Final = 2.0
+TALL_PARTNER_RATIO: Final = 2.0
 """Ratio of partner height to small-card height above which small cards are placed between two partners."""
 
-AROUND: Final = 5
+RING_PARTNERS_MIN: Final = 5
 """Minimum number of replicas that surround witness and applications, because an arc would be too wide."""
 
-COMPACT_DROP: Final = 0.2
+COMPACT_ROW_GAP_SHARE: Final = 0.2
 """Distance between rows of compact cards, as a share of the gap."""
-COMPACT_ASIDE: Final = 0.36
+COMPACT_CARD_GAP_SHARE: Final = 0.36
 """Distance between compact cards in a row of witnesses or applications, as a share of the gap."""
 
-FEW: Final = 4
+WIDE_SPACING_CARDS_MAX: Final = 4
 """Maximum number of other cards that are spaced widely."""
 
 
@@ -48,20 +48,22 @@ def arrange(
     ring. *head*: height of the heads of compact cards, between which their links are drawn. Compact cards are
     closer together. 0 means wide cards.
     """
-    if arc and head and len(partners) == AROUND - 1:
+    if arc and head and len(partners) == RING_PARTNERS_MIN - 1:
         return _arrange_square(partners, witnesses, clients, gap)
-    if arc and len(partners) >= AROUND:
+    if arc and len(partners) >= RING_PARTNERS_MIN:
         return _arrange_around_center(partners, witnesses, clients, gap)
     reach = max((size.height for _, size in partners), default=0.0) / 2.0
     arc = arc and len(partners) > 2
     is_beside = len(partners) <= 2  # witness and application are centered between two partners
     # leave space for text between the cards
     gap_between = gap * (1.6 if len(partners) == 2 else 1.35 if arc and not head else 1.0)
-    near_gap = gap * (COMPACT_DROP if head else 0.32 if is_beside or arc else 1.0)
+    near_gap = gap * (COMPACT_ROW_GAP_SHARE if head else 0.32 if is_beside or arc else 1.0)
     drops = []
     for rows in (witnesses, clients):
         height = max((size.height for _, size in rows), default=0.0)
-        fits_in_arc = is_beside and rows and reach > TALL * height and (len(rows) == 1 or not head)
+        fits_in_arc = (
+            is_beside and rows and reach > TALL_PARTNER_RATIO * height and (len(rows) == 1 or not head)
+        )
         drops.append(reach - height / 2.0 if fits_in_arc else reach + height / 2.0 + near_gap)
         if fits_in_arc:
             gap_between = max(gap_between, sum(size.width for _, size in rows) + gap * 0.3)
@@ -74,7 +76,7 @@ def arrange(
             level = size.height / 2.0 - reach if head else 0.0
             places[name] = (places[name][0], level + rise * position * (last - position))
         depth = rise * max(index * (last - index) for index in range(last))
-    aside = gap * COMPACT_ASIDE if head else gap
+    aside = gap * COMPACT_CARD_GAP_SHARE if head else gap
     places |= _place_row(witnesses, -drops[0], aside)
     if arc and head and len(clients) <= 2:  # below the outer partners, which are higher up in an arc
         return places | {name: (outer[-index], drops[1]) for index, (name, _) in enumerate(clients)}
@@ -98,7 +100,7 @@ def _arrange_square(
         y = -direction * (down + height / 2.0 - gap * 0.5 * (direction > 0.0))
         for name, size in cards:
             places[name] = (0.0, y + direction * size.height / 2.0)
-            y += direction * (size.height + gap * COMPACT_DROP)
+            y += direction * (size.height + gap * COMPACT_ROW_GAP_SHARE)
     return places
 
 
@@ -114,7 +116,7 @@ def _arrange_around_center(
     width, height = max(size.width for _, size in partners), max(size.height for _, size in partners)
     inner_height = max((size.height for _, size in (*witnesses, *clients)), default=0.0)
     near_y, far_y = inner_height / 2.0 + gap * 0.2, inner_height + height / 2.0 + gap * 0.75
-    aside = gap if len(other_partners) <= FEW else gap * 0.5
+    aside = gap if len(other_partners) <= WIDE_SPACING_CARDS_MAX else gap * 0.5
     rows = (
         (witnesses, -near_y),
         (clients, near_y),

@@ -12,13 +12,13 @@ from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace
 from app.view_models.offers import ActionTarget
 from app.views.topology.links import LinkItem
 from app.views.topology.nodes import ClientNode, NodeItem, ServerNode
-from app.views.topology.notes import COUNT_MAX, Note, NoteItem
-from app.views.topology.places import AROUND, Place, Size, arrange
+from app.views.topology.notes import NOTES_MAX, NoteItem, PlacedNote
+from app.views.topology.places import RING_PARTNERS_MIN, Place, Size, arrange
 from app.widgets.signs import SceneStyle
 
 Item = NodeItem[Any] | LinkItem | NoteItem
 
-DIMMED: Final = 0.16
+DIMMED_OPACITY: Final = 0.16
 """Opacity of objects outside the spotlight. They are visible, but not legible."""
 
 GAP_UNITS: Final = {False: 7.0, True: 5.2}
@@ -58,9 +58,9 @@ class TopologyScene(QGraphicsScene):
         self._show_nodes(picture)
         ends = {name_pair: (link.face.a, link.face.b) for name_pair, link in self.links.items()}
         self._show_links(picture)
-        self._show_light()
+        self._update_opacities()
         if sizes != self._list_sizes():
-            self.arrange()
+            self.arrange_cards()
         elif ends != {name_pair: (link.face.a, link.face.b) for name_pair, link in self.links.items()}:
             self._draw_lines()
         else:
@@ -71,13 +71,13 @@ class TopologyScene(QGraphicsScene):
         self._style = replace(style, narrow=self._style.narrow)
         for item in self.list_items_in_order():
             item.show_style(self._style)
-        self.arrange()
+        self.arrange_cards()
 
-    def compute_least_text_px(self) -> float:
+    def compute_smallest_text_px(self) -> float:
         """Return the height of the smallest text in pixels at zoom 1."""
         return QFontInfo(self._style.small).pixelSize()
 
-    def show_narrow(self, narrow: bool) -> None:
+    def set_narrow(self, narrow: bool) -> None:
         """Set whether the cards are compact and close together."""
         if narrow != self._style.narrow:
             self._style = replace(self._style, narrow=narrow)
@@ -131,11 +131,11 @@ class TopologyScene(QGraphicsScene):
         self.extent_changed.emit()
         return note
 
-    def show_notes(self, notes: Iterable[Note]) -> None:
+    def show_notes(self, notes: Iterable[PlacedNote]) -> None:
         """Replace all notes by *notes*."""
         for note in list(self.notes):
             self.remove_note(note)
-        for text, x, y in list(notes)[:COUNT_MAX]:
+        for text, x, y in list(notes)[:NOTES_MAX]:
             self.add_note(text, x, y)
 
     def remove_note(self, note: NoteItem) -> None:
@@ -146,39 +146,41 @@ class TopologyScene(QGraphicsScene):
             self.extent_changed.emit()
 
     def _on_note_changed(self, note: NoteItem) -> None:
-        if not note.writing and not note.face.text:
+        if not note.is_editing and not note.face.text:
             self.remove_note(note)
-        elif note.writing:
+        elif note.is_editing:
             self.text_changed.emit()
         else:
             self.extent_changed.emit()
 
     @property
-    def lit(self) -> frozenset[ActionTarget]:
+    def highlighted_targets(self) -> frozenset[ActionTarget]:
         """Targets in the spotlight. Empty if nothing is dimmed."""
         return frozenset(self._lit)
 
     def highlight_only(self, targets: Iterable[ActionTarget]) -> None:
         """Dim everything except *targets*, the links between them, and notes. Without targets, dim nothing."""
         self._lit = set(targets)
-        self._show_light()
+        self._update_opacities()
 
-    def _show_light(self) -> None:
+    def _update_opacities(self) -> None:
         names = {target.names[0] for target in self._lit if target.kind in ("server", "client")}
         items: list[Item] = [*self.nodes.values(), *self.links.values()]
         for item in items:
             joins_names = isinstance(item, LinkItem) and {item.face.a, item.face.b} <= names
-            item.setOpacity(1.0 if not self._lit or item.target in self._lit or joins_names else DIMMED)
+            item.setOpacity(
+                1.0 if not self._lit or item.target in self._lit or joins_names else DIMMED_OPACITY
+            )
 
     # --- positions ------------------------------------------------------------------------------------------
 
-    def arrange(self) -> None:
+    def arrange_cards(self) -> None:
         """Place every card where the user moved it, or in its default position."""
         cards_by_kind: dict[str, list[tuple[str, Size]]] = {"partner": [], "witness": [], "client": []}
         for name, node in self.nodes.items():
             kind = "client"
             if isinstance(node, ServerNode):
-                kind = "witness" if node.small else "partner"
+                kind = "witness" if node.is_small else "partner"
             cards_by_kind[kind].append(
                 (name, Size(node.get_card_rect().width(), node.get_card_rect().height()))
             )
@@ -211,7 +213,7 @@ class TopologyScene(QGraphicsScene):
     def place_cards(self, places: Mapping[str, Place]) -> None:
         """Place the cards in *places* there, and all other cards in their default positions."""
         self._places = dict(places)
-        self.arrange()
+        self.arrange_cards()
 
     def handle_node_move(self, name: str, position: QPointF) -> None:
         """Store the position of a card that the user moved, and update its links."""
@@ -228,7 +230,7 @@ class TopologyScene(QGraphicsScene):
                 self._compute_head(boxes[end]) if head else boxes[end] for end in (link.face.a, link.face.b)
             )
             link.show_line(a, b, center)
-        crowded = len(self._replicas & self.nodes.keys()) >= AROUND
+        crowded = len(self._replicas & self.nodes.keys()) >= RING_PARTNERS_MIN
         for link in self.links.values():
             other_lines = [other_link.line for other_link in self.links.values() if other_link is not link]
             link.set_obstacles(list(boxes.values()), other_lines, crowded)

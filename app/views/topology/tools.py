@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from app.widgets import theme
 from app.widgets.bars import attach_menu
-from app.widgets.layouts import lay_row
+from app.widgets.layouts import build_row
 from app.words.language import tr
 from engine.overrides import override
 
@@ -32,7 +32,7 @@ from engine.overrides import override
 class FindBox(QLineEdit):
     """Search box. Typing selects the first match, Enter selects the next match, and Esc closes the box."""
 
-    found = Signal(str)
+    match_found = Signal(str)
     """Signal: name of the current match."""
 
     def __init__(self, parent: QWidget, names: Callable[[], list[str]]) -> None:
@@ -47,9 +47,9 @@ class FindBox(QLineEdit):
         self.place = QLabel(self)
         """Label with the number of the match and the number of matches, or a note that there are none."""
         self.hide()
-        theme.call_after_events(self, theme.SIZE, self._move_status_label)
+        theme.call_after_events(self, theme.SIZE_EVENTS, self._move_status_label)
 
-    def open(self) -> None:
+    def show_box(self) -> None:
         """Show the box and focus its field."""
         width = min(self._canvas.width() - 16, self.fontMetrics().averageCharWidth() * 44)
         self.resize(width, self.sizeHint().height())
@@ -68,7 +68,7 @@ class FindBox(QLineEdit):
             message = tr("{number} of {count}").format(number=self._match_index + 1, count=len(fitting))
         self._show_status(message, "muted" if fitting else "bad")
         if fitting:
-            self.found.emit(fitting[self._match_index])
+            self.match_found.emit(fitting[self._match_index])
 
     def _show_status(self, text: str, tone: str) -> None:
         self.place.setText(text)
@@ -103,7 +103,7 @@ _ICONS = {
 
 
 MARGIN_PX: Final = 6
-OPENS: Final = "▾"
+MENU_ARROW: Final = "▾"
 
 
 class CanvasTools(QFrame):
@@ -115,14 +115,14 @@ class CanvasTools(QFrame):
         self.setBackgroundRole(QPalette.ColorRole.Base)
         self._actions = actions
         self._act = QToolButton()
-        self._label_texts = OPENS
+        self._label_texts = MENU_ARROW
         self._act.setToolTip(tr("Actions for the selected item (Enter or right-click)"))
         menu = QMenu(self)
         menu.aboutToShow.connect(menu.clear)
         menu.aboutToShow.connect(lambda: fill(menu))
         attach_menu(menu, self._act)
         self._act.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        row = lay_row(self._act, parent=self, margins=2, spacing=0)
+        row = build_row(self._act, parent=self, margins=2, spacing=0)
         self._buttons = [self._build_button(action) for action in actions.values()]
         for button in self._buttons:
             row.addWidget(button)
@@ -161,18 +161,18 @@ class CanvasTools(QFrame):
         self.adjustSize()
         if parent is not None:
             if self.width() > parent.width() - 2 * MARGIN_PX:
-                self._act.setText(OPENS)
+                self._act.setText(MENU_ARROW)
                 self.adjustSize()
             right, lower = parent.width() - self.width(), parent.height() - self.height()
             self.move(right - MARGIN_PX, lower - MARGIN_PX)
 
 
 def build_zoom_actions(
-    owner: QWidget, entries: Sequence[tuple[str, str, Callable[[], None]]]
+    owner: QWidget, specs: Sequence[tuple[str, str, Callable[[], None]]]
 ) -> dict[str, QAction]:
-    """Return zoom actions by name. *entries*: name, text with its key, and callback of each action."""
+    """Return zoom actions by name. *specs*: name, text with its key, and callback of each action."""
     actions: dict[str, QAction] = {}
-    for name, text, do in entries:
+    for name, text, do in specs:
         actions[name] = QAction(text, owner)
         actions[name].triggered.connect(lambda _=False, do=do: do())
     return actions

@@ -22,12 +22,12 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolTip, QWidget
 
 from app.view_models.faces import Picture, StatusSign
 from app.view_models.offers import ActionTarget
-from app.view_models.picture import HasTerms, build_picture, hide_unknown
+from app.view_models.picture import HasPermissions, build_picture, hide_unknown
 from app.view_models.preview import preview_impact
-from app.views.topology.canvas import AccessibleItem, VoicedCanvas, install_factory
+from app.views.topology.canvas import AccessibleCanvas, AccessibleItem, install_factory
 from app.views.topology.links import LinkItem
 from app.views.topology.nodes import NodeItem, ServerNode
-from app.views.topology.notes import COUNT_MAX, Note, NoteItem
+from app.views.topology.notes import NOTES_MAX, NoteItem, PlacedNote
 from app.views.topology.places import Place, find_nearest
 from app.views.topology.scene import Item, TopologyScene
 from app.views.topology.tools import CanvasTools, FindBox, build_zoom_actions
@@ -48,7 +48,7 @@ PING_SPEED_MAX: Final = 2.0
 """Maximum speed with pings. Above it, they would flash more than three times per second (WCAG 2.3.1)."""
 CAPTION_SHARE: Final = 0.35
 """Width of an action's preview text as a share of the view. The layout leaves this corner free."""
-NUDGE: Final = 8.0
+MOVE_STEP: Final = 8.0
 """Distance by which a key moves a card, and grid size for dragged cards, in scene units."""
 
 
@@ -60,7 +60,7 @@ _ARROWS: Final = {
 }
 
 
-class Topology(VoicedCanvas):
+class TopologyView(AccessibleCanvas):
     """View of servers, copies, links and applications. It emits faults and repairs as input lines."""
 
     requested = Signal(str)
@@ -68,7 +68,7 @@ class Topology(VoicedCanvas):
     """Signal: selected ActionTarget, or None."""
     database_chosen = Signal(str)
     """Signal: name of the database that the user opened, for other views."""
-    opened = Signal(str)
+    server_opened = Signal(str)
     """Signal: name of a double-clicked server, for a query window."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -90,7 +90,7 @@ class Topology(VoicedCanvas):
         self.acts = SharedActions(self)
         """Actions shared with other views of the same objects."""
         self.acts.requested.connect(self.requested)
-        self.acts.query_wanted.connect(self.opened)
+        self.acts.query_wanted.connect(self.server_opened)
         self.setAccessibleName(tr("Topology"))
         self.tools = build_zoom_actions(
             self,
@@ -101,36 +101,36 @@ class Topology(VoicedCanvas):
                     tr("Spotlight: dim all items except the selection (Shift+S)"),
                     self.toggle_spotlight,
                 ),
-                ("find", tr("Find a server, application or database (Ctrl+F)"), self.find_thing),
+                ("find", tr("Find a server, application or database (Ctrl+F)"), self.open_find_box),
                 ("larger", tr("Zoom in (+)"), self.zoom_in),
                 ("smaller", tr("Zoom out (-)"), self.zoom_out),
-                ("fit", tr("Fit to window (0)"), self.fit),
-                ("rearrange", tr("Reset the card positions"), self.rearrange),
+                ("fit", tr("Fit to window (0)"), self.fit_all),
+                ("rearrange", tr("Reset the card positions"), self.reset_positions),
             ),
         )
         self._finder = FindBox(self, self._list_names)
-        self._finder.found.connect(self.select_object)
+        self._finder.match_found.connect(self.select_object)
         self._caption = QLabel(self, margin=6, wordWrap=True)
         self._caption.setObjectName("caption")
         self._caption.move(8, 8)
         self._caption.hide()
         self._pointed: tuple[ActionTarget, ...] = ()
         self.picture: Picture | None = None
-        self.acts.pointed.connect(self.show_preview)
-        self._bar = CanvasTools(self, self.tools, self._fill_for_selected)
+        self.acts.line_hovered.connect(self.show_preview)
+        self._bar = CanvasTools(self, self.tools, self._fill_selection_menu)
         self._scene.selectionChanged.connect(self._on_selection_changed)
         self._show_theme()
-        theme.call_after_events(self, theme.LOOKS, self._show_theme)
+        theme.call_after_events(self, theme.LOOK_EVENTS, self._show_theme)
 
     # --- display --------------------------------------------------------------------------------------------
 
     @Slot(object)
-    def show_drill(self, drill: HasTerms) -> None:
+    def show_drill(self, drill: HasPermissions) -> None:
         """Show another run, or another time of the same run."""
         self._last_tick = None
         self._phase_s = 0.0
-        self._veiled = not drill.terms.truth
-        self.acts.truth = drill.terms.truth
+        self._veiled = not drill.terms.shows_truth
+        self.acts.truth = drill.terms.shows_truth
         self.show_world(drill.world)
 
     @Slot(object)
@@ -151,7 +151,7 @@ class Topology(VoicedCanvas):
         """
         item = self._get_selected_item()
         if item is not None:
-            return str(item.face.spoken)
+            return str(item.face.accessible_text)
         return self.picture.spoken if self.picture is not None else ""
 
     @Slot(list)
@@ -168,7 +168,7 @@ class Topology(VoicedCanvas):
         """Disable animations if *reduced* is True."""
         self._reduced_motion = reduced
 
-    def list_voices(self) -> list[AccessibleItem]:
+    def list_accessible_items(self) -> list[AccessibleItem]:
         """Return an accessible item for every item, in Tab order."""
         items = self._scene.list_items_in_order()
         for key in self._voices.keys() - {id(item) for item in items}:
@@ -214,7 +214,7 @@ class Topology(VoicedCanvas):
         item = self._get_selected_item()
         return item.target if item else None
 
-    def choose(self, target: ActionTarget) -> None:
+    def select_target(self, target: ActionTarget) -> None:
         """Select *target* and scroll to it, if it exists."""
         item = self._scene.find_item(target)
         if item is not None:
@@ -229,7 +229,7 @@ class Topology(VoicedCanvas):
         if self._world is not None:
             self.acts.fill_menu(menu, self._world, target)
 
-    def _fill_here(self, menu: QMenu, item: Item) -> None:
+    def _fill_item_menu(self, menu: QMenu, item: Item) -> None:
         """Fill *menu* with the actions for *item* and the actions of the view."""
         if isinstance(item, NoteItem):
             menu.addAction(tr("Edit"), item.start_editing)
@@ -237,10 +237,10 @@ class Topology(VoicedCanvas):
             return
         self.fill_menu(menu, item.target)
         menu.addSeparator()
-        lit = item.target in self._scene.lit
+        lit = item.target in self._scene.highlighted_targets
         menu.addAction(tr("Remove highlight") if lit else tr("Highlight"), self.toggle_spotlight)
 
-    def _fill_for_selected(self, menu: QMenu) -> None:
+    def _fill_selection_menu(self, menu: QMenu) -> None:
         target = self.get_target()
         if target is not None:
             self.fill_menu(menu, target)
@@ -256,7 +256,7 @@ class Topology(VoicedCanvas):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
-        self._fill_here(menu, item)
+        self._fill_item_menu(menu, item)
         menu.popup(point)
 
     def _compute_global_center(self, item: Item) -> QPoint:
@@ -282,7 +282,7 @@ class Topology(VoicedCanvas):
         if item is not None and QAccessible.isActive():
             index = self._scene.list_items_in_order().index(item)
             QAccessible.updateAccessibility(
-                QAccessibleEvent(self.list_voices()[index], QAccessible.Event.Focus)
+                QAccessibleEvent(self.list_accessible_items()[index], QAccessible.Event.Focus)
             )
         self._bar.show_target(item.target.title if item else None)
         self.chosen.emit(item.target if item else None)
@@ -291,20 +291,20 @@ class Topology(VoicedCanvas):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if any(note.writing for note in self._scene.notes):
+        if any(note.is_editing for note in self._scene.notes):
             super().keyPressEvent(event)
             return
         key, modifiers = event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if key in _ARROWS and modifiers == Qt.KeyboardModifier.NoModifier:
             self._select_in_direction(_ARROWS[Qt.Key(key)])
         elif key in _ARROWS and modifiers == Qt.KeyboardModifier.ControlModifier:
-            self._open_neighbour(_ARROWS[Qt.Key(key)])
+            self._open_adjacent_database(_ARROWS[Qt.Key(key)])
         elif key in _ARROWS and modifiers == Qt.KeyboardModifier.ShiftModifier:
-            self._nudge(_ARROWS[Qt.Key(key)])
+            self._move_selected(_ARROWS[Qt.Key(key)])
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._open_menu()
         elif event.matches(QKeySequence.StandardKey.Find):
-            self.find_thing()
+            self.open_find_box()
         elif key in _PLAIN_KEYS and modifiers == Qt.KeyboardModifier.NoModifier:
             _PLAIN_KEYS[Qt.Key(key)](self)
         elif key in _SHIFTED_KEYS and modifiers == Qt.KeyboardModifier.ShiftModifier:
@@ -314,7 +314,7 @@ class Topology(VoicedCanvas):
         elif key == Qt.Key.Key_Minus:
             self.zoom_out()
         elif key == Qt.Key.Key_0:
-            self.fit()
+            self.fit_all()
         elif key == Qt.Key.Key_Escape and self._get_selected_item() is None:
             self._scene.highlight_only(())
         elif key == Qt.Key.Key_Escape:
@@ -343,21 +343,21 @@ class Topology(VoicedCanvas):
             return
         names = {target.title: place for target, place in places.items()}
         nearest_name = find_nearest(names, item.target.title, direction)
-        self.choose(next((target for target in places if target.title == nearest_name), item.target))
+        self.select_target(next((target for target in places if target.title == nearest_name), item.target))
 
-    def _nudge(self, direction: Place) -> None:
+    def _move_selected(self, direction: Place) -> None:
         item = self._get_selected_item()
         if isinstance(item, NodeItem | NoteItem):
-            item.moveBy(direction[0] * NUDGE, direction[1] * NUDGE)
+            item.moveBy(direction[0] * MOVE_STEP, direction[1] * MOVE_STEP)
 
-    def _open_neighbour(self, direction: Place) -> None:
+    def _open_adjacent_database(self, direction: Place) -> None:
         """Open the adjacent database in the grid of the selected server."""
         item = self._get_selected_item()
         if isinstance(item, ServerNode) and item.face.grid:
-            self.open_database(item.find_neighbor(self._opened, direction))
+            self.open_database(item.find_adjacent_database(self._opened, direction))
             copy = next((copy for copy in item.face.copies if copy.database == self._opened), None)
             if copy is not None:
-                announce(self, copy.spoken)
+                announce(self, copy.accessible_text)
 
     def _open_menu(self) -> None:
         item = self._get_selected_item()
@@ -371,15 +371,12 @@ class Topology(VoicedCanvas):
     @Slot()
     def add_note(self) -> None:
         """Add a note next to the selected object, or in the center, and start editing it."""
-        if len(self._scene.notes) >= COUNT_MAX:
+        if len(self._scene.notes) >= NOTES_MAX:
             return
         item = self._get_selected_item()
-        middle = (
-            QPointF(*_get_center(item))
-            if item is not None
-            else self.mapToScene(self.viewport().rect().center())
-        )
-        note = self._scene.add_note("", middle.x() + NUDGE, middle.y() + NUDGE)
+        view_center = self.mapToScene(self.viewport().rect().center())
+        middle = view_center if item is None else QPointF(*_get_center(item))
+        note = self._scene.add_note("", middle.x() + MOVE_STEP, middle.y() + MOVE_STEP)
         self.setFocus()
         self._select(note)
         note.start_editing()
@@ -391,11 +388,11 @@ class Topology(VoicedCanvas):
         if isinstance(item, NoteItem):
             self._scene.remove_note(item)
 
-    def list_notes(self) -> list[Note]:
+    def list_notes(self) -> list[PlacedNote]:
         """Return all notes for storage."""
         return [note.note for note in self._scene.notes if note.face.text]
 
-    def show_notes(self, notes: Iterable[Note]) -> None:
+    def show_notes(self, notes: Iterable[PlacedNote]) -> None:
         """Replace all notes by *notes*."""
         self._scene.show_notes(notes)
 
@@ -403,9 +400,11 @@ class Topology(VoicedCanvas):
     def toggle_spotlight(self) -> None:
         """Add the selected object to the spotlight, or remove it. Without a selection, turn it off."""
         target = self.get_target()
-        lit = set(self._scene.lit)
+        lit = set(self._scene.highlighted_targets)
         self._scene.highlight_only(lit ^ {target} if target is not None and target.kind != "note" else ())
-        text = ", ".join(target.title for target in sorted(self._scene.lit, key=lambda t: t.title))
+        text = ", ".join(
+            target.title for target in sorted(self._scene.highlighted_targets, key=lambda t: t.title)
+        )
         announce(self, tr("Highlighted: {things}").format(things=text) if text else tr("Highlight removed"))
 
     def highlight_only(self, targets: Iterable[ActionTarget]) -> None:
@@ -413,9 +412,9 @@ class Topology(VoicedCanvas):
         self._scene.highlight_only(targets)
 
     @Slot()
-    def find_thing(self) -> None:
+    def open_find_box(self) -> None:
         """Open the search box."""
-        self._finder.open()
+        self._finder.show_box()
 
     def _list_names(self) -> list[str]:
         """Return all names that can be found, including databases."""
@@ -465,9 +464,8 @@ class Topology(VoicedCanvas):
         for target in self._pointed:
             item = self._scene.find_item(target)
             if isinstance(item, NodeItem):
-                painter.drawRoundedRect(
-                    item.get_card_rect().translated(item.pos()).adjusted(-7, -7, 7, 7), 8, 8
-                )
+                card = item.get_card_rect().translated(item.pos())
+                painter.drawRoundedRect(card.adjusted(-7, -7, 7, 7), 8, 8)
             elif isinstance(item, LinkItem):
                 painter.drawLine(item.line)
 
@@ -501,10 +499,10 @@ class Topology(VoicedCanvas):
         self._scene.place_cards(places)
 
     @Slot()
-    def rearrange(self) -> None:
+    def reset_positions(self) -> None:
         """Place all cards in their default positions."""
         self._scene.place_cards({})
-        self.fit()
+        self.fit_all()
 
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -533,16 +531,16 @@ class Topology(VoicedCanvas):
         if event.button() == Qt.MouseButton.LeftButton and cell is not None and point == self._press_at:
             self.open_database("" if cell[0] == self._opened else cell[0])
         if isinstance(grabbed, NodeItem | NoteItem):
-            grabbed.setPos(round(grabbed.x() / NUDGE) * NUDGE, round(grabbed.y() / NUDGE) * NUDGE)
+            grabbed.setPos(
+                round(grabbed.x() / MOVE_STEP) * MOVE_STEP, round(grabbed.y() / MOVE_STEP) * MOVE_STEP
+            )
 
     def _find_cell(self, position: QPoint) -> tuple[str, StatusSign] | None:
         """Return database and state of the grid cell at *position*, or None."""
         item = self._find_item(position)
-        return (
-            item.find_cell(item.mapFromScene(self.mapToScene(position)))
-            if isinstance(item, ServerNode)
-            else None
-        )
+        if not isinstance(item, ServerNode):
+            return None
+        return item.find_cell(item.mapFromScene(self.mapToScene(position)))
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Show the database of a grid cell as its tooltip."""
@@ -557,11 +555,11 @@ class Topology(VoicedCanvas):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         item = self._find_item(event.position().toPoint())
         if item is None:
-            self.fit()
+            self.fit_all()
         elif isinstance(item, NoteItem):
             item.start_editing()
         elif item.target.kind == "server":
-            self.opened.emit(item.target.names[0])
+            self.server_opened.emit(item.target.names[0])
         elif item.target.kind == "client":
             self.acts.connection_wanted.emit(item.target.names[0])
 
@@ -587,10 +585,13 @@ def _get_center(item: Item) -> Place:
 
 
 def _format_tip(item: Item) -> str:
-    return escape_tip(item.face.spoken.replace("; ", "\n"))
+    return escape_tip(item.face.accessible_text.replace("; ", "\n"))
 
 
-_PLAIN_KEYS: Final = {Qt.Key.Key_Slash: Topology.find_thing, Qt.Key.Key_Delete: Topology.remove_note}
+_PLAIN_KEYS: Final = {
+    Qt.Key.Key_Slash: TopologyView.open_find_box,
+    Qt.Key.Key_Delete: TopologyView.remove_note,
+}
 """Key -> method, the same as in the table of keys."""
-_SHIFTED_KEYS: Final = {Qt.Key.Key_N: Topology.add_note, Qt.Key.Key_S: Topology.toggle_spotlight}
+_SHIFTED_KEYS: Final = {Qt.Key.Key_N: TopologyView.add_note, Qt.Key.Key_S: TopologyView.toggle_spotlight}
 """Key with Shift -> method. Shift is required, so that a letter typed by mistake has no effect."""

@@ -16,10 +16,10 @@ from engine.model import World
 from engine.protocol import statements
 
 __all__ = [
-    "alter",
     "create_group",
     "databases",
     "drop_group",
+    "execute_alter",
     "resume_all_movement",
     "start_forced_failover",
     "start_planned_failover",
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-def alter(
+def execute_alter(
     world: World,
     server: str,
     name: str,
@@ -40,14 +40,14 @@ def alter(
     """Execute ALTER AVAILABILITY GROUP; *action* is the keyword of the statement."""
     verb, _, noun = action.partition(" ")
     if noun == "LISTENER":
-        return listener.ACTIONS[verb](world, server, name, address, options)
+        return listener.LISTENER_ACTIONS[verb](world, server, name, address, options)
     if noun == "DATABASE":
         if verb == "MODIFY":
             raise SqlError(102, noun)
         act = databases.add_databases if verb == "ADD" else databases.remove_databases
         return act(world, server, name, names)
     if noun == "REPLICA":
-        return REPLICAS[verb](world, server, name, replica_options)
+        return REPLICA_ACTIONS[verb](world, server, name, replica_options)
     if action in ("GRANT", "DENY"):
         return configuration.permit_creation(world, server, name, action == "GRANT")
     if action in ("SET", "JOIN"):
@@ -56,7 +56,7 @@ def alter(
     return GROUP_ACTIONS[action](world, server, name)
 
 
-REPLICAS = {
+REPLICA_ACTIONS = {
     "ADD": configuration.add_replica,
     "MODIFY": configuration.modify_replica,
     "REMOVE": configuration.remove_replica,

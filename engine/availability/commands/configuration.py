@@ -25,20 +25,20 @@ from engine.model import (
     World,
 )
 
-Value = str | tuple[str, ...]
-Options = tuple[tuple[str, Value], ...]
+OptionValue = str | tuple[str, ...]
+Options = tuple[tuple[str, OptionValue], ...]
 Replicas = tuple[tuple[str, Options], ...]
 """(server name, options of its replica) of each replica in a statement."""
 
-URL: Final = re.compile(r"TCP://[^:/]+:(\d{1,5})/?$", re.IGNORECASE)
+URL_PATTERN: Final = re.compile(r"TCP://[^:/]+:(\d{1,5})/?$", re.IGNORECASE)
 """Pattern TCP://system-address:port. [DOC: CREATE AVAILABILITY GROUP]"""
 
 PORT_MAX: Final = 65_535
 
 
-def is_url(value: Value) -> bool:
+def is_url(value: OptionValue) -> bool:
     """Return whether *value* has the form TCP://system-address:port."""
-    url_match = URL.match(value) if isinstance(value, str) else None
+    url_match = URL_PATTERN.match(value) if isinstance(value, str) else None
     return url_match is not None and 1 <= int(url_match[1]) <= PORT_MAX
 
 
@@ -61,7 +61,7 @@ An empty value means any value. The entries belong to groups without a Windows c
 groups.
 """
 
-LIMITS: Final = ((2012, 5, 3, 2), (2014, 9, 3, 2), (2016, 9, 3, 3), (2019, 9, 5, 5))
+REPLICA_LIMITS: Final = ((2012, 5, 3, 2), (2014, 9, 3, 2), (2016, 9, 3, 3), (2019, 9, 5, 5))
 """(version, maximum replicas, synchronous replicas, replicas with automatic failover), including the primary.
 [DOC: prerequisites of availability groups]
 """
@@ -73,10 +73,10 @@ BASIC_REPLICAS_MAX: Final = 2
 
 def get_replica_limits(version: int) -> tuple[int, int, int]:
     """Return the maximum number of replicas: all, synchronous, and with automatic failover."""
-    return next(row[1:] for row in reversed(LIMITS) if row[0] <= version)
+    return next(row[1:] for row in reversed(REPLICA_LIMITS) if row[0] <= version)
 
 
-def check_option_name(name: str, value: Value, allowed_names: Container[str], version: int) -> None:
+def check_option_name(name: str, value: OptionValue, allowed_names: Container[str], version: int) -> None:
     """Raise 102 for an option that this version does not have.
 
     Raise "Not simulated" for an option that only SQL Server has.
@@ -92,7 +92,7 @@ def check_option_name(name: str, value: Value, allowed_names: Container[str], ve
         raise SqlError(102, name.split()[-1])
 
 
-def read_keyword(value: Value, *allowed: str) -> str:
+def require_keyword(value: OptionValue, *allowed: str) -> str:
     """Return *value* if it is one of the allowed keywords. Raise 102 otherwise."""
     if not isinstance(value, str) or value.upper() not in allowed:
         raise SqlError(102, value if isinstance(value, str) else "(")
@@ -103,7 +103,7 @@ NUMBER_MAX: Final = 2**32 - 1
 """Maximum health check timeout in ms, the largest number that an option can have. [DOC: CREATE AVAILABILITY GROUP]"""
 
 
-def parse_integer(value: Value) -> int:
+def parse_integer(value: OptionValue) -> int:
     """Return *value* if it is an integer. Raise 102 otherwise."""
     if not isinstance(value, str) or not value.isdigit() or int(value) > NUMBER_MAX:
         raise SqlError(102, value if isinstance(value, str) else "(")
@@ -140,7 +140,7 @@ def check_syntax(server: str, name: str, options: Options, replica_options: Repl
 # --- options of a group -------------------------------------------------------------------------------------
 
 
-def _set_failure_condition_level(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
+def _set_failure_condition_level(group: AvailabilityGroup, value: OptionValue) -> AvailabilityGroup:
     level = parse_integer(value)
     if not 1 <= level <= 5:
         raise SqlError(35228, group.name, 1, 5)
@@ -151,14 +151,14 @@ HEALTH_CHECK_MS_MIN: Final = 15_000
 """Minimum health check timeout in ms. [DOC: flexible failover policy]"""
 
 
-def _set_health_check_timeout(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
+def _set_health_check_timeout(group: AvailabilityGroup, value: OptionValue) -> AvailabilityGroup:
     timeout = parse_integer(value)
     if timeout < HEALTH_CHECK_MS_MIN:
         raise SqlError(35229, group.name, HEALTH_CHECK_MS_MIN)
     return replace(group, health_check_timeout_ms=timeout)
 
 
-def _set_required_secondaries(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
+def _set_required_secondaries(group: AvailabilityGroup, value: OptionValue) -> AvailabilityGroup:
     changed_group = replace(group, required_synchronized=parse_integer(value))
     check_required_secondaries(changed_group, "ALTER AVAILABILITY GROUP")
     return changed_group
@@ -172,21 +172,25 @@ def check_required_secondaries(group: AvailabilityGroup, operation: str) -> None
         raise SqlError(35248, operation, group.required_synchronized, possible, group.name)
 
 
-def _set_cluster_type(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
-    read_keyword(value, "WSFC")
+def _set_cluster_type(group: AvailabilityGroup, value: OptionValue) -> AvailabilityGroup:
+    require_keyword(value, "WSFC")
     return group
 
 
-GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], AvailabilityGroup]]] = {
+GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, OptionValue], AvailabilityGroup]]] = {
     "AUTOMATED_BACKUP_PREFERENCE": lambda group, value: replace(
-        group, backup_preference=read_keyword(value, "PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
+        group, backup_preference=require_keyword(value, "PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
     ),
     "FAILURE_CONDITION_LEVEL": _set_failure_condition_level,
     "HEALTH_CHECK_TIMEOUT": _set_health_check_timeout,
-    "DB_FAILOVER": lambda group, value: replace(group, db_failover=read_keyword(value, "ON", "OFF") == "ON"),
+    "DB_FAILOVER": lambda group, value: replace(
+        group, db_failover=require_keyword(value, "ON", "OFF") == "ON"
+    ),
     "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": _set_required_secondaries,
     "BASIC": lambda group, value: replace(group, basic=True),
-    "DTC_SUPPORT": lambda group, value: replace(group, dtc=read_keyword(value, "PER_DB", "NONE") == "PER_DB"),
+    "DTC_SUPPORT": lambda group, value: replace(
+        group, dtc=require_keyword(value, "PER_DB", "NONE") == "PER_DB"
+    ),
     "CLUSTER_TYPE": _set_cluster_type,
 }
 """Option -> function that returns the group with a new value of this option."""
@@ -223,40 +227,40 @@ PRIORITY_MAX: Final = 100
 """Maximum backup priority. [DOC: CREATE AVAILABILITY GROUP]"""
 
 
-def _set_session_timeout(replica: Replica, value: Value, operation: str) -> Replica:
+def _set_session_timeout(replica: Replica, value: OptionValue, operation: str) -> Replica:
     if parse_integer(value) < SESSION_TIMEOUT_S_MIN:
         raise SqlError(35214, operation, replica.server, SESSION_TIMEOUT_S_MIN)
     return replace(replica, session_timeout_s=parse_integer(value))
 
 
-def _set_backup_priority(replica: Replica, value: Value, operation: str) -> Replica:
+def _set_backup_priority(replica: Replica, value: OptionValue, operation: str) -> Replica:
     if parse_integer(value) > PRIORITY_MAX:
         raise SqlError(35209, operation, replica.server, 0, PRIORITY_MAX)
     return replace(replica, backup_priority=parse_integer(value))
 
 
-def _set_endpoint_url(replica: Replica, value: Value, operation: str) -> Replica:
+def _set_endpoint_url(replica: Replica, value: OptionValue, operation: str) -> Replica:
     if not isinstance(value, str) or not is_url(value):
         raise SqlError(35232, value if isinstance(value, str) else "")
     return replace(replica, endpoint_url=value)
 
 
-def _set_routing_url(replica: Replica, value: Value, operation: str) -> Replica:
+def _set_routing_url(replica: Replica, value: OptionValue, operation: str) -> Replica:
     if not isinstance(value, str) or not is_url(value):
         raise SqlError(19401, value if isinstance(value, str) else "", replica.server)
     return replace(replica, read_only_routing_url=value)
 
 
-def _set_write_routing_url(replica: Replica, value: Value, operation: str) -> Replica:
+def _set_write_routing_url(replica: Replica, value: OptionValue, operation: str) -> Replica:
     return replace(
         replica, read_write_routing_url=_set_routing_url(replica, value, operation).read_only_routing_url
     )
 
 
-def _set_routing_list(replica: Replica, value: Value, operation: str) -> Replica:
+def _set_routing_list(replica: Replica, value: OptionValue, operation: str) -> Replica:
     names = value if isinstance(value, tuple) else ()
     if isinstance(value, str):
-        read_keyword(value, "NONE")
+        require_keyword(value, "NONE")
     elif not names:
         raise SqlError(102, ")")
     folded = [name.lower() for name in names]
@@ -266,34 +270,36 @@ def _set_routing_list(replica: Replica, value: Value, operation: str) -> Replica
     return replace(replica, read_only_routing_list=names, routing_priorities=())
 
 
-NESTED: Final = "PRIMARY_ROLE READ_ONLY_ROUTING_LIST PRIORITY"
+ROUTING_LIST_OPTION: Final = "PRIMARY_ROLE READ_ONLY_ROUTING_LIST PRIORITY"
 """Options of the routing list. Servers in inner parentheses share the connections (since 2016). [DOC:
 read-only routing]
 """
 
 
-REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
+REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, OptionValue, str], Replica]]] = {
     "ENDPOINT_URL": _set_endpoint_url,
     "AVAILABILITY_MODE": lambda replica, value, operation: replace(
-        replica, mode=CommitMode[read_keyword(value, "SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")]
+        replica, mode=CommitMode[require_keyword(value, "SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")]
     ),
     "FAILOVER_MODE": lambda replica, value, operation: replace(
-        replica, failover=FailoverMode[read_keyword(value, "AUTOMATIC", "MANUAL")]
+        replica, failover=FailoverMode[require_keyword(value, "AUTOMATIC", "MANUAL")]
     ),
     "BACKUP_PRIORITY": _set_backup_priority,
     "SESSION_TIMEOUT": _set_session_timeout,
     "SECONDARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: replace(
-        replica, secondary_connections=read_keyword(value, "NO", "READ_ONLY", "ALL")
+        replica, secondary_connections=require_keyword(value, "NO", "READ_ONLY", "ALL")
     ),
     "SECONDARY_ROLE READ_ONLY_ROUTING_URL": _set_routing_url,
     "PRIMARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: replace(
-        replica, primary_connections=read_keyword(value, "READ_WRITE", "ALL")
+        replica, primary_connections=require_keyword(value, "READ_WRITE", "ALL")
     ),
     "PRIMARY_ROLE READ_ONLY_ROUTING_LIST": _set_routing_list,
     "PRIMARY_ROLE READ_WRITE_ROUTING_URL": _set_write_routing_url,
-    NESTED: lambda replica, value, operation: replace(replica, routing_priorities=tuple(map(int, value))),
+    ROUTING_LIST_OPTION: lambda replica, value, operation: replace(
+        replica, routing_priorities=tuple(map(int, value))
+    ),
     "SEEDING_MODE": lambda replica, value, operation: replace(
-        replica, seeding=read_keyword(value, "AUTOMATIC", "MANUAL") == "AUTOMATIC"
+        replica, seeding=require_keyword(value, "AUTOMATIC", "MANUAL") == "AUTOMATIC"
     ),
 }
 """Option -> function that returns the replica with a new value of this option.
@@ -306,7 +312,7 @@ def apply_replica_options(replica: Replica, options: Options, operation: str, ve
     """Return the replica with new options. Raise 102, 35209, 35214, 35232, 19401 or 19402."""
     for name, value in options:
         check_option_name(name, value, REPLICA_OPTIONS, version)
-        if name == NESTED and version < 2016:
+        if name == ROUTING_LIST_OPTION and version < 2016:
             raise SqlError(102, "(")
         replica = REPLICA_OPTIONS[name](replica, value, operation)
     return replica
@@ -324,7 +330,7 @@ def build_replica(server: str, options: Options, operation: str, version: int) -
     return replica
 
 
-def check_group(world: World, group: AvailabilityGroup, operation: str, version: int) -> None:
+def require_compatible_replicas(world: World, group: AvailabilityGroup, operation: str, version: int) -> None:
     """Check that the options of the replicas are compatible.
 
     Raise 35211, 35215, 35212, 35213, 19403, 19404 or 41199.
@@ -364,7 +370,7 @@ def modify_replica(world: World, server: str, name: str, replica_options: Replic
     """
     version = world.instances[server].version
     (target, options), *more_options = replica_options
-    if more_options or sum(name != NESTED for name, _ in options) > 1:
+    if more_options or sum(name != ROUTING_LIST_OPTION for name, _ in options) > 1:
         raise SqlError(102, ",")
     check_syntax(server, name, (), replica_options, version)
     group = require_primary(world, server, name, "modify", "replica")
@@ -375,7 +381,7 @@ def modify_replica(world: World, server: str, name: str, replica_options: Replic
     changed_replica = replace(
         group, replicas=tuple(new if replica is old_replica else replica for replica in group.replicas)
     )
-    check_group(world, changed_replica, "MODIFY REPLICA", version)
+    require_compatible_replicas(world, changed_replica, "MODIFY REPLICA", version)
     if new.seeding and options[0][0] == "SEEDING_MODE":
         seeding.restart_seedings(world, new.server, group.guid)
     if new == old_replica:
@@ -387,7 +393,7 @@ def modify_replica(world: World, server: str, name: str, replica_options: Replic
         movement.apply_availability_modes(world, group.guid, server)
     for copy in replicas.list_group_copies(world, new.server, group.guid):
         key = (new.server, copy.database)
-        world.update_availability(key, **replicas.allowed_connections(world, key))
+        world.update_availability(key, **replicas.get_allowed_connections(world, key))
     return []
 
 
@@ -434,7 +440,7 @@ def add_replica(world: World, server: str, name: str, replica_options: Replicas)
             raise SqlError(35282, target, group.name)
         added_replicas.append(build_replica(server_name, options, "ADD REPLICA", version))
     changed_group = replace(group, replicas=(*group.replicas, *added_replicas))
-    check_group(world, changed_group, "ADD REPLICA", version)
+    require_compatible_replicas(world, changed_group, "ADD REPLICA", version)
     check_replica_nodes(world, changed_group)
     replicas.change_group(
         world, server, group.guid, lambda config: replace(config, replicas=changed_group.replicas)
@@ -534,7 +540,7 @@ def require_node(world: World, server: str) -> Node:
     return found_node
 
 
-def can_write(world: World, server: str) -> bool:
+def can_write_cluster_database(world: World, server: str) -> bool:
     """Return whether the node of *server* can change the cluster database."""
     found_node = config.find_node_of(world, server)
     return found_node is not None and config.can_write(world, found_node.name)

@@ -13,7 +13,7 @@ from engine.availability.commands import configuration, databases, listener
 from engine.availability.commands.configuration import Options
 from engine.availability.role import build_role
 from engine.cluster import config, instances, roles
-from engine.constants import ENTERPRISE
+from engine.constants import ENTERPRISE_EDITIONS
 from engine.messages import Message, SqlError
 from engine.model import (
     NO_AVAILABILITY,
@@ -57,14 +57,14 @@ def create_group(
         listener.check_syntax("ADD", address[1])
     node = configuration.require_node(world, server)
     basic = any(option == "BASIC" for option, _ in options) and instance.version >= 2016
-    if instance.edition not in ENTERPRISE and not basic:
+    if instance.edition not in ENTERPRISE_EDITIONS and not basic:
         raise SqlError(41199, "")
     if replicas.find_group(world, server, name) is not None:
         raise SqlError(41042, name)
     if roles.find_role(world, name, server) is not None:
         raise SqlError(41171, name)
     group = _plan_group(world, server, name, options, replica_options)
-    configuration.check_group(world, group, OPERATION, instance.version)
+    configuration.require_compatible_replicas(world, group, OPERATION, instance.version)
     configuration.check_replica_nodes(world, group)
     copies = databases.find_eligible_copies(world, server, names, name, None, group.basic)
     listens = listener.plan_listener(world, server, group, *address) if address is not None else None
@@ -104,8 +104,8 @@ def _raise_timeout(world: World, server: str, name: str) -> statements.Outcome:
     raise error
 
 
-statements.COMPLETIONS["availability.created"] = _complete_creation
-statements.COMPLETIONS["availability.not_created"] = _raise_timeout
+statements.COMPLETION_HANDLERS["availability.created"] = _complete_creation
+statements.COMPLETION_HANDLERS["availability.not_created"] = _raise_timeout
 
 
 def _plan_group(
@@ -183,14 +183,14 @@ def drop_group(world: World, server: str, name: str) -> list[Message]:
         configuration.require_node(world, server)
     if group is None:
         raise SqlError(15151, "drop", "availability group", name)
-    writes = configuration.can_write(world, server)
+    writes = configuration.can_write_cluster_database(world, server)
     if is_replica and world.replicas[server, group.guid].role is ReplicaRole.PRIMARY:
         movement.stop_sending(world, server, group.databases)
         for copy in replicas.list_group_copies(world, server, group.guid) if writes else ():
             world.update_copy((server, copy.database), availability=NO_AVAILABILITY)
     errorlog.write_message(world, server, 41076, group.name)
     if not writes:
-        movement.remove_local(world, server, group.guid)
+        movement.remove_local_replica(world, server, group.guid)
         return []
     node = configuration.require_node(world, server)
     known_config = node.config
@@ -268,7 +268,7 @@ def _move_role(world: World, server: str, group: AvailabilityGroup, kind: str) -
         raise SqlError(41018, NODE_PAUSED)
     if node.name not in role.resources[-1].owners and not world.instances[server].clustered:
         raise SqlError(41018, NOT_POSSIBLE_OWNER)
-    replicas.set_state_word(
+    replicas.set_replica_state(
         world, server, group.guid, ReplicaWord.RESOLVING_PENDING_FAILOVER, replicas.COMMAND, pending=kind
     )
     if role.state is ResourceState.ONLINE and role.owner != node.name:
@@ -297,7 +297,7 @@ def _await_primary(world: World, server: str, guid: int) -> statements.Outcome:
     raise SqlError(41104, group.name if group is not None else "")
 
 
-statements.COMPLETIONS["availability.failover"] = _await_primary
+statements.COMPLETION_HANDLERS["availability.failover"] = _await_primary
 
 
 def start_forced_failover(world: World, server: str, name: str) -> statements.Outcome:

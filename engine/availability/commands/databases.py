@@ -25,7 +25,7 @@ from engine.protocol import errorlog, network, statements
 
 SYSTEM_DATABASES = ("master", "msdb", "model", "tempdb")
 
-SOURCE_OF_USER = "SUSPEND_FROM_USER"
+USER_SUSPEND_SOURCE = "SUSPEND_FROM_USER"
 """Source in message 35264 when a user suspends a database. Seen in public logs."""
 
 
@@ -197,8 +197,8 @@ def leave_group(world: World, server: str, database: str) -> list[Message]:
         world, server, guid, lambda old: movement.remove_copies(old, lambda item: item == copy_key)
     )
     movement.watch_removals(world)
-    if copy.group_kind and not configuration.can_write(world, server):
-        movement.unjoin(world, server, copy.database, guid)
+    if copy.group_kind and not configuration.can_write_cluster_database(world, server):
+        movement.remove_copy_from_group(world, server, copy.database, guid)
         world.mark_session_changed(guid)
     return []
 
@@ -250,7 +250,7 @@ def suspend_movement(world: World, server: str, database: str) -> list[Message]:
         return []
     world.update_availability(key, suspended=SuspendReason.USER)
     errorlog.write_message(
-        world, server, 35264, copy.database, "user", int(SuspendReason.USER), SOURCE_OF_USER
+        world, server, 35264, copy.database, "user", int(SuspendReason.USER), USER_SUSPEND_SOURCE
     )
     primary = (
         server if copy.availability.role is ReplicaRole.PRIMARY else world.replicas[server, guid].primary
@@ -262,7 +262,7 @@ def suspend_movement(world: World, server: str, database: str) -> list[Message]:
         movement.update_primary_state(world, key)
     elif primary is not None and (primary, copy.database) in world.copies:
         movement.continue_without(world, (primary, copy.database), server)
-        replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+        replicas.set_synchronization_state(world, key, SyncState.NOT_SYNCHRONIZING)
     world.mark_session_changed(guid)
     return []
 

@@ -19,10 +19,10 @@ from engine.messages import Message, SqlError
 from engine.model import AvailabilityGroup, AvailabilityListener, World
 from engine.protocol import errorlog
 
-NAME_MAX: Final = 63
+DNS_NAME_MAX: Final = 63
 """Maximum length of a DNS name. [DOC: availability group listeners]"""
 
-NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+DNS_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 """Pattern of a DNS name. [DOC: ALTER AVAILABILITY GROUP]"""
 
 
@@ -80,17 +80,17 @@ def _plan_addresses(
         if address in addresses:
             raise SqlError(19484, address)
         same_subnet_address = next(
-            (candidate for candidate in addresses if _read_subnet(candidate) == _read_subnet(address)), None
+            (candidate for candidate in addresses if _get_subnet(candidate) == _get_subnet(address)), None
         )
         if same_subnet_address is not None:
             raise SqlError(19451, same_subnet_address, address)
         if address in used:
             raise SqlError(19476)
-        if value[1:] and (_read_subnet(address) not in networks or value[1] != NETWORK_MASK):
+        if value[1:] and (_get_subnet(address) not in networks or value[1] != NETWORK_MASK):
             raise SqlError(19457, address)
         addresses.append(address)
     static = [address for address in addresses if ":" not in address]
-    if static and node is not None and node.subnet not in map(_read_subnet, static):
+    if static and node is not None and node.subnet not in map(_get_subnet, static):
         raise SqlError(19456, server)
     return tuple(addresses)
 
@@ -129,7 +129,7 @@ def _check_dhcp(world: World, server: str, group: AvailabilityGroup, options: Op
         raise SqlError(19458)
     if option:
         _check_address(option)
-        if _read_subnet(option[0]) not in subnets or option[1:] not in ((), (NETWORK_MASK,), [NETWORK_MASK]):
+        if _get_subnet(option[0]) not in subnets or option[1:] not in ((), (NETWORK_MASK,), [NETWORK_MASK]):
             raise SqlError(19456, server)
 
 
@@ -145,7 +145,7 @@ def _list_used_addresses(world: World, server: str) -> set[str]:
     return computers | {address for listener in listeners for address in listener.addresses}
 
 
-def _read_subnet(address: str) -> str:
+def _get_subnet(address: str) -> str:
     """Return the first three numbers of an IPv4 address, which identify a subnet in the simulation."""
     return address.rpartition(".")[0] or address.rpartition(":")[0]
 
@@ -157,9 +157,9 @@ def plan_listener(
 
     Raise 19485, 19476, 19471, 19482, or an error of its addresses.
     """
-    if not 1 <= len(name) <= NAME_MAX:
+    if not 1 <= len(name) <= DNS_NAME_MAX:
         raise SqlError(19485, name)
-    if not NAME.fullmatch(name):
+    if not DNS_NAME.fullmatch(name):
         raise SqlError(19476)
     _check_dhcp(world, server, group, options)
     if any(
@@ -270,7 +270,7 @@ def remove_listener(world: World, server: str, name: str, listener: str, options
     return []
 
 
-ACTIONS: Final[dict[str, Callable[..., list[Message]]]] = {
+LISTENER_ACTIONS: Final[dict[str, Callable[..., list[Message]]]] = {
     "ADD": add_listener,
     "MODIFY": modify_listener,
     "RESTART": restart_listener,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from engine.availability.commands.configuration import BASIC_REPLICAS_MAX
-from engine.constants import ENTERPRISE
+from engine.constants import ENTERPRISE_EDITIONS
 from engine.drill.authoring.problems import Path, ProblemFinder
 from engine.drill.authoring.schema import AvailabilityGroupSpec, ClusterInstanceSpec, Scenario, ServerSpec
 from engine.localization import build_message
@@ -112,17 +112,19 @@ def _check_group(
         finder.add_problem((*path, "replica"), problem, build_message("at most {n}", n=replica_limit), 0)
 
 
-BASIC_SINCE: Final = 2016
+BASIC_GROUPS_SINCE: Final = 2016
 """First version with basic availability groups. Standard edition supports no other groups.
 
 [DOC: basic availability groups]
 """
 
 
-def is_basic(scenario: Scenario, group: AvailabilityGroupSpec) -> bool:
+def is_basic_group(scenario: Scenario, group: AvailabilityGroupSpec) -> bool:
     """Return whether a replica runs on an edition other than Enterprise, which makes the group a basic group."""
     hosts = {replica.server for replica in group.replicas}
-    return any(host.name in hosts and host.edition not in ENTERPRISE for host in _list_instances(scenario))
+    return any(
+        host.name in hosts and host.edition not in ENTERPRISE_EDITIONS for host in _list_instances(scenario)
+    )
 
 
 def _list_instances(scenario: Scenario) -> list[ServerSpec | ClusterInstanceSpec]:
@@ -136,13 +138,13 @@ def _check_editions(
 
     Such a group needs SQL Server 2016 or later, and has two replicas, one database and no readable secondary.
     """
-    if not is_basic(scenario, group):
+    if not is_basic_group(scenario, group):
         return
     editions = {instance.name: instance for instance in _list_instances(scenario)}
     for j, replica in enumerate(group.replicas):
         host = editions.get(replica.server)
-        is_too_old = host is not None and host.version < BASIC_SINCE
-        if host is not None and (host.edition not in (*ENTERPRISE, "Standard") or is_too_old):
+        is_too_old = host is not None and host.version < BASIC_GROUPS_SINCE
+        if host is not None and (host.edition not in (*ENTERPRISE_EDITIONS, "Standard") or is_too_old):
             problem = build_message(
                 "{edition} edition does not support availability groups", edition=host.edition
             )
@@ -165,7 +167,7 @@ def _check_editions(
         finder.add_problem((*path, "databases"), problem, build_message("at most {n}", n=1), 0)
 
 
-def add_names(world: World, scenario: Scenario) -> None:
+def add_cluster_names(world: World, scenario: Scenario) -> None:
     """Add clusters, nodes, roles, resources and failover cluster instances to *world*.
 
     The added objects have only names, because *world* serves only to check references.

@@ -29,7 +29,7 @@ if (
 ):  # lark is imported when the first condition is parsed, because the program start does not need it
     from lark import Lark, Token, Tree
 
-LENGTH_MAX: Final = 600
+CONDITION_LENGTH_MAX: Final = 600
 """Maximum characters of a condition. This also limits the nesting depth and the cost of an evaluation."""
 
 Test = Callable[[Facts], bool]
@@ -71,7 +71,7 @@ class Condition(Struct, frozen=True):
 
     text: str
     test: Test
-    answer: ConditionQuery | None
+    evaluate: ConditionQuery | None
     """Function that evaluates the condition and returns how long the result is valid. None means that only
     events can change the result.
     """
@@ -87,11 +87,11 @@ def parse(text: str, names: ConditionNames) -> Condition:
     """Parse the condition *text*. Raises ConditionError with the column of the first error."""
     from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
-    if len(text) > LENGTH_MAX:
+    if len(text) > CONDITION_LENGTH_MAX:
         raise ConditionError(
-            LENGTH_MAX,
+            CONDITION_LENGTH_MAX,
             build_message("the condition is too long"),
-            build_message("at most {n} characters", n=LENGTH_MAX),
+            build_message("at most {n} characters", n=CONDITION_LENGTH_MAX),
         )
     try:
         tree = _load_grammar().parse(text)
@@ -113,10 +113,10 @@ def parse(text: str, names: ConditionNames) -> Condition:
     reader = _ConditionReader(names)
     root = reader.build_part(tree)
     parts = [reader.build_part(part) for part in _list_subtrees(tree)] if tree.data == "all" else [root]
-    return Condition(text, root.test, root.answer, tuple([part.test for part in parts]))
+    return Condition(text, root.test, root.evaluate, tuple([part.test for part in parts]))
 
 
-FACTS: Final = frozenset({"state_test", "server_test", "serves", "part_test"})
+FACT_RULES: Final = frozenset({"state_test", "server_test", "serves", "part_test"})
 """Grammar rules for facts, which contain no comparison."""
 
 
@@ -128,7 +128,7 @@ def parse_fact(text: str, names: ConditionNames) -> Condition:
     condition = parse(text, names)
     tree = _load_grammar().parse(text)
     for part in _list_subtrees(tree) if tree.data == "all" else [tree]:
-        if part.data not in FACTS or any(
+        if part.data not in FACT_RULES or any(
             getattr(child, "type", "") == "NOT"
             for child in part.children  # tokens are strings, all other parts are trees
         ):
@@ -148,7 +148,7 @@ def _load_grammar() -> Lark:
     return Lark(source, parser="lalr", propagate_positions=True, maybe_placeholders=True)
 
 
-_SPOKEN: Final = {
+_TERMINAL_TEXTS: Final = {
     "WORD": build_message("a name"),
     "BRACKETED": build_message("a name"),
     "INT": build_message("a whole number"),
@@ -166,7 +166,7 @@ _SPOKEN: Final = {
 
 def _format_expected(expected: Iterable[str]) -> LocalizableMessage:
     """Format the expected terminals of the grammar as text."""
-    names = {_SPOKEN.get(name, name.lower()) for name in expected}
+    names = {_TERMINAL_TEXTS.get(name, name.lower()) for name in expected}
     return (
         join_messages(", ", sorted(names))
         if names
@@ -182,11 +182,11 @@ OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     ">=": operator.ge,
     ">": operator.gt,
 }
-MIRRORED: Final = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">=": "<=", ">": "<"}
+SWAPPED_OPERATORS: Final = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">=": "<=", ">": "<"}
 """Comparison sign -> equivalent sign after the operands are swapped."""
 
 
-ABSENT: Final[dict[tuple[Kind, ...], str]] = {
+UNKNOWN_NAME_TEXTS: Final[dict[tuple[Kind, ...], str]] = {
     ("database",): mark("there is no database {name!r}"),
     ("server",): mark("there is no server {name!r}"),
     ("client",): mark("there is no client {name!r}"),
@@ -234,7 +234,7 @@ class _Part(Struct, frozen=True):
     """Translated part of a condition."""
 
     test: Test
-    answer: ConditionQuery | None = None
+    evaluate: ConditionQuery | None = None
     """Function that also returns how long the result is valid; None if only events can change the result."""
 
 
@@ -254,15 +254,17 @@ class _ConditionReader:
     # -- conjunctions and disjunctions
 
     def _any(self, tree: Tree[Token]) -> _Part:
-        return _join_parts(_join_or, [self.build_part(child) for child in _list_subtrees(tree)], decides=True)
+        return _join_parts(
+            _join_or, [self.build_part(child) for child in _list_subtrees(tree)], deciding_result=True
+        )
 
     def _all(self, tree: Tree[Token]) -> _Part:
         return _join_parts(
-            _join_and, [self.build_part(child) for child in _list_subtrees(tree)], decides=False
+            _join_and, [self.build_part(child) for child in _list_subtrees(tree)], deciding_result=False
         )
 
     def _negation(self, tree: Tree[Token]) -> _Part:
-        test, evaluate = (part := self.build_part(_list_subtrees(tree)[0])).test, part.answer
+        test, evaluate = (part := self.build_part(_list_subtrees(tree)[0])).test, part.evaluate
         if evaluate is None:
             return _Part(lambda facts: not test(facts))
 
@@ -279,13 +281,13 @@ class _ConditionReader:
         kind, name = self._any_name(subject)
         if kind == "database":
             state = _match_keyword(word, f.DATABASE_WORDS)
-            test = _negate_if(negated, lambda facts: f.is_database_in_state(facts, name, state))
-            return _Part(test, poll_if_clustered(test) if state == f.ARMED else None)
+            test = _negate_if_requested(negated, lambda facts: f.is_database_in_state(facts, name, state))
+            return _Part(test, poll_if_clustered(test) if state == f.READY_FOR_FAILOVER else None)
         if kind == "client":
             _match_keyword(word, f.CLIENT_WORDS)
-            return _negate_if(negated, lambda facts: f.is_client_connected(facts, name, None))
+            return _negate_if_requested(negated, lambda facts: f.is_client_connected(facts, name, None))
         check = f.SERVER_WORDS[_match_keyword(word, f.SERVER_WORDS)]
-        return _negate_if(negated, lambda facts: check(facts.world, name))
+        return _negate_if_requested(negated, lambda facts: check(facts.world, name))
 
     def _server_test(self, tree: Tree[Token]) -> Test:
         subject, location, negated, word = tree.children
@@ -293,15 +295,15 @@ class _ConditionReader:
         server = self._name(location, "server")
         if kind == "server":
             check = f.SERVER_WORDS[_match_keyword(word, f.SERVER_WORDS)]
-            return _negate_if(
+            return _negate_if_requested(
                 negated,
                 lambda facts: f.is_instance_on_node(facts.world, name, server) and check(facts.world, name),
             )
         if kind == "client":
             _match_keyword(word, f.CLIENT_WORDS)
-            return _negate_if(negated, lambda facts: f.is_client_connected(facts, name, server))
+            return _negate_if_requested(negated, lambda facts: f.is_client_connected(facts, name, server))
         state = _match_keyword(word, f.COPY_WORDS)
-        return _negate_if(negated, lambda facts: f.is_copy_in_state(facts, name, server, state))
+        return _negate_if_requested(negated, lambda facts: f.is_copy_in_state(facts, name, server, state))
 
     def _serves(self, tree: Tree[Token]) -> Test:
         subject, location = tree.children
@@ -314,9 +316,9 @@ class _ConditionReader:
         database = self._name(subject, "database")
         if str(part_name).lower() == "witness":
             state = _match_keyword(word, f.WITNESS_WORDS)
-            return _negate_if(negated, lambda facts: f.is_witness_in_state(facts, database, state))
+            return _negate_if_requested(negated, lambda facts: f.is_witness_in_state(facts, database, state))
         level = _match_keyword(word, f.SAFETY_WORDS)
-        return _negate_if(negated, lambda facts: f.is_safety_level(facts, database, level))
+        return _negate_if_requested(negated, lambda facts: f.is_safety_level(facts, database, level))
 
     def _statement_test(self, tree: Tree[Token]) -> Test:
         result_word, text, location = tree.children
@@ -346,9 +348,9 @@ class _ConditionReader:
         def test(facts: Facts) -> bool:
             return compare(a.read(facts), b.read(facts))
 
-        if b.quantity.moves == "by events":
+        if b.quantity.change_cause == "by events":
             return _Part(test, _build_comparison(a, str(sign), b, test))
-        return _Part(test, _build_comparison(b, MIRRORED[str(sign)], a, test))
+        return _Part(test, _build_comparison(b, SWAPPED_OPERATORS[str(sign)], a, test))
 
     def _number(self, tree: Tree[Token] | Token) -> _Number:
         assert not isinstance(tree, str)
@@ -390,7 +392,9 @@ class _ConditionReader:
                     return kind, known_name
         names = [name for kind in kinds for name in self.names.list_names(kind)]
         raise ConditionError(
-            _find_column(token), build_message(ABSENT[kinds], name=word), _suggest_choice(word, names)
+            _find_column(token),
+            build_message(UNKNOWN_NAME_TEXTS[kinds], name=word),
+            _suggest_choice(word, names),
         )
 
 
@@ -400,24 +404,24 @@ def _list_subtrees(tree: Tree[Token]) -> list[Tree[Token]]:
     ]  # lark's Token is a subclass of str
 
 
-def _join_parts(join: Callable[[Test, Test], Test], parts: list[_Part], decides: bool) -> _Part:
-    """Join *parts* with *join*. If one part has the result *decides*, so has the whole condition."""
+def _join_parts(join: Callable[[Test, Test], Test], parts: list[_Part], deciding_result: bool) -> _Part:
+    """Join *parts* with *join*. If one part has the result *deciding_result*, so has the whole condition."""
     test = reduce(join, [part.test for part in parts])
-    quiet = [part.test for part in parts if part.answer is None]
-    moving = [part.answer for part in parts if part.answer is not None]
-    if not moving:
+    static_tests = [part.test for part in parts if part.evaluate is None]
+    timed_queries = [part.evaluate for part in parts if part.evaluate is not None]
+    if not timed_queries:
         return _Part(test)
 
     def answer(facts: Facts) -> ConditionResult:
-        if any(part(facts) == decides for part in quiet):
-            return ConditionResult(decides)
-        answers = [part(facts) for part in moving]
-        deciding = [result for result in answers if result.holds == decides]
+        if any(part(facts) == deciding_result for part in static_tests):
+            return ConditionResult(deciding_result)
+        answers = [part(facts) for part in timed_queries]
+        deciding = [result for result in answers if result.holds == deciding_result]
         if deciding:  # the whole result stays valid as long as the result of one deciding part does
             return max(deciding, key=lambda answer: (answer.valid_until_tick, -len(answer.levels)))
         until_tick = min(result.valid_until_tick for result in answers)
         return ConditionResult(
-            not decides, until_tick, tuple(level for answer in answers for level in answer.levels)
+            not deciding_result, until_tick, tuple(level for answer in answers for level in answer.levels)
         )
 
     return _Part(test, answer)
@@ -429,9 +433,11 @@ def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) 
     The result is None if only events change the result.
     """
     quantity, name = number.quantity, number.name
-    if operand.quantity.moves != "by events" or (quantity.moves == "by itself" and not quantity.counter):
+    if operand.quantity.change_cause != "by events" or (
+        quantity.change_cause == "by itself" and not quantity.counter
+    ):
         return poll_each_second(test)
-    if quantity.moves == "by events":
+    if quantity.change_cause == "by events":
         return None
 
     def until_reached(facts: Facts) -> ConditionResult:
@@ -449,7 +455,7 @@ def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) 
             holds, levels=(Level(log_place, quantity.counter, whole_value, sign, level, holds),)
         )
 
-    return until_reached if quantity.moves == "by the clock" else until_passed
+    return until_reached if quantity.change_cause == "by the clock" else until_passed
 
 
 def _join_or(left_test: Test, right_test: Test) -> Test:
@@ -460,7 +466,7 @@ def _join_and(left_test: Test, right_test: Test) -> Test:
     return lambda facts: left_test(facts) and right_test(facts)
 
 
-def _negate_if(negated: object, test: Test) -> Test:
+def _negate_if_requested(negated: object, test: Test) -> Test:
     return test if negated is None else lambda facts: not test(facts)
 
 

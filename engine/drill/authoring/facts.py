@@ -10,7 +10,7 @@ from engine.availability.policy import READY
 from engine.cluster import config
 from engine.drill.team.calls import Calls
 from engine.events import Event, PowerShellData, SqlDoneData
-from engine.flow import NOWHERE, StreamNumbers
+from engine.flow import NO_STREAM_NUMBERS, StreamNumbers
 from engine.mirroring import prerequisites
 from engine.model import (
     DatabaseCopy,
@@ -73,7 +73,10 @@ class Facts(Struct, frozen=True):
         copy = self.find_principal(database)
         copies = [copy] if copy is not None else self.world.list_copies_of(database)
         logging_copies = (copy for copy in copies if self.world.find_source_of(copy) is not None)
-        return next((streams.find_log_place(self.world, copy) for copy in logging_copies), None) or NOWHERE
+        return (
+            next((streams.find_log_stream(self.world, copy) for copy in logging_copies), None)
+            or NO_STREAM_NUMBERS
+        )
 
 
 class ConditionNames(Struct, frozen=True):
@@ -128,13 +131,13 @@ def find_principal(
 
 NO_SESSION: Final = "NONE"
 """State word of a copy without a session or group."""
-ARMED: Final = "ARMED"
+READY_FOR_FAILOVER: Final = "ARMED"
 """State in which a loss of the principal would now lead to an automatic failover."""
 
 GROUP_WORDS: Final = (*ReplicaRole.__members__, *SyncState.__members__, READY)
 """State words of a copy in an availability group."""
 DATABASE_WORDS: Final = tuple(
-    dict.fromkeys((*MirrorState.__members__, *SyncState.__members__, ARMED, NO_SESSION))
+    dict.fromkeys((*MirrorState.__members__, *SyncState.__members__, READY_FOR_FAILOVER, NO_SESSION))
 )
 """State words of a database."""
 COPY_WORDS: Final = tuple(
@@ -192,7 +195,7 @@ def _requires_encryption(endpoint: Endpoint | None) -> bool:
 
 def is_database_in_state(facts: Facts, database: str, state: str) -> bool:
     """Evaluate `Sales is SYNCHRONIZED` (the state of the leading copy) or `Sales is ARMED`."""
-    if state == ARMED:
+    if state == READY_FOR_FAILOVER:
         return groups.has_automatic_failover(facts.world, database)
     return _get_copy_state_word(facts.find_principal(database)) == state
 
@@ -293,7 +296,9 @@ def normalize_sql(sql: str, keep_literals: bool) -> str:
     Literals are removed unless *keep_literals* is True, so that the text of a PRINT does not count as a
     statement.
     """
-    return _NORMALIZED.get((sql, keep_literals), len(sql), lambda: _normalize_uncached(sql, keep_literals))
+    return _NORMALIZED_CACHE.get(
+        (sql, keep_literals), len(sql), lambda: _normalize_uncached(sql, keep_literals)
+    )
 
 
 def _normalize_uncached(sql: str, keep_literals: bool) -> str:
@@ -303,7 +308,7 @@ def _normalize_uncached(sql: str, keep_literals: bool) -> str:
     return " ".join(sql.upper().replace("[", "").replace("]", "").split())
 
 
-_NORMALIZED: Final[ResultCache[str]] = ResultCache(NORMALIZED_CHARACTERS_MAX)
+_NORMALIZED_CACHE: Final[ResultCache[str]] = ResultCache(NORMALIZED_CHARACTERS_MAX)
 """Cache of normalized batches."""
 
 
@@ -316,15 +321,15 @@ def list_error_numbers(batch: SqlDoneData) -> list[int]:
     return [message["number"] for message in batch.messages if message["severity"] >= ERROR_SEVERITY_MIN]
 
 
-STORY: Final = "story"
+TIMELINE_WINDOW: Final = "story"
 """Suffix of the query window through which the timeline sends T-SQL (SERVER_A#story). The trainee cannot use
 it.
 """
 
 
-def is_story_window(window: str) -> bool:
+def is_timeline_window(window: str) -> bool:
     """Return whether the query window belongs to the timeline. Its batches do not count as the trainee's."""
-    return window.partition("#")[2].lower() == STORY
+    return window.partition("#")[2].lower() == TIMELINE_WINDOW
 
 
 def summarize_batch(event: Event, batch: SqlDoneData) -> SentBatch:

@@ -15,7 +15,7 @@ from engine.drill.judging.skills import load_skills_by_key
 from engine.drill.par.observability import find_premature_inputs
 from engine.drill.running.build import apply_preparation, start_world
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import Begin, play_idle, play_reference
+from engine.drill.running.solution import StartDrill, play_idle, play_reference
 from engine.inputs import InputError
 from engine.localization import build_message, join_messages
 from engine.model import World
@@ -25,7 +25,7 @@ from engine.verbs.verb import Verb
 
 SOLUTION_POINTS_MIN: Final = 95.0
 """Minimum score of a reference solution. Promised to trainees."""
-NOTHING_POINTS_MAX: Final = 40.0
+IDLE_POINTS_MAX: Final = 40.0
 """Maximum score of a run without any action. Promised to trainees."""
 
 
@@ -33,7 +33,7 @@ VARIANT_SEEDS: Final = range(3)
 """Additional seeds with which a scenario with variants is played, so that several variants are tested."""
 
 
-def list_warnings(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
+def list_warnings(scenario: Scenario, file: str, begin: StartDrill = Drill) -> list[Problem]:
     """Return all problems that an author should fix before learners play the drill.
 
     The drill is played twice for each tested seed: with the reference solution, and without any action.
@@ -88,7 +88,7 @@ def _check_reconnections(world: World, finder: ProblemFinder) -> None:
     """Report connections that exist at the start but could not be opened again after an interruption."""
     connected = {(server, peer) for (_, server, peer), contact in world.contacts.items() if contact.connected}
     for server, peer in sorted(connected):
-        refusal = security.check_handshake(world, server, peer)
+        refusal = security.find_handshake_refusal(world, server, peer)
         if refusal is not None:
             problem = build_message(
                 "{a} is connected to {b}, but {b} would refuse a new connection", a=server, b=peer
@@ -172,9 +172,9 @@ def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
             )
 
 
-_LINE: Final = re.compile(rf"(?<![\w-])({'|'.join(VERBS)}) ([A-Z](?:[\w-]*\w)?)")
+_HINT_LINE: Final = re.compile(rf"(?<![\w-])({'|'.join(VERBS)}) ([A-Z](?:[\w-]*\w)?)")
 """Pattern of an input line in a hint: a verb and the name that follows it."""
-_ALTERED: Final = re.compile(r"\b(?:DATABASE|LOG) (\[[^\]]+\]|[A-Za-z_]\w*) (?:SET|TO|FROM|WITH)\b")
+_ALTER_STATEMENT: Final = re.compile(r"\b(?:DATABASE|LOG) (\[[^\]]+\]|[A-Za-z_]\w*) (?:SET|TO|FROM|WITH)\b")
 """Pattern of a database name in an ALTER, BACKUP or RESTORE statement of a hint."""
 
 
@@ -196,9 +196,9 @@ def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
     names = collect_names(scenario)
     known_names = {*names.servers, *names.databases, *names.clients}
     for number, hint in enumerate(scenario.hints):
-        typed_lines = [m[2] for m in _LINE.finditer(hint.type) if _refers_to_object(VERBS[m[1]])]
+        typed_lines = [m[2] for m in _HINT_LINE.finditer(hint.type) if _refers_to_object(VERBS[m[1]])]
         unknown = [name for name in typed_lines if name not in known_names]
-        altered = [m[1].strip("[]") for m in _ALTERED.finditer(hint.type)]
+        altered = [m[1].strip("[]") for m in _ALTER_STATEMENT.finditer(hint.type)]
         unknown += [name for name in altered if name not in names.databases]
         for name in unknown:
             finder.add_problem(
@@ -259,7 +259,7 @@ def _report_reached_at_start(number: int, finder: ProblemFinder) -> None:
     )
 
 
-def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin: Begin) -> None:
+def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin: StartDrill) -> None:
     if not scenario.solution:
         finder.add_problem(
             (), build_message("there is no reference solution"), build_message("[[solution]] tables")
@@ -323,10 +323,10 @@ def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
         )
 
 
-def _check_idle_run(scenario: Scenario, seed: int, finder: ProblemFinder, begin: Begin) -> None:
+def _check_idle_run(scenario: Scenario, seed: int, finder: ProblemFinder, begin: StartDrill) -> None:
     drill = play_idle(scenario, seed, begin)
     total = drill.compute_score().total
-    if total >= NOTHING_POINTS_MAX:
+    if total >= IDLE_POINTS_MAX:
         times = [inject.at if inject.between is None else inject.between[0] for inject in scenario.timeline]
         first_s = min((time for time in times if time is not None), default=0.0)
         for number, goal in enumerate(scenario.goals):
@@ -339,6 +339,6 @@ def _check_idle_run(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
             message,
             build_message(
                 "less than {points:g}: give weight only to goals that need an action",
-                points=NOTHING_POINTS_MAX,
+                points=IDLE_POINTS_MAX,
             ),
         )

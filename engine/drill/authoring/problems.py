@@ -156,9 +156,9 @@ _SPACE: Final = re.compile(r"[ \t]*")
 
 def find_positions(text: str) -> dict[Path, TextPosition]:
     """Return path -> position, for every key and list element. *text* must be valid TOML."""
-    scan = _Scan(text)
+    scan = _PositionScanner(text)
     scan.read_document()
-    return scan.found
+    return scan.positions
 
 
 def find_nearest_position(positions: dict[Path, TextPosition], path: Path) -> TextPosition:
@@ -172,21 +172,21 @@ def find_nearest_position(positions: dict[Path, TextPosition], path: Path) -> Te
     return TextPosition(1, 1, 1, 1)
 
 
-class _Scan:
+class _PositionScanner:
     """Scanner that finds the positions in a text in one pass. The text must be valid TOML."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.at = 0
-        self.found: dict[Path, TextPosition] = {}
+        self.index = 0
+        self.positions: dict[Path, TextPosition] = {}
         self._lists: dict[Path, int] = {}
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def read_document(self) -> None:
         table: Path = ()
         self._skip_pattern(_BLANK)
-        while self.at < len(self.text):
-            if self.text[self.at] == "[":
+        while self.index < len(self.text):
+            if self.text[self.index] == "[":
                 table = self._read_header()
             else:
                 self._read_entry(table)
@@ -194,9 +194,9 @@ class _Scan:
 
     def _read_header(self) -> Path:
         """Read `[a.b]` or `[[a.b]]`, and return the path of the table."""
-        start = self.at
-        is_array = self.text.startswith("[[", self.at)
-        self.at += 2 if is_array else 1
+        start = self.index
+        is_array = self.text.startswith("[[", self.index)
+        self.index += 2 if is_array else 1
         path: Path = ()
         for key in self._read_keys():
             path = (*path, key)
@@ -210,17 +210,17 @@ class _Scan:
             path = (*path, self._lists[path])
         self._store_positions(path, start, start)
         self._skip_pattern(_SPACE)
-        self.at += 2 if is_array else 1
+        self.index += 2 if is_array else 1
         return path
 
     def _read_entry(self, table: Path) -> None:
         """Read `key = value` in the table *table*."""
         self._skip_pattern(_SPACE)
-        start = self.at
+        start = self.index
         path: Path = (*table, *self._read_keys())
-        self.at = self.text.index("=", self.at) + 1
+        self.index = self.text.index("=", self.index) + 1
         self._skip_pattern(_SPACE)
-        self._store_positions(path, start, self.at)
+        self._store_positions(path, start, self.index)
         self._read_value(path)
 
     def _read_keys(self) -> list[str]:
@@ -228,65 +228,65 @@ class _Scan:
         keys: list[str] = []
         while True:
             self._skip_pattern(_SPACE)
-            match = _KEY.match(self.text, self.at)
-            assert match is not None, f"tomllib accepted a text without a key at {self.at}"
-            self.at = match.end()
+            match = _KEY.match(self.text, self.index)
+            assert match is not None, f"tomllib accepted a text without a key at {self.index}"
+            self.index = match.end()
             word = match.group()
             keys.append(next(iter(tomllib.loads(f"{word} = 0"))) if word[0] in "\"'" else word)
             self._skip_pattern(_SPACE)
-            if self.text[self.at : self.at + 1] != ".":
+            if self.text[self.index : self.index + 1] != ".":
                 return keys
-            self.at += 1
+            self.index += 1
 
     def _read_value(self, path: Path) -> None:
-        match self.text[self.at : self.at + 1]:
+        match self.text[self.index : self.index + 1]:
             case "[":
                 self._read_list(path)
             case "{":
                 self._read_inline_table(path)
             case '"' | "'":
-                string = _STRING.match(self.text, self.at)
-                assert string is not None, f"tomllib accepted an open string at {self.at}"
-                self.at = string.end()
+                string = _STRING.match(self.text, self.index)
+                assert string is not None, f"tomllib accepted an open string at {self.index}"
+                self.index = string.end()
             case _:
                 self._skip_pattern(_BARE_VALUE)
 
     def _read_list(self, path: Path) -> None:
-        self.at += 1
+        self.index += 1
         number = 0
         while True:
             self._skip_pattern(_BLANK)
-            if self.text[self.at] == "]":
-                self.at += 1
+            if self.text[self.index] == "]":
+                self.index += 1
                 return
-            self._store_positions((*path, number), self.at, self.at)
+            self._store_positions((*path, number), self.index, self.index)
             self._read_value((*path, number))
             number += 1
             self._skip_pattern(_BLANK)
-            if self.text[self.at] == ",":
-                self.at += 1
+            if self.text[self.index] == ",":
+                self.index += 1
 
     def _read_inline_table(self, path: Path) -> None:
-        self.at += 1
+        self.index += 1
         while True:
             self._skip_pattern(_BLANK)
-            if self.text[self.at] == "}":
-                self.at += 1
+            if self.text[self.index] == "}":
+                self.index += 1
                 return
             self._read_entry(path)
             self._skip_pattern(_BLANK)
-            if self.text[self.at] == ",":
-                self.at += 1
+            if self.text[self.index] == ",":
+                self.index += 1
 
     def _skip_pattern(self, pattern: re.Pattern[str]) -> None:
-        match = pattern.match(self.text, self.at)
+        match = pattern.match(self.text, self.index)
         if match is not None:
-            self.at = match.end()
+            self.index = match.end()
 
     def _store_positions(self, path: Path, key: int, value: int) -> None:
         quotes = 3 if self.text[value : value + 3] in ('"""', "'''") else 1
         start = value + quotes if self.text[value : value + 1] in ('"', "'") else value
-        self.found[path] = TextPosition(
+        self.positions[path] = TextPosition(
             *self._compute_line_and_column(key), *self._compute_line_and_column(start)
         )
 

@@ -31,7 +31,7 @@ class Quantity(Struct, frozen=True):
     """Description for authors."""
     read: Callable[[Facts, str], float]
     """Function that returns the value for the object with this name."""
-    moves: Changes = "by events"
+    change_cause: Changes = "by events"
     """Way in which the value changes. "by the clock": without events, the value is constant or increases by
     one per second. "by itself": the value may change at any time.
     """
@@ -118,7 +118,9 @@ def _count_enabled_jobs(facts: Facts, server: str) -> float:
 def _count_thresholds(facts: Facts, server: str) -> float:
     alerts = facts.world.instances[server].alerts
     return float(
-        arithmetic.add_in_order(alert.enabled and alert.alert_id in monitor.EVENTS for alert in alerts)
+        arithmetic.add_in_order(
+            alert.enabled and alert.alert_id in monitor.ALERT_MESSAGES for alert in alerts
+        )
     )
 
 
@@ -202,17 +204,17 @@ def _measure_standstill_s(facts: Facts, program: str) -> float:
     return max(known_program.longest_ticks, running) / TICKS_PER_S
 
 
-def get_current_account(world: World, database: str) -> Availability:
+def compute_availability(world: World, database: str) -> Availability:
     """Return the availability record of *database*, advanced to the current time."""
-    return availability.advance_account(world.availability[database], world.tick)
+    return availability.advance_availability(world.availability[database], world.tick)
 
 
-_READ: Final[Mapping[str, Callable[[Facts, str], float]]] = {
+_READERS: Final[Mapping[str, Callable[[Facts, str], float]]] = {
     "time_s": lambda f, _: f.world.t_s,
-    "downtime_s": lambda f, d: get_current_account(f.world, d).down_ticks / TICKS_PER_S,
-    "exposed_s": lambda f, d: get_current_account(f.world, d).exposed_ticks / TICKS_PER_S,
-    "lost_transactions": lambda f, d: get_current_account(f.world, d).lost_transactions,
-    "lost_kb": lambda f, d: get_current_account(f.world, d).lost_kb,
+    "downtime_s": lambda f, d: compute_availability(f.world, d).down_ticks / TICKS_PER_S,
+    "exposed_s": lambda f, d: compute_availability(f.world, d).exposed_ticks / TICKS_PER_S,
+    "lost_transactions": lambda f, d: compute_availability(f.world, d).lost_transactions,
+    "lost_kb": lambda f, d: compute_availability(f.world, d).lost_kb,
     "operations_kb": _sum_operations_kb,
     "failovers": _build_failover_counter(None),
     "automatic_failovers": _build_failover_counter("automatic"),
@@ -279,7 +281,7 @@ def _build_quantity(row: dict[str, str]) -> Quantity:
         limit = _read_log_max_kb if row["name"].endswith("_percent") else None
         return _build_flow_quantity(help, row["counter"], limit)
     return Quantity(
-        subject_kind, help.format(versions=", ".join(map(str, VERSIONS))), _READ[row["name"]], moves
+        subject_kind, help.format(versions=", ".join(map(str, VERSIONS))), _READERS[row["name"]], moves
     )
 
 

@@ -6,9 +6,9 @@ from typing import Final
 
 from engine import arithmetic, simulator
 from engine.chance import RandomStream
-from engine.constants import WITNESS_ONLY
+from engine.constants import WITNESS_ONLY_EDITIONS
 from engine.drill.authoring import conditions
-from engine.drill.authoring.cluster_references import add_names, check_clusters
+from engine.drill.authoring.cluster_references import add_cluster_names, check_clusters
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.facts import ConditionNames
 from engine.drill.authoring.problems import Path, ProblemFinder
@@ -26,14 +26,14 @@ from engine.drill.authoring.schema import (
 )
 from engine.drill.running import modes
 from engine.drill.team import rights
-from engine.drill.team.calls import HEARS
+from engine.drill.team.calls import MESSAGE_HANDLERS
 from engine.flow import Flow
 from engine.flow.sites import SITES, WORKLOADS
 from engine.inputs import Input, InputError
 from engine.localization import build_message, mark
 from engine.model import Client, Computer, DatabaseCopy, Instance, World
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_line, prefix_line_number, read_script
+from engine.verbs.lines import parse_line, parse_script_lines, prefix_line_number
 
 
 def collect_names(scenario: Scenario) -> ConditionNames:
@@ -55,7 +55,7 @@ def check_references(scenario: Scenario, finder: ProblemFinder) -> None:
     _check_servers(scenario, finder)
     _check_databases(scenario, finder, names)
     for i, server in enumerate(scenario.servers):
-        if server.edition in WITNESS_ONLY and server.endpoint.role != "WITNESS":
+        if server.edition in WITNESS_ONLY_EDITIONS and server.endpoint.role != "WITNESS":
             message = build_message(
                 "{edition} edition supports only endpoints with the role WITNESS", edition=server.edition
             )
@@ -89,11 +89,11 @@ def _check_name(finder: ProblemFinder, path: Path, name: str | None, names: Sequ
         expected = build_message("one of {names}", names=", ".join(names))
     else:
         expected = build_message("a {thing}; this scenario has none", thing=kind)
-    finder.add_problem(path, build_message(ABSENT[kind], name=name), expected, 0)
+    finder.add_problem(path, build_message(UNKNOWN_NAME_TEXTS[kind], name=name), expected, 0)
     return False
 
 
-ABSENT: Final = {
+UNKNOWN_NAME_TEXTS: Final = {
     "site": mark("there is no site {name!r}"),
     "server": mark("there is no server {name!r}"),
     "server or listener": mark("server or listener {name!r} does not exist"),
@@ -269,7 +269,7 @@ def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionN
             used += [server] if server else []
         for key in ("principal", "mirror"):
             edition = editions.get(parts[key] or "")
-            if edition in WITNESS_ONLY:
+            if edition in WITNESS_ONLY_EDITIONS:
                 finder.add_problem(
                     (*path, key),
                     build_message("{edition} edition can only be a witness", edition=edition),
@@ -333,17 +333,17 @@ def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames
         )
 
 
-def _check_author(
+def _check_input_role(
     input_: Input, scenario: Scenario, path: Path, finder: ProblemFinder, must_speak_as: bool = False
 ) -> None:
     """Report an input line whose role, or whose called role, does not belong to the team."""
-    for key in (input_.by, input_.args[0] if input_.verb in HEARS else ""):
+    for key in (input_.by, input_.args[0] if input_.verb in MESSAGE_HANDLERS else ""):
         if key:
             try:
                 rights.find_role(scenario.team, key)
             except InputError as problem:
                 finder.add_problem(path, str(problem), offset=0)
-    if must_speak_as and input_.verb in HEARS and not input_.by:
+    if must_speak_as and input_.verb in MESSAGE_HANDLERS and not input_.by:
         finder.add_problem(
             path,
             build_message("the line names no role"),
@@ -367,7 +367,7 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
         except InputError as problem:
             finder.add_problem((*path, "do"), str(problem), offset=0)
         else:
-            _check_author(item, scenario, (*path, "do"), finder, must_speak_as=True)
+            _check_input_role(item, scenario, (*path, "do"), finder, must_speak_as=True)
             if VERBS[item.verb].by_person:
                 finder.add_problem(
                     (*path, "do"),
@@ -382,7 +382,7 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
         except InputError as problem:
             finder.add_problem(("locked", i, "do"), str(problem), offset=0)
     for i, step in enumerate(scenario.solution):
-        inputs, problems = read_script(step.do.strip())
+        inputs, problems = parse_script_lines(step.do.strip())
         for number, text in problems:
             finder.add_problem(
                 ("solution", i, "do"), text if number == 1 else prefix_line_number(number, text), offset=0
@@ -399,7 +399,7 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
                 simulator.resolve_names(world, item)
             except InputError as problem:
                 finder.add_problem(("solution", i, "do"), str(problem), offset=0)
-            _check_author(item, scenario, ("solution", i, "do"), finder)
+            _check_input_role(item, scenario, ("solution", i, "do"), finder)
             if item.verb == "answer":
                 inquiries = [inquiry.name for inquiry in scenario.inquiries]
                 _check_name(finder, ("solution", i, "do"), item.args[0], inquiries, "question")
@@ -440,7 +440,7 @@ def _build_named_world(scenario: Scenario) -> World:
         world.computers[server.name] = Computer(name=server.name)
         if server.sql:
             world.instances[server.name] = Instance(name=server.name, computer=server.name, host=host)
-    add_names(world, scenario)
+    add_cluster_names(world, scenario)
     for client in scenario.clients:
         world.clients[client.name] = Client(
             name=client.name, databases=client.databases, data_source=client.data_source
@@ -518,7 +518,7 @@ def _check_inquiries(scenario: Scenario, finder: ProblemFinder) -> None:
                     0,
                 )
             if isinstance(inquiry, Question):
-                _check_right(inquiry, path, finder)
+                _check_right_choices(inquiry, path, finder)
         if inquiries and scenario.scored and kind not in kinds:
             finder.add_problem(
                 (table, 0),
@@ -533,7 +533,7 @@ def _check_inquiries(scenario: Scenario, finder: ProblemFinder) -> None:
             )
 
 
-def _check_right(question: Question, path: Path, finder: ProblemFinder) -> None:
+def _check_right_choices(question: Question, path: Path, finder: ProblemFinder) -> None:
     """Report right choices that do not exist."""
     numbers = {(*path, "right"): question.right}
     numbers |= {

@@ -14,7 +14,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts, quantities
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.scenario import Scenario, load_scenario
-from engine.drill.authoring.variants import VARIANTS, pick_values, substitute_picks
+from engine.drill.authoring.variants import VARIANTS_KEY, pick_values, substitute_picks
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
 from engine.inputs import Input, InputError
@@ -39,10 +39,10 @@ PLACEHOLDERS: Final[dict[str, str]] = {
 }
 """Text of a placeholder in the file -> its message, which can be localized."""
 
-UNNAMED: Final = ("to-write",)
+SKILLS_PLACEHOLDER: Final = ("to-write",)
 """Placeholder for the skills until the author chooses some."""
 
-STORY: Final = frozenset({"fault", "load"})
+TIMELINE_GROUPS: Final = frozenset({"fault", "load"})
 """Groups of verbs that become the timeline. All other verbs are reactions of the trainee."""
 
 OMITTED_VERBS: Final = REMARKS | {"cancel", "revert-all"}
@@ -64,7 +64,7 @@ COPIED_KEYS: Final = tuple(
 )
 """Keys that are copied from the recorded scenario. They describe the world at the start."""
 
-ROOM_S: Final = 120.0
+END_MARGIN_S: Final = 120.0
 """Seconds between the last recorded action and the end of the new drill. Assumed: trainees are slower than
 the author.
 """
@@ -74,14 +74,14 @@ TARGET_SHARE: Final = 1.15
 LIMIT_SHARE: Final = 4.0
 """Limit for no points, as a multiple of the recorded run's value. Assumed."""
 
-SLACK_S: Final = 5.0
+TARGET_MARGIN_S: Final = 5.0
 """Minimum distance between the recorded run's value and the limit for full points, because results vary with
 the seed.
 """
 
 HOLD_S: Final = 2.0
 """Seconds for which a proposed goal must stay met."""
-ASKING_SHARE: Final = 0.75
+DEMANDING_WEIGHT_SHARE_MIN: Final = 0.75
 """Minimum share of the goals' total weight for goals that a run without actions misses."""
 
 GOALS_MAX: Final = 8
@@ -106,14 +106,14 @@ def build_scenario_text(drill: Drill, name: str) -> str:
     actions misses some. Raises ScenarioRecordingError if the actions make no difference.
     """
     journal = _drop_undone_inputs(drill.journal)
-    story = [item for item in journal if _is_story_input(item)]
-    actions = [item for item in journal if not _is_story_input(item) and item.verb not in OMITTED_VERBS]
+    story = [item for item in journal if _is_timeline_input(item)]
+    actions = [item for item in journal if not _is_timeline_input(item) and item.verb not in OMITTED_VERBS]
     if not actions:
         raise ScenarioRecordingError(
             build_message("This run contains no repair. A drill needs an action that makes a difference.")
         )
     last_s = max(item.tick for item in (*story, *actions)) / TICKS_PER_S
-    length_s = round(max(last_s, drill.world.t_s) + ROOM_S)
+    length_s = round(max(last_s, drill.world.t_s) + END_MARGIN_S)
     goals = _propose_goals(drill, actions)
     base = _build_base(drill, name, length_s)
     base["timeline"] = [
@@ -141,17 +141,23 @@ def build_scenario_text(drill: Drill, name: str) -> str:
                 "not as a fault."
             )
         )
-    points_min = (len(reached) - len(asking)) * ASKING_SHARE / (1.0 - ASKING_SHARE) / len(asking)
+    points_min = (
+        (len(reached) - len(asking))
+        * DEMANDING_WEIGHT_SHARE_MIN
+        / (1.0 - DEMANDING_WEIGHT_SHARE_MIN)
+        / len(asking)
+    )
     weight = max(1, math.ceil(points_min))
     chosen_goals = [*asking, *(goal for goal in reached if goal not in asking)][:GOALS_MAX]
     shown_goals = [goal for goal in reached if goal in chosen_goals]
     base["goal"] = [{**goal, "weight": weight if goal in asking else 1} for goal in shown_goals]
     base["hint"] = [_build_hint(str(goal["name"])) for goal in shown_goals]
     down_ticks = arithmetic.add_in_order(
-        quantities.get_current_account(solved.world, db).down_ticks for db in solved.world.availability
+        quantities.compute_availability(solved.world, db).down_ticks for db in solved.world.availability
     )
     lost_points = arithmetic.add_in_order(
-        quantities.get_current_account(solved.world, db).lost_transactions for db in solved.world.availability
+        quantities.compute_availability(solved.world, db).lost_transactions
+        for db in solved.world.availability
     )
     base["rubric"] = _build_rubric(down_ticks / TICKS_PER_S, lost_points)
     return format_toml(base)
@@ -178,23 +184,23 @@ def _drop_undone_inputs(journal: Sequence[Input]) -> list[Input]:
     return lasting_inputs
 
 
-def _is_story_input(input_: Input) -> bool:
+def _is_timeline_input(input_: Input) -> bool:
     """Return whether the input becomes part of the timeline, not of the solution."""
-    return VERBS[input_.verb].group in STORY
+    return VERBS[input_.verb].group in TIMELINE_GROUPS
 
 
 def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, object]:
     """Return the copied keys of the recorded scenario, with placeholders for the texts."""
     data = tomllib.loads(drill.scenario.text)
-    if data.get(VARIANTS):
-        data = substitute_picks(data, pick_values(data[VARIANTS], drill.seed))
+    if data.get(VARIANTS_KEY):
+        data = substitute_picks(data, pick_values(data[VARIANTS_KEY], drill.seed))
     kept_tables: dict[str, object] = {key: data[key] for key in COPIED_KEYS if key in data}
     return {
         "title": f"{TO_WRITE}a title ({name})",
         "summary": f"{TO_WRITE}{SUMMARY}",
         "level": data["level"],
         "minutes": max(1, round(length_s / 60.0)),
-        "skills": list(UNNAMED),
+        "skills": list(SKILLS_PLACEHOLDER),
         "seed": drill.seed,
         "length": length_s,
         "brief": f"{TO_WRITE}{BRIEF}",
@@ -206,8 +212,8 @@ def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, object]:
 def _read_timeline(drill: Drill) -> Iterator[dict[str, object]]:
     """Yield the timeline entries of the recorded scenario."""
     data = tomllib.loads(drill.scenario.text)
-    if data.get(VARIANTS):
-        data = substitute_picks(data, pick_values(data[VARIANTS], drill.seed))
+    if data.get(VARIANTS_KEY):
+        data = substitute_picks(data, pick_values(data[VARIANTS_KEY], drill.seed))
     yield from data.get("timeline", ())
 
 
@@ -283,7 +289,7 @@ def make_slug(text: str) -> str:
 
 def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dict[str, object]]:
     """Build a rubric that scores mainly the outcome. The values of the recorded run are the standard."""
-    target_s = max(downtime_s + SLACK_S, downtime_s * TARGET_SHARE)
+    target_s = max(downtime_s + TARGET_MARGIN_S, downtime_s * TARGET_SHARE)
     better = f"{TO_WRITE}{BETTER}"
     return [
         {"kind": "goals", "name": "End state", "points": POINTS["goals"], "better": better},
@@ -323,7 +329,7 @@ def find_prompts(
     elif isinstance(data, str) and data.startswith(TO_WRITE):
         request = data.removeprefix(TO_WRITE)
         yield path, PLACEHOLDERS.get(request, request)
-    elif data in UNNAMED:
+    elif data in SKILLS_PLACEHOLDER:
         yield path, build_message("names of skills")
 
 
@@ -357,7 +363,7 @@ def _is_tables(value: object) -> TypeGuard[list[Mapping[str, object]]]:
 def _format_key(key: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_-]+", key):
         return key
-    return f'"{_escape(key)}"'.replace("\n", "\\n")  # TOML does not allow a key to span several lines
+    return f'"{_escape_text(key)}"'.replace("\n", "\\n")  # TOML does not allow a key to span several lines
 
 
 def _format_value(value: object) -> str:
@@ -377,11 +383,11 @@ _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\t": "\\t"}
 
 def _format_text(text: str) -> str:
     """Format a TOML string. A text of several lines becomes a multi-line string."""
-    escaped = _escape(text)
+    escaped = _escape_text(text)
     return f'"""\n{escaped}"""' if "\n" in text else f'"{escaped}"'
 
 
-def _escape(text: str) -> str:
+def _escape_text(text: str) -> str:
     return "".join(map(_escape_character, text))
 
 

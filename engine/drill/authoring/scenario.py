@@ -52,12 +52,12 @@ def load_scenario(
     if data.setdefault("name", stem) != stem:
         expected = build_message("{name!r} (the file name), or no name", name=stem)
         finder.add_problem(("name",), build_message("the name is {name}", name=repr(data["name"])), expected)
-    if data.get(variants.VARIANTS):
+    if data.get(variants.VARIANTS_KEY):
         for path, found_text, wanted in variants.find_problems(data):
             finder.add_problem(path, found_text, wanted)
         finder.raise_problems()
         drawn_values = variants.pick_values(
-            data[variants.VARIANTS], _read_seed(data) if seed is None else seed
+            data[variants.VARIANTS_KEY], _read_seed(data) if seed is None else seed
         )
         data = variants.substitute_picks(data, drawn_values if picks is None else picks)
     try:
@@ -126,16 +126,16 @@ def _parse_toml(text: str, file: str) -> dict[str, Any]:
 
 # --- valid parts of an invalid file -------------------------------------------------------------------------
 
-STAND_INS: Final = {"title": "x", "summary": "x", "level": "beginner", "minutes": 1, "brief": "x"}
+KEY_SUBSTITUTES: Final = {"title": "x", "summary": "x", "level": "beginner", "minutes": 1, "brief": "x"}
 """Substitutes for missing top-level keys that no other key depends on."""
 
-WORLD: Final = ("server", "database", "session", "client", "link")
+REFERENCED_TABLES: Final = ("server", "database", "session", "client", "link")
 """Tables whose names other tables refer to. If one of them is missing completely, references cannot be
 checked.
 """
 
 
-class _ShiftedFinder(ProblemFinder):
+class _IndexShiftingFinder(ProblemFinder):
     """ProblemFinder for a file without its invalid list entries. It corrects the list indexes of problems."""
 
     def __init__(self, finder: ProblemFinder, left_out: dict[str, list[int]]) -> None:
@@ -172,7 +172,7 @@ def _check_valid_parts(
             scenario = Scenario.model_validate(sound)
         except ValidationError:
             continue  # the omitted key is required
-        shifted = _ShiftedFinder(finder, removed_paths)
+        shifted = _IndexShiftingFinder(finder, removed_paths)
         check_references(scenario, shifted)
         ignored = tuple(dict.fromkeys(part for key in removed_paths for part in DEPENDENTS.get(key, ())))
         parents = {
@@ -186,21 +186,21 @@ def _check_valid_parts(
         return
 
 
-Sound = tuple[dict[str, Any], dict[str, list[int]]]
+SoundFile = tuple[dict[str, Any], dict[str, list[int]]]
 """(file without its invalid parts, list -> indexes of its omitted entries)."""
 
 
-def _remove_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
+def _remove_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> SoundFile | None:
     """Return *data* without the wrong keys, so that their defaults apply.
 
     None means that names would be missing.
     """
     sound = copy.deepcopy(data)
     for path, kind in paths:
-        if kind != "extra_forbidden" and path and path[0] in WORLD:
+        if kind != "extra_forbidden" and path and path[0] in REFERENCED_TABLES:
             return None
-        if len(path) == 1 and path[0] in STAND_INS:
-            sound[str(path[0])] = STAND_INS[str(path[0])]
+        if len(path) == 1 and path[0] in KEY_SUBSTITUTES:
+            sound[str(path[0])] = KEY_SUBSTITUTES[str(path[0])]
         elif path and kind != "missing":
             inner = _find_inner_value(sound, path[:-1])
             if isinstance(inner, dict):
@@ -208,7 +208,7 @@ def _remove_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> 
     return sound, {}
 
 
-def _remove_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
+def _remove_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> SoundFile | None:
     """Return *data* without the invalid list entries. None means that names would be missing."""
     paths, omitted = list(paths), dict[str, list[int]]()
     sound_part = _remove_keys(
@@ -219,7 +219,7 @@ def _remove_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]]) 
     sound, _ = sound_part
     for path, kind in paths:
         if len(path) > 1 and kind != "extra_forbidden":
-            if path[0] in WORLD or not isinstance(path[1], int):
+            if path[0] in REFERENCED_TABLES or not isinstance(path[1], int):
                 return None
             omitted.setdefault(str(path[0]), []).append(path[1])
     for key, numbers in omitted.items():
@@ -351,11 +351,11 @@ _LINK: Final = re.compile(
 """Pattern of network addresses, including Windows shares."""
 LINKS_MAX: Final = 20
 """Maximum number of listed links. Assumed: nobody reads more."""
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories of invisible characters."""
 
 
-class Contents(Struct, frozen=True):
+class ScenarioContents(Struct, frozen=True):
     """Summary of a loaded scenario in names and numbers.
 
     The loader rejects invisible characters in its texts.
@@ -384,7 +384,7 @@ class Contents(Struct, frozen=True):
     """Length of the drill in seconds; None if the learner ends it."""
 
 
-def summarize_contents(scenario: Scenario) -> Contents:
+def summarize_contents(scenario: Scenario) -> ScenarioContents:
     """Return the summary of a loaded scenario, whose input lines must be valid."""
     input_lines = [inject.do for inject in scenario.timeline]
     verbs = count_verbs((*input_lines, *(preparation.do for preparation in scenario.before)))
@@ -401,7 +401,7 @@ def summarize_contents(scenario: Scenario) -> Contents:
         "rules of the score": len(scenario.rubric),
     }
     sizes = {key: sum(map(len, _list_texts(value))) for key, value in _list_visible_texts(scenario)}
-    return Contents(
+    return ScenarioContents(
         name=scenario.name,
         title=scenario.title,
         author=scenario.author,
@@ -435,7 +435,7 @@ def escape_invisible(text: str) -> str:
 
 
 def _is_invisible(sign: str) -> bool:
-    return unicodedata.category(sign) in _UNSEEN or sign in BLANK_LETTERS
+    return unicodedata.category(sign) in _INVISIBLE_CATEGORIES or sign in BLANK_LETTERS
 
 
 def _list_visible_texts(scenario: Scenario) -> Iterator[tuple[str, object]]:

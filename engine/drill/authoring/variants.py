@@ -15,9 +15,9 @@ from engine.chance import RandomStream
 from engine.drill.authoring.problems import Path
 from engine.localization import build_message
 
-VARIANTS: Final = "variants"
+VARIANTS_KEY: Final = "variants"
 """Key of the table with the pools."""
-POOL_MAX: Final = 50
+POOL_ENTRIES_MAX: Final = 50
 """Maximum number of entries in a pool. Assumed: more variants deserve a separate file."""
 
 ENTRY_LENGTH_MAX: Final = 200
@@ -81,7 +81,7 @@ def iterate_combinations(variants: Mapping[str, object]) -> Iterator[dict[str, o
 
 def substitute_picks(data: Mapping[str, object], picks: Picks) -> dict[str, object]:
     """Return *data* with all placeholders replaced, except in the pools themselves."""
-    return {key: part if key == VARIANTS else _substitute(part, picks) for key, part in data.items()}
+    return {key: part if key == VARIANTS_KEY else _substitute(part, picks) for key, part in data.items()}
 
 
 def _substitute(value: object, picks: Picks) -> object:
@@ -106,13 +106,13 @@ def _substitute(value: object, picks: Picks) -> object:
 
 def find_problems(data: Mapping[str, object]) -> list[VariantProblem]:
     """Return the problems of the pools of a file, and placeholders that have no pool."""
-    variants = data.get(VARIANTS)
+    variants = data.get(VARIANTS_KEY)
     if variants is None:
         return []
     if not isinstance(variants, dict):
         return [
             (
-                (VARIANTS,),
+                (VARIANTS_KEY,),
                 build_message("not a table"),
                 build_message("[variants] with pools such as size = [10, 20]"),
             )
@@ -122,7 +122,7 @@ def find_problems(data: Mapping[str, object]) -> list[VariantProblem]:
     for name in sorted({name for name in names if names.count(name) > 1}):
         problems.append(
             (
-                (VARIANTS,),
+                (VARIANTS_KEY,),
                 build_message("pool {name!r} exists twice", name=name),
                 build_message("different names"),
             )
@@ -140,10 +140,10 @@ def find_problems(data: Mapping[str, object]) -> list[VariantProblem]:
 
 def find_unused_pools(data: Mapping[str, object]) -> list[VariantProblem]:
     """Return the pools that no placeholder uses."""
-    used, pools = {name for _, name in _find_placeholders(data, ())}, data.get(VARIANTS)
+    used, pools = {name for _, name in _find_placeholders(data, ())}, data.get(VARIANTS_KEY)
     return [
         (
-            (VARIANTS,),
+            (VARIANTS_KEY,),
             build_message("no text uses the variant {name!r}", name=name),
             build_message("{placeholder} in a text, or no pool with this name", placeholder=f"{{{name}}}"),
         )
@@ -154,7 +154,7 @@ def find_unused_pools(data: Mapping[str, object]) -> list[VariantProblem]:
 
 
 def _find_pool_problems(name: str, pool: object) -> Iterator[VariantProblem]:
-    path: Path = (VARIANTS, name)
+    path: Path = (VARIANTS_KEY, name)
     if not isinstance(pool, dict):
         yield from _find_entry_problems(path, name, pool)
         return
@@ -186,8 +186,12 @@ def _find_entry_problems(path: Path, name: str, pool: object) -> Iterator[Varian
             build_message("{name!r} is not a valid name of a variant", name=name),
             build_message("lowercase letters, digits and _, at most 30 characters"),
         )
-    if not isinstance(pool, list) or not 2 <= len(pool) <= POOL_MAX:
-        yield path, build_message("not a pool"), build_message("a list of 2 to {n} entries", n=POOL_MAX)
+    if not isinstance(pool, list) or not 2 <= len(pool) <= POOL_ENTRIES_MAX:
+        yield (
+            path,
+            build_message("not a pool"),
+            build_message("a list of 2 to {n} entries", n=POOL_ENTRIES_MAX),
+        )
     elif not all(type(entry) in (str, int, float) for entry in pool) or len({type(e) for e in pool}) > 1:
         yield (
             path,
@@ -206,7 +210,7 @@ def _find_placeholders(value: object, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield (path, placeholder) for each placeholder outside [variants]."""
     if isinstance(value, dict):
         for key, part in value.items():
-            if (*path, key) != (VARIANTS,):
+            if (*path, key) != (VARIANTS_KEY,):
                 yield from _find_placeholders(part, (*path, key))
     elif isinstance(value, list):
         for number, part in enumerate(value):

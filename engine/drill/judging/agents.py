@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from engine import arithmetic
 from engine.chance import RandomStream
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN
+from engine.drill.authoring.lint import IDLE_POINTS_MAX, SOLUTION_POINTS_MIN
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import find_default_end, play_idle, play_reference
@@ -27,11 +27,11 @@ from engine.model import Tick, to_ticks
 Play = Callable[[Scenario, int], Drill]
 """Function that plays the drill of a scenario to its end, with a seed."""
 
-RANDOM_ACTS: Final = 25
+RANDOM_ACTIONS: Final = 25
 """Number of actions of a random player. Assumed: a nervous person performs as many in a drill."""
 RANDOM_PLAYERS: Final = 3
 """Number of random players, which differ in their seeds."""
-STALL_S: Final = 60.0
+LATE_PLAYER_DELAY_S: Final = 60.0
 """Delay of each action of the player that is late."""
 REVERT_EVERY_S: Final = 20.0
 """Interval between two `revert-all` of the player that reverts repeatedly."""
@@ -52,7 +52,7 @@ _PARTNER: Final = (
     "SET PARTNER SAFETY FULL",
 )
 """Mirroring clauses that a player can send for every copy."""
-_SWITCHES: Final = (
+_SWITCH_LINES: Final = (
     "power-off", "power-on", "stop-service", "start-service", "pull-cable", "plug-cable", "restart-service",
 )  # fmt: skip
 """Verbs that a player can use on every server."""
@@ -60,7 +60,7 @@ _SWITCHES: Final = (
 
 def list_candidate_lines(scenario: Scenario) -> list[str]:
     """Return input lines that a player could try in a drill, useful or not."""
-    lines = [f"{verb} {server.name}" for server in scenario.servers for verb in _SWITCHES]
+    lines = [f"{verb} {server.name}" for server in scenario.servers for verb in _SWITCH_LINES]
     for server in scenario.servers:
         for database in scenario.databases:
             name = database.names[0]
@@ -72,7 +72,7 @@ def list_candidate_lines(scenario: Scenario) -> list[str]:
     return [*lines, "revert-all", "hint 1", "hint 2", "hint 3"]
 
 
-def _try(drill: Drill | History, line: str) -> None:
+def _try_line(drill: Drill | History, line: str) -> None:
     with suppress(InputError):  # continue, as a person would after reading the error
         drill.apply_line(line)
 
@@ -98,9 +98,9 @@ def build_random_player(player: int) -> Play:
         drill = Drill(scenario, seed)
         chance = RandomStream.from_seed(seed * RANDOM_PLAYERS + player)
         lines, end = list_candidate_lines(drill.scenario), find_default_end(drill)
-        for tick in sorted(chance.draw_integer(0, end) for _ in range(RANDOM_ACTS)):
+        for tick in sorted(chance.draw_integer(0, end) for _ in range(RANDOM_ACTIONS)):
             drill.advance_to(tick)
-            _try(drill, lines[chance.draw_integer(0, len(lines) - 1)])
+            _try_line(drill, lines[chance.draw_integer(0, len(lines) - 1)])
         return _play_to_end(drill)
 
     return play
@@ -113,12 +113,12 @@ def play_worst(scenario: Scenario, seed: int) -> Drill:
         drill.advance_to(drill.tick + FIRST_ACTION_TICK)
         for line in list_candidate_lines(drill.scenario):
             if line.endswith(clause):
-                _try(drill, line)
+                _try_line(drill, line)
     for verb in ("restore", "stop-service", "pull-cable", "power-off"):
         drill.advance_to(drill.tick + FIRST_ACTION_TICK)
         for line in list_candidate_lines(drill.scenario):
             if line.startswith(verb) or (verb == "restore" and "RESTORE" in line):
-                _try(drill, line)
+                _try_line(drill, line)
     return _play_to_end(drill)
 
 
@@ -138,8 +138,8 @@ def add_noops_and_undo(scenario: Scenario, seed: int) -> Drill:
             f"sql {server} SELECT 1",
             "note nothing",
         ):
-            _try(drill, line)
-        _try(drill, item.line_without_time)
+            _try_line(drill, line)
+        _try_line(drill, item.line_without_time)
     return _play_to_end(drill)
 
 
@@ -154,10 +154,10 @@ def try_harmful_first(scenario: Scenario, seed: int) -> Drill:
     for item in _list_reference_inputs(scenario, seed):
         history.advance_to(item.tick)
         for line in harm:
-            _try(history, line)
+            _try_line(history, line)
         history.advance_to(item.tick + to_ticks(10.0))
         history = history.fork(item.tick, before_inputs=True)
-        _try(history, item.line_without_time)
+        _try_line(history, item.line_without_time)
     return _play_to_end(history)
 
 
@@ -168,14 +168,17 @@ def farm_hints(scenario: Scenario, seed: int) -> Drill:
     for item in steps:
         history.advance_to(max(FIRST_ACTION_TICK, item.tick - 1))
         for layer in (1, 2, 3):
-            _try(history, f"hint {layer}")
-        _try(history, item.line_without_time)
+            _try_line(history, f"hint {layer}")
+        _try_line(history, item.line_without_time)
     return _play_steps(history.fork(min(FIRST_ACTION_TICK, history.drill.tick)), steps)
 
 
 def play_late(scenario: Scenario, seed: int) -> Drill:
     """Play the reference with each step delayed by STALL_S."""
-    inputs = [replace(i, tick=i.tick + to_ticks(STALL_S)) for i in _list_reference_inputs(scenario, seed)]
+    inputs = [
+        replace(i, tick=i.tick + to_ticks(LATE_PLAYER_DELAY_S))
+        for i in _list_reference_inputs(scenario, seed)
+    ]
     return _play_steps(Drill(scenario, seed), inputs)
 
 
@@ -194,7 +197,7 @@ def revert_all_repeatedly(scenario: Scenario, seed: int) -> Drill:
     while not drill.finished and drill.tick < end:
         drill.advance_to(min(end, drill.tick + to_ticks(REVERT_EVERY_S)))
         if not drill.finished:
-            _try(drill, "revert-all")
+            _try_line(drill, "revert-all")
     return _play_to_end(drill)
 
 
@@ -202,7 +205,7 @@ def finish_immediately(scenario: Scenario, seed: int) -> Drill:
     """End the drill at the start, before the failure."""
     drill = Drill(scenario, seed)
     drill.advance_to(FIRST_ACTION_TICK)
-    _try(drill, "finish")
+    _try_line(drill, "finish")
     return drill
 
 
@@ -212,7 +215,7 @@ def finish_when_goals_met(scenario: Scenario, seed: int) -> Drill:
     steps = list(reversed(_list_reference_inputs(scenario, seed)))
     while not drill.finished and not all(goal.is_reached for goal in drill.goals.values()):
         while steps and steps[-1].tick <= drill.tick:
-            _try(drill, steps.pop().line_without_time)
+            _try_line(drill, steps.pop().line_without_time)
         next_second: Tick = drill.tick - drill.tick % to_ticks(1.0) + to_ticks(1.0)
         drill.advance_to(min([next_second, *(item.tick for item in steps[-1:])]))
     if not drill.finished:
@@ -223,14 +226,14 @@ def finish_when_goals_met(scenario: Scenario, seed: int) -> Drill:
 def _play_steps(drill: Drill | History, steps: Iterable[Input]) -> Drill:
     for item in steps:
         drill.advance_to(item.tick)
-        _try(drill, item.line_without_time)
+        _try_line(drill, item.line_without_time)
     return _play_to_end(drill)
 
 
 # --- ranking ------------------------------------------------------------------------------------------------
 
 
-Allowed = Callable[[Scenario], str]
+ExploitExcuse = Callable[[Scenario], str]
 """Function that returns the reason why a scenario allows an exploit; empty if it does not."""
 
 
@@ -251,7 +254,7 @@ class Agent(Struct, frozen=True):
     play: Play
     twin: str | None = None
     """Name of the honest twin; None if the agent is not an exploit."""
-    allowed: Allowed = lambda _: ""
+    explain_allowance: ExploitExcuse = lambda _: ""
     """Function that returns the reason why the agent may equal its honest twin, or finish earlier with equal
     points. The result is "" if the agent may not.
     """
@@ -352,7 +355,7 @@ def rank_agents(scenario: Scenario, seed: int | None = None, agents: Iterable[Ag
         for agent in agents
         if agent.twin is not None
         and by_name[agent.name].key <= by_name[agent.twin].key
-        and (reason := agent.allowed(scenario))
+        and (reason := agent.explain_allowance(scenario))
     )
     order = sorted(
         standings, key=lambda s: s.key
@@ -391,8 +394,8 @@ def find_ranking_errors(
     allowed, errors = set(allowed), []
     if not best.finished or best.total < SOLUTION_POINTS_MIN:
         errors.append(f"the reference earns {best.total:g}, less than {SOLUTION_POINTS_MIN:g}")
-    if idle.finished or idle.total >= NOTHING_POINTS_MAX:
-        errors.append(f"doing nothing earns {idle.total:g}, not less than {NOTHING_POINTS_MAX:g}")
+    if idle.finished or idle.total >= IDLE_POINTS_MAX:
+        errors.append(f"doing nothing earns {idle.total:g}, not less than {IDLE_POINTS_MAX:g}")
     if bad.finished or bad.total > idle.total:
         errors.append(f"the worst player earns {bad.total:g}, doing nothing {idle.total:g}")
     for standing_result in by_name.values():

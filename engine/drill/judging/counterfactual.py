@@ -26,7 +26,7 @@ from engine.tsql.language.lexer import is_read_only_input
 from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input
 
-DEEDS_MAX: Final = 12
+ACTIONS_MAX: Final = 12
 """Maximum number of actions that are tested, the earliest first. Actions that are not in the reference take
 precedence.
 
@@ -38,12 +38,12 @@ WORK_MAX: Final = 60 * 3600 * TICKS_PER_S
 half a minute.
 """
 
-BACK_S: Final = 60.0
+RECOVERY_S: Final = 60.0
 """Maximum time of an automatic recovery that makes an emergency measure needless. Assumed: several times the
 duration of a failover.
 """
 
-REFUSED_S: Final = 1.0
+REFUSAL_DELAY_S: Final = 1.0
 """Time within which a server reports that it refuses a command."""
 
 _EMERGENCY: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTNER OFF|WITH RECOVERY")
@@ -70,14 +70,16 @@ class ActionImpact(Struct, frozen=True):
         return dict(self.gains).get(item, 0.0)
 
 
-LOOKING: Final = ("get-", "test-", "resolve-")
+QUERY_PREFIXES: Final = ("get-", "test-", "resolve-")
 """Beginnings of PowerShell cmdlets that only query."""
-ACTING: Final = re.compile(r"=|\b(?:set|start|stop|move|suspend|resume|restart|add|remove)-", re.IGNORECASE)
+ACTION_PATTERN: Final = re.compile(
+    r"=|\b(?:set|start|stop|move|suspend|resume|restart|add|remove)-", re.IGNORECASE
+)
 """Pattern of text that turns a PowerShell query into an action."""
 
 _ARGUMENT: Final = r"(?:@\w+ ?= ?)?(?:N?'[^']*'|[\w.-]+)"
 """Pattern of an argument of a procedure."""
-READING: Final = re.compile(
+READ_ONLY_PROCEDURES: Final = re.compile(
     r"(?:USE \w+[; ]+)?(?:(?:EXEC(?:UTE)? )?(?:\w+\.){0,2}"
     r"(?:[XS]P_READERRORLOG|XP_FIXEDDRIVES|SP_HELPDB|SP_WHO2?|SP_DBMMONITORHELPALERT|SP_DBMMONITORRESULTS)\b"
     rf"(?: {_ARGUMENT}(?: ?, ?{_ARGUMENT})*)?[; ]*)+"
@@ -90,12 +92,15 @@ record a row.
 def is_inspection(input_: Input) -> bool:
     """Return whether an input only queries a server or a cluster, without changing anything."""
     if input_.verb == "ps":
-        return input_.args[1].lstrip(" (").lower().startswith(LOOKING) and not ACTING.search(input_.args[1])
+        return input_.args[1].lstrip(" (").lower().startswith(QUERY_PREFIXES) and not ACTION_PATTERN.search(
+            input_.args[1]
+        )
     if input_.verb != "sql":
         return False
     return (
         is_read_only_input(input_)
-        or READING.fullmatch(facts.normalize_sql(input_.args[1], keep_literals=False)) is not None
+        or READ_ONLY_PROCEDURES.fullmatch(facts.normalize_sql(input_.args[1], keep_literals=False))
+        is not None
     )
 
 
@@ -116,7 +121,7 @@ def measure_action_impacts(
             yield len(impacts) / max(1, len(indexes))
         if number in indexes and work_total < WORK_MAX:
             counterfactual = run.fork()
-            for _ in _play_rest(counterfactual, drill, number + 1):
+            for _ in _play_remaining_journal(counterfactual, drill, number + 1):
                 yield len(impacts) / len(indexes)
             work_total += (counterfactual.tick - run.tick) * width
             impacts.append(_measure_impact(drill, counterfactual, number))
@@ -140,7 +145,7 @@ def _list_candidates(drill: Drill) -> list[int]:
         for n in indexes
         if facts.normalize_sql(drill.journal[n].line_without_time, keep_literals=True) in reference
     }
-    return sorted(indexes, key=lambda n: (n in known_places, n))[:DEEDS_MAX]
+    return sorted(indexes, key=lambda n: (n in known_places, n))[:ACTIONS_MAX]
 
 
 def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionImpact:
@@ -164,14 +169,14 @@ def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionIm
 # --- the other run ------------------------------------------------------------------------------------------
 
 
-def _play_rest(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
+def _play_remaining_journal(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None]:
     """Play the journal from *index* to the end of *drill*, without consequences of the omitted action."""
     for item in drill.journal[index:]:
-        yield from _advance(counterfactual, drill, item.tick)
+        yield from _advance_and_answer(counterfactual, drill, item.tick)
         if counterfactual.finished:
             return
         if item.verb in ("answer", "rewind") or (
-            item.verb == "sql" and _is_needless(counterfactual, drill, item)
+            item.verb == "sql" and _is_needless_batch(counterfactual, drill, item)
         ):
             continue
         try:
@@ -179,14 +184,14 @@ def _play_rest(counterfactual: Drill, drill: Drill, index: int) -> Iterator[None
         except InputError:
             continue  # the object of the action does not exist without the omitted action
     is_over = drill.ended_by in (DrillEnd.GOALS, DrillEnd.FORBIDDEN, DrillEnd.TIME)
-    yield from _advance(
+    yield from _advance_and_answer(
         counterfactual,
         drill,
         max(drill.tick, find_default_end(counterfactual, drill.tick)) if is_over else drill.tick,
     )
 
 
-def _advance(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
+def _advance_and_answer(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
     """Advance to *tick*. Questions are answered as correctly as in *drill*."""
     waiting = any(answer.choice is not None for answer in drill.answers.values())
     while counterfactual.tick < tick and not counterfactual.finished:
@@ -203,7 +208,7 @@ def _advance(counterfactual: Drill, drill: Drill, tick: Tick) -> Iterator[None]:
                 counterfactual.apply_line(f"answer {question.name} {choice}")
 
 
-def _is_needless(counterfactual: Drill, drill: Drill, input_: Input) -> bool:
+def _is_needless_batch(counterfactual: Drill, drill: Drill, input_: Input) -> bool:
     """Return whether a batch of *drill* is unnecessary in the counterfactual run, or is refused only there."""
     if is_inspection(input_):
         return False
@@ -215,11 +220,11 @@ def _is_needless(counterfactual: Drill, drill: Drill, input_: Input) -> bool:
         trial.apply_line(input_.line_without_time)
     except InputError:
         return True
-    trial.advance_to(counterfactual.tick + to_ticks(REFUSED_S))
-    return was_refused(trial, input_) and not was_refused(drill, input_)
+    trial.advance_to(counterfactual.tick + to_ticks(REFUSAL_DELAY_S))
+    return was_batch_refused(trial, input_) and not was_batch_refused(drill, input_)
 
 
-def was_refused(drill: Drill, input_: Input) -> bool:
+def was_batch_refused(drill: Drill, input_: Input) -> bool:
     """Return whether the batch of *input_*, which *drill* has applied, ended with an error."""
     return any(
         batch.started_tick == input_.tick
@@ -233,7 +238,7 @@ def _would_recover(counterfactual: Drill, text: str) -> bool:
     """Return whether every database that *text* names would be online after BACK_S without further inputs."""
     named_databases = [name for name in counterfactual.world.availability if name.upper() in text]
     trial = counterfactual.fork()
-    trial.advance_to(counterfactual.tick + to_ticks(BACK_S))
+    trial.advance_to(counterfactual.tick + to_ticks(RECOVERY_S))
     return bool(named_databases) and all(
         availability.list_serving_copies(trial.world, name) for name in named_databases
     )
@@ -250,22 +255,24 @@ THINK_S: Final = 1.35
 KEY_S: Final = 0.28
 """Time per key of an average typist [Card, Moran and Newell 1980, keystroke-level model]."""
 
-LEAD_S_MAX: Final = 60.0
+RETRY_LEAD_S_MAX: Final = 60.0
 """Maximum time between retry and mistake. Assumed: longer texts are pasted, or typed while the clock is
 paused.
 """
 
 
-def find_retry_tick(tick: Tick, act: Input | None, journal: Iterable[Input]) -> Tick:
-    """Return the latest tick that leaves enough time to type *act* before *tick*.
+def find_retry_tick(tick: Tick, action: Input | None, journal: Iterable[Input]) -> Tick:
+    """Return the latest tick that leaves enough time to type *action* before *tick*.
 
-    *act*: None means any action.
+    *action*: None means any action.
 
     If actions of *journal* are in that time, the retry begins after the last one that leaves time for a
     query.
     """
-    typed_length = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.command_text)
-    earliest_tick = tick - to_ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed_length))
+    typed_length = (
+        0 if action is None else len(action.args[-1] if action.verb in ("sql", "ps") else action.command_text)
+    )
+    earliest_tick = tick - to_ticks(min(RETRY_LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed_length))
     action_ticks = [item.tick for item in journal if item.verb not in REMARKS and not is_inspection(item)]
     retry_ticks = [
         action_tick + 1

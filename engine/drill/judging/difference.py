@@ -15,7 +15,7 @@ from engine.localization import build_message
 from engine.model import Tick
 from engine.protocol import groups
 
-CURVES: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s")
+CURVE_COUNTERS: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s")
 """Counters that are compared as curves by default."""
 
 
@@ -153,7 +153,7 @@ def compare_curves(left_run: Drill, right_run: Drill) -> list[CounterCurve]:
     return [
         CounterCurve(name, counter, tuple(arrays[0][name][counter]), tuple(arrays[1][name][counter]))
         for name in arrays[0]
-        for counter in CURVES
+        for counter in CURVE_COUNTERS
     ]
 
 

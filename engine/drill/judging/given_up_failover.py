@@ -17,14 +17,14 @@ from engine.events import Event, SqlDoneData, select_data
 from engine.localization import build_message
 from engine.model import Tick
 
-PRICE: Final = 30.0
+DEDUCTION: Final = 30.0
 """Deduction for each command, in points. Assumed: more than any conduct rule gives, because the session was
 set up for automatic failover.
 """
-PRICE_MAX: Final = 45.0
+DEDUCTION_MAX: Final = 45.0
 """Maximum deduction for all commands together, in points. Assumed."""
 
-COMMANDS: Final = {
+DISABLING_COMMANDS: Final = {
     "SET WITNESS OFF": re.compile(r"\bSET WITNESS OFF\b"),
     "SET PARTNER OFF": re.compile(r"\bSET PARTNER OFF\b"),
     "SAFETY OFF": re.compile(r"\bSET (?:PARTNER )?SAFETY OFF\b"),
@@ -33,7 +33,7 @@ COMMANDS: Final = {
 session, a witness and SAFETY FULL.
 """
 
-_ABOUT_SAFETY: Final = re.compile(r"\bSAFETY OF\b")
+_SAFETY_OF_CONDITION: Final = re.compile(r"\bSAFETY OF\b")
 """Pattern of a condition that tests the safety of a session."""
 _DATABASE: Final = re.compile(r"\bALTER DATABASE (\S+) SET\b")
 """Pattern of the database name in an ALTER DATABASE statement."""
@@ -42,7 +42,7 @@ _DATABASE: Final = re.compile(r"\bALTER DATABASE (\S+) SET\b")
 class DisabledFailover(Struct, frozen=True):
     """Command that disabled automatic failover."""
 
-    what: str
+    command: str
     """Text of the command, with its server."""
     tick: Tick
 
@@ -56,8 +56,8 @@ def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list
     reference = " ".join(facts.normalize_sql(step.do, keep_literals=False) for step in scenario.solution)
     planned_failovers = {
         name: pattern
-        for name, pattern in COMMANDS.items()
-        if planned and not pattern.search(reference) and not _is_priced(name, scenario)
+        for name, pattern in DISABLING_COMMANDS.items()
+        if planned and not pattern.search(reference) and not _is_scored(name, scenario)
     }
     handled_pairs: set[tuple[str, str]] = set()
     return [
@@ -67,13 +67,13 @@ def find_disabled_failovers(events: Sequence[Event], scenario: Scenario) -> list
     ]
 
 
-def _is_priced(name: str, scenario: Scenario) -> bool:
+def _is_scored(name: str, scenario: Scenario) -> bool:
     """Return whether a condition of the rubric or a forbidden state covers the command."""
     texts = [state.when for state in scenario.forbidden]
     for rule in scenario.rubric:
         texts += [price.when for price in rule.prices] if isinstance(rule, ConductRule) else []
     text = " ".join(texts).upper()
-    return name in text or (name == "SAFETY OFF" and bool(_ABOUT_SAFETY.search(text)))
+    return name in text or (name == "SAFETY OFF" and bool(_SAFETY_OF_CONDITION.search(text)))
 
 
 def _find_in_batch(
@@ -83,7 +83,7 @@ def _find_in_batch(
     planned: set[str],
     reported: set[tuple[str, str]],
 ) -> Iterator[DisabledFailover]:
-    if facts.is_story_window(batch.window) or facts.list_error_numbers(batch):
+    if facts.is_timeline_window(batch.window) or facts.list_error_numbers(batch):
         return
     text = facts.normalize_sql(batch.batch, keep_literals=False)
     for name, pattern in patterns.items():

@@ -12,10 +12,10 @@ from engine.drill.authoring import facts
 from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, LostRule
 from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import ActionImpact, is_inspection
-from engine.drill.judging.replay_timeline import DOWN, EXPOSED, Lanes, StateSpan
+from engine.drill.judging.replay_timeline import DOWN, EXPOSED, DatabaseLanes, StateSpan
 from engine.drill.judging.score import DISARMED
 from engine.drill.judging.scored_run import Loss, RubricItem
-from engine.drill.judging.shapes import SIZES
+from engine.drill.judging.shapes import LOSS_LABELS
 from engine.drill.running.drill import Drill
 from engine.events import AvailabilityData, SqlDoneData, select_data
 from engine.inputs import Input
@@ -24,18 +24,18 @@ from engine.model import Tick, to_ticks
 from engine.verbs import REMARKS
 from engine.verbs.lines import describe_input, describe_line, parse_line
 
-RAN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IGNORECASE)
+RAN_PATTERN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IGNORECASE)
 """Pattern of `ran "statement" on SERVER` in a condition: the statement and its server."""
 
-FAILING_OVER: Final = ("FAILOVER", "FORCE_SERVICE")
+FAILOVER_CLAUSES: Final = ("FAILOVER", "FORCE_SERVICE")
 """Texts of statements that start a failover."""
 
-LOOK_BACK: Final = to_ticks(2.0)
+CAUSE_DELAY_MAX: Final = to_ticks(2.0)
 """Maximum ticks from an action to the condition that it meets. Conditions are checked every second, and a
 batch takes time.
 """
 
-DIFFERENCE: Final = build_message("This decided the result.")
+DIFFERENCE_REASON: Final = build_message("This decided the result.")
 """Text for an action that no rule covers, although the run would score more without it."""
 
 DIFFERENCE_MIN: Final = 1.0
@@ -60,17 +60,17 @@ class Mistake(Struct, frozen=True):
     """Time at which a retry begins, before any action at this tick (`seek(…, before=True)`)."""
     cause_tick: Tick | None = None
     """Time of the cause; for a missing action, its time in the reference."""
-    without: ActionImpact | None = None
+    cause_impact: ActionImpact | None = None
     """Comparison with the run without the causing action; None if there is no such action, or it was not
     tested.
     """
-    omission: bool = False
+    is_omission: bool = False
     """True if the cause is a missing action."""
 
     @property
     def size(self) -> str:
         """Label by the lost points: "blunder", "mistake" or "inaccuracy"."""
-        return next((name for points, name in SIZES if self.points >= points), SIZES[-1][1])
+        return next((name for points, name in LOSS_LABELS if self.points >= points), LOSS_LABELS[-1][1])
 
     def as_json(self) -> dict[str, object]:
         """Return the mistake as names and values, for `to_json_types`."""
@@ -84,13 +84,13 @@ class Mistake(Struct, frozen=True):
             "size": self.size,
             "better": self.better,
             "retry_s": self.retry_tick / TICKS_PER_S,
-            "without": self.without,
+            "without": self.cause_impact,
         }
 
 
 def find_mistakes(
     drill: Drill,
-    lanes: Mapping[str, Lanes],
+    lanes: Mapping[str, DatabaseLanes],
     plan: Sequence[tuple[Tick, str]],
     impacts: Sequence[ActionImpact] = (),
 ) -> list[Mistake]:
@@ -106,15 +106,15 @@ def find_mistakes(
     mistake_list = []
     for item in items:
         for loss in item.losses:
-            if loss.points > 0.0 and not loss.unasked:
+            if loss.points > 0.0 and not loss.was_not_asked:
                 mistake = _build_mistake(drill, item, loss, rules.get(item.name), lanes, plan, deeds_by_place)
                 mistake_list.append(_add_failover_advice(mistake, rules.get(item.name), advice))
-    explained = {mistake.without.place for mistake in mistake_list if mistake.without is not None}
+    explained = {mistake.cause_impact.place for mistake in mistake_list if mistake.cause_impact is not None}
     mistake_list += [
         Mistake(
             move.tick,
             "",
-            DIFFERENCE,
+            DIFFERENCE_REASON,
             move.what,
             move.points,
             "",
@@ -125,7 +125,9 @@ def find_mistakes(
         for move in impacts
         if move.points >= DIFFERENCE_MIN and move.place not in explained
     ]
-    return sorted(mistake_list, key=lambda m: (-(m.without.points if m.without else 0.0), m.tick, -m.points))
+    return sorted(
+        mistake_list, key=lambda m: (-(m.cause_impact.points if m.cause_impact else 0.0), m.tick, -m.points)
+    )
 
 
 def _build_mistake(
@@ -133,7 +135,7 @@ def _build_mistake(
     item: RubricItem,
     loss: Loss,
     rule: AnyRule | None,
-    lanes: Mapping[str, Lanes],
+    lanes: Mapping[str, DatabaseLanes],
     plan: Sequence[tuple[Tick, str]],
     impacts_by_index: Mapping[int, ActionImpact],
 ) -> Mistake:
@@ -163,7 +165,7 @@ def _build_mistake(
         action = drill.journal[index]
         with_cause = replace(mistake, cause=loss.cause or describe_input(action), cause_tick=action.tick)
         return replace(
-            with_cause, retry_tick=_find_retry_time(drill, index), without=impacts_by_index.get(index)
+            with_cause, retry_tick=_find_retry_time(drill, index), cause_impact=impacts_by_index.get(index)
         )
     if rule is not None and rule.kind in ("goals", "condition") and plan:
         tick, line = plan[0]
@@ -171,9 +173,9 @@ def _build_mistake(
         choices = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
         cause = build_message("Missing action: {line}", line=describe_input(step, choices))
         retry_tick = min(
-            counterfactual.find_retry_tick(step.tick, step, drill.journal), _find_tick_before_harm(drill)
+            counterfactual.find_retry_tick(step.tick, step, drill.journal), _find_retry_before_harm(drill)
         )
-        return replace(mistake, cause=cause, cause_tick=step.tick, omission=True, retry_tick=retry_tick)
+        return replace(mistake, cause=cause, cause_tick=step.tick, is_omission=True, retry_tick=retry_tick)
     if loss.cause:
         return mistake
     before, event_tick = _find_preceding_event(drill, loss_tick)
@@ -182,14 +184,16 @@ def _build_mistake(
     return replace(mistake, cause=before, cause_tick=event_tick, retry_tick=retry_tick)
 
 
-def _find_tick_before_harm(drill: Drill) -> Tick:
+def _find_retry_before_harm(drill: Drill) -> Tick:
     """Return the latest retry time before the first harmful command. Without such a command, return the end.
 
     After a harmful command, a missing step may no longer be possible.
     """
     losses = [loss for item in drill.compute_score().items for loss in item.losses if loss.condition]
     indexes = [
-        _find_ordering_statement(drill, loss.tick, loss.condition) for loss in losses if loss.tick is not None
+        _find_condition_statement(drill, loss.tick, loss.condition)
+        for loss in losses
+        if loss.tick is not None
     ]
     return min((_find_retry_time(drill, index) for index in indexes if index is not None), default=drill.tick)
 
@@ -227,8 +231,8 @@ def _get_downtimes_s(impact: ActionImpact) -> tuple[float, float]:
 
 def _add_failover_advice(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:
     """Replace the advice for an outage if the trainee had disabled the automatic failover that could end it."""
-    if isinstance(rule, DowntimeRule) and mistake.without is not None:
-        return replace(mistake, better=advice.get(mistake.without.what, mistake.better))
+    if isinstance(rule, DowntimeRule) and mistake.cause_impact is not None:
+        return replace(mistake, better=advice.get(mistake.cause_impact.what, mistake.better))
     return mistake
 
 
@@ -238,18 +242,18 @@ def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> 
     It is a statement that the condition of *loss* names; else the command of a failover that ended then; else
     a statement that ended then; else the last action shortly before.
     """
-    if loss is not None and (index := _find_ordering_statement(drill, tick, loss.condition)) is not None:
+    if loss is not None and (index := _find_condition_statement(drill, tick, loss.condition)) is not None:
         return index
     window = range(tick - TICKS_PER_S, tick + 1)
     ordered = [
-        (f.to_server if f.kind == "forced" else f.from_server, f.detected_tick, FAILING_OVER)
+        (f.to_server if f.kind == "forced" else f.from_server, f.detected_tick, FAILOVER_CLAUSES)
         for f in drill.world.failovers
         if f.kind in ("manual", "forced") and f.online_tick in window
     ]
     statements = [
         (event.server, batch.started_tick, (batch.batch,))
         for event, batch in select_data(drill.events, SqlDoneData)
-        if event.tick in window and not facts.is_story_window(batch.window)
+        if event.tick in window and not facts.is_timeline_window(batch.window)
     ]
     if loss is not None and loss.cause:
         statements.sort(key=lambda row: f"{' '.join(row[2][0].split())} on {row[0]}" == loss.cause)
@@ -257,15 +261,15 @@ def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> 
         index = _find_statement(drill, server or "", action_tick, texts)
         if index is not None:
             return index
-    return _find_last_action(drill, lambda item: tick - LOOK_BACK <= item.tick <= tick)
+    return _find_last_action(drill, lambda item: tick - CAUSE_DELAY_MAX <= item.tick <= tick)
 
 
-def _find_ordering_statement(drill: Drill, tick: Tick, condition: str) -> int | None:
+def _find_condition_statement(drill: Drill, tick: Tick, condition: str) -> int | None:
     """Return the index of the last statement up to *tick* that *condition* tests with `ran`.
 
     The result is None if there is none.
     """
-    for text, server in RAN.findall(condition):
+    for text, server in RAN_PATTERN.findall(condition):
         statement = _find_statement(drill, server, tick, (text,))
         if statement is not None:
             return statement
@@ -308,7 +312,7 @@ def _find_last_action(drill: Drill, predicate: Callable[[Input], bool]) -> int |
     )
 
 
-def _find_longest_span(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> StateSpan | None:
+def _find_longest_span(rule: AnyRule | None, lanes: Mapping[str, DatabaseLanes]) -> StateSpan | None:
     """Return the longest time span that costs points under *rule*; None if the rule does not score durations."""
     if not isinstance(rule, (DowntimeRule, ExposedRule)):
         return None
@@ -320,13 +324,13 @@ def _find_longest_span(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> Stat
     )
 
 
-_TELLING: Final = ("fault", "chore", "sql")
+_CAUSE_KINDS: Final = ("fault", "chore", "sql")
 """Kinds of events that can be the cause of a mistake."""
 
 
 def _find_preceding_event(drill: Drill, tick: Tick) -> tuple[str, Tick | None]:
     """Return text and time of the last action or fault at or before *tick*; ("", None) if there is none."""
-    before = [event for event in drill.events if event.kind in _TELLING and event.tick <= tick]
+    before = [event for event in drill.events if event.kind in _CAUSE_KINDS and event.tick <= tick]
     if not before:
         return "", None
     last_event = before[-1]

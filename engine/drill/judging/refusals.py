@@ -28,7 +28,7 @@ REFUSAL_ADVICE: Final = {
 """Error number -> advice that avoids the refusal."""
 
 
-ON_THE_PRINCIPAL: Final = 1470
+PRINCIPAL_ONLY_ERROR: Final = 1470
 """Error number for a statement that is allowed only on the principal."""
 
 
@@ -38,7 +38,7 @@ NO_PRINCIPAL: Final = build_message(
 """Advice for a statement that needs the principal while no server has the database online."""
 
 
-def was_serving(events: Sequence[Event], refused: RefusedBatch) -> bool:
+def was_database_serving(events: Sequence[Event], refused: RefusedBatch) -> bool:
     """Return whether a database named in the refused batch was online at the time of the refusal."""
     text, serving = refused.batch.lower(), True
     for event in events:
@@ -49,7 +49,7 @@ def was_serving(events: Sequence[Event], refused: RefusedBatch) -> bool:
     return serving
 
 
-def is_refusal(number: int) -> bool:
+def is_refusal_error(number: int) -> bool:
     """Return whether error *number* means that the command was wrong in the situation."""
     return any(first <= number < end for first, end in REFUSAL_RANGES)
 
@@ -68,8 +68,8 @@ def find_refusals(events: Sequence[Event]) -> list[RefusedBatch]:
     """Return the trainee's batches that a server refused as wrong."""
     refusals = []
     for event, done_data in select_data(events, SqlDoneData):
-        errors = [n for n in facts.list_error_numbers(done_data) if is_refusal(n)]
-        if errors and not facts.is_story_window(done_data.window):
+        errors = [n for n in facts.list_error_numbers(done_data) if is_refusal_error(n)]
+        if errors and not facts.is_timeline_window(done_data.window):
             refusals.append(
                 RefusedBatch(event.tick, event.server or "", " ".join(done_data.batch.split()), errors[0])
             )

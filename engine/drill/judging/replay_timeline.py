@@ -9,7 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct, field
 
 from engine.availability import estimates
-from engine.availability.estimates import Estimate
+from engine.availability.estimates import GroupFailoverEstimate
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.running.drill import Drill
@@ -104,7 +104,7 @@ class PreconditionHistory(Struct, frozen=True):
         return next((span for span in reversed(self.spans) if span.from_tick <= tick), None)
 
 
-class Lanes(Struct, frozen=True):
+class DatabaseLanes(Struct, frozen=True):
     """History of a database in a run: one lane of spans for each aspect."""
 
     database: str
@@ -118,7 +118,7 @@ class Lanes(Struct, frozen=True):
     """State of the session or group in the knowledge of the leading copy, or NONE."""
     preconditions: tuple[PreconditionHistory, ...]
     """History of each precondition of an automatic failover."""
-    estimates: tuple[tuple[Tick, Estimate], ...] = ()
+    estimates: tuple[tuple[Tick, GroupFailoverEstimate], ...] = ()
     """(tick of the failure, estimate) for each failover of an availability group.
 
     The estimate applies the published formulas to the state just before the failure.
@@ -136,7 +136,7 @@ class _DatabaseRecorder(Struct):
     """(precondition, place where a DBA can check it, target) -> history. The place differs if the mirror
     changes.
     """
-    estimates: list[tuple[Tick, Estimate]] = field(default_factory=list)
+    estimates: list[tuple[Tick, GroupFailoverEstimate]] = field(default_factory=list)
     beginnings: set[tuple[str, str, str]] = field(default_factory=set)
     """Keys in *guards* of the preconditions that a loss has been detected."""
 
@@ -170,11 +170,11 @@ class _DatabaseRecorder(Struct):
     def record_estimate(self, world: World, failover: Failover) -> None:
         """Record the data loss and the recovery time that the published formulas estimate for this failover."""
         copy = world.copies.get((failover.to_server, failover.database))
-        estimate = estimates.estimate(world, copy, failover.cause) if copy is not None else None
+        estimate = estimates.estimate_failover(world, copy, failover.cause) if copy is not None else None
         if estimate is not None:
             self.estimates.append((failover.failed_tick, estimate))
 
-    def build_lanes(self, database: str, end_tick: Tick) -> Lanes:
+    def build_lanes(self, database: str, end_tick: Tick) -> DatabaseLanes:
         guards = tuple(
             PreconditionHistory(
                 name,
@@ -185,7 +185,7 @@ class _DatabaseRecorder(Struct):
             )
             for (name, observer, target), lane in self.guards.items()
         )
-        return Lanes(
+        return DatabaseLanes(
             database=database,
             service=self.service.list_spans(end_tick),
             where=self.where.list_spans(end_tick),
@@ -196,7 +196,7 @@ class _DatabaseRecorder(Struct):
         )
 
 
-def record_all_lanes(drill: Drill) -> Slices[dict[str, Lanes]]:
+def record_all_lanes(drill: Drill) -> Slices[dict[str, DatabaseLanes]]:
     """Replay *drill* and return database -> lanes. Runs in slices."""
     replay = Drill(drill.scenario, drill.seed, drill.mode)
     watched = {name: _DatabaseRecorder() for name in replay.world.availability}

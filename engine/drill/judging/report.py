@@ -19,15 +19,15 @@ from engine.drill.running import questions
 from engine.drill.running.comparison import find_technology
 from engine.drill.running.questions import Inquiry
 from engine.drill.running.state import DrillState
-from engine.drill.team.calls import describe_fault
+from engine.drill.team.calls import describe_call_error
 from engine.drill.time.event_log import PackedList
 from engine.events import Event, PowerShellData, SqlDoneData, get_data, select_data
-from engine.flow import COUNTERS, NOWHERE, StreamNumbers
+from engine.flow import COUNTERS, NO_STREAM_NUMBERS, StreamNumbers
 from engine.localization import build_message
 from engine.model import Availability, Failover, World
 from engine.protocol import streams
 
-STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_done")
+FAILOVER_STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_done")
 """Steps of a failover in order of time. Manual and forced failovers have no detection."""
 
 
@@ -57,7 +57,7 @@ def _list_report_parts(drill: DrillState) -> dict[str, tuple[Callable[[], object
         "title": (lambda: drill.scenario.title, ""),
         "seed": (lambda: drill.seed, 0),
         "mode": (lambda: drill.mode.value, ""),
-        "origin": (lambda: compute_origin(drill), ""),
+        "origin": (lambda: compute_origin_digest(drill), ""),
         "version": (lambda: get_program_version(), ""),
         "scenario_text": (lambda: drill.scenario.text, ""),
         "ended_at_s": (lambda: drill.world.t_s, 0.0),
@@ -69,7 +69,7 @@ def _list_report_parts(drill: DrillState) -> dict[str, tuple[Callable[[], object
         "attempts": (lambda: _list_failed_failovers(drill), []),
         "availability": (
             lambda: build_availability_json(drill.world),
-            {**_convert_account(Availability(database="")), "databases": {}},
+            {**_convert_availability(Availability(database="")), "databases": {}},
         ),
         "clients": (lambda: build_clients_json(drill), {"downtime_s": 0.0, "databases": {}}),
         "sql": (lambda: _list_batches(drill), []),
@@ -99,7 +99,7 @@ def _list_report_parts(drill: DrillState) -> dict[str, tuple[Callable[[], object
     }
 
 
-def compute_origin(drill: DrillState) -> str:
+def compute_origin_digest(drill: DrillState) -> str:
     """Return a digest of mode, scenario and scenario name.
 
     If one of them is changed in a report, the digest differs.
@@ -123,7 +123,7 @@ def _list_failed_failovers(drill: DrillState) -> list[dict[str, object]]:
         {
             **build_failover_json(failover, None),
             **_describe_technology(drill, failover),
-            "why": failover.why or UNDECIDED,
+            "why": failover.why or NOT_DECIDED_REASON,
         }
         for failover in drill.world.failovers
         if failover.online_tick is None
@@ -134,7 +134,7 @@ def _describe_technology(drill: DrillState, failover: Failover) -> dict[str, obj
     return {"technology": find_technology(drill.world, failover)}
 
 
-UNDECIDED: Final = build_message("not decided when the run ended")
+NOT_DECIDED_REASON: Final = build_message("not decided when the run ended")
 """Reason for a failover that was neither completed nor canceled."""
 
 
@@ -259,7 +259,7 @@ def build_team_json(drill: DrillState) -> list[Row]:
 
     The result includes whether a call was correct and true only after this may be revealed.
     """
-    may_reveal = drill.finished or drill.terms.answers_at_once
+    may_reveal = drill.finished or drill.terms.judges_immediately
     return [
         {
             "kind": team_call.kind,
@@ -278,7 +278,7 @@ def build_team_json(drill: DrillState) -> list[Row]:
             **(
                 {
                     "true": team_call.true,
-                    "fault": describe_fault(team_call) if team_call.kind == "order" else "",
+                    "fault": describe_call_error(team_call) if team_call.kind == "order" else "",
                 }
                 if may_reveal
                 else {}
@@ -323,7 +323,7 @@ def build_failover_json(failover: Failover, published: tuple[float, str] | None)
         "to_server": failover.to_server,
         "under_load": failover.under_load,
     }
-    for step in STEPS:
+    for step in FAILOVER_STEPS:
         row[f"{step}_t_s"] = _to_seconds(getattr(failover, f"{step}_tick"))
     is_done = failover.online_tick is not None
     row["failover_s"] = (
@@ -342,12 +342,12 @@ def _to_seconds(tick: int | None) -> float | None:
 
 def build_availability_json(world: World) -> Row:
     """Return downtime, unprotected time and losses, in total and for each database."""
-    accounts = {name: quantities.get_current_account(world, name) for name in world.availability}
+    accounts = {name: quantities.compute_availability(world, name) for name in world.availability}
     total = {
-        name: arithmetic.add_in_order(_convert_account(a)[name] for a in accounts.values())
-        for name in _convert_account(Availability(database=""))
+        name: arithmetic.add_in_order(_convert_availability(a)[name] for a in accounts.values())
+        for name in _convert_availability(Availability(database=""))
     }
-    return {**total, "databases": {name: _convert_account(a) for name, a in accounts.items()}}
+    return {**total, "databases": {name: _convert_availability(a) for name, a in accounts.items()}}
 
 
 def build_clients_json(drill: DrillState) -> Row:
@@ -363,7 +363,7 @@ def build_clients_json(drill: DrillState) -> Row:
     }
 
 
-def _convert_account(account: Availability) -> dict[str, float]:
+def _convert_availability(account: Availability) -> dict[str, float]:
     return {
         "downtime_s": account.down_ticks / TICKS_PER_S,
         "exposed_s": account.exposed_ticks / TICKS_PER_S,
@@ -379,7 +379,7 @@ def find_log_numbers(world: World, database: str) -> StreamNumbers | None:
     """Return the log of *database* and its stream: those of the leading copy, otherwise of any copy."""
     copy = facts.find_principal(world, database)
     copies = [*([copy] if copy is not None else []), *world.list_copies_of(database)]
-    log_places = (streams.find_log_place(world, other_copy) for other_copy in copies)
+    log_places = (streams.find_log_stream(world, other_copy) for other_copy in copies)
     return next((log_place for log_place in log_places if log_place is not None), None)
 
 
@@ -419,7 +419,7 @@ Assumed: seven hours of one database.
 def _read_counter_arrays(drill: DrillState, database: str, stride: int = 1) -> dict[str, list[float | None]]:
     number_pairs = [entry.get(database) for entry in drill.logs]
     values = drill.samples.read_entries(
-        0, *np.array([place or NOWHERE for place in number_pairs], dtype=np.int64).reshape(-1, 2).T
+        0, *np.array([place or NO_STREAM_NUMBERS for place in number_pairs], dtype=np.int64).reshape(-1, 2).T
     )
     return {
         counter: [
@@ -434,7 +434,9 @@ def _read_counter_arrays(drill: DrillState, database: str, stride: int = 1) -> d
 
 # A database can be online before its clients have connected to it.
 
-DISCONNECTED: Final = frozenset({"cut", "stopped", "gave up", "timeout", "partner refused", "login failed"})
+DISCONNECTION_KINDS: Final = frozenset(
+    {"cut", "stopped", "gave up", "timeout", "partner refused", "login failed"}
+)
 """Kinds of client events after which the client has no connection."""
 
 
@@ -494,7 +496,7 @@ class ClientService:
         elif event["kind"] == "client" and event.get("client") in self._connected:
             if event.get("what") == "connected":
                 self._connected[str(event["client"])] = event.get("server")
-            elif event.get("what") in DISCONNECTED:
+            elif event.get("what") in DISCONNECTION_KINDS:
                 self._connected[str(event["client"])] = None
 
     def is_working(self, database: str) -> bool:

@@ -16,17 +16,17 @@ from engine.events import Event, SqlDoneData, select_data
 from engine.inputs import Input
 from engine.model import Fault, Tick, World
 from engine.verbs import VERBS
-from engine.verbs.lines import UNDOES, get_requested_arguments, is_requested
+from engine.verbs.lines import REVERTED_FAULTS, get_requested_arguments, is_requested
 
-PRICE: Final = 2.0
+DEDUCTION: Final = 2.0
 """Deduction for each action, in points. Assumed: less than for a refused command, because nothing is lost."""
-PRICE_MAX: Final = 10.0
+DEDUCTION_MAX: Final = 10.0
 """Maximum deduction for all actions together, in points. Assumed."""
 
-CURES: Final = frozenset(verb.name for verb in VERBS.values() if verb.cure)
+REPAIR_LIKE_VERBS: Final = frozenset(verb.name for verb in VERBS.values() if verb.cure)
 """Verbs that repair something although the fault list contains them like faults."""
 
-OPPOSITES: Final = (
+OPPOSITE_COMMANDS: Final = (
     (re.compile(r"\bSET\s+PARTNER\s+SUSPEND\b", re.I), re.compile(r"\bSET\s+PARTNER\s+RESUME\b", re.I)),
     (re.compile(r"\bSAFETY\s+OFF\b", re.I), re.compile(r"\bSAFETY\s+FULL\b", re.I)),
 )
@@ -65,10 +65,14 @@ def _find_needless_faults(world: World, journal: Sequence[Input], scenario: Scen
     """
     solution_words = {word for step in scenario.solution for word in step.do.split()[:2]}
     solution_words |= {
-        verb for verbs in UNDOES.values() if not verbs.isdisjoint(solution_words) for verb in verbs
+        verb for verbs in REVERTED_FAULTS.values() if not verbs.isdisjoint(solution_words) for verb in verbs
     }
     for index, fault in enumerate(world.faults):
-        if fault.verb in solution_words or fault.verb in CURES or not is_requested(fault, journal):
+        if (
+            fault.verb in solution_words
+            or fault.verb in REPAIR_LIKE_VERBS
+            or not is_requested(fault, journal)
+        ):
             continue
         names = set(get_requested_arguments(fault))
         if not any(
@@ -89,10 +93,10 @@ def _find_reverted_commands(events: Sequence[Event], scenario: Scenario) -> Iter
     accepted = [
         (event.tick, batch.batch)
         for event, batch in select_data(events, SqlDoneData)
-        if not facts.is_story_window(batch.window) and not facts.list_error_numbers(batch)
+        if not facts.is_timeline_window(batch.window) and not facts.list_error_numbers(batch)
     ]
     reference = " ".join(step.do for step in scenario.solution)
-    for done_pattern, undone in OPPOSITES:
+    for done_pattern, undone in OPPOSITE_COMMANDS:
         if done_pattern.search(reference):
             continue
         for number, (tick, text) in enumerate(accepted):

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from engine.availability.estimates import Estimate
+from engine.availability.estimates import GroupFailoverEstimate
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.judging import difference, report
@@ -17,7 +17,7 @@ from engine.drill.judging.mistakes import Mistake, find_mistakes
 from engine.drill.judging.replay_timeline import (
     DOWN,
     HOLDS,
-    Lanes,
+    DatabaseLanes,
     Marker,
     PreconditionHistory,
     StateSpan,
@@ -49,7 +49,7 @@ INSTANCE_PHASES: Final = (
 )
 """Phases of a failover of a failover cluster instance. Redo is part of the recovery there."""
 
-ORDERED: Final = {"detection": build_message("until the command")}
+REQUESTED_PHASE_NAMES: Final = {"detection": build_message("until the command")}
 """Phase -> its name in a failover that a person requested."""
 
 
@@ -80,7 +80,7 @@ class FailoverReview(Struct, frozen=True):
     """Differences from the conditions of the white paper; empty if the failover is comparable with its
     figures.
     """
-    estimate: Estimate | None = None
+    estimate: GroupFailoverEstimate | None = None
     """Estimate by the published formulas from the state just before the failure; None unless it is an
     availability group.
     """
@@ -154,7 +154,7 @@ class Review(Struct, frozen=True):
     """Points; None if the run has no score."""
     happened: tuple[Marker, ...]
     """Markers of the timeline."""
-    lanes: Mapping[str, Lanes]
+    lanes: Mapping[str, DatabaseLanes]
     """Database -> history."""
     failovers: tuple[FailoverReview, ...]
     outages: tuple[Outage, ...]
@@ -204,16 +204,18 @@ def build_review(drill: Drill) -> Slices[Review]:
 # --- failovers ----------------------------------------------------------------------------------------------
 
 
-def _review_failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[FailoverReview]:
+def _review_failovers(drill: Drill, lanes: Mapping[str, DatabaseLanes]) -> list[FailoverReview]:
     reviews = []
     for index, failover in enumerate(drill.world.failovers):
         if failover.online_tick is None:
             continue  # a failover that was not completed; the debrief lists it among the events
         technology = find_technology(drill.world, failover)
-        stamps = {step: getattr(failover, f"{step}_tick") for step in report.STEPS}
+        stamps = {step: getattr(failover, f"{step}_tick") for step in report.FAILOVER_STEPS}
         phases = tuple(
             Phase(
-                name if failover.kind == "automatic" else ORDERED.get(name, name), stamps[start], stamps[end]
+                name if failover.kind == "automatic" else REQUESTED_PHASE_NAMES.get(name, name),
+                stamps[start],
+                stamps[end],
             )
             for start, end, name in (INSTANCE_PHASES if technology == INSTANCE else PHASES)
             if stamps[start] is not None and stamps[end] is not None and stamps[end] >= stamps[start]
@@ -272,28 +274,31 @@ TAKEOVER_TEXTS: Final = {
 """Kind of failover -> sentence about the server that took over."""
 
 
-STARTED: Final = mark("{server} took over after a command brought the role online.")
+STARTED_TEXT: Final = mark("{server} took over after a command brought the role online.")
 """Sentence about a failover that needed a command to bring the role online."""
-START: Final = re.compile(r"\bstart-cluster(?:group|resource)\b", re.IGNORECASE)
+START_COMMAND: Final = re.compile(r"\bstart-cluster(?:group|resource)\b", re.IGNORECASE)
 """Pattern of PowerShell commands that bring a role or resource online."""
 
 
-def _was_started(drill: Drill, failover: Failover) -> bool:
+def _was_role_started(drill: Drill, failover: Failover) -> bool:
     """Return whether a person started the role of an instance after it had moved and stayed offline."""
     return find_technology(drill.world, failover) == INSTANCE and any(
         failover.detected_tick < item.tick <= (failover.online_tick or 0)
-        and (item.verb == "start-role" or (item.verb == "ps" and START.search(item.args[-1]) is not None))
+        and (
+            item.verb == "start-role"
+            or (item.verb == "ps" and START_COMMAND.search(item.args[-1]) is not None)
+        )
         for item in drill.journal
     )
 
 
-def _list_outages(drill: Drill, lanes: Lanes) -> list[Outage]:
+def _list_outages(drill: Drill, lanes: DatabaseLanes) -> list[Outage]:
     return [
         _build_outage(drill, lanes, span) for span in lanes.service if span.what == DOWN and span.ticks > 0
     ]
 
 
-def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
+def _build_outage(drill: Drill, lanes: DatabaseLanes, span: StateSpan) -> Outage:
     server = next((s.what for s in reversed(lanes.where) if s.from_tick <= span.from_tick and s.what), "")
     ending_failover = _find_ending_failover(drill, lanes.database, span)
     automatic = ending_failover is not None and ending_failover.kind == "automatic"
@@ -308,7 +313,9 @@ def _build_outage(drill: Drill, lanes: Lanes, span: StateSpan) -> Outage:
     )
     if automatic and ending_failover is not None:
         takeover_text = (
-            STARTED if _was_started(drill, ending_failover) else TAKEOVER_TEXTS[ending_failover.kind]
+            STARTED_TEXT
+            if _was_role_started(drill, ending_failover)
+            else TAKEOVER_TEXTS[ending_failover.kind]
         )
         verdict = outcome = build_message(takeover_text, server=ending_failover.to_server)
     elif ending_failover is not None:
@@ -347,7 +354,7 @@ def _find_ending_failover(drill: Drill, database: str, span: StateSpan) -> Failo
 
 
 def _find_blocking_preconditions(
-    lanes: Lanes, outage: StateSpan, end: Tick
+    lanes: DatabaseLanes, outage: StateSpan, end: Tick
 ) -> list[tuple[PreconditionHistory, Tick]]:
     """Return the preconditions that blocked a failover from the loss to *end*.
 
@@ -375,7 +382,7 @@ def _find_blocking_preconditions(
 
 
 def _format_blockers(
-    lanes: Lanes, blockers: Sequence[tuple[PreconditionHistory, Tick]]
+    lanes: DatabaseLanes, blockers: Sequence[tuple[PreconditionHistory, Tick]]
 ) -> LocalizableMessage:
     if not blockers and lanes.preconditions:
         return build_message("A failover was possible but not needed: the original server recovered first.")

@@ -33,14 +33,14 @@ from engine.drill.authoring.schema import (
 from engine.drill.judging import given_up_failover, reverted_actions
 from engine.drill.judging.refusals import (
     NO_PRINCIPAL,
-    ON_THE_PRINCIPAL,
+    PRINCIPAL_ONLY_ERROR,
     REFUSAL_ADVICE,
     find_refusals,
-    was_serving,
+    was_database_serving,
 )
 from engine.drill.judging.scored_run import Loss, RubricItem, ScoredRun
-from engine.drill.running.questions import ANSWER_SHOWN_LATER, Inquiry, format_verdict, is_counted
-from engine.drill.team.calls import describe_fault, list_valid_orders
+from engine.drill.running.questions import ANSWER_SHOWN_LATER, Inquiry, format_verdict, is_inquiry_counted
+from engine.drill.team.calls import describe_call_error, list_valid_orders
 from engine.drill.team.rights import find_role_name
 from engine.drill.time.event_log import select_events
 from engine.events import AvailabilityData, Event
@@ -79,14 +79,14 @@ def score_run(run: ScoredRun) -> Score:
     items = _redistribute_uncounted([_build_item(run, rule) for rule in run.scenario.rubric])
     if not finished:
         items = [
-            item if isinstance(rule, GoalsRule) else _zero_until_finished(run, item, reached)
+            item if isinstance(rule, GoalsRule) else _remove_points(run, item, reached)
             for item, rule in zip(items, run.scenario.rubric, strict=True)
         ]
     pairs = zip(items, run.scenario.rubric, strict=True)
     besides_goals = arithmetic.add_in_order(
         item.points for item, rule in pairs if not isinstance(rule, GoalsRule)
     )
-    for deducted in DEDUCTED:
+    for deducted in DEDUCTION_FUNCTIONS:
         rubric_items = deducted(run, besides_goals)
         besides_goals += arithmetic.add_in_order(item.points for item in rubric_items)
         items += rubric_items
@@ -104,10 +104,12 @@ def compute_upper_bound(run: ScoredRun, threshold: float = TOTAL_MAX) -> float:
         return of_goals
     rules = [rule for rule in run.scenario.rubric if not isinstance(rule, GoalsRule)]
     besides_goals = arithmetic.add_in_order(
-        rule.points if rule.kind in MAY_RISE else _round_points(rule, RULES[rule.kind](run, rule).points)
+        rule.points
+        if rule.kind in RISING_RULE_KINDS
+        else _round_points(rule, RULES[rule.kind](run, rule).points)
         for rule in rules
     )
-    for deducted in DEDUCTED:
+    for deducted in DEDUCTION_FUNCTIONS:
         besides_goals += arithmetic.add_in_order(item.points for item in deducted(run, besides_goals))
     return _clamp_total((of_goals, besides_goals))
 
@@ -133,7 +135,7 @@ def _list_met_goals(run: ScoredRun) -> list[Goal]:
     return [goal for goal in run.scenario.goals if run.goals[goal.name].is_reached]
 
 
-def _zero_until_finished(run: ScoredRun, item: RubricItem, reached: int) -> RubricItem:
+def _remove_points(run: ScoredRun, item: RubricItem, reached: int) -> RubricItem:
     """Return *item* without points, because the drill is unfinished and the rule does not score goals."""
     goals = len(run.scenario.goals)
     missing = build_message("Not counted: only {n} of {of} goals met.", n=reached, of=goals)
@@ -216,7 +218,7 @@ def _sum_accounts(run: ScoredRun, database: str | None, name: str) -> float:
     names = [database] if database else list(run.world.availability)
     return float(
         arithmetic.add_in_order(
-            getattr(quantities.get_current_account(run.world, account_name), name) for account_name in names
+            getattr(quantities.compute_availability(run.world, account_name), name) for account_name in names
         )
     )
 
@@ -233,14 +235,16 @@ def _find_event_ticks(
     return [e.tick for e in select_events(run.events, kind) if database in (None, e.database) and is_match(e)]
 
 
-DOWN: Final = mark("{database} was down for {time} (full points up to {target}, none after {limit}).")
-ALL_DOWN: Final = mark(
+DOWNTIME_TEXT: Final = mark(
+    "{database} was down for {time} (full points up to {target}, none after {limit})."
+)
+TOTAL_DOWNTIME_TEXT: Final = mark(
     "Total downtime of the databases: {time} (full points up to {target}, none after {limit})."
 )
-UNPROTECTED: Final = mark(
+UNPROTECTED_TEXT: Final = mark(
     "{database} was unprotected for {time} (full points up to {target}, none after {limit})."
 )
-ALL_UNPROTECTED: Final = mark(
+TOTAL_UNPROTECTED_TEXT: Final = mark(
     "Total unprotected time of the databases: {time} (full points up to {target}, none after {limit})."
 )
 
@@ -274,13 +278,15 @@ def _loses_transactions(event: Event) -> bool:
 def _score_downtime(run: ScoredRun, rule: DowntimeRule) -> RuleResult:
     down_s = _sum_accounts(run, rule.database, "down_ticks") / TICKS_PER_S
     event_ticks = _find_event_ticks(run, rule.database, "availability", _changes_service)
-    return RuleResult(*_score_duration(run, rule, down_s, (DOWN, ALL_DOWN)), event_ticks)
+    return RuleResult(*_score_duration(run, rule, down_s, (DOWNTIME_TEXT, TOTAL_DOWNTIME_TEXT)), event_ticks)
 
 
 def _score_exposure(run: ScoredRun, rule: ExposedRule) -> RuleResult:
     exposed_s = _sum_accounts(run, rule.database, "exposed_ticks") / TICKS_PER_S
     event_ticks = _find_event_ticks(run, rule.database, "state")
-    return RuleResult(*_score_duration(run, rule, exposed_s, (UNPROTECTED, ALL_UNPROTECTED)), event_ticks)
+    return RuleResult(
+        *_score_duration(run, rule, exposed_s, (UNPROTECTED_TEXT, TOTAL_UNPROTECTED_TEXT)), event_ticks
+    )
 
 
 def _score_losses(run: ScoredRun, rule: LostRule) -> RuleResult:
@@ -292,13 +298,12 @@ def _score_losses(run: ScoredRun, rule: LostRule) -> RuleResult:
         target=rule.target,
         limit=rule.limit,
     )
-    return RuleResult(
-        score_linearly(rule.points, lost_transactions, rule.target, rule.limit), message, event_ticks
-    )
+    points = score_linearly(rule.points, lost_transactions, rule.target, rule.limit)
+    return RuleResult(points, message, event_ticks)
 
 
 def _score_condition(run: ScoredRun, rule: ConditionRule) -> RuleResult:
-    holds = run.holds_now(rule.when)
+    holds = run.is_condition_met(rule.when)
     message = build_message("Met at the end: {condition}.", condition=rule.when)
     if not holds:
         message = build_message("Not met at the end: {condition}.", condition=rule.when)
@@ -336,10 +341,10 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
     counted_answers = [
         inquiry
         for inquiry in inquiries
-        if not run.has_ended or is_counted(inquiry, run.answers[inquiry.name], run.was_abandoned)
+        if not run.has_ended or is_inquiry_counted(inquiry, run.answers[inquiry.name], run.was_abandoned)
     ]
     if not counted_answers:
-        return RuleResult(0.0, NO_OCCASION, counted=False)
+        return RuleResult(0.0, NO_OPPORTUNITY, counted=False)
     weights = arithmetic.add_in_order(inquiry.weight for inquiry in counted_answers)
     points, verdicts, answer_ticks, losses = 0.0, [], [], []
     for inquiry in counted_answers:
@@ -355,13 +360,13 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
             points += share
         else:
             unasked = answer.asked_tick is None
-            losses.append(Loss(round(share, 1), tick, verdict, rule.better, unasked=unasked))
+            losses.append(Loss(round(share, 1), tick, verdict, rule.better, was_not_asked=unasked))
     return RuleResult(
         points, join_messages(" ", verdicts) if verdicts else ANSWER_SHOWN_LATER, answer_ticks, losses
     )
 
 
-NO_OCCASION: Final = build_message(
+NO_OPPORTUNITY: Final = build_message(
     "Not counted in this run: you get the same percentage as in the other parts."
 )
 
@@ -372,7 +377,7 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
         advice = REFUSAL_ADVICE.get(
             refused.number, build_message("read the message before the next command.")
         )
-        if refused.number == ON_THE_PRINCIPAL and not was_serving(run.events, refused):
+        if refused.number == PRINCIPAL_ONLY_ERROR and not was_database_serving(run.events, refused):
             advice = NO_PRINCIPAL
         refusal = build_message(
             "{server} rejected a command with error {n}.", server=refused.server, n=refused.number
@@ -385,18 +390,13 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
             losses.append(Loss(price.price, first, price.why, price.better, condition=price.when))
     if not losses:
         return RuleResult(rule.points, build_message("No command was rejected or harmful."))
-    message = join_messages(
-        " ",
-        (
-            build_message(
-                "-{points:g}: {loss} Better: {better}",
-                points=loss.points,
-                loss=loss.reason,
-                better=loss.better,
-            )
-            for loss in losses
-        ),
+    loss_texts = (
+        build_message(
+            "-{points:g}: {loss} Better: {better}", points=loss.points, loss=loss.reason, better=loss.better
+        )
+        for loss in losses
     )
+    message = join_messages(" ", loss_texts)
     ticks = [loss.tick for loss in losses if loss.tick is not None]
     return RuleResult(
         rule.points - arithmetic.add_in_order(loss.points for loss in losses), message, ticks, losses
@@ -421,7 +421,7 @@ def _score_calls(run: ScoredRun, rule: CallsRule) -> RuleResult:
                 role=find_role_name(team, given_order.by),
                 other=find_role_name(team, given_order.to),
                 text=given_order.text,
-                fault=describe_fault(given_order),
+                fault=describe_call_error(given_order),
             ),
             rule.better,
         )
@@ -480,17 +480,14 @@ DEDUCTIONS: Final[dict[str, str]] = {name: name for name in (DISARMED, HINTS, NE
 
 
 def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct points for commands that disabled automatic failover.
-
-    The deduction is at most the points earned in addition to the goals.
-    """
+    """Deduct points for commands that disabled automatic failover."""
     disabled = given_up_failover.find_disabled_failovers(run.events, run.scenario)
     if not disabled:
         return []
     deduction = round(
-        min(given_up_failover.PRICE * len(disabled), given_up_failover.PRICE_MAX, besides_goals), 1
+        min(given_up_failover.DEDUCTION * len(disabled), given_up_failover.DEDUCTION_MAX, besides_goals), 1
     )
-    commands_text = join_messages("; ", (failover.what for failover in disabled))
+    commands_text = join_messages("; ", (failover.command for failover in disabled))
     message = build_message("You disabled automatic failover: {deeds}.", deeds=commands_text)
     better = build_message(
         "keep the witness, safety FULL and the session. Automatic failover needs all of them."
@@ -501,7 +498,7 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
             failover.tick,
             build_message("You disabled automatic failover."),
             better,
-            failover.what,
+            failover.command,
         )
         for failover in disabled
     )
@@ -510,10 +507,7 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
 
 
 def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct the announced cost of the opened hints.
-
-    The deduction is at most the points earned in addition to the goals.
-    """
+    """Deduct the announced cost of the opened hints."""
     cost = arithmetic.add_in_order(hint.cost for hint in run.hints)
     if not run.hints:
         return []
@@ -524,15 +518,12 @@ def _deduct_hints(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
 
 
 def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
-    """Deduct points for faults and commands that had no purpose.
-
-    The deduction is at most the points earned in addition to the goals.
-    """
+    """Deduct points for faults and commands that had no purpose."""
     pointless = reverted_actions.find_pointless_actions(run.world, run.journal, run.events, run.scenario)
     if not pointless:
         return []
     deduction = round(
-        min(reverted_actions.PRICE * len(pointless), reverted_actions.PRICE_MAX, besides_goals), 1
+        min(reverted_actions.DEDUCTION * len(pointless), reverted_actions.DEDUCTION_MAX, besides_goals), 1
     )
     message = build_message(
         "Unnecessary: {deeds}.", deeds=join_messages("; ", (action.action for action in pointless))
@@ -578,8 +569,13 @@ def _deduct_rewinds(run: ScoredRun, besides_goals: float) -> list[RubricItem]:
     return [RubricItem(REWINDS, 0.0 - deduction, 0.0, message, times_s)]
 
 
-DEDUCTED: Final = (_deduct_disabled_failovers, _deduct_hints, _deduct_pointless_actions, _deduct_rewinds)
-"""Deduction functions in order. Each can deduct at most the points that the preceding ones have left."""
+DEDUCTION_FUNCTIONS: Final = (
+    _deduct_disabled_failovers,
+    _deduct_hints,
+    _deduct_pointless_actions,
+    _deduct_rewinds,
+)
+"""Deduction functions in order. Each deducts at most what the preceding ones left of the points besides goals."""
 
 RULES: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {
     "goals": _score_goals,
@@ -596,5 +592,5 @@ RULES: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {
 }
 """Kind of rule -> function that scores it."""
 
-MAY_RISE: Final = ("condition", "diagnosis", "prediction", "calls", "status")
+RISING_RULE_KINDS: Final = ("condition", "diagnosis", "prediction", "calls", "status")
 """Kinds of rules whose points can still increase during a run. Points lost under other rules stay lost."""

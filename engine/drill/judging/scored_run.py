@@ -25,7 +25,7 @@ class ScoredRun(Struct, frozen=True):
     """Condition (`forbidden:…`, `price:…`) -> tick at which it was first met; None if it was not met when it
     cost points.
     """
-    holds_now: Callable[[str], bool]
+    is_condition_met: Callable[[str], bool]
     """Function that returns whether a condition of the scenario is currently met."""
     hints: Sequence[OpenedHint]
     answers: Mapping[str, InquiryAnswer]
@@ -59,7 +59,7 @@ class Loss(Struct, frozen=True):
     """Refused command that caused the loss; empty if the cause must be searched for."""
     condition: str = ""
     """Condition that detected the loss; empty if there is none."""
-    unasked: bool = False
+    was_not_asked: bool = False
     """True for a question that was never asked, and therefore not answered wrongly."""
 
     def as_json(self) -> LossJson:

@@ -123,5 +123,5 @@ INACCURACY: Final = 5.0
 0.3, 0.2 and 0.1 on a scale from -1 to 1, which are 15, 10 and 5 of 100 points].
 """
 
-SIZES: Final = ((BLUNDER, "blunder"), (MISTAKE, "mistake"), (INACCURACY, "inaccuracy"))
+LOSS_LABELS: Final = ((BLUNDER, "blunder"), (MISTAKE, "mistake"), (INACCURACY, "inaccuracy"))
 """(minimum lost points, label), largest first."""

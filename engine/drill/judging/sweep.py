@@ -132,7 +132,7 @@ class LimitResult(Struct, frozen=True):
     """Upper end of the 95% confidence interval of the share."""
 
 
-def check_limit(outcomes: Iterable[RunOutcome], measure: str, limit: float) -> list[LimitResult]:
+def list_limit_results(outcomes: Iterable[RunOutcome], measure: str, limit: float) -> list[LimitResult]:
     """Return the LimitResult of each scenario and player, in order of appearance."""
     grouped: dict[tuple[str, str], list[float]] = {}
     for outcome in outcomes:
@@ -176,7 +176,7 @@ Limits = Sequence[tuple[str, float]]
 
 def format_limit_results(outcomes: Sequence[RunOutcome], limits: Limits) -> list[str]:
     """Format one line for each limit, scenario and player."""
-    rows = [row for measure, limit in limits for row in check_limit(outcomes, measure, limit)]
+    rows = [row for measure, limit in limits for row in list_limit_results(outcomes, measure, limit)]
     return [f"{row.scenario}, {row.player}: {_format_count(row)}" for row in rows]
 
 
@@ -190,7 +190,7 @@ def _format_count(row: LimitResult) -> str:
 
 def build_sweep_json(outcomes: Sequence[RunOutcome], limits: Limits = ()) -> dict[str, object]:
     """Return the rows of the table, the runs, and the rows for each of *limits*."""
-    rows = [asdict(row) for measure, limit in limits for row in check_limit(outcomes, measure, limit)]
+    rows = [asdict(row) for measure, limit in limits for row in list_limit_results(outcomes, measure, limit)]
     return {
         "rows": summarize_outcomes(outcomes),
         "within": rows,
@@ -229,22 +229,22 @@ def _format_lines(rows: Iterable[Sequence[str]], widths: Sequence[int]) -> Itera
 # --- durations of failovers on a planned link -------------------------------------------------------------
 # A scenario is built from the plan and played many times with the same failure.
 
-CAUSES: Final = ("power-off", "stop-service", "hang", "pull-cable")
+FAULT_VERBS: Final = ("power-off", "stop-service", "hang", "pull-cable")
 """Faults of the principal that can cause the failover."""
 
-LENGTH_S: Final = 180
+RUN_LENGTH_S: Final = 180
 """Length of a run in seconds. The failure occurs between 20 and 40 s. Assumed: longer than any automatic
 failover.
 """
 
-SERVER: Final = """[[server]]
+SERVER_TOML: Final = """[[server]]
 name = "{name}"
 site = "{site}"
 version = {version}
 endpoint.encryption = "{encryption}"
 """
 """TOML text of a server in the scenario of a plan."""
-LINK: Final = """[[link]]
+LINK_TOML: Final = """[[link]]
 ends = ["PRINCIPAL", "{end}"]
 rtt_ms = {rtt_ms!r}
 bandwidth_mbps = {bandwidth_mbps!r}
@@ -268,16 +268,16 @@ def build_failover_scenario(plan: MirroringPlan, cause: str) -> Scenario | None:
         return None
     encryption = "REQUIRED" if plan.encryption else "DISABLED"
     servers = [
-        SERVER.format(name=name, site=site, version=plan.version, encryption=encryption)
+        SERVER_TOML.format(name=name, site=site, version=plan.version, encryption=encryption)
         for name in ("PRINCIPAL", "MIRROR", "WITNESS")
     ]
     links = [
-        LINK.format(end=end, rtt_ms=plan.rtt_ms, bandwidth_mbps=plan.bandwidth_mbps, loss=plan.loss)
+        LINK_TOML.format(end=end, rtt_ms=plan.rtt_ms, bandwidth_mbps=plan.bandwidth_mbps, loss=plan.loss)
         for end in ("MIRROR", "WITNESS")
     ]
     template = files("engine.drill.judging").joinpath("planned_link.toml").read_text(encoding="utf-8")
     text = template.format(
-        length=LENGTH_S,
+        length=RUN_LENGTH_S,
         servers="".join(servers),
         links="".join(links),
         workload=plan.workload.name,

@@ -4,13 +4,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from engine.drill.judging.shapes import SIZES
+from engine.drill.judging.shapes import LOSS_LABELS
 from engine.drill.par.continuations import BaselineRun
 from engine.drill.par.search_drill import SearchDrill
 from engine.inputs import Input
 from engine.model import Tick
 
-LABELS: Final = (*SIZES, (0.5, "good"))
+SEGMENT_LABELS: Final = (*LOSS_LABELS, (0.5, "good"))
 """(minimum loss of V in points, label) of a segment. A segment with a smaller loss has the label "best".
 
 Assumed: a loss below 0.5 points is insignificant.
@@ -37,13 +37,13 @@ class RunSegment(Struct, frozen=True):
     """blunder, mistake, inaccuracy, good, best or brilliant."""
     plan: tuple[Input, ...] = ()
     """Inputs before the segment, followed by the best known continuation; empty if nothing was lost."""
-    done: int = 0
+    shared_input_count: int = 0
     """Number of inputs at the beginning of *plan* that the run also contains."""
 
     @property
     def best(self) -> tuple[Input, ...]:
         """Actions of the best known continuation from the start of this segment."""
-        return self.plan[self.done :]
+        return self.plan[self.shared_input_count :]
 
     @property
     def regret(self) -> float:
@@ -51,7 +51,7 @@ class RunSegment(Struct, frozen=True):
         return self.before - self.after
 
 
-class RunMoment(Struct, frozen=True):
+class RunPosition(Struct, frozen=True):
     """State of the run at one time, and the segment that follows."""
 
     run: SearchDrill
@@ -68,11 +68,11 @@ class LastChance(Struct, frozen=True):
     """Point of no return."""
     plan: tuple[Input, ...]
     """Inputs before the point of no return, followed by a continuation that reaches every goal."""
-    done: int
+    shared_input_count: int
     """Number of inputs at the beginning of *plan* that the run also contains."""
     line: str
     """Input line of the action that ended the chance; WAITING if a wait ended it."""
-    missed: tuple[tuple[str, Tick | None], ...]
+    missed_goals: tuple[tuple[str, Tick | None], ...]
     """(goal, deadline) of each goal that the same continuation misses if it starts after the next action or a
     little later.
     """
@@ -80,20 +80,20 @@ class LastChance(Struct, frozen=True):
     @property
     def remaining_actions(self) -> tuple[Input, ...]:
         """Actions of the plan from the point of no return on."""
-        return self.plan[self.done :]
+        return self.plan[self.shared_input_count :]
 
 
 class BoundGap(Struct, frozen=True):
     """Possible error of V at one time. V covers only known continuations, so it may be too low."""
 
     tick: Tick
-    known: float
+    value: float
     """V at that time."""
-    most: float
+    upper_bound: float
     """Upper bound of V, computed from the points that are not lost by then."""
 
 
-Best = RunSegment | LastChance
+SegmentWithBest = RunSegment | LastChance
 """Part of a run with a best continuation, which the trainee can watch."""
 
 
@@ -110,9 +110,9 @@ class RegretAnalysis(Struct, frozen=True):
     """Last chance to reach every goal; None if the run reached all goals, or if no known continuation reaches
     all.
     """
-    doubt: BoundGap | None = None
+    largest_gap: BoundGap | None = None
     """Time at which the possible error of V is largest; None if V is exact at all times."""
-    risen: float = 0.0
+    largest_rise: float = 0.0
     """Largest increase of V at an action or wait before correction.
 
     The reported V is corrected: a score that the run can reach later also counts for earlier times.
@@ -133,5 +133,5 @@ class RegretAnalysis(Struct, frozen=True):
     @property
     def worst(self) -> RunSegment | None:
         """First segment with the largest loss; None if nothing was lost."""
-        lossy = [move for move in self.moves if move.regret >= LABELS[-1][0]]
+        lossy = [move for move in self.moves if move.regret >= SEGMENT_LABELS[-1][0]]
         return max(lossy, key=lambda move: (move.regret, -move.tick), default=None)

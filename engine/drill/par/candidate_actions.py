@@ -21,16 +21,16 @@ from engine.protocol import availability, groups
 from engine.verbs import VERBS
 from engine.verbs.lines import execute_input, parse_line, parse_script
 
-CHORES: Final = ("force-quorum", "move-role", "start-role", "restart-service")
+EMERGENCY_CHORES: Final = ("force-quorum", "move-role", "start-role", "restart-service")
 """Chores that can help in an emergency of any drill. All other chores are tried only if the scenario mentions
 them. Assumed.
 """
 
 
-def list_scenario_lines(scenario: Scenario, looking: bool = False) -> tuple[str, ...]:
+def list_scenario_lines(scenario: Scenario, include_inspections: bool = False) -> tuple[str, ...]:
     """Return the input lines of the scenario's solution and hints, without times.
 
-    *looking*: True to include lines that only inspect the world.
+    *include_inspections*: True to include lines that only inspect the world.
     """
     texts = [re.sub(r"\A\s*\+?[\d.]+s?\s+", "", step.do) for step in scenario.solution]
     texts += [hint.type for hint in scenario.hints]
@@ -41,7 +41,7 @@ def list_scenario_lines(scenario: Scenario, looking: bool = False) -> tuple[str,
             len(items) == 1
             and not problems
             and items[0].verb != "answer"
-            and (looking or not is_inspection(items[0]))
+            and (include_inspections or not is_inspection(items[0]))
         ):
             lines[items[0].line_without_time] = None
     return tuple(lines)
@@ -140,7 +140,7 @@ def _list_repair_lines(world: World) -> Iterator[str]:
         "role": sorted({role.name for node in world.nodes.values() for role in node.config.roles}),
     }
     for verb in VERBS.values():
-        if not (verb.group == "repair" or verb.name in CHORES) or not all(
+        if not (verb.group == "repair" or verb.name in EMERGENCY_CHORES) or not all(
             kind in names for kind in verb.kinds
         ):
             continue
@@ -248,20 +248,22 @@ def list_session_repairs(world: World, session: SessionSpec) -> list[str]:
 
 def list_remaining_steps(run: SearchDrill) -> list[SolutionStep]:
     """Return the steps of the solution that the run has not yet applied, in order."""
-    return filter_undone(run, run.scenario.solution, parse_step)
+    return filter_unapplied(run, run.scenario.solution, parse_step)
 
 
 Item = TypeVar("Item")
 
 
-def filter_undone(run: SearchDrill, planned: Iterable[Item], act: Callable[[Item], Input]) -> list[Item]:
+def filter_unapplied(
+    run: SearchDrill, planned: Iterable[Item], get_input: Callable[[Item], Input]
+) -> list[Item]:
     """Return the items of *planned* that the run has not yet applied, in order.
 
-    *act* returns the input of an item.
+    *get_input* returns the input of an item.
     """
     inputs, remaining_inputs = list(run.journal), []
     for planned_input in planned:
-        match = next((item for item in inputs if is_same_action(item, act(planned_input))), None)
+        match = next((item for item in inputs if is_same_action(item, get_input(planned_input))), None)
         if match is None:
             remaining_inputs.append(planned_input)
         else:

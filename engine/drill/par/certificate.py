@@ -15,7 +15,7 @@ from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.par import multi_seed
 from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.multi_seed import Reaction
-from engine.drill.par.search import ParSearch, Spread
+from engine.drill.par.search import ParSearch, TryDecisions
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.shapes import ParCertificate, SeedScores, TrapScore, WeighedPlan
 from engine.drill.par.trials import SearchPlan
@@ -28,22 +28,22 @@ from engine.verbs.lines import parse_script
 METHOD: Final = "best-first over plans, one of each length in turn"
 """Name of the search method, which certificates contain."""
 
-SEEDS: Final = 4
+OTHER_SEED_COUNT: Final = 4
 """Number of additional seeds with which plans and the reference are played. Assumed."""
 
-LATE_S: Final = (10.0, 30.0)
+SAFETY_DELAYS_S: Final = (10.0, 30.0)
 """Delays of all actions, in seconds, with which a plan is played to measure its safety. Assumed."""
 
-SAFEST_OF: Final = 3
+SAFEST_CANDIDATES_MAX: Final = 3
 """Number of best plans that are compared to find the safest plan. Assumed."""
 
-SHARES: Final = (0.5, 0.7)
+SEARCH_TIME_SHARES: Final = (0.5, 0.7)
 """Shares of the total time after which the fair search and the clairvoyant search end. Assumed."""
 
-BLUNDERS_SHARE: Final = 0.8
+BLUNDERS_TIME_SHARE: Final = 0.8
 """Share of the total time after which the test for blunders ends. Assumed."""
 
-WAITING_SHARE: Final = 0.9
+WAITING_TIME_SHARE: Final = 0.9
 """Share of the total time after which the refinement of the cost of waiting ends. The rest is for other
 seeds. Assumed.
 """
@@ -85,7 +85,7 @@ class CertificateBuilder:
         self,
         scenario: Scenario,
         seed: int,
-        spread: Spread | None = None,
+        spread: TryDecisions | None = None,
         before: ParCertificate | None = None,
     ) -> None:
         """Prepare both searches.
@@ -113,16 +113,16 @@ class CertificateBuilder:
         """
         known_plans = [] if self._earlier is None else read_fair_plans(self._earlier)
         for _ in self.fair.run_steps(known_plans):
-            yield SHARES[0]
-            if self._is_out_of_time and self.fair.begun_with_all:
+            yield SEARCH_TIME_SHARES[0]
+            if self._is_out_of_time and self.fair.has_played_initial_plans:
                 break
         self.now = self.clairvoyant
         self._is_out_of_time = self._has_full_score()  # no plan can score more
         known_plans = [] if self._earlier is None else [read_clairvoyant_plan(self._earlier)]
         for _ in self.clairvoyant.run_steps(known_plans, narrower_search=self.fair):
-            if self._is_out_of_time and self.clairvoyant.begun_with_all:
+            if self._is_out_of_time and self.clairvoyant.has_played_initial_plans:
                 break
-            yield SHARES[-1]
+            yield SEARCH_TIME_SHARES[-1]
 
     def _has_full_score(self) -> bool:
         """Return whether a fair plan scores all points."""
@@ -145,17 +145,17 @@ class CertificateBuilder:
         idle = next(plan for plan in self.fair.plans if not plan.actions)
         blunders = self.fair.build_blunder_test()
         for _ in blunders.run_steps():
-            if is_expired(BLUNDERS_SHARE):
+            if is_expired(BLUNDERS_TIME_SHARE):
                 break
         waited = self._build_waiting_cost(idle, shortest)
         for _ in waited.run_steps():
-            if is_expired(WAITING_SHARE):
+            if is_expired(WAITING_TIME_SHARE):
                 break
         fields: ParCertificate = {
             "scenario": self.fair.scenario.name,
             "seed": self.fair.seed,
             "method": METHOD,
-            "nodes": self.fair.nodes + self.clairvoyant.nodes,
+            "nodes": self.fair.node_count + self.clairvoyant.node_count,
             "complete": self.fair.complete and self.clairvoyant.complete,
             "optimal": self.fair.complete or self._has_full_score(),
             "par": {"score": runs[par].compute_total(), "plan": par.lines},
@@ -166,9 +166,9 @@ class CertificateBuilder:
             },
             "idle": {"score": idle.score},
             **waited.build_certificate_fields(),
-            **blunders.build_certificate_fields,
+            **blunders.certificate_fields,
             "shortest": shortest.lines if shortest is not None else None,
-            "luck": self._measure_luck(reference or idle, is_expired),
+            "luck": self._score_seeds(reference or idle, is_expired),
             "robust": self._find_robust_plan(is_expired),
             "safest": self._find_safest_plan(shortest, is_expired),
             "traps": self._list_traps(),
@@ -182,7 +182,7 @@ class CertificateBuilder:
     def _build_waiting_cost(self, idle: SearchPlan, shortest: SearchPlan | None) -> WaitingCost:
         par = self.fair.best
         assert par is not None
-        chances = [plan.actions for plan in self.fair.plans if plan.reached and plan.actions]
+        chances = [plan.actions for plan in self.fair.plans if plan.has_reached_goals and plan.actions]
         known_plans = [plan.actions for plan in (par, shortest) if plan is not None]
         # the earlier last chance may come from a search that began during a run, so it need not be among the
         # fair plans
@@ -192,12 +192,12 @@ class CertificateBuilder:
             state.is_reached for state in self._play_delayed(earlier_inputs).goals.values()
         ):
             chances.append(tuple(earlier_inputs))
-        last_chance = () if idle.reached else max(chances, key=_get_first_tick, default=())
+        last_chance = () if idle.has_reached_goals else max(chances, key=_get_first_tick, default=())
         return WaitingCost(
             self.fair.scenario, self.fair.seed, known_plans, par.score, idle.score, last_chance
         )
 
-    def _measure_luck(self, plan: SearchPlan, is_expired: IsExpired) -> SeedScores:
+    def _score_seeds(self, plan: SearchPlan, is_expired: IsExpired) -> SeedScores:
         """Return mean, lowest and highest score of the reference with its own seed and additional seeds."""
         scores = [plan.score]
         for seed in self._seeds:
@@ -220,7 +220,7 @@ class CertificateBuilder:
         plans = [*self._fair_reference, *self._find_earlier_plans("robust")]
         for plan in dict.fromkeys([*multi_seed.select_archive(self.fair.plans), *plans]):
             scores = [plan.score, *self._score_other_seeds(plan, is_expired)]
-            if len(scores) <= SEEDS:
+            if len(scores) <= OTHER_SEED_COUNT:
                 break
             scores_by_plan[plan] = scores
             if min(scores) == TOTAL_MAX:
@@ -231,7 +231,7 @@ class CertificateBuilder:
             scores = scores_by_plan[best]
             robust_plan = {
                 "plan": best.lines,
-                "seeds": SEEDS,
+                "seeds": OTHER_SEED_COUNT,
                 "mean": _compute_mean(scores),
                 "least": min(scores),
                 "most": max(scores),
@@ -269,16 +269,16 @@ class CertificateBuilder:
 
     def _find_safest_plan(self, shortest: SearchPlan | None, is_expired: IsExpired) -> WeighedPlan | None:
         """Return the plan with the highest lowest score, over additional seeds and with all actions delayed."""
-        plans = [plan for plan in self.fair.plans if plan.reached]
+        plans = [plan for plan in self.fair.plans if plan.has_reached_goals]
         search_plans = [*self._reactions, *self._fair_reference, *self._find_earlier_plans("safest")]
-        best = [*heapq.nsmallest(SAFEST_OF, plans, key=_get_sort_key), shortest, *search_plans]
+        best = [*heapq.nsmallest(SAFEST_CANDIDATES_MAX, plans, key=_get_sort_key), shortest, *search_plans]
         least_scores: dict[SearchPlan, float] = {}
-        for plan in dict.fromkeys(plan for plan in best if plan is not None and plan.reached):
+        for plan in dict.fromkeys(plan for plan in best if plan is not None and plan.has_reached_goals):
             scores = [plan.score, *self._score_other_seeds(plan, is_expired)]
-            if len(scores) <= SEEDS:
+            if len(scores) <= OTHER_SEED_COUNT:
                 break
             least_scores[plan] = min(
-                *scores, *(self._score_delayed(plan, to_ticks(late_s)) for late_s in LATE_S)
+                *scores, *(self._score_delayed(plan, to_ticks(late_s)) for late_s in SAFETY_DELAYS_S)
             )
         safest = min(least_scores, key=lambda plan: (-least_scores[plan], *plan.key), default=None)
         safest_plan: WeighedPlan | None = (
@@ -292,7 +292,7 @@ class CertificateBuilder:
 
     @property
     def _seeds(self) -> range:
-        return range(self.fair.seed + 1, self.fair.seed + 1 + SEEDS)
+        return range(self.fair.seed + 1, self.fair.seed + 1 + OTHER_SEED_COUNT)
 
     def _score_other_seeds(self, plan: SearchPlan, is_expired: IsExpired) -> list[float]:
         """Return the scores of the plan, played as reactions, with additional seeds of the same variant.
@@ -332,7 +332,7 @@ class CertificateBuilder:
             {
                 "name": name,
                 "text": text,
-                "best": max((p.score for p in plans if name in p.sprung), default=None),
+                "best": max((p.score for p in plans if name in p.sprung_traps), default=None),
             }
             for name, text in traps.items()
         ]

@@ -22,7 +22,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import SolutionStep
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.par.candidate_actions import (
-    filter_undone,
+    filter_unapplied,
     has_broken_session,
     is_partner_statement,
     list_emergency_actions,
@@ -40,7 +40,7 @@ from engine.inputs import Input, InputError
 from engine.model import DbState, Tick, World, to_ticks
 from engine.verbs.lines import find_reverse, is_requested, parse_line
 
-CHECKED_S: Final = 20.0
+CHECK_INTERVAL_S: Final = 20.0
 """Interval between two checks whether a continuation can still score enough. Assumed: a check takes as long
 as one second of the continuation.
 """
@@ -48,13 +48,13 @@ as one second of the continuation.
 STATE_INTERVAL_S: Final = 30.0
 """Interval between two snapshots of a baseline run, in seconds. Assumed."""
 
-NEAR_S: Final = 1.0
+LAST_CHANCE_PRECISION_S: Final = 1.0
 """Precision of the search for the last chance, in seconds. Assumed."""
 
-SET_UP_S: Final = 2.0
+SETUP_INTERVAL_S: Final = 2.0
 """Seconds between two statements that set up a session. Assumed."""
 
-MENDED_S: Final = 120.0
+REPAIR_S_MAX: Final = 120.0
 """Maximum time for the repair of sessions, in seconds. Assumed: two boots."""
 
 
@@ -62,7 +62,7 @@ class Rollout(Struct, frozen=True):
     """Result of a continuation that was played to the end of the run."""
 
     score: float
-    reached: bool
+    has_reached_goals: bool
     """True if every goal is reached."""
     actions: tuple[Input, ...]
     """All actions of the run, including those of the continuation."""
@@ -70,14 +70,14 @@ class Rollout(Struct, frozen=True):
     """Number of actions before the continuation."""
 
 
-Do = Callable[[PlayableRun], Iterator[None]]
+ApplyActions = Callable[[PlayableRun], Iterator[None]]
 """Function that applies the actions of a continuation to a run and advances the run."""
 
 
 class Continuation(Struct, frozen=True):
     """Actions that branch off from a baseline run, and the time or condition at which they start."""
 
-    does: Do
+    apply: ApplyActions
     """Function that applies the actions."""
     name: Hashable
     """Key that identifies the actions: continuations with the same actions have equal keys."""
@@ -98,7 +98,7 @@ class PrunedRollout(Struct, frozen=True):
 
     upper_bound: float
     """Upper bound of its score, in points."""
-    missed: bool
+    has_missed_goal: bool
     """True if the continuation misses a goal."""
 
 
@@ -139,16 +139,20 @@ class BaselineRun:
         return run
 
     def evaluate_continuation(
-        self, moment: SearchDrill, play: Continuation, score_floor: float = -1.0, patient: bool = False
+        self,
+        moment: SearchDrill,
+        continuation: Continuation,
+        score_floor: float = -1.0,
+        patient: bool = False,
     ) -> Slices[Rollout | PrunedRollout]:
-        """Return the result of the continuation *play*, chosen at the time of *moment*.
+        """Return the result of the continuation *continuation*, chosen at the time of *moment*.
 
         The result may be pruned if its score is below *score_floor*. *patient*: refused actions wait until
         they are accepted.
         """
-        begins, name = (yield from self._find_start(moment, play)), play.name
+        begins, name = (yield from self._find_start(moment, continuation)), continuation.name
         if begins is None:
-            begins, name = find_default_end(moment, moment.tick), IDLE
+            begins, name = find_default_end(moment, moment.tick), IDLE_KEY
         cache_key = begins, (name, patient)
         known_rollout = self._rollouts.get(cache_key)
         if isinstance(known_rollout, Rollout):
@@ -156,49 +160,50 @@ class BaselineRun:
         if known_rollout is not None and known_rollout.upper_bound < score_floor:
             return known_rollout
         run = yield from self.fork_at(begins)
-        if (remaining_continuation := self._drop_noop(run, play)) is not None and not patient:
+        if (remaining_continuation := self._drop_noop(run, continuation)) is not None and not patient:
             rollout = yield from self.evaluate_continuation(run, remaining_continuation, score_floor)
-            look, input_count = parse_line(play.first_line, run.tick), len(moment.journal)
-            if isinstance(rollout, Rollout) and is_inspection(
-                look
-            ):  # keep the inspection in the result, because it shows a person the reason for the next action
+            look, input_count = parse_line(continuation.first_line, run.tick), len(moment.journal)
+            # Keep the inspection in the result, because it shows a person the reason for the next action.
+            if isinstance(rollout, Rollout) and is_inspection(look):
                 rollout = replace(
                     rollout, actions=(*rollout.actions[:input_count], look, *rollout.actions[input_count:])
                 )
             self._rollouts[cache_key] = rollout
             return rollout
-        if name is not IDLE:
+        if name is not IDLE_KEY:
             checked = run.tick
-            for _ in run_continuation(run, play.does, patient):
+            for _ in run_continuation(run, continuation.apply, patient):
                 yield 0.0
-                if score_floor > 0.0 and run.tick >= checked + to_ticks(CHECKED_S):
+                if score_floor > 0.0 and run.tick >= checked + to_ticks(CHECK_INTERVAL_S):
                     checked = run.tick
                     if run.compute_upper_bound(score_floor) < score_floor:
                         break
         self._rollouts[cache_key] = rollout = yield from finish_rollout(run, len(moment.journal), score_floor)
         return rollout
 
-    def find_complete_rollout(self, tick: Tick, play: Continuation) -> Slices[Rollout | None]:
-        """Return the result of *play* from *tick* on; None if it misses a goal."""
+    def find_complete_rollout(self, tick: Tick, continuation: Continuation) -> Slices[Rollout | None]:
+        """Return the result of *continuation* from *tick* on; None if it misses a goal."""
         moment = yield from self.fork_at(tick)
-        begins = yield from self._find_start(moment, play)
+        begins = yield from self._find_start(moment, continuation)
         if begins is None:
-            begins, play = find_default_end(moment, moment.tick), build_idle_continuation()
-        cache_key = begins, (play.name, False)
+            begins, continuation = find_default_end(moment, moment.tick), build_idle_continuation()
+        cache_key = begins, (continuation.name, False)
         known_rollout = self._rollouts.get(cache_key)
-        if isinstance(known_rollout, Rollout) or (known_rollout is not None and known_rollout.missed):
-            return known_rollout if isinstance(known_rollout, Rollout) and known_rollout.reached else None
+        if isinstance(known_rollout, Rollout):
+            return known_rollout if known_rollout.has_reached_goals else None
+        if known_rollout is not None and known_rollout.has_missed_goal:
+            return None
         run = yield from self.fork_at(begins)
-        if (remaining_continuation := self._drop_noop(run, play)) is not None:
+        if (remaining_continuation := self._drop_noop(run, continuation)) is not None:
             return (yield from self.find_complete_rollout(begins, remaining_continuation))
-        for _ in run_continuation(run, play.does):
+        for _ in run_continuation(run, continuation.apply):
             if _has_missed_goal(run):
-                self._rollouts[cache_key] = PrunedRollout(run.compute_upper_bound(), missed=True)
+                self._rollouts[cache_key] = PrunedRollout(run.compute_upper_bound(), has_missed_goal=True)
                 return None
             yield 0.0
         rollout = yield from finish_rollout(run, len(moment.journal), -1.0)
         self._rollouts[cache_key] = rollout
-        return rollout if isinstance(rollout, Rollout) and rollout.reached else None
+        return rollout if isinstance(rollout, Rollout) and rollout.has_reached_goals else None
 
     def _drop_noop(self, run: SearchDrill, play: Continuation) -> Continuation | None:
         """Return *play* without its first action if this action would be a no-op; otherwise None."""
@@ -272,8 +277,8 @@ def find_last_chances(
     """
     waiting, failed = deque(candidates), 0
     while failed < len(waiting):
-        play, previous_low, upper_tick, tick = waiting[0], low, high, low + to_ticks(NEAR_S)
-        while upper_tick - low > to_ticks(NEAR_S):
+        play, previous_low, upper_tick, tick = waiting[0], low, high, low + to_ticks(LAST_CHANCE_PRECISION_S)
+        while upper_tick - low > to_ticks(LAST_CHANCE_PRECISION_S):
             rollout = yield from baseline.find_complete_rollout(tick, play)
             if rollout is None:
                 upper_tick = tick
@@ -287,7 +292,7 @@ def find_last_chances(
 
 def get_rank(rollout: Rollout) -> tuple[float, bool, int]:
     """Return a sort key that puts the best result last: more points, then all goals, then fewer actions."""
-    return rollout.score, rollout.reached, -len(rollout.actions)
+    return rollout.score, rollout.has_reached_goals, -len(rollout.actions)
 
 
 def list_continuations(run: SearchDrill, plans: Iterable[Sequence[Input]]) -> Iterator[Continuation]:
@@ -297,10 +302,7 @@ def list_continuations(run: SearchDrill, plans: Iterable[Sequence[Input]]) -> It
     or suspended a session, also yield parts before or after which the session is repaired.
     """
     yield from list_whole_continuations(run, plans)
-    continuations = [
-        *(list_suffixes(run, plans) if not run.finished else ()),
-        build_idle_continuation(),
-    ]
+    continuations = [*(list_suffixes(run, plans) if not run.finished else ()), build_idle_continuation()]
     yield from continuations
     if run.finished:
         return
@@ -338,7 +340,7 @@ def list_whole_continuations(run: SearchDrill, plans: Iterable[Sequence[Input]])
         if remaining_steps := list_remaining_steps(run):
             continuations += _list_step_continuations(remaining_steps, include_undelayed=True)
         continuations += [
-            build_plan_continuation(filter_undone(run, plan, lambda item: item)) for plan in plans
+            build_plan_continuation(filter_unapplied(run, plan, lambda item: item)) for plan in plans
         ]
     continuations.append(build_idle_continuation())
     yield from continuations
@@ -400,11 +402,9 @@ def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = Non
     name = tuple((item.tick - begins, item.line_without_time) for item in plan)
 
     def build_remaining(tick: Tick) -> Continuation:
-        return (
-            build_plan_continuation(plan[1:], tick + plan[1].tick - begins)
-            if plan[1:]
-            else build_idle_continuation()
-        )
+        if not plan[1:]:
+            return build_idle_continuation()
+        return build_plan_continuation(plan[1:], tick + plan[1].tick - begins)
 
     does = partial(follow_plan, plan=plan)
     return Continuation(
@@ -418,22 +418,22 @@ def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = Non
 
 def build_idle_continuation() -> Continuation:
     """Build a continuation without actions."""
-    return Continuation(_do_nothing, IDLE)
+    return Continuation(_do_nothing, IDLE_KEY)
 
 
-def list_bridged_continuations(lines: Iterable[str], plan: Sequence[Input]) -> Iterator[Continuation]:
+def list_prefixed_continuations(lines: Iterable[str], plan: Sequence[Input]) -> Iterator[Continuation]:
     """Yield a continuation for each of *lines*: the line is applied immediately, and *plan* after it."""
     continuation = build_plan_continuation(plan)
     yield from (_prepend_lines((line,), continuation) for line in lines)
 
 
-def run_continuation(run: SearchDrill, play: Do, patient: bool = False) -> Iterator[None]:
+def run_continuation(run: SearchDrill, apply: ApplyActions, retries: bool = False) -> Iterator[None]:
     """Apply a continuation to *run*. An impossible action ends the continuation.
 
-    *patient*: refused actions wait until they are accepted.
+    *retries*: refused actions wait until they are accepted.
     """
     with suppress(InputError):
-        yield from play(RetryingRun(run) if patient else run)
+        yield from apply(RetryingRun(run) if retries else run)
 
 
 def follow_plan(run: PlayableRun, plan: Sequence[Input]) -> Iterator[None]:
@@ -456,7 +456,7 @@ def finish_rollout(
     while run.tick < end and not run.finished:
         if score_floor > 0.0 and (upper_bound := run.compute_upper_bound(score_floor)) < score_floor:
             return PrunedRollout(upper_bound, _has_missed_goal(run))
-        for _ in advance_in_slices(run, min(end, run.tick + to_ticks(CHECKED_S))):
+        for _ in advance_in_slices(run, min(end, run.tick + to_ticks(CHECK_INTERVAL_S))):
             yield 0.0
     return _build_rollout(run, done_count)
 
@@ -468,24 +468,20 @@ def _do_nothing(_: PlayableRun) -> Iterator[None]:
     yield from ()
 
 
-IDLE: Final = "nothing"
+IDLE_KEY: Final = "nothing"
 """Key of the continuation without actions."""
 
 
 def _build_rollout(run: SearchDrill, done_count: int) -> Rollout:
     """Build the result of a run that was played to its end."""
-    return Rollout(
-        run.compute_total(),
-        all(state.is_reached for state in run.goals.values()),
-        tuple(run.journal),
-        done_count,
-    )
+    has_reached_goals = all(state.is_reached for state in run.goals.values())
+    return Rollout(run.compute_total(), has_reached_goals, tuple(run.journal), done_count)
 
 
 def _prepend_lines(lines: Sequence[str], play: Continuation) -> Continuation:
     """Return a continuation that applies *lines* immediately, then *play*."""
     return Continuation(
-        partial(_undo_then_follow, lines=lines, continuation=play), (*lines, *_build_identity_key(play))
+        partial(_repair_then_follow, lines=lines, continuation=play), (*lines, *_build_identity_key(play))
     )
 
 
@@ -496,11 +492,9 @@ def _list_step_continuations(
     item, name = parse_step(step), tuple(map(id, remaining_steps))
 
     def build_remaining(_: Tick) -> Continuation:
-        return (
-            next(_list_step_continuations(remaining_steps[1:], include_undelayed=False))
-            if remaining_steps[1:]
-            else build_idle_continuation()
-        )
+        if not remaining_steps[1:]:
+            return build_idle_continuation()
+        return next(_list_step_continuations(remaining_steps[1:], include_undelayed=False))
 
     list_more = partial(
         Continuation,
@@ -536,10 +530,10 @@ def _follow_continuation(run: PlayableRun, play: Continuation) -> Iterator[None]
     ):
         yield from advance_in_slices(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
     yield from advance_in_slices(run, max(drill.tick + play.delay, play.earliest_tick))
-    yield from play.does(run)
+    yield from play.apply(run)
 
 
-def _undo_then_follow(run: PlayableRun, lines: Sequence[str], continuation: Continuation) -> Iterator[None]:
+def _repair_then_follow(run: PlayableRun, lines: Sequence[str], continuation: Continuation) -> Iterator[None]:
     """Apply the repairs in *lines*, then the *continuation*."""
     for line in lines:
         with suppress(InputError):
@@ -553,7 +547,7 @@ def _set_up_sessions(run: PlayableRun, continuation: Continuation) -> Iterator[N
     for session in drill.scenario.sessions:
         for line in list_session_repairs(drill.world, session):
             run.apply_line(line)
-            yield from advance_in_slices(run, drill.tick + to_ticks(SET_UP_S))
+            yield from advance_in_slices(run, drill.tick + to_ticks(SETUP_INTERVAL_S))
     yield from _follow_continuation(run, continuation)
 
 
@@ -571,7 +565,7 @@ def _run_repairs(
         with suppress(InputError):
             patient.apply_line(line)
         yield
-    end_tick = drill.tick + to_ticks(MENDED_S)
+    end_tick = drill.tick + to_ticks(REPAIR_S_MAX)
     while drill.tick < end_tick and not drill.finished:  # every observation may make another command possible
         lines = [
             line for session in drill.scenario.sessions for line in list_session_repairs(drill.world, session)
@@ -582,7 +576,7 @@ def _run_repairs(
         accepted = next((line for line in lines if is_accepted(drill, line)), None)
         if accepted is not None:
             run.apply_line(accepted)
-            yield from advance_in_slices(run, drill.tick + to_ticks(SET_UP_S))
+            yield from advance_in_slices(run, drill.tick + to_ticks(SETUP_INTERVAL_S))
         else:
             patient.wait_for_observation()
             yield

@@ -55,14 +55,14 @@ class WaitingCost:
     _idle_run: BaselineRun = field(init=False)
     _chances: list[Sequence[Input]] = field(default_factory=list)
     """Plans that reach every goal and were found by a search from a later time."""
-    _weighed: set[Tick] = field(default_factory=set)
+    _exact_ticks: set[Tick] = field(default_factory=set)
     """Ticks at which V was computed with all continuations. V does not increase from one to the next."""
 
     def __post_init__(self) -> None:
         drill = SearchDrill(self.scenario, self.seed)
         self._idle_run = BaselineRun(drill)
         self._values = {0: self.par, find_default_end(drill): self.idle}
-        self._weighed.update(self._values)
+        self._exact_ticks.update(self._values)
 
     @property
     def point_of_no_return(self) -> Tick | None:
@@ -78,21 +78,21 @@ class WaitingCost:
         stops = yield from self._find_stops(end)
         if self.point_of_no_return is not None:
             drill = yield from self._idle_run.fork_at(0)
-            yield from self._find_no_return(
+            yield from self._find_point_of_no_return(
                 end, continuations.list_suffixes(drill, [self.last_chance, *self.plans])
             )
-        yield from self._draw_curve(end, stops)
+        yield from self._compute_curve(end, stops)
         while self.point_of_no_return is not None and (inputs := (yield from self._find_later_plan(end))):
             self.last_chance = inputs
             self._chances.insert(0, inputs)
-            self._weighed = {0, end}
+            self._exact_ticks = {0, end}
             rests = [
                 continuations.build_plan_continuation(inputs[first_index:])
                 for first_index in range(len(inputs))
             ]
-            yield from self._find_no_return(end, rests)
+            yield from self._find_point_of_no_return(end, rests)
         if self._chances:
-            yield from self._draw_curve(end, stops)
+            yield from self._compute_curve(end, stops)
 
     def build_certificate_fields(self) -> WaitingFields:
         """Return the results as fields of a certificate."""
@@ -129,7 +129,9 @@ class WaitingCost:
         stops = sorted({find_next_whole_second(event.tick) for event in run.events if is_observable(event)})
         return [tick for tick in stops if tick < end][:STOPS_MAX]
 
-    def _find_no_return(self, end: Tick, candidates: Iterable[continuations.Continuation]) -> Slices[None]:
+    def _find_point_of_no_return(
+        self, end: Tick, candidates: Iterable[continuations.Continuation]
+    ) -> Slices[None]:
         """Find the point of no return by delaying the *candidates* as long as possible."""
         for step in continuations.find_last_chances(
             self._idle_run, self.last_chance[0].tick, end, candidates
@@ -139,44 +141,46 @@ class WaitingCost:
                 self.last_chance = rollout.actions
             else:
                 yield step
-        yield from self._evaluate_moment(self.last_chance[0].tick)
+        yield from self._evaluate_tick(self.last_chance[0].tick)
 
-    def _draw_curve(self, end: Tick, stops: Sequence[Tick]) -> Slices[None]:
+    def _compute_curve(self, end: Tick, stops: Sequence[Tick]) -> Slices[None]:
         """Compute V at the point of no return, just after it, and at those *stops* between which V falls."""
         if self.point_of_no_return is not None:
             for tick in (
                 self.point_of_no_return,
-                min(end, self.point_of_no_return + to_ticks(continuations.NEAR_S)),
+                min(end, self.point_of_no_return + to_ticks(continuations.LAST_CHANCE_PRECISION_S)),
             ):
-                yield from self._evaluate_moment(tick)
+                yield from self._evaluate_tick(tick)
         spans = [(0, end)]
         while spans:
             first, last = spans.pop()
             inner_stops = [tick for tick in stops if first < tick < last]
             if inner_stops and self._values[first] != self._values[last]:
                 middle = inner_stops[len(inner_stops) // 2]
-                yield from self._evaluate_moment(middle)
+                yield from self._evaluate_tick(middle)
                 spans += [(middle, last), (first, middle)]
 
     def _find_later_plan(self, end: Tick) -> Slices[Sequence[Input]]:
         """Return a plan that begins after the last chance and reaches every goal; empty if none is found."""
-        tick = self.last_chance[0].tick + to_ticks(continuations.NEAR_S)
+        tick = self.last_chance[0].tick + to_ticks(continuations.LAST_CHANCE_PRECISION_S)
         run = yield from self._idle_run.fork_at(min(tick, end))
         if run.finished or run.tick >= end:
             return ()
         search = ParSearch(self.scenario, self.seed, start=run)
         shifted_plans = [_shift_plan(plan, tick) for plan in (self.last_chance, *self.plans)]
-        for _ in takewhile(lambda _: search.nodes < LATE_PLANS_MIN, search.run_steps(shifted_plans)):
-            if search.plans and search.plans[-1].reached:
+        for _ in takewhile(lambda _: search.node_count < LATE_PLANS_MIN, search.run_steps(shifted_plans)):
+            if search.plans and search.plans[-1].has_reached_goals:
                 return search.plans[-1].actions
             yield 0.0
         return ()
 
-    def _evaluate_moment(self, tick: Tick) -> Slices[None]:
+    def _evaluate_tick(self, tick: Tick) -> Slices[None]:
         """Compute V at *tick* with all continuations."""
-        if tick not in self._weighed:
+        if tick not in self._exact_ticks:
             run = yield from self._idle_run.fork_at(tick)
-            before = self._values[max(weighed_tick for weighed_tick in self._weighed if weighed_tick < tick)]
+            before = self._values[
+                max(weighed_tick for weighed_tick in self._exact_ticks if weighed_tick < tick)
+            ]
             shifted_plans = [_shift_plan(plan, tick) for plan in self._chances]
             known_continuations = continuations.list_continuations(
                 run, [self.last_chance, *shifted_plans, *self.plans]
@@ -185,7 +189,7 @@ class WaitingCost:
                 self._idle_run, run, known_continuations, threshold=before
             )
             self._values[tick] = max(rollout.score, self._values.get(tick, 0.0))
-            self._weighed.add(tick)
+            self._exact_ticks.add(tick)
 
 
 def _shift_plan(plan: Sequence[Input], tick: Tick) -> tuple[Input, ...]:

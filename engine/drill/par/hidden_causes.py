@@ -24,16 +24,16 @@ CAUSES_MAX: Final = 64
 more.
 """
 
-LOOKS_MAX: Final = 32
+BELIEF_STATES_MAX: Final = 32
 """Maximum number of cached belief states; the latest are kept. Each contains a run for every cause. Assumed."""
 
-PUBLIC_TABLES: Final = (
+PUBLIC_PARTS: Final = (
     "brief", "roles", "settings", "servers", "links", "databases", "sessions", "clusters", "instances", "groups",
     "clients",
 )  # fmt: skip
 """Parts of a scenario that the seat knows from the start."""
 
-HIDDEN: Final = ("before", "timeline")
+HIDDEN_PARTS: Final = ("before", "timeline")
 """Parts of a scenario that determine the faults, and that the seat does not know."""
 
 
@@ -44,8 +44,8 @@ def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
     for picks in islice(_list_picks(scenario), CAUSES_MAX):
         with suppress(ScenarioError):
             other_scenario = load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
-            if _has_equal_parts(own_variant, other_scenario, PUBLIC_TABLES) and not _has_equal_parts(
-                own_variant, other_scenario, HIDDEN
+            if _has_equal_parts(own_variant, other_scenario, PUBLIC_PARTS) and not _has_equal_parts(
+                own_variant, other_scenario, HIDDEN_PARTS
             ):
                 alternatives.append(
                     other_scenario.model_copy(update={"variants": {}})
@@ -69,7 +69,7 @@ class HiddenCauses(Struct):
 
     scenario: Scenario
     seed: int
-    _looks: dict[tuple[str, ...], BeliefState] = field(default_factory=dict)
+    _belief_states: dict[tuple[str, ...], BeliefState] = field(default_factory=dict)
     """Input lines of the beginning of a plan -> belief state after them."""
 
     def __post_init__(self) -> None:
@@ -77,19 +77,19 @@ class HiddenCauses(Struct):
             (SearchDrill(alternative, self.seed), _collect_solution_lines(alternative))
             for alternative in find_alternatives(self.scenario, self.seed)
         )
-        self._looks[()] = BeliefState(SearchDrill(self.scenario, self.seed), rivals)
+        self._belief_states[()] = BeliefState(SearchDrill(self.scenario, self.seed), rivals)
 
     @property
     def has_alternatives(self) -> bool:
         """Return whether another cause could explain the visible start."""
-        return bool(self._looks[()].rivals)
+        return bool(self._belief_states[()].rivals)
 
     def find_guess(self, plan: Sequence[Input]) -> Input | None:
         """Return the first action of *plan* that would be wrong for another cause with the same observations.
 
         The result is None if there is no such action.
         """
-        doubt = self._looks[()]
+        doubt = self._belief_states[()]
         for number, item in enumerate(plan):
             belief = _advance_and_filter(doubt, item)
             if not belief.rivals:
@@ -99,11 +99,11 @@ class HiddenCauses(Struct):
             ):
                 return item
             key = tuple(planned_input.line for planned_input in plan[: number + 1])
-            if key not in self._looks:
-                if len(self._looks) >= LOOKS_MAX:
-                    del self._looks[next(islice(self._looks, 1, None))]
-                self._looks[key] = _apply_input(belief, item)
-            doubt = self._looks[key]
+            if key not in self._belief_states:
+                if len(self._belief_states) >= BELIEF_STATES_MAX:
+                    del self._belief_states[next(islice(self._belief_states, 1, None))]
+                self._belief_states[key] = _apply_input(belief, item)
+            doubt = self._belief_states[key]
         return None
 
 
@@ -129,13 +129,13 @@ def _collect_solution_lines(scenario: Scenario) -> frozenset[str]:
     return frozenset(item.line_without_time for items in planned for item in items)
 
 
-def _advance_and_filter(doubt: BeliefState, input_: Input) -> BeliefState:
+def _advance_and_filter(belief: BeliefState, input_: Input) -> BeliefState:
     """Advance the belief state to the time of *input_*, and remove runs whose observations differ."""
-    runs = [doubt.run.fork(), *(rival.fork() for rival, _ in doubt.rivals)]
+    runs = [belief.run.fork(), *(rival.fork() for rival, _ in belief.rivals)]
     for run in runs:
         run.advance_to(input_.tick)
     observations = [_list_observations(run.events, input_.tick) for run in runs]
-    candidates = zip(runs[1:], observations[1:], doubt.rivals, strict=True)
+    candidates = zip(runs[1:], observations[1:], belief.rivals, strict=True)
     return BeliefState(
         runs[0],
         tuple(
@@ -155,8 +155,8 @@ def _list_observations(events: Sequence[Event], tick: int) -> list[tuple[object,
     ]
 
 
-def _apply_input(doubt: BeliefState, input_: Input) -> BeliefState:
-    for run in (doubt.run, *(rival for rival, _ in doubt.rivals)):
+def _apply_input(belief: BeliefState, input_: Input) -> BeliefState:
+    for run in (belief.run, *(rival for rival, _ in belief.rivals)):
         with suppress(InputError):
             run.apply_line(input_.line_without_time)
-    return doubt
+    return belief

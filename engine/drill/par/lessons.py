@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.score import TOTAL_MAX
-from engine.drill.judging.shapes import INACCURACY, SIZES
+from engine.drill.judging.shapes import INACCURACY, LOSS_LABELS
 from engine.drill.par import continuations
-from engine.drill.par.account import LABELS, WAITING, LastChance, RegretAnalysis, RunSegment
+from engine.drill.par.account import SEGMENT_LABELS, WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.noop_actions import would_be_noop
-from engine.drill.par.regret import FINISH
+from engine.drill.par.regret import FINISH_VERB
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import find_default_end
@@ -23,7 +23,7 @@ from engine.model import Tick, to_ticks
 from engine.verbs import REMARKS
 from engine.verbs.lines import parse_line
 
-SLACK: Final = LABELS[-1][0]
+EQUAL_SCORE_TOLERANCE: Final = SEGMENT_LABELS[-1][0]
 """Maximum difference in points between two continuations that count as equal."""
 
 
@@ -40,7 +40,7 @@ def find_biggest_lesson(lessons: Sequence[RunSegment]) -> RunSegment | None:
     return max(lessons, key=lambda move: (move.regret, -move.tick), default=None)
 
 
-def closes_goals(lesson: RunSegment, chance: LastChance | None) -> bool:
+def ends_last_chance(lesson: RunSegment, chance: LastChance | None) -> bool:
     """Return whether this lesson ended the last chance to reach all goals."""
     if chance is None:
         return False
@@ -67,7 +67,7 @@ def use_reference_times(
     A searched plan acts as early as possible. The reference acts at the times of a person. *run* must be a
     new run with the same scenario and seed; this function changes it. Runs in slices.
     """
-    own_inputs = lesson.plan[: lesson.done]
+    own_inputs = lesson.plan[: lesson.shared_input_count]
     own_lines = {item.line_without_time for item in own_inputs}
     remaining_inputs = [item for item in reference if item.line_without_time not in own_lines]
     if not remaining_inputs or not lesson.plan or remaining_inputs[0].tick <= lesson.tick:
@@ -77,10 +77,14 @@ def use_reference_times(
         yield from play_in_slices(run, plan, find_default_end(run, remaining_inputs[-1].tick))
     except InputError:
         return lesson
-    return replace(lesson, plan=plan) if run.compute_score().total >= lesson.before - SLACK else lesson
+    return (
+        replace(lesson, plan=plan)
+        if run.compute_score().total >= lesson.before - EQUAL_SCORE_TOLERANCE
+        else lesson
+    )
 
 
-EFFECT: Final = to_ticks(15.0)
+EFFECT_DELAY_MAX: Final = to_ticks(15.0)
 """Maximum time in ticks from a command to its harm, which appears in a wait. Assumed: a role change takes
 seconds.
 """
@@ -91,7 +95,7 @@ def find_cause(lesson: RunSegment, moves: Sequence[RunSegment]) -> RunSegment | 
     if lesson.line != WAITING:
         return None
     before = [move for move in moves if move.tick <= lesson.tick and is_action(move.line)]
-    return before[-1] if before and lesson.until - before[-1].tick <= EFFECT else None
+    return before[-1] if before and lesson.until - before[-1].tick <= EFFECT_DELAY_MAX else None
 
 
 def blame_command(
@@ -111,14 +115,16 @@ def blame_command(
         before.pop()
     remaining_inputs = [item for item in inputs if cause.tick <= item.tick <= lesson.until]
     remaining_inputs = [item for item in remaining_inputs if item not in before]
-    yield from play_in_slices(run, [*before[:-1], *remaining_inputs], lesson.until, lenient=True)
-    rollout = yield from _find_best(run, [lesson.plan])
-    if not before or rollout.score < lesson.before - SLACK:
+    yield from play_in_slices(run, [*before[:-1], *remaining_inputs], lesson.until, skip_refused=True)
+    rollout = yield from _find_best_rollout(run, [lesson.plan])
+    if not before or rollout.score < lesson.before - EQUAL_SCORE_TOLERANCE:
         return lesson
     plan = (*before[:-1], *rollout.actions[rollout.action_count :])
-    label = _get_label(cause.before - lesson.after)
+    label = _get_loss_label(cause.before - lesson.after)
     last_index = len(before) - 1
-    return replace(cause, until=lesson.until, after=lesson.after, label=label, plan=plan, done=last_index)
+    return replace(
+        cause, until=lesson.until, after=lesson.after, label=label, plan=plan, shared_input_count=last_index
+    )
 
 
 def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
@@ -140,7 +146,7 @@ def convert_reference_steps(steps: Sequence[tuple[Tick, str]]) -> tuple[Input, .
 
 # --- answers ------------------------------------------------------------------------------------------------
 
-WAIT: Final = to_ticks(10.0)
+WAIT_ANSWER_TICKS: Final = to_ticks(10.0)
 """Duration of the answer "wait", in ticks. Assumed: about two queries."""
 
 
@@ -149,7 +155,7 @@ class Judgment(Struct, frozen=True):
 
     value: float
     """Best known score that can be reached after the answer."""
-    idle: bool
+    is_noop: bool
     """True if the answer was refused or changed nothing."""
 
 
@@ -157,7 +163,7 @@ def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgm
     """Judge the last input of *drill* by the best score that *plans* and the reference can reach after it."""
     *before, last = drill.journal
     run = SearchDrill(drill.scenario, drill.seed)
-    yield from play_in_slices(run, before, last.tick, lenient=True)
+    yield from play_in_slices(run, before, last.tick, skip_refused=True)
     idle = would_be_noop(run, last.line_without_time)
     with suppress(InputError):
         run.apply_line(last.line_without_time)
@@ -167,7 +173,7 @@ def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgm
 def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgment]:
     """Judge the answer to wait for WAIT from the current position of *drill*."""
     run = SearchDrill(drill.scenario, drill.seed)
-    yield from play_in_slices(run, drill.journal, drill.tick + WAIT, lenient=True)
+    yield from play_in_slices(run, drill.journal, drill.tick + WAIT_ANSWER_TICKS, skip_refused=True)
     return Judgment((yield from _search_value(run, plans)), False)
 
 
@@ -177,11 +183,11 @@ def is_good_answer(lesson: RunSegment, judgment: Judgment) -> bool:
 
 
 def _search_value(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[float]:
-    rollout = yield from _find_best(run, plans)
+    rollout = yield from _find_best_rollout(run, plans)
     return rollout.score
 
 
-def _find_best(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[continuations.Rollout]:
+def _find_best_rollout(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[continuations.Rollout]:
     candidates = continuations.list_continuations(run, plans)
     rollout = yield from continuations.find_best_rollout(
         continuations.BaselineRun(run), run, candidates, TOTAL_MAX
@@ -197,7 +203,9 @@ def _join_waits(moves: Sequence[RunSegment]) -> Iterator[RunSegment]:
     for move in moves:
         if move.line == WAITING:
             waits.append(move)
-        elif is_action(move.line) or move.line.startswith(FINISH) or move.regret >= SLACK:
+        elif (
+            is_action(move.line) or move.line.startswith(FINISH_VERB) or move.regret >= EQUAL_SCORE_TOLERANCE
+        ):
             yield from _merge_waits(waits)
             waits = []
             yield move
@@ -211,9 +219,9 @@ def _merge_waits(waits: Sequence[RunSegment]) -> Iterator[RunSegment]:
         return
     last = next(move for move in reversed(waits) if move.regret > 0.0)
     yield replace(
-        first_move, until=last.until, after=last.after, label=_get_label(first_move.before - last.after)
+        first_move, until=last.until, after=last.after, label=_get_loss_label(first_move.before - last.after)
     )
 
 
-def _get_label(points_lost: float) -> str:
-    return next((name for points, name in SIZES if points_lost >= points), LABELS[-1][1])
+def _get_loss_label(points_lost: float) -> str:
+    return next((name for points, name in LOSS_LABELS if points_lost >= points), SEGMENT_LABELS[-1][1])

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.observability import (
-    MONITOR_S,
+    MONITOR_INTERVAL_S,
     find_announced_ticks,
     find_next_whole_second,
     is_observable,
@@ -27,15 +27,15 @@ from engine.events import Event
 from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 
-KINDS_MAX: Final = 4
+PLAN_KINDS_MAX: Final = 4
 """Maximum number of kinds of plans that are replayed with other seeds; the best are chosen. Assumed."""
 
-LATE_S: Final = 60.0
+CLUE_WAIT_S_MAX: Final = 60.0
 """Maximum seconds that a reaction waits for its clue beyond the planned time. Then it is applied without the
 clue. Assumed.
 """
 
-CLUES: Final = frozenset(
+CLUE_KINDS: Final = frozenset(
     {"detected", "failover", "state", "role", "witness", "cluster", "alert", "sql_done", "powershell"}
 )
 """Kinds of events that can trigger a reaction. Events of these kinds do not repeat periodically."""
@@ -47,13 +47,13 @@ UNREACHED_TICK: Final = sys.maxsize
 class Reaction(Struct, frozen=True):
     """Action with its trigger, so that it can be applied in a run in which events occur at other times."""
 
-    item: Input
+    input_: Input
     """Input of the plan."""
-    hidden: int
+    hidden_event_count: int
     """Number of hidden timeline events before the action. The reaction waits for a symptom of the last of
     them.
     """
-    by_clock: bool
+    keeps_time: bool
     """True if the trigger was known from the start (an announced time, or a lock that opens). Then the
     reaction keeps its time.
     """
@@ -67,7 +67,7 @@ class Reaction(Struct, frozen=True):
     """Delay after the trigger."""
     after_symptom: Tick
     """Delay after the first symptom of the last hidden timeline event, or after the start if there is none."""
-    patient: bool
+    retries: bool
     """True if the reaction is retried after a refusal. False if the plan's own run refused it, too."""
 
 
@@ -83,10 +83,10 @@ def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
     for plan in sorted(plans, key=_get_sort_key):
         kind = sorted(
             (item.line_without_time, reaction_time)
-            for item, reaction_time in zip(plan.actions, plan.happened, strict=True)
+            for item, reaction_time in zip(plan.actions, plan.timeline_counts, strict=True)
         )
         kinds.setdefault(tuple(kind), []).append(plan)
-    best = list(kinds.values())[:KINDS_MAX]
+    best = list(kinds.values())[:PLAN_KINDS_MAX]
     equals = [[plan for plan in kind if plan.score == kind[0].score] for kind in best]
     return list(dict.fromkeys([*(kind[0] for kind in best), *(equal[len(equal) // 2] for equal in equals)]))
 
@@ -109,10 +109,10 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
     Each reaction is applied when it is due, in order. A refused reaction waits until it is accepted, or until
     TRIES_MAX attempts have failed. Questions are answered when they are asked.
     """
-    end = find_default_end(run, max((reaction.item.tick for reaction in plan), default=0))
+    end = find_default_end(run, max((reaction.input_.tick for reaction in plan), default=0))
     planned = find_announced_ticks(run.scenario)
-    answers = [reaction for reaction in plan if reaction.item.verb == "answer"]
-    actions = [reaction for reaction in plan if reaction.item.verb != "answer"]
+    answers = [reaction for reaction in plan if reaction.input_.verb == "answer"]
+    actions = [reaction for reaction in plan if reaction.input_.verb != "answer"]
     refusals, noticed = 0, 0
     retry_tick: Tick | None = 0
     """Tick of the next retry after a refusal; None means the next retry follows the next observation."""
@@ -131,16 +131,16 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
         if reaction is None or run.tick < due_tick:
             run.advance_to(min(due_tick, end), to_event=True)
         elif (
-            reaction.patient
+            reaction.retries
             and refusals < TRIES_MAX
-            and not is_accepted(run, reaction.item.line_without_time)
+            and not is_accepted(run, reaction.input_.line_without_time)
         ):
-            unlock_tick = find_unlock_tick(run, reaction.item)
+            unlock_tick = find_unlock_tick(run, reaction.input_)
             retry_tick = unlock_tick if run.tick < unlock_tick else None
             refusals, noticed = refusals + 1, len(run.events)
         else:
             with suppress(InputError):
-                run.apply_line(reaction.item.line_without_time)
+                run.apply_line(reaction.input_.line_without_time)
             if reaction in first_act:
                 refusals, retry_tick = 0, 0
             (actions if reaction in first_act else answers).remove(reaction)
@@ -164,7 +164,7 @@ def _build_reaction(run: SearchDrill, input_: Input, patient: bool) -> Reaction:
     known_ticks = [tick for tick in (*planned, find_unlock_tick(run, input_)) if tick <= input_.tick]
     clues = [
         (event.tick, _normalize_event_text(event)) for event in _filter_events_after(story, run.events)
-        if event.kind in CLUES and is_observable(event) and event.tick < input_.tick
+        if event.kind in CLUE_KINDS and is_observable(event) and event.tick < input_.tick
     ]  # fmt: skip
     last, clue = clues[-1] if clues else (symptom, "")
     last = max(last, symptom)
@@ -183,16 +183,16 @@ def _find_due_tick(
     The result is at least *earliest_tick*, and UNREACHED_TICK if events that must precede the reaction have
     not occurred.
     """
-    if reaction.item.verb == "answer":
-        asked_tick = run.answers[reaction.item.args[0]].asked_tick
+    if reaction.input_.verb == "answer":
+        asked_tick = run.answers[reaction.input_.args[0]].asked_tick
         return UNREACHED_TICK if asked_tick is None else asked_tick + reaction.delay
-    story = _find_hidden_ticks(run, planned)[: reaction.hidden]
-    if len(story) < reaction.hidden:
+    story = _find_hidden_ticks(run, planned)[: reaction.hidden_event_count]
+    if len(story) < reaction.hidden_event_count:
         return UNREACHED_TICK
     symptom = _find_symptom_tick(story, run.events)
     earliest_tick = max(earliest_tick, symptom)
-    if reaction.by_clock:
-        return max(earliest_tick, reaction.item.tick)
+    if reaction.keeps_time:
+        return max(earliest_tick, reaction.input_.tick)
     if not reaction.clue:
         return max(earliest_tick, symptom + reaction.delay)
     found_ticks = (
@@ -201,7 +201,7 @@ def _find_due_tick(
         if _normalize_event_text(event) == reaction.clue
     )
     tick = next(islice(found_ticks, reaction.occurrence - 1, None), None)
-    late_tick = symptom + reaction.after_symptom + to_ticks(LATE_S)
+    late_tick = symptom + reaction.after_symptom + to_ticks(CLUE_WAIT_S_MAX)
     return max(earliest_tick, late_tick if tick is None else tick + reaction.delay)
 
 
@@ -226,7 +226,7 @@ def _find_symptom_tick(story: Sequence[Tick], events: Iterable[Event]) -> Tick:
     """
     if not story:
         return 0
-    latest = story[-1] + to_ticks(MONITOR_S)
+    latest = story[-1] + to_ticks(MONITOR_INTERVAL_S)
     return min(
         next((event.tick for event in _filter_events_after(story, events) if is_observable(event)), latest),
         latest,

@@ -10,10 +10,10 @@ from engine.inputs import InputError
 from engine.model.world import FieldUse, World, list_parts
 from engine.verbs import REMARKS
 
-STATEMENT: Final = re.compile(r"ALTER (?:DATABASE|AVAILABILITY GROUP) \S+ [^;]+;?")
+STATELESS_STATEMENT: Final = re.compile(r"ALTER (?:DATABASE|AVAILABILITY GROUP) \S+ [^;]+;?")
 """Pattern of normalized statements that leave no state in their query window."""
 
-PARTS: Final = list_parts(FieldUse.COMPARE)
+COMPARED_PARTS: Final = list_parts(FieldUse.COMPARE)
 """Parts of a world that determine its future, except the state of the query window."""
 
 _QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
@@ -30,7 +30,7 @@ def is_noop(previous_run: SearchDrill, current_run: SearchDrill) -> bool:
         return False
     batch = current_run._batches[-1]
     text = facts.normalize_sql(batch.text, keep_literals=True)
-    if not STATEMENT.fullmatch(text) or _affects_score(current_run, text, batch.errors):
+    if not STATELESS_STATEMENT.fullmatch(text) or _affects_score(current_run, text, batch.errors):
         return False
     return _has_equal_state(previous_run.world, current_run.world)
 
@@ -53,7 +53,7 @@ def would_be_noop(drill: SearchDrill, line: str) -> bool:
 
 def _affects_score(drill: SearchDrill, text: str, errors: list[int]) -> bool:
     """Return whether a rule scores this batch, or the batch costs more than a refusal."""
-    gives_up = any(pattern.search(text) for pattern in given_up_failover.COMMANDS.values())
+    gives_up = any(pattern.search(text) for pattern in given_up_failover.DISABLING_COMMANDS.values())
     return gives_up or _is_in_condition(drill, text, errors)
 
 
@@ -73,7 +73,7 @@ def _has_equal_state(left_world: World, right_world: World) -> bool:
     return (
         left_world.chance.state == right_world.chance.state
         and _list_timers(left_world) == _list_timers(right_world)
-        and all(getattr(left_world, name) == getattr(right_world, name) for name in PARTS)
+        and all(getattr(left_world, name) == getattr(right_world, name) for name in COMPARED_PARTS)
         and left_world.flow.get_state_key() == right_world.flow.get_state_key()
     )
 

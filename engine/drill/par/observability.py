@@ -11,8 +11,8 @@ from engine.drill.authoring import facts
 from engine.drill.authoring.schema import Scenario
 from engine.drill.authoring.schema.story import Inject
 from engine.drill.judging.counterfactual import is_inspection
-from engine.drill.team.calls import HEARS
-from engine.drill.team.rights import EVERY_ROLE
+from engine.drill.team.calls import MESSAGE_HANDLERS
+from engine.drill.team.rights import COMMON_VERBS
 from engine.events import Event, FaultData, SqlDoneData
 from engine.inputs import Input
 from engine.model import Tick, to_ticks
@@ -26,7 +26,7 @@ OBSERVABLE_KINDS: Final = frozenset({
 Cluster Manager or a client.
 """
 
-MONITOR_S: Final = 60.0
+MONITOR_INTERVAL_S: Final = 60.0
 """Seconds after which the Database Mirroring Monitor shows a change, even without an event. Its job runs once
 a minute by default (sp_dbmmonitoraddmonitoring, update_period).
 """
@@ -35,7 +35,7 @@ a minute by default (sp_dbmmonitoraddmonitoring, update_period).
 def is_observable(event: Event) -> bool:
     """Return whether the seat observes *event*. Responses of servers to the seat's own queries also count."""
     if isinstance(event.data, SqlDoneData):
-        return not facts.is_story_window(event.data.window)
+        return not facts.is_timeline_window(event.data.window)
     return event.kind in OBSERVABLE_KINDS
 
 
@@ -49,7 +49,7 @@ def needs_no_evidence(input_: Input) -> bool:
 
     Such actions are answers to questions, messages to team roles, and inspections.
     """
-    return input_.verb in EVERY_ROLE or is_inspection(input_)
+    return input_.verb in COMMON_VERBS or is_inspection(input_)
 
 
 def find_announced_ticks(scenario: Scenario) -> frozenset[Tick]:
@@ -68,13 +68,15 @@ def _is_planned(inject: Inject) -> bool:
     verb_name, *arguments = inject.do.split(maxsplit=2)
     name = arguments[0] if verb_name.startswith("@") and arguments else verb_name
     verb = VERBS.get(name)
-    return verb is not None and (verb.name in HEARS or verb.group in ("load", "chore", "repair"))
+    return verb is not None and (verb.name in MESSAGE_HANDLERS or verb.group in ("load", "chore", "repair"))
 
 
-def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[Event], tick: Tick) -> bool:
+def lacks_evidence(
+    scenario: Scenario, timeline_ticks: Sequence[Tick], events: Iterable[Event], tick: Tick
+) -> bool:
     """Return whether an action at *tick* would react to something that the seat cannot have observed yet.
 
-    *story* contains the ticks of timeline events. Before the first hidden event, the seat has nothing to
+    *timeline_ticks* contains the ticks of timeline events. Before the first hidden event, the seat has nothing to
     react to, unless the brief states the task (`early`, or no event is hidden). After each hidden event, an
     action must wait for a symptom.
     """
@@ -82,12 +84,14 @@ def lacks_evidence(scenario: Scenario, story: Sequence[Tick], events: Iterable[E
         return False
     announced_ticks = find_announced_ticks(scenario)
     past_ticks = [
-        story_tick for story_tick in story if story_tick <= tick and story_tick not in announced_ticks
+        story_tick
+        for story_tick in timeline_ticks
+        if story_tick <= tick and story_tick not in announced_ticks
     ]
     if not past_ticks:
         return not scenario.early
     since_tick = past_ticks[-1]
-    return tick < since_tick + to_ticks(MONITOR_S) and not _has_symptom(events, since_tick, tick)
+    return tick < since_tick + to_ticks(MONITOR_INTERVAL_S) and not _has_symptom(events, since_tick, tick)
 
 
 def _has_symptom(events: Iterable[Event], hidden_tick: Tick, tick: Tick) -> bool:
@@ -105,14 +109,16 @@ def _has_symptom(events: Iterable[Event], hidden_tick: Tick, tick: Tick) -> bool
 
 
 def find_premature_inputs(
-    scenario: Scenario, story: Sequence[Tick], events: Sequence[Event], journal: Iterable[Input]
+    scenario: Scenario, timeline_ticks: Sequence[Tick], events: Sequence[Event], journal: Iterable[Input]
 ) -> list[Input]:
     """Return the actions of a run that came before any symptom that justifies them."""
     return [
         item
         for item in journal
         if not needs_no_evidence(item)
-        and lacks_evidence(scenario, story, (e for e in events if _precedes_input(e, item)), item.tick)
+        and lacks_evidence(
+            scenario, timeline_ticks, (e for e in events if _precedes_input(e, item)), item.tick
+        )
     ]
 
 

@@ -24,14 +24,14 @@ from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.par import continuations
 from engine.drill.par.account import (
-    LABELS,
+    SEGMENT_LABELS,
     WAITING,
-    Best,
     BoundGap,
     LastChance,
     RegretAnalysis,
-    RunMoment,
+    RunPosition,
     RunSegment,
+    SegmentWithBest,
 )
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
 from engine.drill.par.continuations import BaselineRun, Continuation, Rollout
@@ -43,7 +43,7 @@ from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
 from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 
-BRILLIANT: Final = 5.0
+BRILLIANT_GAIN_MIN: Final = 5.0
 """Minimum gain over all known continuations for "brilliant", in points. Assumed: an inaccuracy's loss."""
 
 MOVES_MAX: Final = 40
@@ -53,15 +53,15 @@ count as waits.
 Assumed.
 """
 
-FINISH: Final = "finish"
+FINISH_VERB: Final = "finish"
 """Verb that ends the drill. It counts as an action."""
 
 STOPS_MAX: Final = 12
 """Maximum number of segments of a wait; the first ones are chosen. Assumed."""
 
-WINDOW: Final = (2, 8)
+WINDOW_RANGE: Final = (2, 8)
 """(minimum, maximum) number of segments in a window, a tenth of all [Lichess, AccuracyPercent.scala]."""
-WEIGHT: Final = (0.5, 12.0)
+WEIGHT_RANGE: Final = (0.5, 12.0)
 """(minimum, maximum) weight of a segment in the accuracy [Lichess, AccuracyPercent.scala]."""
 
 RISE_MAX: Final = 0.5
@@ -69,7 +69,7 @@ RISE_MAX: Final = 0.5
 ignore a loss of this size.
 """
 
-EXTRA_PLANS: Final = 60
+SEARCH_PLANS_MAX: Final = 60
 """Number of plans in a search from a time with a low V or a large loss.
 
 Measured with one database: such a search takes a third of a second.
@@ -78,13 +78,13 @@ Measured with one database: such a search takes a third of a second.
 DATABASES_MAX: Final = 20
 """Maximum number of databases for an automatic search. With more, a plan takes longer than a frame. Assumed."""
 
-HARDER_MAX: Final = 6
+SEARCH_STARTS_MAX: Final = 6
 """Maximum number of times in a run from which a search starts. Assumed."""
 
 LONGER_SEARCH_FACTOR: Final = 10
 """Factor by which a longer search increases the number of plans. Assumed."""
 
-BRIDGED_MAX: Final = 12
+RETURN_ATTEMPTS_MAX: Final = 12
 """Maximum number of costly actions after which a return to the earlier continuation is tried. The first ones
 are chosen.
 
@@ -92,40 +92,39 @@ Assumed.
 """
 
 
-def build_account(
+def analyze_regret(
     drill: Drill,
     plans: Sequence[Sequence[Input]] = (),
-    doubting: bool = True,
+    search_low_values: bool = True,
     on_progress: Callable[[RegretAnalysis], None] = lambda _: None,
-    node_limit: int = EXTRA_PLANS,
+    node_limit: int = SEARCH_PLANS_MAX,
 ) -> Slices[RegretAnalysis]:
     """Build the regret analysis of a finished run. Runs in slices.
 
-    *plans*: plans that a search found for the same scenario and seed. *doubting*: True to search from times
+    *plans*: plans that a search found for the same scenario and seed. *search_low_values*: True to search from times
     with a low V. *on_progress* receives a first result, before such searches and before the last chance is
     exact to the second. *node_limit*: number of plans in a search.
     """
-    moments = yield from _collect_moments(drill)
-    doubting = doubting and (node_limit > EXTRA_PLANS or len(drill.world.availability) <= DATABASES_MAX)
-    if doubting and not (plans or drill.scenario.solution):
-        plans = [
-            (
-                yield from _search_from_moment(moments[0], Rollout(0.0, False, (), 0), plans, node_limit)
-            ).actions
-        ]
-    rollouts = yield from _find_rollouts(moments, plans, quick=True)
-    on_progress((yield from _build_account(moments, rollouts)))
-    rollouts = yield from _find_rollouts(moments, plans)
-    if doubting:
+    moments = yield from _collect_positions(drill)
+    search_low_values = search_low_values and (
+        node_limit > SEARCH_PLANS_MAX or len(drill.world.availability) <= DATABASES_MAX
+    )
+    if search_low_values and not (plans or drill.scenario.solution):
+        rollout = yield from _search_from_moment(moments[0], Rollout(0.0, False, (), 0), plans, node_limit)
+        plans = [rollout.actions]
+    rollouts = yield from _find_best_rollouts(moments, plans, quick=True)
+    on_progress((yield from _build_analysis(moments, rollouts)))
+    rollouts = yield from _find_best_rollouts(moments, plans)
+    if search_low_values:
         rollouts = yield from _improve_rollouts(moments, rollouts, plans, node_limit)
-    return (yield from _build_account(moments, rollouts, plans))
+    return (yield from _build_analysis(moments, rollouts, plans))
 
 
 def exclude_finish(account: RegretAnalysis) -> RegretAnalysis:
     """Return *account* for a run that somebody else ended, so that the end is not an action of the trainee."""
     chance = account.last_chance
-    is_finish_chance = chance is not None and chance.line == FINISH
-    shorter_account = exclude_moves(account, lambda move: move.line == FINISH)
+    is_finish_chance = chance is not None and chance.line == FINISH_VERB
+    shorter_account = exclude_moves(account, lambda move: move.line == FINISH_VERB)
     return replace(shorter_account, last_chance=None if is_finish_chance else chance)
 
 
@@ -135,12 +134,13 @@ def exclude_moves(account: RegretAnalysis, is_foreign: Callable[[RunSegment], bo
     return replace(account, moves=moves, accuracy=_compute_accuracy(moves))
 
 
-def find_retry_start(best: Best) -> tuple[Tick, Tick]:
+def find_retry_start(best: SegmentWithBest) -> tuple[Tick, Tick]:
     """Return the tick at which a retry starts, early enough for a person, and the tick of the first action.
 
     If no action is due, the second tick is that of the run's own action.
     """
-    own_plan, first = best.plan[: best.done], next(iter(best.plan[best.done :]), None)
+    own_plan = best.plan[: best.shared_input_count]
+    first = next(iter(best.plan[best.shared_input_count :]), None)
     due_tick = best.tick if first is None or best.line != WAITING else first.tick
     # one tick after the start, so that an action at the start is kept; earlier if a person needs more time
     return min(best.tick + 1, counterfactual.find_retry_tick(due_tick, first, own_plan)), due_tick
@@ -161,8 +161,10 @@ def compute_accuracy(regret: float) -> float:
 # --- internal -----------------------------------------------------------------------------------------------
 
 
-def _build_account(
-    moments: Sequence[RunMoment], rollouts: Sequence[Rollout], plans: Sequence[Sequence[Input]] | None = None
+def _build_analysis(
+    moments: Sequence[RunPosition],
+    rollouts: Sequence[Rollout],
+    plans: Sequence[Sequence[Input]] | None = None,
 ) -> Slices[RegretAnalysis]:
     """Build the regret analysis from the *rollouts*, the best result at each moment.
 
@@ -173,10 +175,12 @@ def _build_account(
         moments[-1].run, continuations.build_idle_continuation()
     )
     assert isinstance(idle_rollout, Rollout), "nothing is asked of it"
-    values, reached = [rollout.score for rollout in rollouts], [rollout.reached for rollout in rollouts]
+    values = [rollout.score for rollout in rollouts]
+    reached = [rollout.has_reached_goals for rollout in rollouts]
     surprises = [later_value - before for before, later_value in pairwise(values)]
     risen = max(0.0, idle_rollout.score - values[-1], *surprises)
-    values[-1], reached[-1] = max(values[-1], idle_rollout.score), reached[-1] or idle_rollout.reached
+    values[-1] = max(values[-1], idle_rollout.score)
+    reached[-1] = reached[-1] or idle_rollout.has_reached_goals
     for index in range(len(values) - 2, -1, -1):
         values[index] = max(values[index], values[index + 1])
         reached[index] = reached[index] or reached[index + 1]
@@ -186,7 +190,7 @@ def _build_account(
             continue
         points = values[index] - values[index + 1]
         label = _choose_label(points, 0.0 if moment.line == WAITING else surprises[index])
-        plan = rollouts[index].actions if points >= LABELS[-1][0] else ()
+        plan = rollouts[index].actions if points >= SEGMENT_LABELS[-1][0] else ()
         ends, input_count = (moment.run.tick, next_moment.run.tick), len(moment.run.journal)
         moves.append(
             RunSegment(*ends, moment.line, values[index], values[index + 1], label, plan, input_count)
@@ -205,13 +209,13 @@ def _build_account(
     return RegretAnalysis(tuple(parts), _compute_accuracy(moves), chance, doubt, risen)
 
 
-def _find_bound_gap(moments: Sequence[RunMoment], values: Sequence[float]) -> BoundGap | None:
+def _find_bound_gap(moments: Sequence[RunPosition], values: Sequence[float]) -> BoundGap | None:
     doubts = [
         BoundGap(moment.run.tick, value, moment.run.compute_upper_bound())
         for moment, value in zip(moments, values, strict=True)
     ]
-    widest = max(doubts, key=lambda doubt: doubt.most - doubt.known)
-    return widest if widest.most - widest.known >= LABELS[-1][0] else None
+    widest = max(doubts, key=lambda doubt: doubt.upper_bound - doubt.value)
+    return widest if widest.upper_bound - widest.value >= SEGMENT_LABELS[-1][0] else None
 
 
 def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
@@ -221,7 +225,7 @@ def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
     [Lichess, AccuracyPercent.scala]: the harmonic mean, and a mean whose weights grow with the changes of V
     around a segment.
     """
-    counted_moves = [move for move in moves if move.before >= LABELS[-1][0]]
+    counted_moves = [move for move in moves if move.before >= SEGMENT_LABELS[-1][0]]
     stretches = [
         stretch
         for act, grouped_moves in groupby(counted_moves, key=_is_action)
@@ -231,10 +235,11 @@ def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
         return 100.0
     stretch_values = [stretches[0][0].before, *(stretch[-1].after for stretch in stretches)]
     accuracies = [compute_accuracy(add_in_order(move.regret for move in stretch)) for stretch in stretches]
-    width = min(WINDOW[1], max(WINDOW[0], len(stretches) // 10))
+    width = min(WINDOW_RANGE[1], max(WINDOW_RANGE[0], len(stretches) // 10))
     weights = [
         min(
-            WEIGHT[1], max(WEIGHT[0], _compute_deviation(stretch_values[max(0, index + 2 - width) :][:width]))
+            WEIGHT_RANGE[1],
+            max(WEIGHT_RANGE[0], _compute_deviation(stretch_values[max(0, index + 2 - width) :][:width])),
         )
         for index in range(len(stretches))
     ]
@@ -253,8 +258,8 @@ def _compute_deviation(values: Sequence[float]) -> float:
     return math.sqrt(add_in_order((value - mean) * (value - mean) for value in values) / len(values))
 
 
-def _find_rollouts(
-    moments: Sequence[RunMoment], plans: Sequence[Sequence[Input]], quick: bool = False
+def _find_best_rollouts(
+    moments: Sequence[RunPosition], plans: Sequence[Sequence[Input]], quick: bool = False
 ) -> Slices[list[Rollout]]:
     """Return the best result from each moment.
 
@@ -267,9 +272,9 @@ def _find_rollouts(
         first, last = spans.pop()
         if last not in rollouts:
             rollouts[last] = yield from _find_best_rollout(moments[last], plans, rollouts[first], quick)
-        is_same_result = (rollouts[first].score, rollouts[first].reached) == (
+        is_same_result = (rollouts[first].score, rollouts[first].has_reached_goals) == (
             rollouts[last].score,
-            rollouts[last].reached,
+            rollouts[last].has_reached_goals,
         )
         if last - first > 1 and not is_same_result:
             middle = (first + last) // 2
@@ -282,7 +287,7 @@ def _find_rollouts(
 
 
 def _find_best_rollout(
-    moment: RunMoment,
+    moment: RunPosition,
     plans: Sequence[Sequence[Input]],
     earlier_rollout: Rollout | None = None,
     quick: bool = False,
@@ -307,7 +312,7 @@ def _find_best_rollout(
 
 
 def _improve_rollouts(
-    moments: Sequence[RunMoment],
+    moments: Sequence[RunPosition],
     rollouts: Sequence[Rollout],
     plans: Sequence[Sequence[Input]],
     node_limit: int,
@@ -320,7 +325,7 @@ def _improve_rollouts(
     """
     improved = yield from _improve_before_losses(moments, rollouts)
     looked = set[int]()
-    for _ in range(HARDER_MAX):
+    for _ in range(SEARCH_STARTS_MAX):
         improved = yield from _propagate_backward(moments, improved)
         poor = {
             position: next_rollout.score - rollout.score
@@ -345,23 +350,23 @@ def _improve_rollouts(
     return (yield from _propagate_backward(moments, improved))
 
 
-def _find_doubtful_moments(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> list[int]:
+def _find_doubtful_moments(moments: Sequence[RunPosition], rollouts: Sequence[Rollout]) -> list[int]:
     """Return the indexes of the moments just after an action, or after a large loss by waiting."""
     return [
         position + 1
         for position, (before, later_rollout) in enumerate(pairwise(rollouts))
-        if moments[position].line != WAITING or before.score - later_rollout.score >= LABELS[0][0]
+        if moments[position].line != WAITING or before.score - later_rollout.score >= SEGMENT_LABELS[0][0]
     ]
 
 
-def _compute_shortfall(moment: RunMoment, rollout: Rollout) -> float:
+def _compute_shortfall(moment: RunPosition, rollout: Rollout) -> float:
     """Return the difference between the upper bound and the score of *rollout*; 0 if it is small."""
     short = moment.run.compute_upper_bound() - rollout.score
-    return short if short >= LABELS[0][0] else 0.0
+    return short if short >= SEGMENT_LABELS[0][0] else 0.0
 
 
 def _improve_before_losses(
-    moments: Sequence[RunMoment], rollouts: Sequence[Rollout]
+    moments: Sequence[RunPosition], rollouts: Sequence[Rollout]
 ) -> Slices[list[Rollout]]:
     """Return *rollouts* with attempts to return, by one action, to the continuation before a loss."""
     improved, tries = list(rollouts), 0
@@ -369,19 +374,19 @@ def _improve_before_losses(
         rollout_before, next_index = improved[index], index + 1
         if (
             moment.line == WAITING
-            or rollout_before.score - improved[next_index].score < LABELS[-1][0]
-            or tries >= BRIDGED_MAX
+            or rollout_before.score - improved[next_index].score < SEGMENT_LABELS[-1][0]
+            or tries >= RETURN_ATTEMPTS_MAX
         ):
             continue
         tries += 1
-        improved[next_index] = yield from _try_bridged_rollout(
+        improved[next_index] = yield from _try_return(
             moments[next_index], improved[next_index], rollout_before, patient=True
         )
         yield from _propagate_forward(moments, improved, next_index)
     return improved
 
 
-def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], index: int) -> Slices[None]:
+def _propagate_forward(moments: Sequence[RunPosition], rollouts: list[Rollout], index: int) -> Slices[None]:
     """Try the continuation at *index* also from later moments."""
     for later_index in range(index + 1, len(rollouts)):
         rollout = rollouts[later_index - 1]
@@ -393,7 +398,7 @@ def _propagate_forward(moments: Sequence[RunMoment], rollouts: list[Rollout], in
         )
 
 
-def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
+def _propagate_backward(moments: Sequence[RunPosition], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
     """Return *rollouts*. Where V increases, the later continuation is also tried from the moment before."""
     better_rollouts = list(rollouts)
     for index in range(len(better_rollouts) - 2, -1, -1):
@@ -402,14 +407,12 @@ def _propagate_backward(moments: Sequence[RunMoment], rollouts: Sequence[Rollout
             # to wait as the run did is also a continuation
             better_rollouts[index] = replace(next_rollout, action_count=len(moment.run.journal))
         elif better_rollouts[index].score < next_rollout.score:
-            better_rollouts[index] = yield from _try_bridged_rollout(
-                moment, better_rollouts[index], next_rollout
-            )
+            better_rollouts[index] = yield from _try_return(moment, better_rollouts[index], next_rollout)
     return better_rollouts
 
 
-def _try_bridged_rollout(
-    moment: RunMoment, rollout: Rollout, target_rollout: Rollout, patient: bool = False
+def _try_return(
+    moment: RunPosition, rollout: Rollout, target_rollout: Rollout, patient: bool = False
 ) -> Slices[Rollout]:
     """Return *rollout*, or a better result that follows *target_rollout* at once or after one action."""
     run, remaining_plan = moment.run, target_rollout.actions[target_rollout.action_count :]
@@ -419,13 +422,13 @@ def _try_bridged_rollout(
     )
     known_plans = chain(
         [continuations.build_plan_continuation(remaining_plan)],
-        continuations.list_bridged_continuations(lines, remaining_plan),
+        continuations.list_prefixed_continuations(lines, remaining_plan),
     )
     return (yield from _improve_rollout(moment, rollout, known_plans, target_rollout.score, patient))
 
 
 def _improve_rollout(
-    moment: RunMoment,
+    moment: RunPosition,
     rollout: Rollout,
     candidates: Iterable[Continuation],
     threshold: float = math.inf,
@@ -443,7 +446,7 @@ def _improve_rollout(
     return rollout
 
 
-def _apply_waiting(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) -> list[Rollout]:
+def _apply_waiting(moments: Sequence[RunPosition], rollouts: Sequence[Rollout]) -> list[Rollout]:
     """Return *rollouts*; to wait as the run did also counts as a continuation."""
     new_rollouts = list(rollouts)
     for index in range(len(new_rollouts) - 2, -1, -1):
@@ -455,7 +458,7 @@ def _apply_waiting(moments: Sequence[RunMoment], rollouts: Sequence[Rollout]) ->
 
 
 def _search_from_moment(
-    moment: RunMoment, rollout: Rollout, plans: Sequence[Sequence[Input]], node_limit: int
+    moment: RunPosition, rollout: Rollout, plans: Sequence[Sequence[Input]], node_limit: int
 ) -> Slices[Rollout]:
     """Return *rollout*, or a better result that retries or a search find from *moment*.
 
@@ -465,49 +468,42 @@ def _search_from_moment(
     rollout = yield from _improve_rollout(
         moment, rollout, continuations.list_suffixes(run, plans, include_undelayed=False), patient=True
     )
-    search, remaining_plan = (
-        ParSearch(run.scenario, run.seed, start=run),
-        rollout.actions[rollout.action_count :],
-    )
+    search = ParSearch(run.scenario, run.seed, start=run)
+    remaining_plan = rollout.actions[rollout.action_count :]
     for _ in takewhile(
-        lambda _: search.nodes < node_limit,
+        lambda _: search.node_count < node_limit,
         search.run_steps([remaining_plan, (*continuations.list_repair_inputs(run), *remaining_plan)]),
     ):
         yield 0.9
     best = search.best
     if best is None or best.score <= rollout.score:
         return rollout
-    return Rollout(best.score, best.reached, (*run.journal, *best.actions), done_count)
+    return Rollout(best.score, best.has_reached_goals, (*run.journal, *best.actions), done_count)
 
 
 def _choose_label(regret: float, surprise: float) -> str:
-    if surprise >= BRILLIANT:
+    if surprise >= BRILLIANT_GAIN_MIN:
         return "brilliant"
-    return next((label for points, label in LABELS if regret >= points), "best")
+    return next((label for points, label in SEGMENT_LABELS if regret >= points), "best")
 
 
-def _collect_moments(drill: Drill) -> Slices[list[RunMoment]]:
+def _collect_positions(drill: Drill) -> Slices[list[RunPosition]]:
     """Collect the states before each evaluated action, at observations during waits, and at the end."""
     actions = [item for item in drill.journal if item.verb != "rewind"]
     order = sorted(
-        range(len(actions)), key=lambda at: (actions[at].verb != FINISH, is_inspection(actions[at]))
+        range(len(actions)), key=lambda at: (actions[at].verb != FINISH_VERB, is_inspection(actions[at]))
     )
     evaluated_indexes = set(order[:MOVES_MAX])
     stops = sorted({find_next_whole_second(event.tick) for event in drill.events if is_observable(event)})
     run = SearchDrill(drill.scenario, drill.seed)
-    moments: list[RunMoment] = []
+    moments: list[RunPosition] = []
 
     def note(line: str) -> None:
         before = moments[-1] if moments else None
         is_same_position = before is not None and len(before.run.journal) == len(run.journal)
         run_copy = run.fork()
-        moments.append(
-            RunMoment(
-                run_copy,
-                line,
-                before.baseline_run if is_same_position and before is not None else BaselineRun(run_copy),
-            )
-        )
+        baseline = before.baseline_run if is_same_position and before is not None else BaselineRun(run_copy)
+        moments.append(RunPosition(run_copy, line, baseline))
 
     for index, item in enumerate((*actions, None)):
         end = drill.tick if item is None else item.tick
@@ -536,7 +532,7 @@ TimedRollout = tuple[Tick, Rollout]
 
 
 def _find_last_chance(
-    moment: RunMoment, later_run: SearchDrill, rollout: Rollout, plans: Sequence[Sequence[Input]]
+    moment: RunPosition, later_run: SearchDrill, rollout: Rollout, plans: Sequence[Sequence[Input]]
 ) -> Slices[tuple[LastChance, tuple[TimedRollout, TimedRollout]]]:
     """Return the last chance to reach every goal, and the best results at it and just after it.
 
@@ -555,17 +551,17 @@ def _find_last_chance(
             low, rollout = step
         else:
             yield step
-    if low + to_ticks(continuations.NEAR_S) < later_run.tick:
-        later_run = yield from baseline.fork_at(low + to_ticks(continuations.NEAR_S))
+    if low + to_ticks(continuations.LAST_CHANCE_PRECISION_S) < later_run.tick:
+        later_run = yield from baseline.fork_at(low + to_ticks(continuations.LAST_CHANCE_PRECISION_S))
     run = yield from baseline.fork_at(low)
-    chance = yield from _build_last_chance(RunMoment(run, moment.line, baseline), later_run, rollout)
-    best = yield from _find_best_rollout(RunMoment(run, WAITING, baseline), plans, rollout)
+    chance = yield from _build_last_chance(RunPosition(run, moment.line, baseline), later_run, rollout)
+    best = yield from _find_best_rollout(RunPosition(run, WAITING, baseline), plans, rollout)
     baseline_run = baseline if len(later_run.journal) == len(run.journal) else BaselineRun(later_run)
-    later_rollout = yield from _find_best_rollout(RunMoment(later_run, WAITING, baseline_run), plans, best)
+    later_rollout = yield from _find_best_rollout(RunPosition(later_run, WAITING, baseline_run), plans, best)
     return chance, ((low, best), (later_run.tick, later_rollout))
 
 
-def _build_last_chance(moment: RunMoment, later_run: SearchDrill, rollout: Rollout) -> Slices[LastChance]:
+def _build_last_chance(moment: RunPosition, later_run: SearchDrill, rollout: Rollout) -> Slices[LastChance]:
     """Build the last chance: *rollout* reaches every goal from *moment*, but not from *later_run*."""
     missed = yield from _find_missed_goals(later_run.fork(), rollout.actions[rollout.action_count :])
     return LastChance(moment.run.tick, rollout.actions, rollout.action_count, moment.line, missed)
@@ -593,8 +589,9 @@ def _split_wait(move: RunSegment, boundary_rollouts: tuple[TimedRollout, TimedRo
     for tick, rollout in boundary_rollouts:
         if move.tick < tick < move.until:
             value = min(move.before, max(move.after, rollout.score))
-            parts.append(
-                replace(move, until=tick, after=value, label=_choose_label(move.before - value, 0.0))
+            label = _choose_label(move.before - value, 0.0)
+            parts.append(replace(move, until=tick, after=value, label=label))
+            move = replace(
+                move, tick=tick, before=value, plan=rollout.actions, shared_input_count=rollout.action_count
             )
-            move = replace(move, tick=tick, before=value, plan=rollout.actions, done=rollout.action_count)
     return [*parts, replace(move, label=_choose_label(move.regret, 0.0))]

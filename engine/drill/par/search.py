@@ -23,7 +23,7 @@ from engine.drill.par.shapes import BlunderFields
 from engine.drill.par.trials import (
     POINTS_MAX,
     Decision,
-    Key,
+    PlanKey,
     SearchLimits,
     SearchPlan,
     Trial,
@@ -33,10 +33,10 @@ from engine.drill.par.trials import (
 from engine.drill.time.cooperative_tasks import Slices, scale_progress
 from engine.inputs import Input
 
-DEEDS_MORE: Final = 3
+EXTRA_ACTIONS_MAX: Final = 3
 """Maximum number of actions of a plan in excess of the longest initial plan. Assumed."""
 
-Spread = Callable[[Sequence[Decision], SearchLimits, Set[bytes]], Iterator[Iterable[Trial | None]]]
+TryDecisions = Callable[[Sequence[Decision], SearchLimits, Set[bytes]], Iterator[Iterable[Trial | None]]]
 """Function (decisions, limits, known states) -> trials of each decision, in order.
 
 It may also return trials of known states. It returns None where the caller should only check the time.
@@ -59,19 +59,19 @@ class ParSearch(Struct):
     """Maximum number of actions of a plan. None means DEEDS_MORE more than the longest initial plan."""
     points_max: int = POINTS_MAX
     """Maximum number of decision points of a plan."""
-    offered: tuple[str, ...] | None = None
+    offered_lines: tuple[str, ...] | None = None
     """Input lines that plans may use; None means all that the seat can try."""
     start: SearchDrill | None = None
     """State from which plans start; None means the start of the drill. Plans contain only later actions."""
-    spread: Spread | None = None
+    spread: TryDecisions | None = None
     """Function that tries the decisions of a round in parallel. None means that this process tries them one
     by one.
     """
-    nodes: int = 0
+    node_count: int = 0
     """Number of plans that were played to their end."""
     complete: bool = False
     """True if all plans within actions_max and the decision points were tried."""
-    begun_with_all: bool = False
+    has_played_initial_plans: bool = False
     """True if all initial plans were played."""
     reference: SearchPlan | None = None
     """Reference solution as a plan; None without a solution."""
@@ -79,7 +79,9 @@ class ParSearch(Struct):
     """Best plan so far."""
     plans: list[SearchPlan] = field(default_factory=list)
     """Plans found so far, in the order of their discovery."""
-    _open: dict[int, list[tuple[tuple[float, int, bool], Key, int, SearchPlan]]] = field(default_factory=dict)
+    _open: dict[int, list[tuple[tuple[float, int, bool], PlanKey, int, SearchPlan]]] = field(
+        default_factory=dict
+    )
     """Number of actions -> plans whose variations were not yet tried, ordered by points, goals and novelty."""
     _facts: set[str] = field(default_factory=set)
     """Facts that any plan so far has produced."""
@@ -102,26 +104,26 @@ class ParSearch(Struct):
         start_inputs = [tuple(actions) for actions in seeds]
         if narrower_search is None and self.start is None:
             start_plans.append(trials.play_reference(self._build_rules()))
-            self.nodes += 1
+            self.node_count += 1
             self.reference = start_plans[0] if trials.start_drill.scenario.solution else None
         if narrower_search is None:
             start_inputs.insert(0, ())
         if self.actions_max is None:
             self.actions_max = (
                 max(len(actions) for actions in (*start_inputs, *(plan.actions for plan in start_plans)))
-                + DEEDS_MORE
+                + EXTRA_ACTIONS_MAX
             )
         for plan in start_plans:
             self._add_plan(plan)
         for actions in start_inputs:
             yield
             self._add_plan(trials.play(trials.start_drill.fork(), actions, self._build_rules()))
-            self.nodes += 1
-        self.begun_with_all = True
+            self.node_count += 1
+        self.has_played_initial_plans = True
         yield
         spread = self.spread or self._try_in_process
         while plans := self._pop_round():
-            decisions = [Decision(plan.actions, tick) for plan in plans for tick in plan.points]
+            decisions = [Decision(plan.actions, tick) for plan in plans for tick in plan.decision_ticks]
             for decision_trials in spread(decisions, self._build_rules(), self._known_hashes):
                 for trial in decision_trials:
                     if trial is None or self._accept_trial(trial):
@@ -131,23 +133,25 @@ class ParSearch(Struct):
     @property
     def shortest(self) -> SearchPlan | None:
         """Plan with the fewest actions among those that reach every goal; None if no plan does."""
-        return min((plan for plan in self.plans if plan.reached), key=_get_length_key, default=None)
+        return min((plan for plan in self.plans if plan.has_reached_goals), key=_get_length_key, default=None)
 
-    def build_blunder_test(self) -> Blunders:
+    def build_blunder_test(self) -> BlunderTest:
         """Return the test for blunders at the actions of the reference. It has not tried any action yet.
 
         If the reference is not fair or misses a goal, the actions are those of the best plan.
         """
         assert self._trials is not None and self.best is not None, "steps begins"
-        has_reference = self.reference is not None and self.reference.fair and self.reference.reached
+        has_reference = (
+            self.reference is not None and self.reference.fair and self.reference.has_reached_goals
+        )
         plan = self.reference if self.reference is not None and has_reference else self.best
         plans = [plan for plan in (self.best, self.shortest) if plan is not None]
-        return Blunders(self._trials, plan, self._build_rules(), plans)
+        return BlunderTest(self._trials, plan, self._build_rules(), plans)
 
     # -- internal
 
     def _build_rules(self) -> SearchLimits:
-        return SearchLimits(self.fair, self.actions_max or 0, self.points_max, self.offered)
+        return SearchLimits(self.fair, self.actions_max or 0, self.points_max, self.offered_lines)
 
     def _try_in_process(
         self, decisions: Sequence[Decision], rules: SearchLimits, known_states: Set[bytes]
@@ -170,7 +174,7 @@ class ParSearch(Struct):
         self._known_hashes.add(trial.state)
         if trial.plan is None:
             return False
-        self.nodes += 1
+        self.node_count += 1
         self._add_plan(trial.plan, trial.facts)
         return True
 
@@ -201,16 +205,16 @@ TESTED_ACTIONS_MAX: Final = 80
 Assumed: the error of the share is then at most a tenth in 19 of 20 cases.
 """
 
-POINT: Final = 0.1
+SCORE_STEP: Final = 0.1
 """Smallest difference between two total scores, in points."""
 
-STRIDE: Final = 47
+TEST_STRIDE: Final = 47
 """Distance between two actions that are tested in succession, so that any number of tests is spread evenly.
 Assumed: any prime number.
 """
 
 
-class Blunders(Struct):
+class BlunderTest(Struct):
     """Share of blunders among the actions that a seat can try. `run_steps` refines it.
 
     It can be read at any time.
@@ -225,17 +229,17 @@ class Blunders(Struct):
     rules: SearchLimits
     known_plans: Sequence[SearchPlan]
     """Plans whose remaining parts also serve as continuations."""
-    tried: int = 0
+    tested_count: int = 0
     """Number of tested actions."""
     blunder_count: int = 0
     """Number of blunders among the tested actions."""
 
     @property
-    def build_certificate_fields(self) -> BlunderFields:
+    def certificate_fields(self) -> BlunderFields:
         """Share of blunders as fields of a certificate; the share is None if no action was tested."""
         return {
-            "blunder_share": self.blunder_count / self.tried if self.tried else None,
-            "acts_tried": self.tried,
+            "blunder_share": self.blunder_count / self.tested_count if self.tested_count else None,
+            "acts_tried": self.tested_count,
             "choices": len([act for act in self.plan.actions if is_choice(act)]),
         }
 
@@ -245,14 +249,14 @@ class Blunders(Struct):
         for choice in self._list_choices():
             offered.append(choice)
             yield 0.0
-        order = sorted(range(len(offered)), key=lambda place: place * STRIDE % len(offered))[
+        order = sorted(range(len(offered)), key=lambda place: place * TEST_STRIDE % len(offered))[
             :TESTED_ACTIONS_MAX
         ]
         for number, position in enumerate(order):
             run, item, remaining_inputs = offered[position]
             drill = run.fork()
             try_input(drill, item)
-            self.tried += 1
+            self.tested_count += 1
             self.blunder_count += yield from self._check_blunder(drill, remaining_inputs, number / len(order))
             yield number / len(order)
 
@@ -291,12 +295,12 @@ class Blunders(Struct):
             continuations.BaselineRun(drill),
             drill,
             continuations.list_continuations(drill, plans),
-            score_min + POINT,
+            score_min + SCORE_STEP,
         )
         rollout = yield from scale_progress(rollout_search, share, share)
         return rollout.score <= score_min
 
 
-def is_choice(act: Input) -> bool:
+def is_choice(action: Input) -> bool:
     """Return whether the action can be a blunder. Inspections and messages cannot."""
-    return act.verb == "answer" or not needs_no_evidence(act)
+    return action.verb == "answer" or not needs_no_evidence(action)

@@ -18,7 +18,7 @@ from engine.drill.authoring.conditions import UNREACHED_TICK
 from engine.drill.authoring.facts import SentBatch
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging import score
-from engine.drill.judging.counterfactual import REFUSED_S, was_refused
+from engine.drill.judging.counterfactual import REFUSAL_DELAY_S, was_batch_refused
 from engine.drill.judging.score import TOTAL_MAX, Score
 from engine.drill.par.observability import find_next_whole_second, is_observable
 from engine.drill.running import modes
@@ -33,7 +33,7 @@ from engine.model.world import FieldUse, PartKey, list_parts
 from engine.overrides import override
 from engine.verbs.lines import parse_line
 
-GROWING: Final = list_attributes(StorageRule.SEARCHED)
+GROWING_LISTS: Final = list_attributes(StorageRule.SEARCHED)
 """Lists that a fork extends independently. All other records of the past stay empty in a search."""
 
 
@@ -48,7 +48,7 @@ class SearchDrill(Drill):
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str = DrillMode.PRACTICE
     ) -> None:
-        self.marks = IncrementalHash()
+        self.incremental_hash = IncrementalHash()
         self._final: Score | None = None
         """Score of a finished drill; None before."""
         super().__init__(scenario, seed, mode)
@@ -60,7 +60,7 @@ class SearchDrill(Drill):
             self.world.flow.enable_run_cache()
         twin = self.fork_shallow()
         fields = twin.__dict__
-        for name in GROWING:
+        for name in GROWING_LISTS:
             fields[name] = fields[name].copy()
         twin._parts_asked, twin._asked_besides = self._parts_asked, self._asked_besides
         twin._settlings, twin._changed = self._settlings, self._changed
@@ -85,7 +85,7 @@ class SearchDrill(Drill):
             else score.compute_upper_bound(self._build_scored_run(), threshold)
         )
 
-    def _sample_target(self) -> None:
+    def _get_sample_target(self) -> None:
         """Store no samples for charts."""
 
     def _find_next_record_tick(self) -> Tick:
@@ -107,8 +107,8 @@ def compute_transposition_key(drill: SearchDrill) -> bytes:
     The key omits texts, rows of monitors and the serial numbers of timers. It includes everything in the past
     that the rules of the score examine: every batch and every action in the rubric.
     """
-    world, marks = drill.world, drill.marks
-    parts = {name: part for name, part in zip(MATTERS, PARTS_THAT_MATTER(world), strict=True) if part}
+    world, marks = drill.world, drill.incremental_hash
+    parts = {name: part for name, part in zip(DECIDING_PARTS, GET_DECIDING_PARTS(world), strict=True) if part}
     mark = marks.hash_parts("conduct", dict(enumerate(drill._batches)), _summarize_batch)
     mark ^= marks.hash_parts("goals", drill.goals) ^ marks.hash_parts("answers", drill.answers)
     mark ^= marks.hash_parts("faults", dict(enumerate(world.faults)))
@@ -139,17 +139,19 @@ def _summarize_batch(batch: SentBatch) -> tuple[Tick, str | None, str]:
     return batch.tick, batch.server, batch.text
 
 
-MATTERS: Final = list_parts(FieldUse.DECIDE)
+DECIDING_PARTS: Final = list_parts(FieldUse.DECIDE)
 """Parts of a world that determine its future."""
 
-PARTS_THAT_MATTER: Final[Callable[[World], tuple[Mapping[object, object], ...]]] = attrgetter(*MATTERS)
+GET_DECIDING_PARTS: Final[Callable[[World], tuple[Mapping[object, object], ...]]] = attrgetter(
+    *DECIDING_PARTS
+)
 """Function that returns the parts of a world that determine its future."""
 
 
 # --- incremental hashes of dictionaries of frozen parts ---------------------------------------------------
 # Only parts that have changed since the last call are hashed again.
 
-BYTES: Final = 16
+HASH_BYTES: Final = 16
 """Length of a hash in bytes. It is long enough to exclude accidental collisions in a search."""
 
 
@@ -174,19 +176,19 @@ class HashedDict(Struct):
     keys: Sequence[object]
     values: list[object]
     parts: list[HashedPart]
-    before: list[HashedPart]
+    previous_parts: list[HashedPart]
     """Parts before their last change. Forks of the same run often return to them."""
-    mark: int
+    hash_value: int
     """Hash of the whole dictionary."""
 
 
-_encoded: Final = Encoder(order="deterministic", enc_hook=repr).encode
+_encode: Final = Encoder(order="deterministic", enc_hook=repr).encode
 
 
 def encode_part(part: object) -> bytes:
     """Encode a part as bytes. Different parts of a class have different bytes."""
     try:
-        return _encoded(part)
+        return _encode(part)
     except (
         OverflowError,
         UnicodeEncodeError,
@@ -212,35 +214,37 @@ class IncrementalHash:
         return IncrementalHash, ()
 
     def hash_parts(
-        self, name: str, parts: Mapping[PartKey, Part], matters: Callable[[Part], object] | None = None
+        self, name: str, parts: Mapping[PartKey, Part], get_content: Callable[[Part], object] | None = None
     ) -> int:
         """Return the hash of *parts*, which does not depend on their order.
 
-        *name* identifies the dictionary. *matters* returns the relevant content of a part.
+        *name* identifies the dictionary. *get_content* returns the relevant content of a part.
         """
         if not parts:
             return 0
 
         def hash_part(key: object, value: Part) -> HashedPart:
             part_key = f"{name} {key!r} ".encode()
-            mark = _compute_digest(part_key + encode_part(value if matters is None else matters(value)))
+            mark = _compute_digest(
+                part_key + encode_part(value if get_content is None else get_content(value))
+            )
             return HashedPart(value, int.from_bytes(mark, "big"))
 
         keys, values = list(parts), list(parts.values())
         hashed = self._hashed_dicts.get(name)
         if hashed is None or hashed.keys != keys:
             hashed = self._hashed_dicts[name] = self._rebuild(hashed, keys, values, hash_part)
-            return hashed.mark
+            return hashed.hash_value
         for index in compress(count(), map(is_not, values, hashed.values)):
-            value, hashed_part, before = values[index], hashed.parts[index], hashed.before[index]
+            value, hashed_part, before = values[index], hashed.parts[index], hashed.previous_parts[index]
             new_hashed_part = before if before.value is value else hash_part(keys[index], value)
-            hashed.values[index], hashed.parts[index], hashed.before[index] = (
+            hashed.values[index], hashed.parts[index], hashed.previous_parts[index] = (
                 value,
                 new_hashed_part,
                 hashed_part,
             )
-            hashed.mark ^= hashed_part.mark ^ new_hashed_part.mark
-        return hashed.mark
+            hashed.hash_value ^= hashed_part.mark ^ new_hashed_part.mark
+        return hashed.hash_value
 
     def _rebuild(
         self,
@@ -260,7 +264,7 @@ class IncrementalHash:
 
 
 def _compute_digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=BYTES).digest()
+    return hashlib.blake2b(data, digest_size=HASH_BYTES).digest()
 
 
 # --- actions that are retried until they are accepted, as a person repeats a refused command --------------
@@ -276,8 +280,8 @@ def is_accepted(drill: SearchDrill, line: str) -> bool:
         item = trial.apply_line(line)
     except InputError:
         return False
-    trial.advance_to(trial.tick + to_ticks(REFUSED_S))
-    return item.verb != "sql" or not was_refused(trial, item)
+    trial.advance_to(trial.tick + to_ticks(REFUSAL_DELAY_S))
+    return item.verb != "sql" or not was_batch_refused(trial, item)
 
 
 def find_unlock_tick(drill: SearchDrill, input_: Input) -> Tick:

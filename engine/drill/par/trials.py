@@ -34,7 +34,7 @@ from engine.drill.running.solution import find_default_end, play_solution
 from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 
-WAITS_S: Final = (10.0, 30.0, 60.0)
+DECISION_DELAYS_S: Final = (10.0, 30.0, 60.0)
 """Seconds after an observation of additional decision points, at which a plan can act instead of at once.
 Assumed.
 """
@@ -42,10 +42,10 @@ Assumed.
 POINTS_MAX: Final = 16
 """Maximum number of decision points of a run. Assumed: a DBA would reconsider as often."""
 
-BEGIN: Final = to_ticks(1.0)
+FIRST_DECISION_TICK: Final = to_ticks(1.0)
 """Tick of the first decision point, before any observation."""
 
-Key = tuple[float, int, tuple[tuple[Tick, str], ...]]
+PlanKey = tuple[float, int, tuple[tuple[Tick, str], ...]]
 """Sort key of a plan: points, number of actions, actions with their times."""
 
 
@@ -54,19 +54,19 @@ class SearchPlan(Struct, frozen=True):
 
     actions: tuple[Input, ...]
     score: float
-    reached: bool
+    has_reached_goals: bool
     """True if every goal is reached."""
     fair: bool
     """True if the plan uses only what the seat could observe."""
-    points: tuple[Tick, ...] = ()
+    decision_ticks: tuple[Tick, ...] = ()
     """Ticks of the decision points in the run of the plan."""
-    sprung: frozenset[str] = frozenset()
+    sprung_traps: frozenset[str] = frozenset()
     """Traps into which the plan falls: forbidden states and scored actions, by their names in
     Drill.first_held.
     """
     met_parts: int = 0
     """Number of parts of goals that are met at the end."""
-    happened: tuple[int, ...] = ()
+    timeline_counts: tuple[int, ...] = ()
     """Number of timeline events before each action."""
 
     @property
@@ -75,7 +75,7 @@ class SearchPlan(Struct, frozen=True):
         return [item.line for item in self.actions]
 
     @property
-    def key(self) -> Key:
+    def key(self) -> PlanKey:
         """Sort key that puts the best plan first: more points, then fewer actions, then earlier actions."""
         return (
             -self.score,
@@ -95,7 +95,7 @@ class SearchLimits(Struct, frozen=True):
     """Maximum number of actions of a plan."""
     points_max: int = POINTS_MAX
     """Maximum number of decision points of a plan."""
-    offered: tuple[str, ...] | None = None
+    offered_lines: tuple[str, ...] | None = None
     """Input lines that plans may use; None means all that the seat can try."""
 
 
@@ -119,7 +119,7 @@ class Trial(Struct, frozen=True):
     """Facts that the plan produces; empty if its score cannot be exceeded."""
 
 
-Part = tuple[int, int]
+NeighborPart = tuple[int, int]
 """(number from 0, count): one of *count* equal parts of the neighbors at a decision point."""
 
 ALL_NEIGHBORS: Final = (0, 1)
@@ -129,7 +129,7 @@ ALL_NEIGHBORS: Final = (0, 1)
 class DecisionState(Struct, frozen=True):
     """State of a plan's run at a decision, with all neighbors of the plan."""
 
-    asked: tuple[Decision, SearchLimits]
+    decision_key: tuple[Decision, SearchLimits]
     """Decision and limits that this state belongs to."""
     run: SearchDrill
     remaining_count: int
@@ -159,7 +159,7 @@ class Trials:
     """End of the drill without actions; None until it is needed."""
     _last_decision: tuple[Decision, SearchDrill, list[Input]] | None = None
     """Preceding decision and its run, from which the next decision of the same plan continues."""
-    _crossing: DecisionState | None = None
+    _decision_state: DecisionState | None = None
     """State at the latest decision, kept because its neighbors may be tried in several parts."""
 
     def __post_init__(self) -> None:
@@ -169,14 +169,16 @@ class Trials:
             HiddenCauses(self.scenario, self.seed) if self.scenario.variants and self.start is None else None
         )
         self._causes = causes if causes is not None and causes.has_alternatives else None
-        self._known_lines = list_scenario_lines(self.start_drill.scenario, looking=self._causes is not None)
+        self._known_lines = list_scenario_lines(
+            self.start_drill.scenario, include_inspections=self._causes is not None
+        )
 
     def try_neighbors(
         self,
         decision: Decision,
         rules: SearchLimits,
         known_states: Container[bytes] = (),
-        part: Part = ALL_NEIGHBORS,
+        part: NeighborPart = ALL_NEIGHBORS,
     ) -> Iterator[Trial | None]:
         """Yield a trial of each neighbor of a plan at one of its decision points.
 
@@ -212,11 +214,11 @@ class Trials:
         return len(self._get_decision_state(decision, rules).neighbors)
 
     def _get_decision_state(self, decision: Decision, rules: SearchLimits) -> DecisionState:
-        if self._crossing is None or self._crossing.asked != (decision, rules):
+        if self._decision_state is None or self._decision_state.decision_key != (decision, rules):
             run, remaining_inputs = self._play_to_decision(decision)
             neighbors = () if run.finished else tuple(self.list_neighbors(run, remaining_inputs, rules))
-            self._crossing = DecisionState((decision, rules), run, len(remaining_inputs), neighbors)
-        return self._crossing
+            self._decision_state = DecisionState((decision, rules), run, len(remaining_inputs), neighbors)
+        return self._decision_state
 
     def _play_idle(self) -> SearchDrill:
         """Return the end of the drill without actions. Cached."""
@@ -261,7 +263,11 @@ class Trials:
     def list_candidates(self, run: SearchDrill, rules: SearchLimits) -> Iterator[Input]:
         """Yield the inputs that the seat can try now."""
         is_blind = _lacks_evidence(run, rules)
-        for line in rules.offered if rules.offered is not None else list_candidates(run, self._known_lines):
+        for line in (
+            rules.offered_lines
+            if rules.offered_lines is not None
+            else list_candidates(run, self._known_lines)
+        ):
             verb, _, arguments = line.partition(" ")
             if not is_blind or verb == "answer":
                 yield Input(run.tick, verb, (arguments,))
@@ -292,7 +298,7 @@ class Trials:
             is_fair_plan = self._causes.find_guess(journal) is None
         reached = all(state.is_reached for state in drill.goals.values())
         sprung_traps = frozenset(name for name, tick in drill.first_held.items() if tick is not None)
-        first = BEGIN if self.start is None else self.start.tick
+        first = FIRST_DECISION_TICK if self.start is None else self.start.tick
         happened = tuple(bisect(drill.story_ticks, item.tick) for item in journal)
         points = _find_decision_points(drill, first)[: rules.points_max]
         return SearchPlan(
@@ -329,7 +335,7 @@ def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, .
     }
     shown_moments = sorted(tick for tick in ticks if tick >= first_tick)
     for tick, next_tick in zip(shown_moments, [*shown_moments[1:], drill.tick], strict=True):
-        ticks |= {t for wait in WAITS_S if (t := tick + to_ticks(wait)) < next_tick}
+        ticks |= {t for wait in DECISION_DELAYS_S if (t := tick + to_ticks(wait)) < next_tick}
     return tuple(sorted(tick for tick in ticks if first_tick <= tick < drill.tick))
 
 
@@ -338,7 +344,7 @@ def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, .
 # This is best-first width search with width 1 (Lipovetzky and Geffner, AAAI 2017): a state is new if it has a
 # fact that no earlier state had.
 
-PARTS: Final = (
+OBSERVABLE_PARTS: Final = (
     "computers", "instances", "links", "copies", "witnesses", "clients", "nodes", "groups", "replicas", "listeners",
 )  # fmt: skip
 """Observable parts of a world."""
@@ -350,7 +356,7 @@ def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
     A fact is a text without numbers.
     """
     facts = {f"{batch.server} {number}" for batch in drill._batches for number in batch.errors}
-    for part in PARTS:
+    for part in OBSERVABLE_PARTS:
         before, new_value = getattr(idle.world, part), getattr(drill.world, part)
         for key, value in new_value.items():
             if value is not before.get(key):
@@ -383,11 +389,11 @@ def count_held_parts(drill: SearchDrill) -> int:
 
 # --- trials as jobs of a worker process, which receives only the text of the drill ------------------------
 
-Drill = tuple[str, str, int]
+DrillSource = tuple[str, str, int]
 """(name of the scenario, text of the scenario, seed)."""
 
 
-def warm_up(drill: Drill) -> None:
+def warm_up(drill: DrillSource) -> None:
     """Load everything that jobs for the drill need."""
     trials = _load_trials(drill)
     trials.play(trials.start_drill.fork(), (), SearchLimits())
@@ -395,32 +401,33 @@ def warm_up(drill: Drill) -> None:
 
 def run_trials(
     search: str,
-    drill: Drill,
+    drill: DrillSource,
     rules: SearchLimits,
-    news: Sequence[bytes],
+    new_states: Sequence[bytes],
     decision: Decision,
-    part: Part,
-    keep: bool,
+    part: NeighborPart,
+    remembers_own_states: bool,
 ) -> list[Trial]:
     """Return the trials of a part of a decision, except those with known states.
 
-    *search*: key of the search. *news*: states that have become known since the last job. *keep*: True if
+    *search*: key of the search. *new_states*: states that have become known since the last job.
+    *remembers_own_states*: True if
     states found by this process count as known for its later jobs. This is allowed only if the process runs
     all its jobs in order and none is repeated, because the caller then knows these states.
     """
     states = _get_known_states(search, rules)
-    states.update(news)
+    states.update(new_states)
     trials = []
     for trial in _load_trials(drill).try_neighbors(decision, rules, states, part):
         if trial is not None:
             trials.append(trial)
-            if keep:
+            if remembers_own_states:
                 states.add(trial.state)
     return trials
 
 
 @lru_cache(maxsize=1)
-def _load_trials(drill: Drill) -> Trials:
+def _load_trials(drill: DrillSource) -> Trials:
     name, text, seed = drill
     return Trials(load_scenario(text, f"{name}.toml"), seed)
 

@@ -13,7 +13,7 @@ from engine.chance import RandomStream
 from engine.cluster import commands, config, instances, quorum
 from engine.constants import START_TIMES
 from engine.drill.authoring import facts
-from engine.drill.authoring.cluster_references import is_basic
+from engine.drill.authoring.cluster_references import is_basic_group
 from engine.drill.authoring.schema import (
     AvailabilityGroupSpec,
     ClusterSpec,
@@ -50,7 +50,7 @@ from engine.model import (
 from engine.protocol import clients, endpoints, groups, jobs, names, network, startup, streams
 from engine.verbs.lines import parse_line
 
-ENDPOINT: Final = "Hadr_endpoint"
+HADR_ENDPOINT_NAME: Final = "Hadr_endpoint"
 """Name of the endpoint that the New Availability Group wizard creates. Known from public scripts, which rely
 on it.
 """
@@ -74,14 +74,14 @@ def add_clusters(world: World, scenario: Scenario) -> None:
             no_tempdb_path=spec.no_tempdb_path,
             service_account=spec.service_account,
             endpoint=model.Endpoint(
-                name=ENDPOINT, port=end.port, state=model.EndpointState[end.state], role=end.role
+                name=HADR_ENDPOINT_NAME, port=end.port, state=model.EndpointState[end.state], role=end.role
             ),
         )
         _add_role(world, owner.name, instances.build_role(spec.name, spec.owners, number))
 
 
 def _add_cluster(world: World, spec: ClusterSpec) -> None:
-    threshold, cross = quorum.THRESHOLDS.get(spec.windows, quorum.THRESHOLDS_SINCE_2016)
+    threshold, cross = quorum.HEARTBEAT_THRESHOLDS.get(spec.windows, quorum.THRESHOLDS_SINCE_2016)
     cluster = world.clusters[spec.name] = model.Cluster(
         name=spec.name,
         windows=spec.windows,
@@ -153,7 +153,7 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupS
             backup_preference=group.backup_preference,
             db_failover=group.db_failover,
             required_synchronized=group.required_synchronized,
-            basic=is_basic(scenario, group),
+            basic=is_basic_group(scenario, group),
             listener=listener,
         )
         owner = world.instances[group.primary].computer
@@ -317,9 +317,9 @@ def start_world(scenario: Scenario, seed: int) -> World:
         if database.name in grouped:
             add_group_database(world, grouped[database.name], partial(_build_copy, named_spec, number), name)
         elif session is None:
-            _add_unmirrored(world, named_spec, number)
+            _add_unmirrored_copy(world, named_spec, number)
         else:
-            _add_mirrored(world, named_spec, number, session)
+            _add_mirrored_copies(world, named_spec, number, session)
     _add_clients(world, scenario)
     for key in sorted(world.copies):
         if world.copies[key].db_state is DbState.ONLINE and not is_secondary(world, key):
@@ -348,7 +348,7 @@ def _choose_endpoint_name(scenario: Scenario, server: str) -> str:
         server in (session.principal, session.mirror, session.witness) for session in scenario.sessions
     )
     clustered = any(server in cluster.nodes for cluster in scenario.clusters)
-    return ENDPOINT if clustered and not mirrored else model.Endpoint().name
+    return HADR_ENDPOINT_NAME if clustered and not mirrored else model.Endpoint().name
 
 
 def _build_instance(server: ServerSpec, host: int, endpoint_name: str) -> model.Instance:
@@ -401,7 +401,7 @@ def _build_copy(database: DatabaseSpec, number: int, server: str) -> model.Datab
     )
 
 
-def _add_unmirrored(world: World, database: DatabaseSpec, number: int) -> None:
+def _add_unmirrored_copy(world: World, database: DatabaseSpec, number: int) -> None:
     server = database.server
     assert server is not None, "checked: a database has a server or a session"
     world.copies[server, database.name] = _build_copy(database, number, server)
@@ -410,7 +410,7 @@ def _add_unmirrored(world: World, database: DatabaseSpec, number: int) -> None:
         world.copies[target, database.name] = restored
 
 
-def _add_mirrored(world: World, database: DatabaseSpec, number: int, session: SessionSpec) -> None:
+def _add_mirrored_copies(world: World, database: DatabaseSpec, number: int, session: SessionSpec) -> None:
     """Add both copies of a session, the knowledge of each server, and the witness's record."""
     guid = world.create_session(database.name)
     witness = session.witness
@@ -433,7 +433,7 @@ def _add_mirrored(world: World, database: DatabaseSpec, number: int, session: Se
                 witness_address=format_address(world, witness) if witness else None,
                 witness_state=WitnessState.CONNECTED if witness else WitnessState.UNKNOWN,
                 timeout_s=session.timeout_s,
-                trace=roles.STEADY_TRACE[role, state, witness is not None],
+                trace=roles.STABLE_STATE_IDS[role, state, witness is not None],
             ),
         )
     network.open_contact(world, guid, session.principal, session.mirror)
@@ -469,7 +469,7 @@ def _add_clients(world: World, scenario: Scenario) -> None:
             else None,
         )
         if not serves:
-            clients.look_for_server(world, client.name)
+            clients.restart_application(world, client.name)
 
 
 def _start_flow(world: World, owner: Key) -> None:

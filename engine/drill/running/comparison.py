@@ -15,13 +15,13 @@ LAN_RTT_MS_MAX: Final = 2.0
 LAN_MBPS_MIN: Final = 1000.0
 """Minimum bandwidth of a local network: that of the white paper's test site. Documented [WP appendix A]."""
 
-SCALE_RANGE: Final = (0.9, 1.1)
+CONNECTION_RATIO_RANGE: Final = (0.9, 1.1)
 """Range in which the number of connections, divided by the white paper's 1,000, counts as comparable.
 Assumed.
 """
 
 
-NO_ROW: Final = {
+NO_ROW_REASONS: Final = {
     "automatic": build_message("the published table has no automatic failover for this cause"),
     "manual": build_message("the published table has no manual failover for this cause"),
     "forced": build_message("the published table has no forced failover for this cause"),
@@ -31,14 +31,14 @@ NO_ROW: Final = {
 
 def find_published_time(world: World, failover: Failover) -> tuple[float, str] | None:
     """Return (seconds, reference) of the matching row of Table 6; None if the conditions differ."""
-    if explain_difference(world, failover):
+    if describe_differences(world, failover):
         return None
     name, idle_s, loaded_s = FAILOVER_S[failover.cause]
     load = "normal load" if failover.under_load else "no load"
     return (loaded_s if failover.under_load else idle_s), f"{REFERENCE}, {name}, {load}"
 
 
-def explain_difference(world: World, failover: Failover) -> str:
+def describe_differences(world: World, failover: Failover) -> str:
     """Describe how the failover differs from the white paper's conditions, for the trainee.
 
     The result is empty if the failover is comparable.
@@ -53,7 +53,7 @@ def explain_difference(world: World, failover: Failover) -> str:
     if failover.cause not in FAILOVER_S:
         return build_message("the published table has no row for this cause ({cause})", cause=failover.cause)
     if failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
-        return NO_ROW[failover.kind]
+        return NO_ROW_REASONS[failover.kind]
     if copy is None or prerequisites.get_safety_word(copy) != "FULL":
         return build_message("the paper measured with SAFETY FULL")
     witness = prerequisites.get_witness(copy)
@@ -63,7 +63,7 @@ def explain_difference(world: World, failover: Failover) -> str:
         return build_message("the paper measured with one mirrored database")
     if failover.under_load and copy.workload != "Workload1":
         return build_message("the paper measured with Workload1, not {name}", name=copy.workload)
-    if failover.under_load and not SCALE_RANGE[0] <= copy.scale <= SCALE_RANGE[1]:
+    if failover.under_load and not CONNECTION_RATIO_RANGE[0] <= copy.scale <= CONNECTION_RATIO_RANGE[1]:
         return build_message(
             "the paper measured with 1,000 connections, not {scale:g} times as many", scale=copy.scale
         )

@@ -18,10 +18,10 @@ from engine.flow import Level
 from engine.model import Client, Tick, World, to_ticks
 from engine.model.world import FieldUse, list_parts
 
-PARTS_ASKED: Final[Callable[[World], tuple[object, ...]]] = attrgetter(*list_parts(FieldUse.ASK))
+GET_CONDITION_PARTS: Final[Callable[[World], tuple[object, ...]]] = attrgetter(*list_parts(FieldUse.ASK))
 """Function that returns the parts of a world that conditions use."""
 
-OF_CLIENT: Final[Callable[[Client], tuple[object, ...]]] = attrgetter(
+GET_CLIENT_ATTRIBUTES: Final[Callable[[Client], tuple[object, ...]]] = attrgetter(
     "connected_to", "failed_logins", "data_source", "databases", "read_only", "multi_subnet", "driver",
     "command_timeout_s",
 )  # fmt: skip
@@ -33,11 +33,11 @@ login attempt.
 class PollState(Struct, frozen=True):
     """Results of a poll, and the data that decide when the next poll is necessary."""
 
-    quiet: dict[str, Test]
+    static_tests: dict[str, Test]
     """Conditions whose result only events can change -> test."""
-    moving: dict[str, ConditionQuery]
+    timed_queries: dict[str, ConditionQuery]
     """Conditions whose result may change without an event -> evaluation."""
-    held: dict[str, bool]
+    results: dict[str, bool]
     """Condition -> result at the poll."""
     answers: list[object]
     """Data outside the world that conditions used at the poll."""
@@ -97,10 +97,10 @@ class ConditionPoller(DrillState):
         if self._is_unchanged():
             return False
         self._settlings = self.world.settlings
-        parts = PARTS_ASKED(self.world)
+        parts = GET_CONDITION_PARTS(self.world)
         batch_counts = len(self._batches), len(self._operations)
         watched_values = [
-            *map(OF_CLIENT, self.world.clients.values()),
+            *map(GET_CLIENT_ATTRIBUTES, self.world.clients.values()),
             *batch_counts,
             self.calls,
             *self._collect_answers(),
@@ -143,13 +143,13 @@ class ConditionPoller(DrillState):
         self._has_changed()
         self._looking, watch = True, self._watch
         facts = self._build_facts()
-        results = {text: ask(facts) for text, ask in watch.moving.items()}
-        held_texts = watch.held | {text: answer.holds for text, answer in results.items()}
+        results = {text: ask(facts) for text, ask in watch.timed_queries.items()}
+        held_texts = watch.results | {text: answer.holds for text, answer in results.items()}
         if self._changed:
-            held_texts |= {text: test(facts) for text, test in watch.quiet.items()}
+            held_texts |= {text: test(facts) for text, test in watch.static_tests.items()}
         if (
             self.world.tick >= watch.tick
-            or held_texts != watch.held
+            or held_texts != watch.results
             or watch.answers != self._collect_answers()
         ):
             self._held = held_texts
@@ -157,12 +157,12 @@ class ConditionPoller(DrillState):
             texts, tick = self._plan_next_poll()
             conditions = {text: self._get_condition(text) for text in texts}
             quiet = {
-                text: condition.test for text, condition in conditions.items() if condition.answer is None
+                text: condition.test for text, condition in conditions.items() if condition.evaluate is None
             }
             moving = {
-                text: condition.answer
+                text: condition.evaluate
                 for text, condition in conditions.items()
-                if condition.answer is not None
+                if condition.evaluate is not None
             }
             held_texts = {text: self.is_condition_met(text) for text in texts}
             watch = self._watch = PollState(quiet, moving, held_texts, self._collect_answers(), tick)
@@ -191,7 +191,7 @@ class ConditionPoller(DrillState):
         ):  # a lab has no questions
             answer = self.answers[inquiry.name]
             if answer.void_tick is not None or (
-                answer.asked_tick is not None and questions.is_settled(inquiry, answer)
+                answer.asked_tick is not None and questions.is_inquiry_settled(inquiry, answer)
             ):
                 continue
             if answer.asked_tick is not None:

@@ -22,10 +22,10 @@ from engine.drill.judging.shapes import Report
 from engine.drill.running import comparison, modes, questions, rewind
 from engine.drill.running.condition_polling import ConditionPoller
 from engine.drill.running.modes import DrillMode
-from engine.drill.running.questions import Inquiry, InquiryAnswer, OpenedHint, format_goal_news, update_goal
-from engine.drill.running.state import HASH_EVERY, DrillEnd, SampledState, StateHash
+from engine.drill.running.questions import Inquiry, InquiryAnswer, OpenedHint, format_goal_change, update_goal
+from engine.drill.running.state import HASH_INTERVAL, DrillEnd, SampledState, StateHash
 from engine.drill.team import rights
-from engine.drill.team.calls import HEARS, Calls, update_calls
+from engine.drill.team.calls import MESSAGE_HANDLERS, Calls, update_calls
 from engine.drill.time.snapshots import attach_history, measure_lengths
 from engine.events import (
     AnswerData,
@@ -63,10 +63,10 @@ world's randomness. The value is arbitrary.
 """
 
 
-ACTS: Final = frozenset({"fault", "note", "answer", "powershell", "sql"})
+ACTION_KINDS: Final = frozenset({"fault", "note", "answer", "powershell", "sql"})
 """Kinds of events that are actions. In a team, the text of such an event begins with the role."""
 
-SPOKEN: Final = {
+MESSAGE_TEMPLATES: Final = {
     "call": mark("{role} to {other}: {text}"),
     "read-back": mark("{role} reads back to {other}: {text}"),
     "confirm": mark("{role} confirms the read-back of {other}"),
@@ -83,7 +83,7 @@ SAMPLED_ROWS_MAX: Final = 360_000
 """Product of samples and databases after which the interval grows: an hour of a hundred databases, about 30
 MB. With the longer intervals, a day takes 52 MB and a week 71 MB. Assumed.
 """
-SAMPLED_EVERY: Final = ((300 * TICKS_PER_S, 2.0), (60 * TICKS_PER_S, 1.5), (10 * TICKS_PER_S, 1.0))
+SAMPLE_INTERVALS: Final = ((300 * TICKS_PER_S, 2.0), (60 * TICKS_PER_S, 1.5), (10 * TICKS_PER_S, 1.0))
 """(ticks between samples, share of SAMPLES_MAX and SAMPLED_ROWS_MAX from which this interval applies),
 longest interval first.
 
@@ -92,7 +92,7 @@ A week of one database has 50,000 samples.
 
 
 class Drill(ConditionPoller):
-    """Run of a scenario. Only `apply_line`, `apply_item` and `advance_to` may change it.
+    """Run of a scenario. Only `apply_line`, `apply_input` and `advance_to` may change it.
 
     Goals, scored actions and timeline conditions are evaluated at whole seconds. Within a tick, timers come
     first, then this evaluation, then the inputs of the timeline, then those of the trainee. The result does
@@ -132,14 +132,14 @@ class Drill(ConditionPoller):
             )
             self._record_events(
                 simulator.advance_world(
-                    world, end_tick, (), self._sample_target(), to_event, to_change=is_unchanged
+                    world, end_tick, (), self._get_sample_target(), to_event, to_change=is_unchanged
                 )
             )
             self._record_samples(start_tick)
             if world.tick % TICKS_PER_S == 0 and self._may_have_changed():
                 self._poll_conditions()
             self._apply_due_inputs()
-            if world.tick % HASH_EVERY == 0:
+            if world.tick % HASH_INTERVAL == 0:
                 self._record_hash()
         return self.events[first_event:]
 
@@ -149,14 +149,14 @@ class Drill(ConditionPoller):
         The journal contains names as the world spells them. If the line cannot be applied, InputError is
         raised and nothing changes.
         """
-        return self.apply_item(parse_line(line, self.world.tick))
+        return self.apply_input(parse_line(line, self.world.tick))
 
-    def apply_item(self, input_: Input) -> Input:
+    def apply_input(self, input_: Input) -> Input:
         """Apply an input that was parsed at the current tick."""
         if self.ended_by is not None:
             raise InputError(build_message("the drill has ended: {why}", why=self.ended_by.value))
         input_ = simulator.resolve_names(self.world, input_)
-        if self.scenario.roles or input_.by or input_.verb in HEARS:
+        if self.scenario.roles or input_.by or input_.verb in MESSAGE_HANDLERS:
             input_ = rights.assign_role(self.scenario.team, input_, self.calls, self.mode is DrillMode.LAB)
         self._check_allowed(input_)
         calls = self._update_calls(input_)
@@ -213,7 +213,9 @@ class Drill(ConditionPoller):
     def _queue_inject(self, number: int, inject: Inject, tick: Tick) -> None:
         item = parse_line(inject.do.strip(), tick)
         if item.verb == "sql":  # a separate query window, so that the batch does not count as the trainee's
-            item = replace(item, args=(f"{item.args[0].partition('#')[0]}#{facts.STORY}", *item.args[1:]))
+            item = replace(
+                item, args=(f"{item.args[0].partition('#')[0]}#{facts.TIMELINE_WINDOW}", *item.args[1:])
+            )
         heapq.heappush(self._waiting, (tick, number, item))
 
     def _check_allowed(self, input_: Input) -> None:
@@ -230,7 +232,7 @@ class Drill(ConditionPoller):
             if not self.terms.rewind:
                 raise InputError(build_message("an exam cannot be rewound"))
             rewind.parse_learned_facts(" ".join(input_.args[1:]), self.scenario)
-        if input_.verb in ("sql", "cancel") and facts.is_story_window(input_.args[0]):
+        if input_.verb in ("sql", "cancel") and facts.is_timeline_window(input_.args[0]):
             raise InputError(
                 build_message(
                     "the drill itself uses the window {window}; open another one", window=input_.args[0]
@@ -272,7 +274,7 @@ class Drill(ConditionPoller):
         """Apply the inputs of the timeline that are due."""
         while self._waiting and self._waiting[0][0] <= self.world.tick and not self.finished:
             item = heapq.heappop(self._waiting)[2]
-            if item.verb not in HEARS:  # messages between roles are not hidden events
+            if item.verb not in MESSAGE_HANDLERS:  # messages between roles are not hidden events
                 self.story_ticks.append(self.world.tick)
             with suppress(
                 InputError
@@ -302,9 +304,9 @@ class Drill(ConditionPoller):
         name = rights.find_role_name(team, role_key)
         if (call := get_data(event, TeamMessageData)) is not None:
             role_name = rights.find_role_name(team, call.to)
-            spoken = build_message(SPOKEN[event.kind], role=name, other=role_name, text=event.text)
+            spoken = build_message(MESSAGE_TEMPLATES[event.kind], role=name, other=role_name, text=event.text)
             return replace(event, text=spoken, data=replace(call, said=event.text))
-        if event.kind not in ACTS:
+        if event.kind not in ACTION_KINDS:
             return event  # the event is a result of the action, not the action itself
         text = (
             event.text if event.kind == "sql" else build_message("{role}: {text}", role=name, text=event.text)
@@ -327,7 +329,7 @@ class Drill(ConditionPoller):
                 case AnswerData() as answer_data:
                     event = self._record_answer(event, answer_data)
                 case SqlDoneData() as batch:
-                    if not (facts.is_story_window(batch.window) or batch.program):
+                    if not (facts.is_timeline_window(batch.window) or batch.program):
                         self._batches.append(facts.summarize_batch(event, batch))
                 case PowerShellData() as line:
                     self._batches.append(facts.summarize_prompt_line(event, line))
@@ -350,7 +352,7 @@ class Drill(ConditionPoller):
         )
         text = build_message("answered: {choice}", choice=inquiry.texts[choice - 1])
         data = AnswerData(question=name, choice=choice)
-        if answer.correct_choices and self.terms.answers_at_once:
+        if answer.correct_choices and self.terms.judges_immediately:
             text, data = questions.format_verdict(inquiry, answer), replace(data, right=answer.correct)
         return replace(event, text=text, data=data)
 
@@ -384,12 +386,12 @@ class Drill(ConditionPoller):
             )
             self.goals[goal.name] = state
             if news is not None:
-                self._emit_event(GoalData(goal=goal.name, news=news), format_goal_news(news, goal))
+                self._emit_event(GoalData(goal=goal.name, news=news), format_goal_change(news, goal))
         self._record_first_held()
         if self.mode is DrillMode.LAB:
             return
         for inquiry in self.scenario.inquiries:
-            self._ask_question(inquiry)
+            self._poll_question(inquiry)
         if any(f.ends and f"forbidden:{f.name}" in self.first_held for f in self.scenario.forbidden):
             self._end_drill(DrillEnd.FORBIDDEN)
         elif (
@@ -401,7 +403,7 @@ class Drill(ConditionPoller):
         elif self.end_tick is not None and self.world.tick >= self.end_tick:
             self._end_drill(DrillEnd.TIME)
 
-    def _sample_target(self) -> Samples | None:
+    def _get_sample_target(self) -> Samples | None:
         """Return the object that stores the flow counters of each sample."""
         return self.samples
 
@@ -414,11 +416,11 @@ class Drill(ConditionPoller):
         width = max(1, len(self.world.sources))
         sample_limit = min(SAMPLES_MAX, SAMPLED_ROWS_MAX / width)
         remaining_share = min(
-            [share * sample_limit for interval, share in SAMPLED_EVERY if interval > samples.every],
+            [share * sample_limit for interval, share in SAMPLE_INTERVALS if interval > samples.every],
             default=math.inf,
         )
-        next_hash = (tick // HASH_EVERY + 1) * HASH_EVERY
-        if remaining_share - samples.count > HASH_EVERY / samples.every:
+        next_hash = (tick // HASH_INTERVAL + 1) * HASH_INTERVAL
+        if remaining_share - samples.count > HASH_INTERVAL / samples.every:
             return next_hash
         return min(next_hash, (tick // samples.every + 1) * samples.every)
 
@@ -434,7 +436,7 @@ class Drill(ConditionPoller):
             self._update_sampled_state()
             if now_tick % interval == 0:
                 self._record_sample()
-                self._sample_less_often()
+                self._lengthen_sample_interval()
             self._compare_failovers()
 
     def _record_sample(self) -> None:
@@ -451,7 +453,7 @@ class Drill(ConditionPoller):
             or world.streams != sampled_state.streams
         ):
             self._log_of = {name: report.find_log_numbers(world, name) for name in world.availability}
-            self._places = streams.find_log_places(world)
+            self._places = streams.find_log_streams(world)
             sampled_state = None
         if (
             sampled_state is None
@@ -466,15 +468,15 @@ class Drill(ConditionPoller):
                 world.instances.copy(),
             )
 
-    def _sample_less_often(self) -> None:
+    def _lengthen_sample_interval(self) -> None:
         """Lengthen the sample interval if the run is long or has many databases. Earlier samples stay."""
         samples, width = self.samples, max(1, len(self.world.sources))
-        for interval, share in SAMPLED_EVERY:
+        for interval, share in SAMPLE_INTERVALS:
             if samples.count >= share * SAMPLES_MAX or samples.count * width >= share * SAMPLED_ROWS_MAX:
                 samples.every = interval
                 return
 
-    def _ask_question(self, inquiry: Inquiry) -> None:
+    def _poll_question(self, inquiry: Inquiry) -> None:
         name = inquiry.name
         answer, news = questions.poll_inquiry(
             inquiry, self.answers[name], self.is_condition_met, self.world.tick
@@ -496,7 +498,7 @@ class Drill(ConditionPoller):
                 AnswerData(question=name, missed=True),
                 build_message("no answer in time: {question}", question=inquiry.text),
             )
-        elif news == "judged" and self.terms.answers_at_once:
+        elif news == "judged" and self.terms.judges_immediately:
             self._emit_event(
                 AnswerData(question=name, right=answer.correct), questions.format_verdict(inquiry, answer)
             )
@@ -517,7 +519,7 @@ class Drill(ConditionPoller):
             if published_time is not None:
                 self.published[index] = published_time
             else:
-                self.unlike[index] = comparison.explain_difference(self.world, self.world.failovers[index])
+                self.unlike[index] = comparison.describe_differences(self.world, self.world.failovers[index])
         self._compared = len(self.world.failovers)
 
     def _end_drill(self, reason: DrillEnd) -> None:

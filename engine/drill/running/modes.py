@@ -33,32 +33,47 @@ class ModePermissions(Struct, frozen=True, kw_only=True):
     """True if rewinds are allowed. Scored drills record them."""
     rewind_cost: float = 0.0
     """Points that each rewind costs."""
-    progress: bool
+    reports_progress: bool
     """True if the drill reports progress while it runs."""
-    answers_at_once: bool
+    judges_immediately: bool
     """True if an answer is judged immediately; False if only after the end of the drill."""
-    truth: bool
+    shows_truth: bool
     """True if the true state is available without a query to a server (instructor's view)."""
 
 
-TERMS: Final[dict[DrillMode, ModePermissions]] = {
+PERMISSIONS: Final[dict[DrillMode, ModePermissions]] = {
     DrillMode.GUIDED: ModePermissions(
-        hints=True, hints_cost=False, rewind=True, progress=True, answers_at_once=True, truth=True
+        hints=True,
+        hints_cost=False,
+        rewind=True,
+        reports_progress=True,
+        judges_immediately=True,
+        shows_truth=True,
     ),
     DrillMode.PRACTICE: ModePermissions(
         hints=True,
         hints_cost=True,
         rewind=True,
         rewind_cost=2.0,
-        progress=True,
-        answers_at_once=False,
-        truth=True,
+        reports_progress=True,
+        judges_immediately=False,
+        shows_truth=True,
     ),
     DrillMode.EXAM: ModePermissions(
-        hints=False, hints_cost=False, rewind=False, progress=False, answers_at_once=False, truth=False
+        hints=False,
+        hints_cost=False,
+        rewind=False,
+        reports_progress=False,
+        judges_immediately=False,
+        shows_truth=False,
     ),
     DrillMode.LAB: ModePermissions(
-        hints=True, hints_cost=False, rewind=True, progress=False, answers_at_once=True, truth=True
+        hints=True,
+        hints_cost=False,
+        rewind=True,
+        reports_progress=False,
+        judges_immediately=True,
+        shows_truth=True,
     ),
 }
 """Mode -> permissions.

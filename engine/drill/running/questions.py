@@ -19,7 +19,7 @@ Inquiry = Question | Prediction
 ANSWER_SHOWN_LATER: Final = build_message("The correct answer is shown after the drill.")
 """Reply to an answer that is judged only after the drill."""
 
-News = Literal["asked", "missed", "judged"]
+InquiryChange = Literal["asked", "missed", "judged"]
 """Change of an inquiry that is reported as an event."""
 
 
@@ -91,7 +91,7 @@ def is_prediction(inquiry: Inquiry) -> bool:
     return isinstance(inquiry, Prediction)
 
 
-def is_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee: bool) -> bool:
+def is_inquiry_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee: bool) -> bool:
     """Return whether the question counts in the score of a completed drill.
 
     A question does not count if the run made it meaningless: it was never asked, the drill ended before its
@@ -105,14 +105,14 @@ def is_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee: bool) 
     return bool(answer.correct_choices) or answer.choice is None
 
 
-def is_settled(inquiry: Inquiry, answer: InquiryAnswer) -> bool:
+def is_inquiry_settled(inquiry: Inquiry, answer: InquiryAnswer) -> bool:
     """Return whether the drill need not wait for the question any longer."""
     return not answer.open and (answer.judged_tick is not None or not is_prediction(inquiry))
 
 
 def poll_inquiry(
     inquiry: Inquiry, answer: InquiryAnswer, holds: Callable[[str], bool], tick: Tick
-) -> tuple[InquiryAnswer, News | None]:
+) -> tuple[InquiryAnswer, InquiryChange | None]:
     """Evaluate a question at *tick*, and return its new state and the change to report, if any.
 
     *holds*: function that evaluates a condition.
@@ -133,7 +133,7 @@ def poll_inquiry(
 
 def _ask_if_due(
     inquiry: Inquiry, answer: InquiryAnswer, holds: Callable[[str], bool], tick: Tick
-) -> tuple[InquiryAnswer, News | None]:
+) -> tuple[InquiryAnswer, InquiryChange | None]:
     since_tick = answer.since_tick
     if since_tick is None:
         if inquiry.when is not None and not holds(inquiry.when):
@@ -256,10 +256,10 @@ class GoalState(Struct, frozen=True):
         return self.met_tick is not None
 
 
-NOT_SO: Final = GoalState()
+UNMET_GOAL: Final = GoalState()
 """State of a goal whose condition is not met."""
 
-NEWS = {
+GOAL_CHANGE_TEXTS = {
     "met": mark("goal met: {goal}"),
     "lost": mark("goal no longer met: {goal}"),
     "missed": mark("goal missed (deadline passed): {goal}"),
@@ -267,9 +267,9 @@ NEWS = {
 """Change of a goal -> message template of the event."""
 
 
-def format_goal_news(news: str, goal: Goal) -> LocalizableMessage:
+def format_goal_change(news: str, goal: Goal) -> LocalizableMessage:
     """Format the event text for the change *news* (a key of NEWS) of *goal*."""
-    return build_message(NEWS[news], goal=goal.text)
+    return build_message(GOAL_CHANGE_TEXTS[news], goal=goal.text)
 
 
 def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalState, str | None]:
@@ -281,7 +281,7 @@ def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[
         return state, None
     if not holds:
         news = "lost" if state.is_reached else None
-        state = NOT_SO
+        state = UNMET_GOAL
     else:
         since_tick, news = tick if state.since_tick is None else state.since_tick, None
         if not state.is_reached and tick - since_tick >= to_ticks(goal.hold):

@@ -88,7 +88,7 @@ def parse_learned_facts(text: str, scenario: Scenario) -> list[LearnedFact]:
 # In an exam, information comes only from servers, the brief and the trainee's own actions. Only this section
 # enforces this rule. Every part of the program that shows the true state must call it first.
 
-SECRET: Final = build_message(
+TRUTH_REFUSAL: Final = build_message(
     "during an exam you get information only from the servers: query them, or let time pass"
 )
 """Refusal of a request for the true state during an exam. The text is the same for every state."""
@@ -97,7 +97,7 @@ SECRET: Final = build_message(
 def require_visible_truth(drill: DrillState) -> None:
     """Raise InputError if *drill* currently hides the true state."""
     if drill.is_truth_hidden:
-        raise InputError(SECRET)
+        raise InputError(TRUTH_REFUSAL)
 
 
 def hides_refusal(drill: DrillState, input_: Input) -> bool:

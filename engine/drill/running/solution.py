@@ -12,15 +12,15 @@ from engine.generators import run_to_completion
 from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
-SETTLE_S: Final = 120.0
+END_DELAY_S: Final = 120.0
 """Seconds for which a run without a defined end continues after its last input, for boot, start and
 resynchronization.
 """
 
-PATIENCE_S: Final = 3600.0
+CONDITION_WAIT_S_MAX: Final = 3600.0
 """Maximum seconds for which a solution step waits for its condition, if the scenario has no length."""
 
-Begin = Callable[[Scenario, int | None], Drill]
+StartDrill = Callable[[Scenario, int | None], Drill]
 """Function that starts a drill with a scenario and a seed. The window passes a variant that can be canceled."""
 
 
@@ -32,7 +32,7 @@ def find_default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
     if drill.end_tick is not None:
         return drill.end_tick
     timeline = [inject.at or max(inject.between or (0.0,)) for inject in drill.scenario.timeline]
-    return max(last_tick, to_ticks(max(timeline, default=0.0))) + to_ticks(SETTLE_S)
+    return max(last_tick, to_ticks(max(timeline, default=0.0))) + to_ticks(END_DELAY_S)
 
 
 def play_solution(drill: Drill) -> None:
@@ -50,7 +50,7 @@ def play_solution_in_slices(run: PlayableRun, steps: Sequence[SolutionStep] | No
     *steps*: steps to play instead of the whole solution.
     """
     drill = run.drill
-    expected = find_default_end(drill) if drill.end_tick is not None else to_ticks(PATIENCE_S)
+    expected = find_default_end(drill) if drill.end_tick is not None else to_ticks(CONDITION_WAIT_S_MAX)
     for step in drill.scenario.solution if steps is None else steps:
         (item,), _ = parse_script(step.do.strip())
         if step.when is not None:
@@ -67,19 +67,19 @@ def play_solution_in_slices(run: PlayableRun, steps: Sequence[SolutionStep] | No
 
 
 def _wait_for_condition(run: PlayableRun, drill: DrillState, condition: str) -> Iterator[None]:
-    give_up = drill.tick + to_ticks(PATIENCE_S) if drill.end_tick is None else drill.end_tick
+    give_up = drill.tick + to_ticks(CONDITION_WAIT_S_MAX) if drill.end_tick is None else drill.end_tick
     while not drill.finished and not drill.is_condition_met(condition) and drill.tick < give_up:
         yield from advance_in_slices(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
 
 
-def play_reference(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:
+def play_reference(scenario: Scenario, seed: int | None = None, begin: StartDrill = Drill) -> Drill:
     """Return a finished drill in which the reference solution was played."""
     drill = begin(scenario, seed)
     play_solution(drill)
     return drill
 
 
-def play_idle(scenario: Scenario, seed: int | None = None, begin: Begin = Drill) -> Drill:
+def play_idle(scenario: Scenario, seed: int | None = None, begin: StartDrill = Drill) -> Drill:
     """Return a finished drill without inputs."""
     drill = begin(scenario, seed)
     drill.advance_to(find_default_end(drill))

@@ -19,8 +19,15 @@ from engine.drill.judging.score import Score
 from engine.drill.judging.scored_run import ScoredRun
 from engine.drill.running import questions
 from engine.drill.running.build import build_world
-from engine.drill.running.modes import TERMS, DrillMode, ModePermissions
-from engine.drill.running.questions import NOT_SO, GoalState, Inquiry, InquiryAnswer, OpenedHint, OpenQuestion
+from engine.drill.running.modes import PERMISSIONS, DrillMode, ModePermissions
+from engine.drill.running.questions import (
+    UNMET_GOAL,
+    GoalState,
+    Inquiry,
+    InquiryAnswer,
+    OpenedHint,
+    OpenQuestion,
+)
 from engine.drill.team.calls import Calls
 from engine.drill.time.event_log import EventLog
 from engine.events import Event
@@ -30,7 +37,7 @@ from engine.localization import build_message
 from engine.model import Computer, Instance, Key, Tick, World, to_ticks
 from engine.protocol import groups
 
-HASH_EVERY: Final = 60 * TICKS_PER_S
+HASH_INTERVAL: Final = 60 * TICKS_PER_S
 """Ticks between two state hashes, in addition to the hashes at inputs. Assumed: small enough to locate a
 divergence, at little cost.
 """
@@ -53,7 +60,7 @@ class StorageRule(Flag):
     """
 
 
-STORAGE: Final[Mapping[str, StorageRule]] = {
+STORAGE_RULES: Final[Mapping[str, StorageRule]] = {
     **dict.fromkeys(
         ("seed", "scenario", "mode", "world", "errorlog_before", "states_before", "samples", "calls", "ended_by",
          "_conditions", "_watched", "_compared", "_standing", "_places", "_log_of", "_looking", "_held", "_known",
@@ -74,10 +81,10 @@ STORAGE: Final[Mapping[str, StorageRule]] = {
 
 def list_attributes(storage: StorageRule) -> tuple[str, ...]:
     """Return the attributes with this storage rule."""
-    return tuple(name for name, stored in STORAGE.items() if storage in stored)
+    return tuple(name for name, stored in STORAGE_RULES.items() if storage in stored)
 
 
-_COPIED: Final = list_attributes(StorageRule.COPIED)
+_COPIED_ATTRIBUTES: Final = list_attributes(StorageRule.COPIED)
 
 
 class StateHash(Struct, frozen=True):
@@ -123,7 +130,7 @@ class SampledState(Struct, frozen=True):
 
 
 class DrillState:
-    """Scenario, seed, mode, world, actions and events of a drill. The subclass `Drill` advances it."""
+    """Scenario, seed, mode, world, actions and events of a drill. The subclass `DrillSource` advances it."""
 
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
@@ -178,7 +185,7 @@ class DrillState:
         self._batches: list[SentBatch] = []
         self._operations: list[Event] = []
         self._conditions = _parse_conditions(scenario)
-        self._watched = _list_watched(scenario)
+        self._watched = _list_watched_conditions(scenario)
         self._compared = 0
         self._standing: SampledState | None = None
         self._places: dict[Key, StreamNumbers] = {}
@@ -199,7 +206,7 @@ class DrillState:
     @property
     def terms(self) -> ModePermissions:
         """Permissions of the drill's mode."""
-        return TERMS[self.mode]
+        return PERMISSIONS[self.mode]
 
     @property
     def finished(self) -> bool:
@@ -209,7 +216,7 @@ class DrillState:
     @property
     def is_truth_hidden(self) -> bool:
         """True if the true state is hidden: the mode hides it, and the drill has not ended."""
-        return not self.terms.truth and not self.finished
+        return not self.terms.shows_truth and not self.finished
 
     @property
     def end_tick(self) -> Tick | None:
@@ -225,7 +232,7 @@ class DrillState:
     def compute_score_without(self, goals: Collection[str]) -> Score:
         """Return the score that the run would have if *goals* were not reached."""
         run = self._build_scored_run()
-        unmet_goals = {name: NOT_SO if name in goals else state for name, state in run.goals.items()}
+        unmet_goals = {name: UNMET_GOAL if name in goals else state for name, state in run.goals.items()}
         return (
             score.UNSCORED if self.mode is DrillMode.LAB else score.score_run(replace(run, goals=unmet_goals))
         )
@@ -247,13 +254,13 @@ class DrillState:
             events=self.events,
             goals=self.goals,
             first_held=self.first_held,
-            holds_now=self.is_condition_met,
+            is_condition_met=self.is_condition_met,
             hints=self.hints,
             answers=self.answers,
             has_ended=self.finished,
             left_early=self.ended_by is DrillEnd.ASKED and bool(self._waiting),
             was_abandoned=self.ended_by is DrillEnd.ASKED,
-            answers_at_once=self.terms.answers_at_once,
+            answers_at_once=self.terms.judges_immediately,
             rewinds=self.rewinds,
             rewind_cost=self.terms.rewind_cost,
             journal=self.journal,
@@ -309,7 +316,7 @@ class DrillState:
         twin = object.__new__(type(self))
         fields = twin.__dict__
         fields.update(self.__dict__)
-        for name in _COPIED:
+        for name in _COPIED_ATTRIBUTES:
             fields[name] = fields[name].copy()
         twin.world = self.world.fork()
         return twin
@@ -335,7 +342,7 @@ class DrillState:
         asked_inquiries = [
             (i, a) for i in self.scenario.inquiries if (a := self.answers[i.name]).asked_tick is not None
         ]
-        unsettled = [(i, a) for i, a in asked_inquiries if not questions.is_settled(i, a)]
+        unsettled = [(i, a) for i, a in asked_inquiries if not questions.is_inquiry_settled(i, a)]
         kinds = {
             "question": any(a.open for _, a in unsettled),
             "prediction": any(not a.open for _, a in unsettled),
@@ -354,7 +361,7 @@ def _parse_conditions(scenario: Scenario) -> dict[str, Condition]:
     return {text: conditions.parse(text, names) for text in texts}
 
 
-def _list_watched(scenario: Scenario) -> list[tuple[str, str, str | None, str]]:
+def _list_watched_conditions(scenario: Scenario) -> list[tuple[str, str, str | None, str]]:
     """Return (name, condition, premise, text) of each forbidden state and scored action.
 
     The drill records when each condition is first met.

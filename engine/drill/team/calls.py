@@ -18,15 +18,15 @@ from engine.model import Tick
 
 Calls = tuple["TeamCall", ...]
 """All orders and questions of a run, oldest first."""
-Truth = Callable[[str], bool]
+IsFactTrue = Callable[[str], bool]
 """Function that returns whether a fact is currently true. Raises InputError for an invalid fact."""
 
-FILLER: Final = frozenset(
+FILLER_WORDS: Final = frozenset(
     ("a", "an", "and", "the", "please", "now", "i", "you", "will", "is", "are", "it",
      "bitte", "das", "dem", "den", "der", "die", "ich", "jetzt", "und", "ist", "sind")
 )  # fmt: skip
 """Words that a read-back may omit: articles, courtesies and auxiliary verbs in English and German. Assumed."""
-NEGATIONS: Final = frozenset(("not", "no", "never", "nicht", "kein", "keine", "nie"))
+NEGATION_WORDS: Final = frozenset(("not", "no", "never", "nicht", "kein", "keine", "nie"))
 """Words that reverse the meaning of an order."""
 
 
@@ -86,17 +86,17 @@ class TeamCall(Struct, frozen=True):
 
 def extract_keywords(text: str) -> list[str]:
     """Return the keywords of *text* in lowercase. `power-off` results in two keywords: power and off."""
-    return [word for word in re.findall(r"[^\W_][\w$]*", text.lower()) if word not in FILLER]
+    return [word for word in re.findall(r"[^\W_][\w$]*", text.lower()) if word not in FILLER_WORDS]
 
 
-def update_calls(calls: Calls, input_: Input, names: Iterable[str], true: Truth) -> Calls:
+def update_calls(calls: Calls, input_: Input, names: Iterable[str], is_true: IsFactTrue) -> Calls:
     """Return *calls* after *input_*, a message or action with its role.
 
     *names*: names of servers, databases and clients. Raises InputError for a message that is not allowed now.
     """
-    hear = HEARS.get(input_.verb)
+    hear = MESSAGE_HANDLERS.get(input_.verb)
     if hear is not None:
-        return hear(calls, input_, {name.lower() for name in names}, true)
+        return hear(calls, input_, {name.lower() for name in names}, is_true)
     subjects = {word for arg in input_.args for word in extract_keywords(arg.partition("#")[0])}
     return tuple(
         replace(team_call, acted_tick=input_.tick)
@@ -107,7 +107,7 @@ def update_calls(calls: Calls, input_: Input, names: Iterable[str], true: Truth)
     )  # fmt: skip
 
 
-def _apply_call(calls: Calls, input_: Input, names: set[str], true: Truth) -> Calls:
+def _apply_call(calls: Calls, input_: Input, names: set[str], true: IsFactTrue) -> Calls:
     receiver, text = input_.args
     team_calls = tuple(
         replace(call, repeated_tick=input_.tick)
@@ -119,7 +119,7 @@ def _apply_call(calls: Calls, input_: Input, names: set[str], true: Truth) -> Ca
     return (*team_calls, TeamCall("order", input_.by, receiver, text, input_.tick))
 
 
-def _apply_read_back(calls: Calls, input_: Input, names: set[str], true: Truth) -> Calls:
+def _apply_read_back(calls: Calls, input_: Input, names: set[str], true: IsFactTrue) -> Calls:
     caller, text = input_.args
     spoken_keywords = set(extract_keywords(text))
     waiting = [
@@ -140,7 +140,7 @@ def _apply_read_back(calls: Calls, input_: Input, names: set[str], true: Truth) 
         ),
     )
     ordered_keywords = extract_keywords(call.text)
-    special = names | NEGATIONS
+    special = names | NEGATION_WORDS
     added_keywords = (
         word
         for word in extract_keywords(text)
@@ -160,7 +160,7 @@ def _apply_read_back(calls: Calls, input_: Input, names: set[str], true: Truth) 
     )
 
 
-def _apply_confirmation(calls: Calls, input_: Input, names: set[str], true: Truth) -> Calls:
+def _apply_confirmation(calls: Calls, input_: Input, names: set[str], true: IsFactTrue) -> Calls:
     (receiver,) = input_.args
     read_calls = [
         team_call
@@ -175,12 +175,12 @@ def _apply_confirmation(calls: Calls, input_: Input, names: set[str], true: Trut
     return _replace_call(calls, read_calls[0], replace(read_calls[0], confirmed_tick=input_.tick))
 
 
-def _apply_question(calls: Calls, input_: Input, names: set[str], true: Truth) -> Calls:
+def _apply_question(calls: Calls, input_: Input, names: set[str], true: IsFactTrue) -> Calls:
     receiver, text = input_.args
     return (*calls, TeamCall("question", input_.by, receiver, text, input_.tick))
 
 
-def _apply_status(calls: Calls, input_: Input, names: set[str], true: Truth) -> Calls:
+def _apply_status(calls: Calls, input_: Input, names: set[str], true: IsFactTrue) -> Calls:
     caller, fact = input_.args
     is_true = true(fact)
     for call in calls:
@@ -197,7 +197,7 @@ def _apply_status(calls: Calls, input_: Input, names: set[str], true: Truth) -> 
     return (*calls, unasked)
 
 
-HEARS: Final[dict[str, Callable[[Calls, Input, set[str], Truth], Calls]]] = {
+MESSAGE_HANDLERS: Final[dict[str, Callable[[Calls, Input, set[str], IsFactTrue], Calls]]] = {
     "call": _apply_call,
     "read-back": _apply_read_back,
     "confirm": _apply_confirmation,
@@ -237,7 +237,7 @@ def list_valid_orders(calls: Calls) -> list[TeamCall]:
     return [team_call for team_call in calls if team_call.kind == "order" and team_call.repeated_tick is None]
 
 
-def describe_fault(call: TeamCall) -> str:
+def describe_call_error(call: TeamCall) -> str:
     """Describe the communication error of an order; "" if there is none."""
     if not call.read_back:
         return build_message("the order was not read back")

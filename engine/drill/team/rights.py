@@ -8,13 +8,13 @@ from msgspec.structs import replace
 from engine.drill.authoring.schema import StoryRole
 from engine.drill.running import modes
 from engine.drill.team import calls
-from engine.drill.team.calls import HEARS, Calls
+from engine.drill.team.calls import MESSAGE_HANDLERS, Calls
 from engine.inputs import Input, InputError
 from engine.localization import build_message
 
-EVERY_ROLE: Final = frozenset({"note", "answer", *HEARS})
+COMMON_VERBS: Final = frozenset({"note", "answer", *MESSAGE_HANDLERS})
 """Verbs that every role may use: messages, notes, and answers to the drill's questions."""
-OF_ALL: Final = frozenset({"finish", "rewind", "hint", "note", "answer"})
+ROLELESS_VERBS: Final = frozenset({"finish", "rewind", "hint", "note", "answer"})
 """Verbs that need no role. The instructor, and a person who plays all roles, may use them."""
 
 
@@ -31,9 +31,9 @@ def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
     return matching_role
 
 
-def is_allowed(role: StoryRole, input_: Input) -> bool:
+def is_input_allowed(role: StoryRole, input_: Input) -> bool:
     """Return whether *role* may apply *input_*. The names in *input_* must be spelled as in the world."""
-    if input_.verb in EVERY_ROLE:
+    if input_.verb in COMMON_VERBS:
         return True
     first = input_.args[0].partition("#")[0] if input_.args else ""
     plain_item = replace(input_, args=(first, *input_.args[1:]) if input_.args else ())
@@ -53,27 +53,27 @@ def assign_role(team: Sequence[StoryRole], input_: Input, team_calls: Calls, all
     roles. *allow_unassigned*: True to leave an action without a role if no role may perform it.
     """
     if not team:
-        if input_.by or input_.verb in HEARS:
+        if input_.by or input_.verb in MESSAGE_HANDLERS:
             raise InputError(build_message("this drill has no team roles"))
         return input_
-    if input_.verb in HEARS:
+    if input_.verb in MESSAGE_HANDLERS:
         find_role(team, input_.args[0])
     if input_.by:
         role = find_role(team, input_.by)
-        if not is_allowed(role, input_):
+        if not is_input_allowed(role, input_):
             raise InputError(
                 build_message("{role} may not do this: {deed}", role=role.name, deed=input_.command_text)
             )
-    elif input_.verb in HEARS:
+    elif input_.verb in MESSAGE_HANDLERS:
         input_ = replace(input_, by=calls.find_speaker(team_calls, input_, [str(role.key) for role in team]))
-    elif input_.verb not in OF_ALL:
-        allowed_role = next((role for role in team if is_allowed(role, input_)), None)
+    elif input_.verb not in ROLELESS_VERBS:
+        allowed_role = next((role for role in team if is_input_allowed(role, input_)), None)
         if allowed_role is None and not allow_unassigned:
             raise InputError(
                 build_message("no role of this team may do this: {deed}", deed=input_.command_text)
             )
         input_ = replace(input_, by=str(allowed_role.key)) if allowed_role is not None else input_
-    if input_.verb in HEARS and input_.by == input_.args[0]:
+    if input_.verb in MESSAGE_HANDLERS and input_.by == input_.args[0]:
         raise InputError(build_message("{name} cannot call itself", name=input_.by))
     return input_
 

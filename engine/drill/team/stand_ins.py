@@ -10,7 +10,7 @@ from typing import Final
 from engine.drill.authoring.references import collect_names
 from engine.drill.authoring.schema import StoryRole
 from engine.drill.running.state import DrillState
-from engine.drill.team.calls import HEARS, TeamCall, extract_keywords
+from engine.drill.team.calls import MESSAGE_HANDLERS, TeamCall, extract_keywords
 from engine.drill.team.rights import parse_right
 from engine.inputs import Input
 from engine.model import Tick, to_ticks
@@ -113,7 +113,7 @@ def _find_solution_action(drill: DrillState, call: TeamCall) -> str:
                 word for word in words if word in _index_server_names(drill)
             }
             order_matches = alike and item.args[0] == call.to
-        elif order_matches and item.by == call.to and item.verb not in HEARS:
+        elif order_matches and item.by == call.to and item.verb not in MESSAGE_HANDLERS:
             return item.command_text
     return ""
 
@@ -170,7 +170,7 @@ def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> It
             inputs.remove(planned_input)
             continue
         if item.by not in role_keys:
-            if item.verb in HEARS:
+            if item.verb in MESSAGE_HANDLERS:
                 continue  # do not wait for the messages of roles with a person
             return
         if item.verb in ("read-back", "confirm", "status") or _is_ordered(drill, item):
@@ -186,7 +186,7 @@ def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> It
 
 def _is_ordered(drill: DrillState, action: Input) -> bool:
     """Return whether an order precedes this action in the solution."""
-    if action.verb in HEARS:
+    if action.verb in MESSAGE_HANDLERS:
         return False
     has_heard_order = False
     for item, _ in _iterate_solution(drill):
@@ -194,6 +194,6 @@ def _is_ordered(drill: DrillState, action: Input) -> bool:
             return has_heard_order
         if item.verb == "call":
             has_heard_order = item.args[0] == action.by
-        elif item.by == action.by and item.verb not in HEARS:
+        elif item.by == action.by and item.verb not in MESSAGE_HANDLERS:
             has_heard_order = False
     return False

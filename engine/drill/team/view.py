@@ -17,7 +17,7 @@ from engine.protocol import groups, network
 Row = dict[str, object]
 """Row of a role's view: field name -> value."""
 
-LATEST: Final = 200
+NEWS_MAX: Final = 200
 """Maximum number of events that a role receives. Assumed."""
 
 
@@ -62,7 +62,7 @@ class RoleObservation(TypedDict):
 def build_observation(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObservation:
     """Return what *role* currently sees of *drill*, with the events from number *first_event* on."""
     world, sees = drill.world, role.sees
-    may_reveal = bool(drill.terms.progress or drill.finished)
+    may_reveal = bool(drill.terms.reports_progress or drill.finished)
     return {
         "role": str(role.key),
         "t_s": world.t_s,
@@ -94,16 +94,20 @@ def build_observation(drill: DrillState, role: StoryRole, first_event: int = 0) 
         "calls": [
             _build_call_row(drill, team_call) for team_call in drill.calls if can_read(role, team_call)
         ],
-        "news": [_build_event_row(event) for event in list_news(drill, role, first_event)][-LATEST:],
+        "news": [_build_event_row(event) for event in list_noticed_events(drill, role, first_event)][
+            -NEWS_MAX:
+        ],
     }
 
 
-def list_news(drill: DrillState, role: StoryRole, first_event: int = 0) -> list[Event]:
+def list_noticed_events(drill: DrillState, role: StoryRole, first_event: int = 0) -> list[Event]:
     """Return the events from number *first_event* on that *role* can notice now."""
     return [
         event
-        for event in select_noticed(drill.events[first_event:], role)
-        if event.kind not in OF_SERVERS or event.server is None or is_responding(drill.world, event.server)
+        for event in select_noticed_events(drill.events[first_event:], role)
+        if event.kind not in SERVER_REPORT_KINDS
+        or event.server is None
+        or is_responding(drill.world, event.server)
     ]
 
 
@@ -112,7 +116,7 @@ def can_read(role: StoryRole, call: TeamCall) -> bool:
     return role.key in (call.by, call.to) or "calls" in role.sees
 
 
-def select_noticed(events: Sequence[Event], role: StoryRole) -> Iterator[Event]:
+def select_noticed_events(events: Sequence[Event], role: StoryRole) -> Iterator[Event]:
     """Yield the events that *role* notices."""
     return (event for event in events if can_notice(role, event))
 
@@ -131,7 +135,7 @@ def can_notice(role: StoryRole, event: Event) -> bool:
     sight = SIGHT_BY_KIND.get(event.kind)
     if sight is None or sight not in role.sees:
         return False
-    return sight in WITHOUT_SERVER or event.server in role.servers
+    return sight in SERVERLESS_SIGHTS or event.server in role.servers
 
 
 SIGHT_BY_KIND: Final[dict[str, str]] = {
@@ -147,9 +151,9 @@ SIGHT_BY_KIND: Final[dict[str, str]] = {
 """Kind of event -> entry of `sees` that a role needs to notice it. Kinds without an entry belong to the drill
 itself.
 """
-OF_SERVERS: Final = frozenset({"errorlog", "alert", "state", "role", "witness"})
+SERVER_REPORT_KINDS: Final = frozenset({"errorlog", "alert", "state", "role", "witness"})
 """Kinds of events that a server reports. A role does not notice them while the server does not respond."""
-WITHOUT_SERVER: Final = frozenset({"clients", "goals"})
+SERVERLESS_SIGHTS: Final = frozenset({"clients", "goals"})
 """Entries of `sees` for which it does not matter to which server an event belongs."""
 
 
@@ -236,9 +240,10 @@ def _list_queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
         copy = facts.find_principal(drill.world, database)
         if copy is not None and copy.server in role.servers and is_responding(drill.world, copy.server):
             yield {"database": database} | {
-                name: round(quantities.QUANTITIES[name].read(known_facts, database), 1) for name in QUEUES
+                name: round(quantities.QUANTITIES[name].read(known_facts, database), 1)
+                for name in MONITOR_QUANTITIES
             }
 
 
-QUEUES: Final = ("send_queue_kb", "redo_queue_kb", "log_used_percent")
+MONITOR_QUANTITIES: Final = ("send_queue_kb", "redo_queue_kb", "log_used_percent")
 """Quantities in the monitor data that a role sees."""

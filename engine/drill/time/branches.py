@@ -17,7 +17,7 @@ from engine.localization import build_message
 from engine.model import Tick
 from engine.verbs.lines import parse_script
 
-MAIN: Final = "main"
+MAIN_NAME: Final = "main"
 """Name of the first branch, unless it was renamed."""
 
 BRANCHES_MAX: Final = 100
@@ -31,7 +31,7 @@ class BranchError(ValueError):
     """Error in an operation on branches. The text is one sentence."""
 
 
-class Root(Struct, frozen=True):
+class BranchPoint(Struct, frozen=True):
     """Branch point of a branch: the parent, the tick, and the number of inputs that both share."""
 
     parent: str | None = None
@@ -45,7 +45,7 @@ class Branch(Struct, frozen=True):
     """Stored branch, without the past that it shares with its parent."""
 
     name: str
-    root: Root
+    root: BranchPoint
     mode: DrillMode
     lines: tuple[str, ...]
     """Journal of the branch from its branch point on."""
@@ -53,17 +53,19 @@ class Branch(Struct, frozen=True):
     """Last played tick of the branch."""
 
 
-class Branches:
+class BranchTree:
     """Tree of runs of one scenario with one seed. Only the current branch can be continued."""
 
-    def __init__(self, history: History, stored: Sequence[Branch] = (), current: str = MAIN) -> None:
+    def __init__(self, history: History, stored: Sequence[Branch] = (), current: str = MAIN_NAME) -> None:
         """Begin with *history*, the run of the branch *current*.
 
         Other branches in *stored* are replayed on demand.
         """
         self._histories: dict[str, History | Branch] = {branch.name: branch for branch in stored}
         self._histories[current] = history
-        self._roots: dict[str, Root] = {MAIN: Root()} if not stored else {b.name: b.root for b in stored}
+        self._roots: dict[str, BranchPoint] = (
+            {MAIN_NAME: BranchPoint()} if not stored else {b.name: b.root for b in stored}
+        )
         self.current = current
 
     @property
@@ -97,7 +99,7 @@ class Branches:
         history = self._find_branch(name)
         if isinstance(history, Branch):
             lines = self._list_journal_lines(name)[: self._roots[name].inputs]
-            any_drill = self._any
+            any_drill = self._any_drill
             history = yield from _replay_stored_branch(any_drill.scenario, any_drill.seed, history, lines)
             self._histories[name] = history
         return history
@@ -116,10 +118,10 @@ class Branches:
         return self._histories[name]
 
     @property
-    def _any(self) -> Drill:
+    def _any_drill(self) -> Drill:
         return next(h.drill for h in self._histories.values() if isinstance(h, History))
 
-    def get_root(self, name: str) -> Root:
+    def get_root(self, name: str) -> BranchPoint:
         """Return the branch point of a branch. Raises BranchError."""
         self._find_branch(name)
         return self._roots[name]
@@ -159,11 +161,11 @@ class Branches:
                 ancestor  # the fork is before this branch's own branch point, so it belongs to the parent
             )
         self._histories[name] = forked
-        self._roots[name] = Root(parent, forked.drill.tick, shared)
+        self._roots[name] = BranchPoint(parent, forked.drill.tick, shared)
         self.current = name
         return forked
 
-    def switch(self, name: str) -> History:
+    def switch_branch(self, name: str) -> History:
         """Make another branch the current branch, at its last position. Raises BranchError."""
         history = self.get_history(name)
         self.current = name
@@ -191,7 +193,7 @@ class Branches:
         }
         self.current = new_names[self.current]
 
-    def prune(self, name: str) -> None:
+    def remove_branch(self, name: str) -> None:
         """Remove a branch and its descendants.
 
         Raises BranchError for the first branch, and if the current branch would be removed.

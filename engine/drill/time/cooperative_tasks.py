@@ -31,18 +31,18 @@ class PlayableRun(Protocol):
 
 
 Result = TypeVar("Result")
-Kind = TypeVar("Kind", bound=PlayableRun)
+Run = TypeVar("Run", bound=PlayableRun)
 Slices = Generator[float, None, Result]
 """Generator that yields the completed share (0 to 1) and returns the result."""
 
-SLICE_ROWS: Final = 100 * TICKS_PER_S
+SLICE_WORK: Final = 100 * TICKS_PER_S
 """Work of one slice, in ticks times databases. It equals one second of a hundred databases, which takes 3 ms,
 or 20 ms during faults.
 
 Assumed.
 """
 
-SQL_TICKS: Final = 5
+BUSY_SLICE_TICKS: Final = 5
 """Ticks per slice while T-SQL has more work than fits in a tick (engine/tsql/batches/work.py)."""
 
 
@@ -60,13 +60,13 @@ def scale_progress(work: Slices[Result], start: float, end: float) -> Slices[Res
 def compute_stride(drill: DrillState, limit: int) -> int:
     """Return the number of ticks in one slice: *limit*, or fewer while T-SQL is busy."""
     busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
-    return min(limit, SQL_TICKS) if busy else limit
+    return min(limit, BUSY_SLICE_TICKS) if busy else limit
 
 
 def advance_in_slices(run: PlayableRun, tick: Tick) -> Iterator[None]:
     """Advance *run* to *tick* or to the end of the drill. Runs in slices."""
     drill = run.drill
-    slice_ticks = max(1, SLICE_ROWS // max(1, len(drill.world.availability)))
+    slice_ticks = max(1, SLICE_WORK // max(1, len(drill.world.availability)))
     while drill.tick < tick and not drill.finished:
         run.advance_to(min(tick, drill.tick + compute_stride(drill, slice_ticks)))
         yield
@@ -77,11 +77,11 @@ def play_in_slices(
     inputs: Iterable[Input],
     tick: Tick,
     hashes: Iterable[tuple[Tick, str]] = (),
-    lenient: bool = False,
+    skip_refused: bool = False,
 ) -> Slices[None]:
     """Play *inputs* at their times, then advance to *tick*. Runs in slices.
 
-    If an input is refused, InputError is raised; if *lenient* is True, the input is skipped. InputError is
+    If an input is refused, InputError is raised; if *skip_refused* is True, the input is skipped. InputError is
     also raised if a state differs from *hashes*, because another version of the engine may produce another
     run. A hash at a tick with pending inputs is not compared, because it may belong before or after them.
     """
@@ -108,18 +108,18 @@ def play_in_slices(
             try:
                 run.apply_line(waiting.popleft().line_without_time)
             except InputError:
-                if not lenient:
+                if not skip_refused:
                     raise
             yield (drill.tick - start_tick) / max(1, end - start_tick)
 
 
 def replay_inputs(
-    run: Kind,
+    run: Run,
     inputs: Iterable[Input],
     tick: Tick,
     hashes: Iterable[tuple[Tick, str]] = (),
     lenient: bool = False,
-) -> Slices[Kind]:
+) -> Slices[Run]:
     """Run `play_in_slices`, and return *run* with all inputs applied."""
     yield from play_in_slices(run, inputs, tick, hashes, lenient)
     return run

@@ -16,7 +16,7 @@ from engine.flow import Array
 from engine.localization import LocalizableMessage
 from engine.model import Tick
 
-COLUMNS: Final = np.dtype(
+EVENT_COLUMNS: Final = np.dtype(
     [("tick", "i8"), ("kind", "i4"), ("server", "i4"), ("database", "i4"), ("text", "i4"), ("data", "i4")]
 )
 """Columns of an event: its tick, and the indexes of its texts and fields in the tables. An event needs 28
@@ -27,7 +27,7 @@ READ_BATCH: Final = 1_024
 """Number of events that are read from the columns at once. Assumed."""
 
 
-LONG: Final = ("sql", "sql_done")
+LONG_KINDS: Final = ("sql", "sql_done")
 """Kinds of events with texts and results of any length. A hash identifies their fields in the tables."""
 
 
@@ -56,7 +56,7 @@ class EventTables:
         """Return the index of the fields of *event*, which are added if necessary."""
         data = pack_results(event)
         # the values themselves are no key: 1, 1.0 and True are equal, but their JSON differs
-        key: object = hashlib.blake2b(pickle.dumps(data)).digest() if event.kind in LONG else repr(data)
+        key: object = hashlib.blake2b(pickle.dumps(data)).digest() if event.kind in LONG_KINDS else repr(data)
         data_place = self._data_places.get(key)
         if data_place is None:
             data_place = self._data_places[key] = len(self.data)
@@ -72,14 +72,14 @@ class EventLog(Sequence[Event]):
 
     def __init__(self, events: Iterable[Event] = (), words: EventTables | None = None) -> None:
         self._words = EventTables() if words is None else words
-        self._columns = np.zeros(64, dtype=COLUMNS)
+        self._columns = np.zeros(64, dtype=EVENT_COLUMNS)
         self._count = 0
         self.extend(events)
 
     def append(self, event: Event) -> None:
         """Append an event, which must not be earlier than the last event."""
         if self._count == len(self._columns):
-            grown = np.zeros(2 * self._count, dtype=COLUMNS)
+            grown = np.zeros(2 * self._count, dtype=EVENT_COLUMNS)
             grown[: self._count] = self._columns
             self._columns = grown
         word = self._words.get_text_index
@@ -173,7 +173,7 @@ class EventLog(Sequence[Event]):
 
     @property
     def columns(self) -> Array:
-        """Array with one entry of type `COLUMNS` per event.
+        """Array with one entry of type `EVENT_COLUMNS` per event.
 
         Events with equal numbers in `data` have equal fields.
         """
@@ -252,7 +252,7 @@ def select_events(
 
 # --- compressed result sets -------------------------------------------------------------------------------
 
-ROWS_AS_THEY_ARE: Final = 20
+UNCOMPRESSED_ROWS_MAX: Final = 20
 """Maximum number of rows in the results of a batch that are stored without compression. Assumed."""
 
 
@@ -296,6 +296,6 @@ def pack_results(event: Event) -> EventData:
     event_data = event.data
     if not isinstance(event_data, SqlDoneData):
         return event_data
-    if sum(len(result["rows"]) for result in event_data.results) <= ROWS_AS_THEY_ARE:
+    if sum(len(result["rows"]) for result in event_data.results) <= UNCOMPRESSED_ROWS_MAX:
         return event_data
     return replace(event_data, results=PackedList(event_data.results))

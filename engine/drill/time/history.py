@@ -15,9 +15,9 @@ from engine.drill.judging.replay_timeline import Marker, list_markers
 from engine.drill.running import rewind
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
-from engine.drill.running.state import HASH_EVERY
+from engine.drill.running.state import HASH_INTERVAL
 from engine.drill.time.cooperative_tasks import Slices, replay_inputs
-from engine.drill.time.snapshots import Lengths, RunSnapshot, measure_lengths, take_snapshot
+from engine.drill.time.snapshots import HistoryLengths, RunSnapshot, measure_lengths, take_snapshot
 from engine.events import Event
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
@@ -26,34 +26,34 @@ from engine.model import Tick
 from engine.tsql.language.lexer import is_read_only_input
 from engine.verbs.lines import parse_line
 
-KEEP_EVERY: Final = 15 * TICKS_PER_S
+SNAPSHOT_INTERVAL: Final = 15 * TICKS_PER_S
 """Ticks between two snapshots, in addition to the snapshots at inputs. Assumed.
 
 Even with a hundred databases, this time is replayed within 10 ms.
 """
 
-KEEP_EVENTS: Final = 250
+EVENTS_PER_INTERVAL: Final = 250
 """Number of events whose replay takes as long as KEEP_EVERY ticks. A hundred failing databases emit thousands
 of events in seconds.
 """
 
-KEEP_TIMERS: Final = 400
+TIMERS_PER_INTERVAL: Final = 400
 """Number of timers whose replay takes as long as KEEP_EVERY ticks.
 
 Fitted to an hour of faults: 0.02 ms per timer, 0.04 ms per event, 12 ms per input.
 """
 
-KEEP_HASHES: Final = 1
+HASHES_PER_INTERVAL: Final = 1
 """Number of hashes whose replay takes as long as KEEP_EVERY ticks. If there is room, a snapshot precedes each
 input with a hash.
 """
 
-KEEP_INPUTS: Final = 10
+INPUTS_PER_INTERVAL: Final = 10
 """Number of read-only inputs whose replay takes as long as KEEP_EVERY ticks. Measured in the lab: 1 to 3 ms
 each.
 """
 
-RECENT: Final = 1_000
+RECENT_INTERVALS: Final = 1_000
 """Length of the recent part of a run, in units of KEEP_EVERY. Older snapshots are needed less often and
 become sparser.
 
@@ -104,9 +104,9 @@ class History:
         """
         item = parse_line(line, self.drill.tick)
         if is_read_only_input(item):
-            return self.drill.apply_item(item)
+            return self.drill.apply_input(item)
         before = take_snapshot(self.drill, self._snapshots[-1])
-        item = self.drill.apply_item(item)
+        item = self.drill.apply_input(item)
         if (before.tick, before.inputs) != (self._snapshots[-1].tick, self._snapshots[-1].inputs):
             self._add_snapshot(before)
         return item
@@ -136,7 +136,7 @@ class History:
             gaps = [
                 (later_cost - before)
                 / (
-                    RECENT + total_cost - later_cost
+                    RECENT_INTERVALS + total_cost - later_cost
                 )  # like `compute_snapshot_spacing`, without factors that are equal for all snapshots
                 for before, later_cost in zip(costs, costs[2:], strict=False)
             ]
@@ -226,23 +226,23 @@ def compute_snapshot_spacing(age: float, total_cost: float, snapshot_limit: int)
     The replay of the run costs *total_cost*, and at most *snapshot_limit* snapshots are kept. The distance is
     constant for recent snapshots and grows with age.
     """
-    return (RECENT + age) * log1p(total_cost / RECENT) / snapshot_limit
+    return (RECENT_INTERVALS + age) * log1p(total_cost / RECENT_INTERVALS) / snapshot_limit
 
 
 def _compute_snapshot_limit(drill: Drill, total_cost: float) -> int:
     """Return the maximum number of snapshots for a run whose replay costs *total_cost*."""
     base_count = min(SNAPSHOTS_MAX, SNAPSHOT_ROWS_MAX // max(1, len(drill.world.availability)))
-    return max(2, round(base_count * (1.0 + RECENT / (RECENT + total_cost)) / 2.0))
+    return max(2, round(base_count * (1.0 + RECENT_INTERVALS / (RECENT_INTERVALS + total_cost)) / 2.0))
 
 
-def _compute_replay_cost(drill: Drill, lengths: Lengths) -> float:
+def _compute_replay_cost(drill: Drill, lengths: HistoryLengths) -> float:
     """Return the cost of replaying *drill* to its current tick. The unit is KEEP_EVERY ticks without events."""
     return (
-        drill.tick / KEEP_EVERY
-        + lengths.events / KEEP_EVENTS
-        + drill.world.counter / KEEP_TIMERS
-        + (lengths.hashes - drill.tick // HASH_EVERY) / KEEP_HASHES
-        + lengths.inputs / KEEP_INPUTS
+        drill.tick / SNAPSHOT_INTERVAL
+        + lengths.events / EVENTS_PER_INTERVAL
+        + drill.world.counter / TIMERS_PER_INTERVAL
+        + (lengths.hashes - drill.tick // HASH_INTERVAL) / HASHES_PER_INTERVAL
+        + lengths.inputs / INPUTS_PER_INTERVAL
     )
 
 

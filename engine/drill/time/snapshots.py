@@ -22,10 +22,10 @@ from engine.protocol.errorlog import ERROR_LOG_LINES_MAX
 # A block that is no longer compared with later ones can be compressed to a tenth. It is decompressed at every
 # read.
 
-BLOCK: Final = 32
+BLOCK_ENTRIES: Final = 32
 """Number of entries in a block. With fewer, blocks cost more; with more, a change copies more. Assumed."""
 
-LEVEL: Final = 1
+COMPRESSION_LEVEL: Final = 1
 """Compression level of zlib, the fastest. It reduces the flow of a hundred databases from 100 to 12 KB in 0.5
 ms.
 """
@@ -55,7 +55,7 @@ class EntryBlock:
         """Compress the block. Every later read decompresses it."""
         if not self._packed:
             output = pickle.dumps(self._entries, pickle.HIGHEST_PROTOCOL)
-            self._packed = zlib.compress(output, LEVEL)
+            self._packed = zlib.compress(output, COMPRESSION_LEVEL)
             self._entries = ()
 
     def has_same_entries(self, entries: tuple[object, ...]) -> bool:
@@ -68,7 +68,7 @@ class EntryBlock:
         )
 
 
-class Blocks(Struct, frozen=True):
+class BlockCollection(Struct, frozen=True):
     """Dictionary (keys and values) or list (only values) at one time, in blocks."""
 
     keys: tuple[EntryBlock, ...]
@@ -86,7 +86,7 @@ class Blocks(Struct, frozen=True):
         """Return the list."""
         return [value for values in self.values for value in values.entries]
 
-    def pack(self, newest: Blocks) -> None:
+    def pack(self, newest: BlockCollection) -> None:
         """Compress the blocks that *newest*, a later state of the same collection, does not share."""
         if self is not newest:
             for block in set(self.values).difference(newest.values):
@@ -94,8 +94,8 @@ class Blocks(Struct, frozen=True):
 
 
 def split_into_blocks(
-    collection: Mapping[PartKey, object] | Sequence[object], previous: Blocks | None = None
-) -> Blocks:
+    collection: Mapping[PartKey, object] | Sequence[object], previous: BlockCollection | None = None
+) -> BlockCollection:
     """Split *collection* into blocks. Blocks equal to those of *previous*, an earlier state, are shared."""
     keys = (
         _split_entries(collection, previous.keys if previous is not None else ())
@@ -108,14 +108,14 @@ def split_into_blocks(
     )
     if previous is not None and keys is previous.keys and values is previous.values:
         return previous
-    return Blocks(keys, values)
+    return BlockCollection(keys, values)
 
 
 def _split_entries(entries: Iterable[object], previous: tuple[EntryBlock, ...]) -> tuple[EntryBlock, ...]:
     entry_list = tuple(entries)
     blocks = []
-    for number, start in enumerate(range(0, len(entry_list), BLOCK)):
-        block_entries = entry_list[start : start + BLOCK]
+    for number, start in enumerate(range(0, len(entry_list), BLOCK_ENTRIES)):
+        block_entries = entry_list[start : start + BLOCK_ENTRIES]
         is_known = number < len(previous) and previous[number].has_same_entries(block_entries)
         blocks.append(previous[number] if is_known else EntryBlock(block_entries))
     return previous if len(blocks) == len(previous) and all(map(is_, blocks, previous)) else tuple(blocks)
@@ -123,7 +123,7 @@ def _split_entries(entries: Iterable[object], previous: tuple[EntryBlock, ...]) 
 
 def pack_array(array: Array) -> bytes:
     """Compress *array*. `unpack_array` reverses this."""
-    return zlib.compress(array.tobytes(), LEVEL)
+    return zlib.compress(array.tobytes(), COMPRESSION_LEVEL)
 
 
 def unpack_array(packed: bytes, template: Array) -> Array:
@@ -134,24 +134,24 @@ def unpack_array(packed: bytes, template: Array) -> Array:
 
 State = TypeVar("State", bound=DrillState)
 
-LOGS: Final = list_attributes(StorageRule.LOG)
+LOG_ATTRIBUTES: Final = list_attributes(StorageRule.LOG)
 """Append-only lists of a drill, in addition to events and samples."""
 
-OF_THE_WORLD: Final = list_parts(FieldUse.BLOCKS)
+WORLD_PARTS: Final = list_parts(FieldUse.BLOCKS)
 """Parts of a world that snapshots store in blocks. Lines of ERRORLOGs are omitted, because events contain
 them.
 """
 
-OF_THE_DRILL: Final = list_attributes(StorageRule.BLOCKS)
+DRILL_PARTS: Final = list_attributes(StorageRule.BLOCKS)
 """Dictionaries of the drill that grow with the run."""
 
-SETUPS: Final = ("source_setups", "stream_setups")
+FLOW_SETUPS: Final = ("source_setups", "stream_setups")
 """Lists of setups in the flow. Snapshots treat them like parts of the world."""
 
-PACKED: Final = frozenset((*list_parts(FieldUse.PACK), *SETUPS))
+PACKED_PARTS: Final = frozenset((*list_parts(FieldUse.PACK), *FLOW_SETUPS))
 """Parts with an entry per database. Nearly all these entries differ between distant snapshots."""
 
-ARRAYS: Final = ("sources", "streams", "source_params", "stream_params", "history")
+FLOW_ARRAYS: Final = ("sources", "streams", "source_params", "stream_params", "history")
 """Arrays of the flow with a row per database. They are always compressed, because every tick changes them."""
 
 NO_EVENTS: Final = EventLog()
@@ -160,7 +160,7 @@ NO_SAMPLES: Final = Samples(exact=False)
 """Empty object in place of the samples, which snapshots do not store."""
 
 
-class Lengths(Struct, frozen=True):
+class HistoryLengths(Struct, frozen=True):
     """Lengths of the append-only data at the time of a snapshot."""
 
     logs: tuple[int, ...]
@@ -174,12 +174,12 @@ class Lengths(Struct, frozen=True):
     @property
     def inputs(self) -> int:
         """Number of inputs in the journal."""
-        return self.logs[LOGS.index("journal")]
+        return self.logs[LOG_ATTRIBUTES.index("journal")]
 
     @property
     def hashes(self) -> int:
         """Number of state hashes."""
-        return self.logs[LOGS.index("hashes")]
+        return self.logs[LOG_ATTRIBUTES.index("hashes")]
 
 
 class RunSnapshot(Struct, Generic[State], frozen=True):
@@ -191,11 +191,11 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
 
     drill: State
     """Drill without the parts that are stored separately."""
-    parts: tuple[Blocks, ...]
+    parts: tuple[BlockCollection, ...]
     """Blocks of OF_THE_WORLD, SETUPS and OF_THE_DRILL, in this order."""
     arrays: tuple[bytes, ...]
     """Compressed arrays of ARRAYS, in this order."""
-    lengths: Lengths
+    lengths: HistoryLengths
 
     @property
     def tick(self) -> Tick:
@@ -219,16 +219,16 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
         """
         drill = self.drill.fork_shallow()
         part_iterator = iter(self.parts)
-        for name in OF_THE_WORLD:
+        for name in WORLD_PARTS:
             part = next(part_iterator)
             as_list = isinstance(getattr(drill.world, name), list)
             setattr(drill.world, name, part.as_list() if as_list else part.as_dict())
         flow = drill.world.flow
-        for name in SETUPS:
+        for name in FLOW_SETUPS:
             setattr(flow, name, tuple(next(part_iterator).as_list()))
-        for name in OF_THE_DRILL:
+        for name in DRILL_PARTS:
             setattr(drill, name, next(part_iterator).as_dict())
-        for name, packed in zip(ARRAYS, self.arrays, strict=True):
+        for name, packed in zip(FLOW_ARRAYS, self.arrays, strict=True):
             setattr(flow, name, unpack_array(packed, template=getattr(flow, name)))
         attach_history(drill, history_source, self.lengths)
         # T-SQL can read the ERRORLOG: lines from before the run, then lines of the events
@@ -243,20 +243,22 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
 
     def pack(self, newest: RunSnapshot[State]) -> None:
         """Compress the parts that *newest*, the next snapshot, does not share."""
-        for name, part, later_blocks in zip((*OF_THE_WORLD, *SETUPS), self.parts, newest.parts, strict=False):
-            if name in PACKED:
+        for name, part, later_blocks in zip(
+            (*WORLD_PARTS, *FLOW_SETUPS), self.parts, newest.parts, strict=False
+        ):
+            if name in PACKED_PARTS:
                 part.pack(later_blocks)
 
 
-def measure_lengths(drill: DrillState) -> Lengths:
+def measure_lengths(drill: DrillState) -> HistoryLengths:
     """Return the current lengths of the append-only data of *drill*."""
-    logs = tuple(len(getattr(drill, name)) for name in LOGS)
-    return Lengths(logs, len(drill.events), drill.samples.count, drill.samples.every)
+    logs = tuple(len(getattr(drill, name)) for name in LOG_ATTRIBUTES)
+    return HistoryLengths(logs, len(drill.events), drill.samples.count, drill.samples.every)
 
 
-def attach_history(drill: State, history_source: State, lengths: Lengths) -> None:
+def attach_history(drill: State, history_source: State, lengths: HistoryLengths) -> None:
     """Give *drill* the beginning of the history of *history_source*. Both can then be extended independently."""
-    for name, length in zip(LOGS, lengths.logs, strict=True):
+    for name, length in zip(LOG_ATTRIBUTES, lengths.logs, strict=True):
         setattr(drill, name, getattr(history_source, name)[:length])
     drill.events = history_source.events.copy_first(lengths.events)
     drill.samples = history_source.samples.copy_beginning(lengths.samples)
@@ -266,13 +268,13 @@ def attach_history(drill: State, history_source: State, lengths: Lengths) -> Non
 def take_snapshot(drill: State, previous: RunSnapshot[State] | None = None) -> RunSnapshot[State]:
     """Return a snapshot of *drill*, which shares unchanged parts with the snapshot *previous*."""
     twin = drill.fork_shallow()
-    for name in LOGS:
+    for name in LOG_ATTRIBUTES:
         setattr(twin, name, [])
     twin.events, twin.samples = NO_EVENTS, NO_SAMPLES
     twin.world.errorlog = {}
     blocks, flow = [], twin.world.flow
-    owners: list[tuple[object, str]] = [(twin.world, name) for name in OF_THE_WORLD]
-    owners += [*((flow, name) for name in SETUPS), *((twin, name) for name in OF_THE_DRILL)]
+    owners: list[tuple[object, str]] = [(twin.world, name) for name in WORLD_PARTS]
+    owners += [*((flow, name) for name in FLOW_SETUPS), *((twin, name) for name in DRILL_PARTS)]
     for index, (owner, name) in enumerate(owners):
         whole_object = getattr(owner, name)
         blocks.append(
@@ -280,7 +282,7 @@ def take_snapshot(drill: State, previous: RunSnapshot[State] | None = None) -> R
         )
         setattr(owner, name, type(whole_object)())
     arrays = []
-    for name in ARRAYS:
+    for name in FLOW_ARRAYS:
         array = getattr(flow, name)
         arrays.append(pack_array(array))
         setattr(flow, name, np.zeros((0, *array.shape[1:])))

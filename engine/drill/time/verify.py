@@ -22,16 +22,16 @@ from engine.localization import LocalizableMessage, build_message, format_run_ti
 from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
-EVENTS: Final = 200
+EVENTS_PER_SLICE: Final = 200
 """Number of events that are compared in one slice, which takes about 3 ms."""
 
 
-class Divergence(Struct, frozen=True):
+class ReplayDivergence(Struct, frozen=True):
     """First difference between a replay and the recorded run."""
 
-    agreed: StateHash | None
+    last_equal_hash: StateHash | None
     """Last equal state hash of run and replay; None if the first one differs."""
-    expected: StateHash | None
+    recorded_hash: StateHash | None
     """First recorded hash that differs; None if the recorded run has no more hashes."""
     replayed_hash: StateHash | None
     """Hash of the replay at this position; None if the replay has no more hashes."""
@@ -39,27 +39,27 @@ class Divergence(Struct, frozen=True):
     """Inputs between the last equal hash and the first different hash."""
     event: str = ""
     """Text about the first event that differs; empty if the events are equal or not recorded."""
-    claim: tuple[str, str, str] | None = None
+    differing_field: tuple[str, str, str] | None = None
     """(field of the report, reported value, replayed value), if states and events are equal but this field
     differs.
     """
 
     def __str__(self) -> str:
-        if self.claim is not None:
-            path, claimed, replayed = self.claim
+        if self.differing_field is not None:
+            path, claimed, replayed = self.differing_field
             return build_message(
                 "the states match, but {place} is recorded as {said}, and the replay gives {so}",
                 place=path, said=claimed, so=replayed,
             )  # fmt: skip
-        agreed, state_hash = self.agreed, self.expected or self.replayed_hash
+        agreed, state_hash = self.last_equal_hash, self.recorded_hash or self.replayed_hash
         text = build_message("different from the start")
         if agreed:
             text = build_message("identical until {moment}", moment=_format_moment(agreed.tick))
-        if self.expected is None and self.replayed_hash is None:
+        if self.recorded_hash is None and self.replayed_hash is None:
             text = build_message("the states match, but the recorded data about them differs")
         elif self.replayed_hash is None:
             text = build_message("{what}, and the replay ends there", what=text)
-        elif self.expected is None:
+        elif self.recorded_hash is None:
             text = build_message("{what}, and the record ends there", what=text)
         elif state_hash:
             text = build_message(
@@ -75,7 +75,7 @@ class Divergence(Struct, frozen=True):
         )
 
 
-def verify_report(scenario: Scenario, report: Report) -> Divergence | None:
+def verify_report(scenario: Scenario, report: Report) -> ReplayDivergence | None:
     """Return the first difference between the report of a run and its replay; None if they are equal."""
     return find_divergence(replay_report(scenario, report), report)
 
@@ -87,12 +87,12 @@ def replay_report(scenario: Scenario, report: Report) -> Drill:
     )
 
 
-def find_divergence(drill: Drill, report: Report) -> Divergence | None:
+def find_divergence(drill: Drill, report: Report) -> ReplayDivergence | None:
     """Return the first difference between the replay *drill* and the run of *report*; None if they are equal."""
     return run_to_completion(find_divergence_in_slices(drill, report))
 
 
-def find_divergence_in_slices(drill: Drill, report: Report) -> Slices[Divergence | None]:
+def find_divergence_in_slices(drill: Drill, report: Report) -> Slices[ReplayDivergence | None]:
     """Run `find_divergence` in slices."""
     recorded = [StateHash(to_ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
     difference = _compare_states(drill, recorded)
@@ -100,11 +100,15 @@ def find_divergence_in_slices(drill: Drill, report: Report) -> Slices[Divergence
         return difference or _compare_end(drill, report)
     event = yield from _find_first_event(report["events"], drill)
     if difference is None and event:
-        return Divergence(drill.hashes[-1], None, None, (), event)
+        return ReplayDivergence(drill.hashes[-1], None, None, (), event)
     if difference is None:
         return _compare_end(drill, report) or _compare_report(drill, report)
-    return Divergence(
-        difference.agreed, difference.expected, difference.replayed_hash, difference.lines, event
+    return ReplayDivergence(
+        difference.last_equal_hash,
+        difference.recorded_hash,
+        difference.replayed_hash,
+        difference.lines,
+        event,
     )
 
 
@@ -120,7 +124,7 @@ def _replay_journal(
     return drill
 
 
-def _compare_states(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
+def _compare_states(drill: Drill, recorded: Sequence[StateHash]) -> ReplayDivergence | None:
     agreed = None
     for expected, replayed in zip_longest(recorded, drill.hashes):
         if expected != replayed:
@@ -129,41 +133,41 @@ def _compare_states(drill: Drill, recorded: Sequence[StateHash]) -> Divergence |
                 hash_entry.inputs for hash_entry in (expected, replayed) if hash_entry is not None
             )
             lines = tuple(item.line for item in drill.journal[first_input:last_input])
-            return Divergence(agreed, expected, replayed, lines)
+            return ReplayDivergence(agreed, expected, replayed, lines)
         agreed = expected
     return None
 
 
-def _compare_end(drill: Drill, report: Report) -> Divergence | None:
+def _compare_end(drill: Drill, report: Report) -> ReplayDivergence | None:
     """Compare the end of the run with the report. All recorded hashes are known to be equal."""
     state_hash = StateHash(drill.tick, len(drill.journal), drill.compute_state_hash())
     reported_hash = StateHash(
         to_ticks(report["ended_at_s"]), state_hash.inputs, report.get("state_hash", state_hash.digest)
     )
     return (
-        Divergence(drill.hashes[-1] if drill.hashes else None, reported_hash, state_hash)
+        ReplayDivergence(drill.hashes[-1] if drill.hashes else None, reported_hash, state_hash)
         if reported_hash != state_hash
         else None
     )
 
 
-REPORTED: Final = (
+COMPARED_FIELDS: Final = (
     "scenario", "title", "seed", "mode", "origin", "ended_by", "score", "availability", "goals",
     "questions",
 )  # fmt: skip
 """Other fields of a report that are compared. All of them follow from the inputs."""
 
 
-def _compare_report(drill: Drill, report: Report) -> Divergence | None:
+def _compare_report(drill: Drill, report: Report) -> ReplayDivergence | None:
     """Compare the other fields of the report. The states are known to be equal."""
     replayed_report = drill.build_report()
-    for name in REPORTED:
+    for name in COMPARED_FIELDS:
         if name in report and to_json_types(report[name]) != to_json_types(replayed_report[name]):
             path, recorded_value, replayed_value = _find_first_difference(
                 name, to_json_types(report[name]), to_json_types(replayed_report[name])
             )
-            return Divergence(
-                drill.hashes[-1], None, None, claim=(path, str(recorded_value), str(replayed_value))
+            return ReplayDivergence(
+                drill.hashes[-1], None, None, differing_field=(path, str(recorded_value), str(replayed_value))
             )
     return None
 
@@ -189,7 +193,7 @@ def _find_first_event(recorded: Sequence[Row], drill: Drill) -> Slices[str]:
                 event=_format_event(recorded_event),
                 other_event=_format_event(replayed_event),
             )
-        if index % EVENTS == EVENTS - 1:
+        if index % EVENTS_PER_SLICE == EVENTS_PER_SLICE - 1:
             yield index / max(len(recorded), len(drill.events))
     return ""
 

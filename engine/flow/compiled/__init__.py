@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from engine.flow.compiled.loader import Kernel, KernelFunction
 
-ENTRIES: Final = ("advance", "note_crossings", "stream_crossings", "read_source", "read_stream")
+ENTRY_POINTS: Final = ("advance", "note_crossings", "stream_crossings", "read_source", "read_stream")
 """Names of the functions of `kernel.py` that Python calls."""
 
 advance: Callable[..., int]
@@ -34,7 +34,7 @@ def load_kernel() -> Kernel:
     if _kernel is None:
         from engine.flow.compiled.loader import load_functions
 
-        _kernel = load_functions(ENTRIES)
+        _kernel = load_functions(ENTRY_POINTS)
         globals().update(_kernel.functions)
         if _kernel.reason and report_fallback is not None:
             report_fallback(_kernel.reason)
@@ -42,6 +42,6 @@ def load_kernel() -> Kernel:
 
 
 def __getattr__(name: str) -> KernelFunction:
-    if name not in ENTRIES:
+    if name not in ENTRY_POINTS:
         raise AttributeError(name)
     return load_kernel().functions[name]

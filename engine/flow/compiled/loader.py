@@ -24,10 +24,13 @@ from engine.flow.compiled.translate import TranslationError, translate
 # --- build of a library on this computer -----------------------------------------------------------------
 
 
-_USERS: Final = (
+_USER_CACHE_FOLDER: Final = (
     os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
 )
-CACHE_FOLDERS: tuple[Path, ...] = (Path(__file__).parent / "__pycache__", Path(_USERS) / "mirrordrill")
+CACHE_FOLDERS: tuple[Path, ...] = (
+    Path(__file__).parent / "__pycache__",
+    Path(_USER_CACHE_FOLDER) / "mirrordrill",
+)
 """Folders for libraries compiled on this computer: next to this module, then in the user's cache. The loader
 uses the first folder that is writable.
 """
@@ -82,17 +85,17 @@ def compile_c(text: str, folder: Path, compiler: str, *flags: str) -> Path:
     return library
 
 
-CHOICE: Final = "MIRRORDRILL_KERNEL"
+KERNEL_VARIABLE: Final = "MIRRORDRILL_KERNEL"
 """Environment variable that selects `c` or `python`, for comparisons."""
 
 LIBRARIES: Final = Path(__file__).parent / "libraries"
-CALLED: Final = (
+PYTHON_API_FUNCTIONS: Final = (
     "PyTuple_Size", "PyTuple_GetItem", "PyLong_AsLongLong", "PyFloat_AsDouble", "PyObject_GetBuffer",
     "PyBuffer_Release", "PyErr_SetString", "PyErr_Occurred", "PyEval_SaveThread", "PyEval_RestoreThread",
 )  # fmt: skip
 """Functions of Python's C interface that the library calls, in the order in which `connect` receives them."""
 
-RESULTS: Final = {"int": ctypes.c_int64, "bool": ctypes.c_bool, "None": None}
+RESULT_TYPES: Final = {"int": ctypes.c_int64, "bool": ctypes.c_bool, "None": None}
 
 
 KernelFunction = Callable[..., Any]
@@ -113,12 +116,12 @@ class Kernel(Struct, frozen=True):
 def load_functions(entries: Sequence[str]) -> Kernel:
     """Return the kernel functions named in *entries*, from the best library that passes the checks."""
     python_functions = {name: getattr(kernel, name) for name in entries}
-    choice = os.environ.get(CHOICE, "")
+    choice = os.environ.get(KERNEL_VARIABLE, "")
     if choice == "python":
         return Kernel(python_functions, "plain Python")
     reasons = []
     try:
-        text = read_source()
+        text = read_kernel_source()
         for origin, find in (("prebuilt", _find_prebuilt), ("compiled here", _compile_with_any_compiler)):
             try:
                 return Kernel(load_library_functions(find(text), text, python_functions), origin)
@@ -132,23 +135,24 @@ def load_functions(entries: Sequence[str]) -> Kernel:
     return Kernel(python_functions, "plain Python", reason)
 
 
-def read_source() -> str:
+def read_kernel_source() -> str:
     """Return the source text of the imported kernel module. Raise OSError."""
     return Path(kernel.__file__).read_text(encoding="utf-8")
 
 
 def load_library_functions(
-    path: Path, text: str, python_functions: Functions, wide: bool = True
+    path: Path, text: str, python_functions: Functions, use_wide_vectors: bool = True
 ) -> Functions:
     """Return the functions of the library at *path* that replace *python_functions*.
 
-    The library must be built from *text* and must round after each operation. With *wide* False, no function
+    The library must be built from *text* and must round after each operation. With *use_wide_vectors* False,
+    no function
     uses instructions that only newer processors have. Raise LibraryError.
     """
     try:
         library = ctypes.PyDLL(str(path))
         built_from = ctypes.c_char.in_dll(library, "kernel_source")
-        _connect_library(library, wide)
+        _connect_library(library, use_wide_vectors)
         functions_by_name = {
             name: _wrap_function(library, function) for name, function in python_functions.items()
         }
@@ -175,7 +179,7 @@ def is_exact(library: ctypes.CDLL) -> bool:
 
 def _connect_library(library: ctypes.CDLL, wide: bool) -> None:
     addresses = [ctypes.c_void_p.in_dll(ctypes.pythonapi, "PyExc_TypeError").value or 0]
-    for name in CALLED:
+    for name in PYTHON_API_FUNCTIONS:
         addresses.append(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0)
     table = (ctypes.c_void_p * len(addresses))(*addresses)
     library.connect.argtypes, library.connect.restype = [ctypes.c_void_p, ctypes.c_bool], None
@@ -185,7 +189,7 @@ def _connect_library(library: ctypes.CDLL, wide: bool) -> None:
 def _wrap_function(library: ctypes.CDLL, python_function: KernelFunction) -> KernelFunction:
     call = library[f"call_{python_function.__name__}"]
     call.argtypes = [ctypes.py_object]
-    call.restype = RESULTS[python_function.__annotations__["return"]]
+    call.restype = RESULT_TYPES[python_function.__annotations__["return"]]
 
     def entry(*arguments: object) -> object:
         return call(arguments)

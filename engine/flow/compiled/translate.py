@@ -19,8 +19,8 @@ FLOAT: Final = "double"
 INT: Final = "int64_t"
 BOOL: Final = "bool"
 VOID: Final = "void"
-RECORD: Final = "const Arrays *"
-SCALARS: Final = {"float": FLOAT, "int": INT, "bool": BOOL, "None": VOID, "Arrays": RECORD}
+ARRAYS_TYPE: Final = "const Arrays *"
+SCALARS: Final = {"float": FLOAT, "int": INT, "bool": BOOL, "None": VOID, "Arrays": ARRAYS_TYPE}
 ARRAYS: Final = {
     "Row": (FLOAT, 1),
     "Table": (FLOAT, 2),
@@ -30,9 +30,9 @@ ARRAYS: Final = {
 }
 """Array type (element and dimensions) of each alias that annotates arrays in `kernel.py`."""
 
-MARKS: Final = ("inside", "entry", "long_entry")
-ARITHMETIC: Final = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-BITS: Final = {ast.BitAnd: "&", ast.BitOr: "|"}
+DECORATOR_NAMES: Final = ("inside", "entry", "long_entry")
+ARITHMETIC_OPERATORS: Final = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+BIT_OPERATORS: Final = {ast.BitAnd: "&", ast.BitOr: "|"}
 COMPARISONS: Final = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
 PRELUDE: Final = resources.files("engine.flow.compiled").joinpath("prelude.c").read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ _KEYWORDS: Final = """
 KEYWORDS: Final = frozenset(_KEYWORDS.split())
 """Reserved names in the C text. A variable or function of the kernel with such a name is an error."""
 
-ORDER: Final = "the order of evaluation matters; use a name for the result of the call"
+ORDER_ERROR: Final = "the order of evaluation matters; use a name for the result of the call"
 
 
 class TranslationError(Exception):
@@ -67,7 +67,7 @@ class ArrayType(Struct, frozen=True):
     dims: int
 
     @property
-    def c(self) -> str:
+    def c_name(self) -> str:
         """Return the name of the type in C."""
         return "Doubles" if self.element == FLOAT else "Longs"
 
@@ -84,7 +84,7 @@ class CCode(NamedTuple):
 
 def to_c_type(kind: Type) -> str:
     """Return the C type for a type of the kernel."""
-    return kind if isinstance(kind, str) else kind.c
+    return kind if isinstance(kind, str) else kind.c_name
 
 
 def translate(text: str, constants: Mapping[str, object], lines: bool = False) -> str:
@@ -106,10 +106,12 @@ class _Module:
         self.marks: dict[str, str] = {}
         self.fields: dict[str, Type] = {}
         for node in tree.body:
-            if isinstance(node, ast.FunctionDef) and node.name not in MARKS:
+            if isinstance(node, ast.FunctionDef) and node.name not in DECORATOR_NAMES:
                 marks = [ast.unparse(mark) for mark in node.decorator_list]
-                if len(marks) != 1 or marks[0] not in MARKS:
-                    raise TranslationError(node, f"{node.name} needs one of the marks {', '.join(MARKS)}")
+                if len(marks) != 1 or marks[0] not in DECORATOR_NAMES:
+                    raise TranslationError(
+                        node, f"{node.name} needs one of the marks {', '.join(DECORATOR_NAMES)}"
+                    )
                 if node.name in KEYWORDS:
                     raise TranslationError(node, f"{node.name} is a C keyword")
                 self.nodes[node.name], self.marks[node.name] = node, marks[0]
@@ -139,7 +141,7 @@ class _Module:
 
     def get_result_type(self, name: str) -> str:
         kind = self.read_annotation(self.nodes[name].returns)
-        if not isinstance(kind, str) or kind == RECORD:
+        if not isinstance(kind, str) or kind == ARRAYS_TYPE:
             raise TranslationError(self.nodes[name], f"{name} cannot return an array")
         return kind
 
@@ -172,11 +174,8 @@ class _Module:
         text = "\n".join(parts)
         digest = hashlib.sha256(text.encode()).hexdigest()
         stamps = {"kernel_source": source, "kernel_text": digest}
-        return (
-            text
-            + "".join(f'\nEXPORT const char {name}[] = "{stamp}";' for name, stamp in stamps.items())
-            + "\n"
-        )
+        lines = "".join(f'\nEXPORT const char {name}[] = "{stamp}";' for name, stamp in stamps.items())
+        return text + lines + "\n"
 
     def _write_wide_version(self, name: str) -> str:
         """Return a second translation of the function, which is compiled for wider vectors."""
@@ -215,7 +214,7 @@ class _Module:
             )
         for number, (_, parameter, parameter_type) in enumerate(arrays):
             lines.append(
-                f"    {parameter_type.c} {parameter} = AS_ARRAY({parameter_type.c}, views[{number}]);"
+                f"    {parameter_type.c_name} {parameter} = AS_ARRAY({parameter_type.c_name}, views[{number}]);"
             )
         store = "" if result == VOID else "result = "
         values = f"({', '.join(parameter for parameter, _ in parameters)});"
@@ -287,11 +286,8 @@ class _Function:
             case ast.If():
                 return self._write_if(node, depth)
             case ast.While(orelse=[]):
-                return [
-                    f"while ({self._write_test(node.test)}) {{",
-                    *self._write_inner(node.body, depth),
-                    "}",
-                ]
+                test_text = self._write_test(node.test)
+                return [f"while ({test_text}) {{", *self._write_inner(node.body, depth), "}"]
             case ast.For(target=ast.Name(id=name), orelse=[]):
                 return self._write_for(node, name, depth)
             case ast.Break():
@@ -379,10 +375,10 @@ class _Function:
         value = self._write_root(
             node.value, node.target if isinstance(node.target, ast.Subscript) else None, reads=1
         )
-        sign = {**ARITHMETIC, **BITS}.get(type(node.op))
+        sign = {**ARITHMETIC_OPERATORS, **BIT_OPERATORS}.get(type(node.op))
         if sign is None or (sign == "/" and target.type == INT):
             raise TranslationError(node, f"this assignment is not supported: {ast.unparse(node)}")
-        if sign in BITS.values() and (target.type != INT or value.type != INT):
+        if sign in BIT_OPERATORS.values() and (target.type != INT or value.type != INT):
             raise TranslationError(node, "bit operations need integers")
         return f"{target.text} {sign}= {self._convert_type(target.type, value, node)};"
 
@@ -408,7 +404,7 @@ class _Function:
         if isinstance(target, ast.Subscript):
             reads += self._check_order(target.slice)[1]
             if calls and reads:
-                raise TranslationError(node, ORDER)
+                raise TranslationError(node, ORDER_ERROR)
         return self._write_value(node)
 
     def _check_order(self, node: ast.AST) -> tuple[int, int]:
@@ -438,9 +434,8 @@ class _Function:
             and isinstance(node.func, ast.Name)
             and node.func.id in self.module.nodes
         ):
-            return int(self.module.is_writer(node.func.id)), 0 if self.module.is_writer(
-                node.func.id
-            ) else reads
+            is_writer = self.module.is_writer(node.func.id)
+            return int(is_writer), 0 if is_writer else reads
         return calls, reads
 
     def _write_value(self, node: ast.expr) -> CCode:
@@ -452,7 +447,9 @@ class _Function:
                     return CCode(name, self.types[name])
                 if name in self.module.constants:
                     return self._write_constant(self.module.constants[name], node)
-            case ast.Attribute(value=ast.Name(id=record), attr=field) if self.types.get(record) == RECORD:
+            case ast.Attribute(value=ast.Name(id=record), attr=field) if (
+                self.types.get(record) == ARRAYS_TYPE
+            ):
                 if field in self.module.fields:
                     return CCode(f"{record}->{field}", self.module.fields[field])
             case ast.Subscript():
@@ -483,10 +480,8 @@ class _Function:
                     raise TranslationError(
                         node, f"a condition chooses between {to_c_type(a.type)} and {to_c_type(b.type)}"
                     )
-                return CCode(
-                    f"({self._convert_type(BOOL, self._write_value(test), test)} ? {a.text} : {b.text})",
-                    a.type,
-                )
+                condition = self._convert_type(BOOL, self._write_value(test), test)
+                return CCode(f"({condition} ? {a.text} : {b.text})", a.type)
             case ast.Call(func=func, args=arguments, keywords=[]):
                 return self._write_call(ast.unparse(func), arguments, node)
         raise TranslationError(node, f"not supported: {ast.unparse(node)}")
@@ -527,7 +522,8 @@ class _Function:
             return CCode(f"AT{name}", array.type.element)
         if remaining_dims == 1:
             return CCode(
-                f"ROW{len(indices)}({array.type.c}, {array.text}, {text})", ArrayType(array.type.element, 1)
+                f"ROW{len(indices)}({array.type.c_name}, {array.text}, {text})",
+                ArrayType(array.type.element, 1),
             )
         raise TranslationError(node, "a part of an array must be one row")
 
@@ -535,14 +531,14 @@ class _Function:
         a, b = self._write_number(node.left), self._write_number(node.right)
         kind = INT if a.type == b.type == INT else FLOAT
         op = type(node.op)
-        if op in ARITHMETIC:
+        if op in ARITHMETIC_OPERATORS:
             kind = FLOAT if op is ast.Div else kind
             return CCode(
-                f"({self._convert_type(kind, a, node)} {ARITHMETIC[op]} {self._convert_type(kind, b, node)})",
+                f"({self._convert_type(kind, a, node)} {ARITHMETIC_OPERATORS[op]} {self._convert_type(kind, b, node)})",
                 kind,
             )
-        if kind == INT and op in BITS:
-            return CCode(f"({a.text} {BITS[op]} {b.text})", INT)
+        if kind == INT and op in BIT_OPERATORS:
+            return CCode(f"({a.text} {BIT_OPERATORS[op]} {b.text})", INT)
         if kind == INT and op is ast.Mod:
             return CCode(f"modulo({a.text}, {b.text})", INT)
         raise TranslationError(node, f"this operation is not supported: {ast.unparse(node)}")
@@ -553,7 +549,9 @@ class _Function:
             expected = list(self.module.fields.values())
             if [argument.type for argument in arguments] != expected:
                 raise TranslationError(node, "the arrays differ from those of the record")
-            return CCode(f"&(const Arrays){{{', '.join(argument.text for argument in arguments)}}}", RECORD)
+            return CCode(
+                f"&(const Arrays){{{', '.join(argument.text for argument in arguments)}}}", ARRAYS_TYPE
+            )
         if name in self.module.nodes:
             parameters = self.module.list_parameters(name)
             if len(parameters) != len(arguments):

@@ -14,13 +14,19 @@ from engine.messages import Message, SqlError, fill_message
 from engine.model import World
 from engine.protocol import clients, connections, statements
 from engine.tsql.batches import ledger_tables, locks
-from engine.tsql.batches.context import Context, find_user_in, is_member, is_sysadmin, list_roles_in
+from engine.tsql.batches.context import (
+    Context,
+    find_database_user,
+    is_server_role_member,
+    is_sysadmin,
+    list_database_roles,
+)
 from engine.tsql.batches.data import SqlSession
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
-MODES: Final = ("MULTI_USER", "SINGLE_USER", "RESTRICTED_USER")
+ACCESS_MODE_NAMES: Final = ("MULTI_USER", "SINGLE_USER", "RESTRICTED_USER")
 """Access modes by number: sys.databases.user_access_desc for user_access 0, 1 and 2. Documented [DOC:
 sys.databases].
 """
@@ -29,10 +35,10 @@ sys.databases].
 def get_access_mode(world: World, server: str, database: str) -> str:
     """Return the access mode (an element of MODES) of a database on its server."""
     row = ledger_tables.ACCESS_MODES.find_row(world, server, "name", database)
-    return MODES[0] if row is None else str(row["mode"])
+    return ACCESS_MODE_NAMES[0] if row is None else str(row["mode"])
 
 
-def forget_mode(world: World, server: str, database: str) -> None:
+def remove_access_mode(world: World, server: str, database: str) -> None:
     """Remove the stored mode of a database, which is then MULTI_USER.
 
     A new database with the name of a dropped database therefore does not inherit its mode.
@@ -57,26 +63,28 @@ def check_access_mode(context: Context, database: str) -> None:
     if has_other_user(context, database):
         raise SqlError(924, database)
     if get_access_mode(context.world, context.session.server, database) == "RESTRICTED_USER":
-        user = find_user_in(context, database) or ""
-        may_enter = is_sysadmin(context) or user == "dbo" or is_member(context, "dbcreator")
-        if not may_enter and "db_owner" not in list_roles_in(context, database, user):
+        user = find_database_user(context, database) or ""
+        is_admitted = is_sysadmin(context) or user == "dbo" or is_server_role_member(context, "dbcreator")
+        if not is_admitted and "db_owner" not in list_database_roles(context, database, user):
             raise SqlError(923, context.get_spelled_name(database))
 
 
 def has_other_user(context: Context, database: str) -> bool:
     """Return whether a database is in single-user mode and another connection uses it."""
-    single = get_access_mode(context.world, context.session.server, database) == "SINGLE_USER"
-    return single and any(True for _ in _list_other_sessions(context, database))
+    is_single_user = get_access_mode(context.world, context.session.server, database) == "SINGLE_USER"
+    return is_single_user and any(True for _ in _list_other_sessions(context, database))
 
 
-EXCLUSIVE: Final = frozenset({"OFFLINE", "EMERGENCY", "READ_ONLY", "READ_WRITE"})
+EXCLUSIVE_OPTIONS: Final = frozenset({"OFFLINE", "EMERGENCY", "READ_ONLY", "READ_WRITE"})
 """Options of ALTER DATABASE that wait until no other connection uses the database.
 
 [DOC: ALTER DATABASE SET options]
 """
 
 
-def _wait_for_others(machine: Machine, database: str, termination: str, spids: tuple[int, ...]) -> None:
+def _wait_for_other_sessions(
+    machine: Machine, database: str, termination: str, spids: tuple[int, ...]
+) -> None:
     """Make the statement wait until the other sessions leave, or until *termination* allows to end them.
 
     Raise 5070 with NO_WAIT. ROLLBACK IMMEDIATE does not wait.
@@ -98,7 +106,9 @@ def end_other_windows(machine: Machine, database: str, termination: str) -> list
     other_sessions = list(_list_other_sessions(context, database))
     if not other_sessions:
         return []
-    _wait_for_others(machine, database, termination, tuple(session.spid for _, session in other_sessions))
+    _wait_for_other_sessions(
+        machine, database, termination, tuple(session.spid for _, session in other_sessions)
+    )
     for name, session in other_sessions:
         context.world.call_at(context.world.tick, "tsql.kill", name, server, session.spid)
     return [Message(5060, 10, 1, 0, fill_message(5060, percent)[1]) for percent in (0, 100)]
@@ -112,7 +122,7 @@ def wait_for_ended_sessions(world: World, messages: list[Message]) -> statements
     return statements.PendingStatement(world.tick + 1, "sessions.ended", tuple(messages))
 
 
-statements.COMPLETIONS["sessions.ended"] = lambda world, server, *messages: list(messages)
+statements.COMPLETION_HANDLERS["sessions.ended"] = lambda world, server, *messages: list(messages)
 
 
 def end_other_connections(machine: Machine, database: str, termination: str) -> list[Message]:
@@ -127,7 +137,7 @@ def end_other_connections(machine: Machine, database: str, termination: str) -> 
         if connection.database == database
     )
     if spids:
-        _wait_for_others(machine, database, termination, spids)
+        _wait_for_other_sessions(machine, database, termination, spids)
     messages = end_other_windows(machine, database, termination)
     for client in [*world.clients.values()] if spids else []:
         if client.connected_to == server and database in client.databases:
@@ -144,8 +154,8 @@ def set_access_mode(machine: Machine, database: str, mode: str, termination: str
     """
     world, server = machine.world, machine.session.server
     messages = end_other_windows(machine, database, termination) if mode == "SINGLE_USER" else []
-    forget_mode(world, server, database)
-    if mode != MODES[0]:
+    remove_access_mode(world, server, database)
+    if mode != ACCESS_MODE_NAMES[0]:
         ledger_tables.ACCESS_MODES.add_row(world, server, {"name": database, "mode": mode})
         if any(connection.database == database for connection in connections.list_connections(world, server)):
             machine.report_partly_simulated(

@@ -22,7 +22,7 @@ from engine.tsql.batches.row_locks import INDEX_END, IndexEntry, KeyRange, ReadR
 from engine.tsql.language.columns import Key
 from engine.tsql.query.plans import Operand, TableAccess, TableRef
 from engine.tsql.scalars.like_patterns import evaluate_like
-from engine.tsql.scalars.types import read_type
+from engine.tsql.scalars.types import parse_sql_type
 from engine.tsql.scalars.values import (
     Scalar,
     convert_value,
@@ -85,10 +85,10 @@ class ColumnCondition(Struct, frozen=True):
         if self.operator == "LIKE":
             return evaluate_like(self.values[0], value) == 1
         signs = [compare_values(value, bound) for bound in self.values if bound is not None]
-        return any(sign in _SIGNS[self.operator] for sign in signs)
+        return any(sign in _ACCEPTED_COMPARISONS[self.operator] for sign in signs)
 
 
-_SIGNS: Final = {"=": (0,), "IN": (0,), ">=": (0, 1), ">": (1,), "<=": (-1, 0), "<": (-1,)}
+_ACCEPTED_COMPARISONS: Final = {"=": (0,), "IN": (0,), ">=": (0, 1), ">": (1,), "<=": (-1, 0), "<": (-1,)}
 """Comparison operator -> results of compare_values for which the comparison is true."""
 
 
@@ -106,18 +106,18 @@ def find_read_rows(machine: Machine, ref: TableRef, object_key: ObjectKey, versi
     ]
     is_complete = access.complete and len(conditions) == len(access.conditions)
     key, seeks = _choose_index(table, conditions)
-    whole = KeyRange(object_key, _list_index_columns(table, key))
+    full_range = KeyRange(object_key, _list_index_columns(table, key))
     entries = {
         IndexEntry(row, number): None
         for version in versions
         if version.columns == table.columns
         for number, row in zip(version.ids, version.rows, strict=True)
     }
-    ordered = sorted(entries, key=cmp_to_key(whole.compare))
+    ordered = sorted(entries, key=cmp_to_key(full_range.compare))
     limit, is_backward = (
-        _find_row_limit(machine, table, access, whole, seeks[0]) if is_complete else (None, False)
+        _find_row_limit(machine, table, access, full_range, seeks[0]) if is_complete else (None, False)
     )
-    read: dict[int, bool] = {}
+    matches_by_number: dict[int, bool] = {}
     ranges: list[KeyRange] = []
     next_keys: set[int] = set()
     for seek in seeks:
@@ -126,17 +126,19 @@ def find_read_rows(machine: Machine, ref: TableRef, object_key: ObjectKey, versi
         found = 0
         for index in reversed(range(first, last)) if is_backward else range(first, last):
             is_match = all(condition.accepts(ordered[index].row) for condition in conditions)
-            read[ordered[index].number] = is_match
+            matches_by_number[ordered[index].number] = is_match
             found += is_match
             if limit is not None and found >= limit:
                 first, last = (index, last) if is_backward else (first, index)
                 break
         if key is not None and not (first < last and _is_unique_point(key, seek)):
             following = ordered[last] if last < len(ordered) else None
-            ranges.append(replace(whole, low=ordered[first - 1] if first else None, high=following))
+            ranges.append(replace(full_range, low=ordered[first - 1] if first else None, high=following))
             next_keys.add(following.number if following is not None else INDEX_END)
-    matching = frozenset(number for number, is_match in read.items() if is_match)
-    return ReadRows(frozenset(read), matching, key is not None, tuple(ranges), frozenset(next_keys))
+    matching = frozenset(number for number, is_match in matches_by_number.items() if is_match)
+    return ReadRows(
+        frozenset(matches_by_number), matching, key is not None, tuple(ranges), frozenset(next_keys)
+    )
 
 
 def _is_unique_point(key: Key, seek: tuple[Interval, ...]) -> bool:
@@ -145,7 +147,7 @@ def _is_unique_point(key: Key, seek: tuple[Interval, ...]) -> bool:
 
 def _list_index_columns(table: Table, key: Key | None) -> tuple[tuple[int, bool], ...]:
     """Return (position, True if descending) for the columns of an index and then of the clustered index."""
-    clustered = _find_clustered(table)
+    clustered = _find_clustered_index(table)
     columns: dict[int, bool] = {}
     for item in (key, clustered) if key is not None else ():
         for position in (
@@ -155,7 +157,7 @@ def _list_index_columns(table: Table, key: Key | None) -> tuple[tuple[int, bool]
     return tuple(columns.items())
 
 
-def _find_clustered(table: Table) -> Key | None:
+def _find_clustered_index(table: Table) -> Key | None:
     return next((item for item in table.constraints if isinstance(item, Key) and item.clustered), None)
 
 
@@ -164,7 +166,7 @@ def _choose_index(
 ) -> tuple[Key | None, list[tuple[Interval, ...]]]:
     """Return the index that a query uses, and its seeks. A single seek without intervals is a scan."""
     best_rank: tuple[bool, bool, int] = (False, False, 0)
-    chosen: tuple[Key | None, list[tuple[Interval, ...]]] = (_find_clustered(table), [()])
+    chosen: tuple[Key | None, list[tuple[Interval, ...]]] = (_find_clustered_index(table), [()])
     for item in table.constraints:
         if not isinstance(item, Key) or item.filter:
             continue
@@ -226,9 +228,9 @@ def _convert_condition(
     )
     if position is None:
         return None
-    kind = read_type(table.columns[position].type, 1)
+    kind = parse_sql_type(table.columns[position].type, 1)
     try:
-        values = [_read_value(machine, operand) for operand in operands]
+        values = [_evaluate_operand(machine, operand) for operand in operands]
         if any(value is None or (kind.is_text and not is_plain_text(value)) for value in values):
             return None
         if kind.is_text:
@@ -243,7 +245,7 @@ def _convert_condition(
     return ColumnCondition(position, operator, tuple(converted))
 
 
-def _read_value(machine: Machine, operand: Operand) -> Scalar:
+def _evaluate_operand(machine: Machine, operand: Operand) -> Scalar:
     """Return the value of a literal or variable; None for an unknown variable. Raises conversion errors."""
     kind, text, types = operand
     value: Scalar = text
@@ -258,18 +260,19 @@ def _read_value(machine: Machine, operand: Operand) -> Scalar:
 
 
 def _find_row_limit(
-    machine: Machine, table: Table, access: TableAccess, whole: KeyRange, seek: tuple[Interval, ...]
+    machine: Machine, table: Table, access: TableAccess, full_range: KeyRange, seek: tuple[Interval, ...]
 ) -> tuple[int | None, bool]:
     """Return (number of matching rows after which the query ends, True if it reads the index backward).
 
     The number is None if the query reads all rows, because it has no TOP or must sort the rows.
     """
-    value = _read_value(machine, access.top) if access.top is not None else None
+    value = _evaluate_operand(machine, access.top) if access.top is not None else None
     if not isinstance(value, int):
         return None, False
     points = {table.columns[interval.position].name.lower() for interval in seek if interval.is_point}
     index_order = [
-        (table.columns[position].name.lower(), is_descending) for position, is_descending in whole.columns
+        (table.columns[position].name.lower(), is_descending)
+        for position, is_descending in full_range.columns
     ]
     index_order = [column for column in index_order if column[0] not in points]
     order = [column for column in access.order if column[0] not in points]

@@ -28,7 +28,7 @@ Command = Handler[Machine, Outcome]
 """Function that executes one kind of statement."""
 
 
-def _read_options(machine: Machine, pairs: s.Pairs) -> dict[str, Scalar]:
+def _evaluate_options(machine: Machine, pairs: s.Pairs) -> dict[str, Scalar]:
     return {name: machine.resolve_value(value) for name, value in pairs}
 
 
@@ -38,7 +38,7 @@ _ENDPOINT_FIELDS: Final = ("port", "ip", "role", "authentication", "certificate"
 
 
 def _create_endpoint(machine: Machine, statement: s.CreateEndpoint) -> Outcome:
-    _require_mirroring_payload(statement, required=True)
+    _require_mirroring_payload(statement, is_required=True)
     if statement.port is None:
         raise SqlError(102, ")")
     if statement.role is None:
@@ -56,26 +56,28 @@ def _create_endpoint(machine: Machine, statement: s.CreateEndpoint) -> Outcome:
 
 
 def _alter_endpoint(machine: Machine, statement: s.AlterEndpoint) -> Outcome:
-    _require_mirroring_payload(statement, required=False)
+    _require_mirroring_payload(statement, is_required=False)
     fields = {name: getattr(statement, name) for name in _ENDPOINT_FIELDS}
     return endpoints.alter_endpoint(
         machine.world, machine.session.server, statement.name, state=statement.state, **fields
     )
 
 
-def _require_mirroring_payload(statement: s.EndpointStatement, required: bool) -> None:
-    if statement.payload not in ("DATABASE_MIRRORING", *(() if required else (None,))):
+def _require_mirroring_payload(statement: s.EndpointStatement, is_required: bool) -> None:
+    if statement.payload not in ("DATABASE_MIRRORING", *(() if is_required else (None,))):
         raise UnsimulatedFeatureError(f"endpoints for {statement.payload or 'nothing'}")
 
 
 def _alter_authorization(machine: Machine, statement: s.AlterAuthorization) -> Outcome:
     if statement.kind == "DATABASE":
-        return database_options.set_owner(
+        return database_options.set_database_owner(
             machine.world, machine.session.server, statement.name, statement.owner
         )
     if statement.kind != "ENDPOINT":
         raise UnsimulatedFeatureError(f"ALTER AUTHORIZATION ON {statement.kind}")
-    return endpoints.set_owner(machine.world, machine.session.server, statement.name, statement.owner)
+    return endpoints.set_endpoint_owner(
+        machine.world, machine.session.server, statement.name, statement.owner
+    )
 
 
 def _check_permission(machine: Machine, statement: s.Permission) -> None:
@@ -101,7 +103,7 @@ def _check_permission(machine: Machine, statement: s.Permission) -> None:
             raise SqlError(15151, "find", word, grantee)
 
 
-SYSTEM: Final = "nt authority\\system"
+SYSTEM_ACCOUNT: Final = "nt authority\\system"
 """Account with which the cluster monitors an availability group. [DOC: automatic failover problems]"""
 
 
@@ -111,10 +113,10 @@ def _change_permission(machine: Machine, statement: s.Permission) -> Outcome:
     grantees = {name.casefold() for name in statement.grantees}
     if (
         statement.kind == "SERVER"
-        and grantees == {SYSTEM}
-        and {*statement.permissions} <= {*replicas.SYSTEM_NEEDS}
+        and grantees == {SYSTEM_ACCOUNT}
+        and {*statement.permissions} <= {*replicas.SYSTEM_PERMISSIONS}
     ):
-        replicas.permit_system(
+        replicas.change_system_permissions(
             machine.world, machine.session.server, statement.permissions, statement.verb == "GRANT"
         )
         return []
@@ -122,7 +124,7 @@ def _change_permission(machine: Machine, statement: s.Permission) -> Outcome:
         return permissions.change_permissions(machine, statement)
     if not set(statement.permissions) & {"CONNECT", "ALL", "CONTROL"}:
         raise UnsimulatedFeatureError(f"{statement.verb} {', '.join(statement.permissions)} ON ENDPOINT")
-    return endpoints.change_permission(
+    return endpoints.change_connect_permission(
         machine.world, machine.session.server, statement.name, statement.verb, statement.grantees
     )
 
@@ -256,7 +258,7 @@ def _read_login_settings(
     title = "CREATE LOGIN" if isinstance(statement, s.CreateLogin) else "ALTER LOGIN"
     option_table.check_options(title, statement.options, machine.context.version)
     language, database = options.get("DEFAULT_LANGUAGE"), options.get("DEFAULT_DATABASE")
-    found_language = None if language is None else languages.find(to_text(language))
+    found_language = None if language is None else languages.find_language(to_text(language))
     if language is not None and found_language is None:
         if to_text(language).casefold() in languages.UNSIMULATED_LANGUAGES:
             raise UnsimulatedFeatureError(f"the language {to_text(language)}")
@@ -278,7 +280,7 @@ def _read_login_settings(
 
 
 def _create_login(machine: Machine, statement: s.CreateLogin) -> Outcome:
-    options = _read_options(machine, statement.options)
+    options = _evaluate_options(machine, statement.options)
     settings = _read_login_settings(machine, statement, options)
     return accounts.create_login(
         machine.world,
@@ -308,14 +310,9 @@ def _parse_sid(value: object) -> int | None:
 
 
 def _alter_login(machine: Machine, statement: s.AlterLogin) -> Outcome:
-    settings = _read_login_settings(machine, statement, _read_options(machine, statement.options))
-    return accounts.alter_login(
-        machine.world,
-        machine.session.server,
-        statement.name,
-        state=statement.state,
-        **settings,
-    )
+    settings = _read_login_settings(machine, statement, _evaluate_options(machine, statement.options))
+    world, server = machine.world, machine.session.server
+    return accounts.alter_login(world, server, statement.name, state=statement.state, **settings)
 
 
 def _create_user(machine: Machine, statement: s.CreateUser) -> Outcome:
@@ -332,7 +329,7 @@ def _create_user(machine: Machine, statement: s.CreateUser) -> Outcome:
 
 def _alter_user(machine: Machine, statement: s.AlterUser) -> Outcome:
     option_table.check_options("ALTER USER", statement.options, machine.context.version)
-    new_name = _read_options(machine, statement.options).get("NAME")
+    new_name = _evaluate_options(machine, statement.options).get("NAME")
     return accounts.alter_user(
         machine.world,
         machine.session.server,
@@ -345,7 +342,7 @@ def _alter_user(machine: Machine, statement: s.AlterUser) -> Outcome:
 
 # --- files of a database ---------------------------------------------------------------------------------
 
-_SIZES: Final = {"KB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
+_UNITS_KB: Final = {"KB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
 """Unit of a file size -> kilobytes."""
 
 
@@ -358,7 +355,7 @@ def _parse_size_kb(text: str | None) -> float | None:
     number, _, unit = text.partition(" ")
     if not (number.isascii() and number.isdigit()):
         raise SqlError(102, text)
-    return int(number) * _SIZES.get(unit.upper() or "MB", 1024.0)
+    return int(number) * _UNITS_KB.get(unit.upper() or "MB", 1024.0)
 
 
 FILE_PROPERTIES: Final = ("NAME", "NEWNAME", "FILENAME", "SIZE", "MAXSIZE", "FILEGROWTH", "OFFLINE")
@@ -440,30 +437,30 @@ def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
 
 # --- DROP ------------------------------------------------------------------------------------------------
 
-ABSENT: Final = frozenset({3701, 15151})
+MISSING_OBJECT_ERRORS: Final = frozenset({3701, 15151})
 """Numbers of the errors that DROP … IF EXISTS suppresses."""
 
 
 def _drop_if_exists(machine: Machine, statement: s.DropObject) -> Outcome:
     if not statement.if_exists:
-        return _drop(machine, statement)
+        return _drop_named_object(machine, statement)
     for name in statement.names:
         try:
-            _drop(machine, replace(statement, names=(name,)))
+            _drop_named_object(machine, replace(statement, names=(name,)))
         except SqlError as problem:
-            if problem.number not in ABSENT:
+            if problem.number not in MISSING_OBJECT_ERRORS:
                 raise
     return []
 
 
-def _drop(machine: Machine, statement: s.DropObject) -> Outcome:
+def _drop_named_object(machine: Machine, statement: s.DropObject) -> Outcome:
     world, server = machine.world, machine.session.server
     if statement.kind == "DATABASE":
         for name in statement.names[:-1]:
             _drop_database(machine, name)
         return _drop_database(machine, statement.names[-1])
     name = statement.names[0]
-    if len(statement.names) > 1 and statement.kind not in _OBJECTS:
+    if len(statement.names) > 1 and statement.kind not in _OBJECT_CLASSES:
         raise SqlError(102, ",")
     if statement.kind == "ENDPOINT":
         return endpoints.drop_endpoint(world, server, name)
@@ -478,12 +475,12 @@ def _drop(machine: Machine, statement: s.DropObject) -> Outcome:
         return schema_binding.drop_schema(machine, name)
     if statement.kind == "MASTER KEY":
         return accounts.drop_master_key(world, server)
-    if statement.kind in _OBJECTS:
+    if statement.kind in _OBJECT_CLASSES:
         return _drop_objects(machine, statement)
     raise UnsimulatedFeatureError(f"DROP {statement.kind}")
 
 
-_OBJECTS: Final[dict[str, type[objects.UserObject]]] = {
+_OBJECT_CLASSES: Final[dict[str, type[objects.UserObject]]] = {
     "TABLE": Table,
     "PROC": objects.UserProcedure,
     "VIEW": objects.UserView,
@@ -500,18 +497,18 @@ def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
                 raise SqlError(3701, "drop", "table", name)
             del known_tables[parts[-1].lower()]
             machine.change_session(tables=tuple(known_tables.items()))
-        elif statement.kind == "TABLE" and constraints.is_referenced(machine, parts):
+        elif statement.kind == "TABLE" and constraints.is_table_referenced(machine, parts):
             raise SqlError(3726, name)
         else:
-            schema_binding.check_drop(machine.context, f"DROP {statement.kind}", parts)
-            objects.drop_object(machine.context, parts, _OBJECTS[statement.kind])
+            schema_binding.check_object_unbound(machine.context, f"DROP {statement.kind}", parts)
+            objects.drop_object(machine.context, parts, _OBJECT_CLASSES[statement.kind])
     return []
 
 
 def _drop_database(machine: Machine, name: str) -> Outcome:
     server = machine.session.server
     dropped = databases.drop_database(machine.world, server, name)
-    access.forget_mode(machine.world, server, name)
+    access.remove_access_mode(machine.world, server, name)
     return dropped
 
 
@@ -521,10 +518,8 @@ DATABASES_MAX: Final = 300
 
 def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
     world, server, login = machine.world, machine.session.server, machine.session.login
-    if (
-        len(world.copies) + sum(len(instance.snapshots) for instance in world.instances.values())
-        >= DATABASES_MAX
-    ):
+    snapshot_count = sum(len(instance.snapshots) for instance in world.instances.values())
+    if len(world.copies) + snapshot_count >= DATABASES_MAX:
         raise UnsimulatedFeatureError(
             f"CREATE DATABASE beyond {DATABASES_MAX} databases on all servers together"
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from engine.constants import COMPATIBILITY, INTERNAL_VERSION, PRODUCT
+from engine.constants import COMPATIBILITY_LEVELS, INTERNAL_VERSION, PRODUCT_VERSIONS
 from engine.identifiers import make_unique_id
 from engine.messages import Message, SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, to_ticks
@@ -112,16 +112,18 @@ def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.Restore
     simulated.
     """
     option_names = [name for name, _ in statement.options]
-    for alternatives in _ALTERNATIVES:
-        ends = [name for name in alternatives if name in option_names]
-        if len(ends) > 1:
-            raise SqlError(3031, ends[0].lower(), ends[1].lower(), also=(3013,), title=statement.title)
+    for alternatives in _EXCLUSIVE_OPTIONS:
+        used_names = [name for name in alternatives if name in option_names]
+        if len(used_names) > 1:
+            raise SqlError(
+                3031, used_names[0].lower(), used_names[1].lower(), also=(3013,), title=statement.title
+            )
     pairs = [(name, _evaluate_option(machine, name, value)) for name, value in statement.options]
     kind = "BACKUP" if isinstance(statement, s.Backup) else "RESTORE"
     option_table.check_options(kind, pairs, machine.context.version)
 
 
-_ALTERNATIVES: Final = (
+_EXCLUSIVE_OPTIONS: Final = (
     ("NORECOVERY", "RECOVERY", "STANDBY"), ("NO_CHECKSUM", "CHECKSUM"), ("NO_COMPRESSION", "COMPRESSION"),
     ("NOINIT", "INIT"), ("NOSKIP", "SKIP"), ("NOFORMAT", "FORMAT"), ("CONTINUE_AFTER_ERROR", "STOP_ON_ERROR"),
     ("NOUNLOAD", "UNLOAD"), ("NOREWIND", "REWIND"), ("RETAINDAYS", "EXPIREDATE"),
@@ -153,27 +155,27 @@ def _build_backup_details(machine: Machine, statement: s.Backup, database: str) 
     """Return the details that the backup set stores [DOC: BACKUP; backup checksum default]."""
     options = {name: machine.resolve_value(value) for name, value in statement.options}
     version, world = machine.context.version, machine.world
-    default = "COMPRESSION" in options
+    is_compressed = "COMPRESSION" in options
     if version >= 2008 and not {"COMPRESSION", "NO_COMPRESSION"} & options.keys():
-        default = get_option_value(machine.context, "backup compression default") == 1
-    checked = "CHECKSUM" in options or default
-    if version >= 2014 and not checked:
-        checked = get_option_value(machine.context, "backup checksum default") == 1
-    expires = None
+        is_compressed = get_option_value(machine.context, "backup compression default") == 1
+    has_checksum = "CHECKSUM" in options or is_compressed
+    if version >= 2014 and not has_checksum:
+        has_checksum = get_option_value(machine.context, "backup checksum default") == 1
+    expiry_tick = None
     if options.get("RETAINDAYS") is not None:
         days = to_number(options["RETAINDAYS"])
         if not 0 <= days <= RETAIN_DAYS_MAX:
             raise SqlError(102, options["RETAINDAYS"])
-        expires = world.tick + to_ticks(86_400.0 * int(days))
+        expiry_tick = world.tick + to_ticks(86_400.0 * int(days))
     elif options.get("EXPIREDATE") is not None:
         stop = options["EXPIREDATE"]
-        expires = clock.parse_tick(world, to_text(stop, 121 if is_stored_date(stop) else 0))
+        expiry_tick = clock.parse_tick(world, to_text(stop, 121 if is_stored_date(stop) else 0))
     return backup.BackupDetails(
         name=None if options.get("NAME") is None else to_text(options["NAME"]),
         description=None if options.get("DESCRIPTION") is None else to_text(options["DESCRIPTION"]),
-        expires_tick=expires,
-        checksum=checked and "NO_CHECKSUM" not in options,
-        compressed=default,
+        expires_tick=expiry_tick,
+        checksum=has_checksum and "NO_CHECKSUM" not in options,
+        compressed=is_compressed,
         stats=_get_progress_interval(options),
         skip=bool({"SKIP", "FORMAT"} & options.keys()),
         login=machine.session.login,
@@ -248,15 +250,15 @@ def _show_backup_information(machine: Machine, statement: s.RestoreInfo) -> Outc
         machine.report_partly_simulated(
             "DatabaseCreationDate, BindingID and BeginsLogChain of RESTORE HEADERONLY; NULL here"
         )
-        _show_grid(machine, build_header_list(machine.context, sets))
+        _show_result_set(machine, build_header_list(machine.context, sets))
     elif statement.information == "FILELISTONLY":
-        _show_grid(machine, build_file_list(machine.context, backup_set))
+        _show_result_set(machine, build_file_list(machine.context, backup_set))
     else:
         raise UnsimulatedFeatureError(statement.title)
     return []
 
 
-def _show_grid(machine: Machine, grid: Grid) -> None:
+def _show_result_set(machine: Machine, grid: ResultGrid) -> None:
     columns, rows = grid
     machine.add_result(columns, rows)
     machine.append_row_count(len(rows))
@@ -276,7 +278,7 @@ COMMANDS: Final[dict[type[s.Statement], Handler[Machine, Outcome]]] = {
 # Documented [DOC: RESTORE FILELISTONLY; RESTORE HEADERONLY]. The numbers of the collation are from public
 # listings.
 
-Grid = tuple[tuple[str, ...], list[Row]]
+ResultGrid = tuple[tuple[str, ...], list[Row]]
 """Column names and rows of a result set."""
 
 _FILE_COLUMNS: Final = """
@@ -297,19 +299,19 @@ CompressedBackupSize:2008 Containment:2012 KeyAlgorithm:2014 EncryptorThumbprint
 """
 """Columns of RESTORE HEADERONLY in order. `:2008` marks a column that exists since version 2008."""
 
-_TYPES: Final = {
+_BACKUP_TYPES: Final = {
     backup.DATABASE: (1, "Database"),
     backup.LOG: (2, "Transaction Log"),
     backup.DIFFERENTIAL: (5, "Database Differential"),
 }
 """Kind of a backup -> (BackupType, BackupTypeDescription). Documented [DOC: backupset]."""
 
-_SOFTWARE: Final = ("SoftwareVersionMajor", "SoftwareVersionMinor", "SoftwareVersionBuild")
+_VERSION_COLUMNS: Final = ("SoftwareVersionMajor", "SoftwareVersionMinor", "SoftwareVersionBuild")
 _UNLIMITED_BYTES: Final = 35_184_372_080_640
 """MaxSize of a file without a limit: 2^32 − 1 pages of 8 KB, as the product shows it for data files."""
 
 
-def build_file_list(context: Context, backup_set: backup.BackupSet) -> Grid:
+def build_file_list(context: Context, backup_set: backup.BackupSet) -> ResultGrid:
     """Return the database files in the backup set as rows, with their original paths."""
     image = backup_set.image
     records = (
@@ -320,7 +322,7 @@ def build_file_list(context: Context, backup_set: backup.BackupSet) -> Grid:
     return _build_grid(context, _FILE_COLUMNS, records)
 
 
-def build_header_list(context: Context, sets: Sequence[backup.BackupSet]) -> Grid:
+def build_header_list(context: Context, sets: Sequence[backup.BackupSet]) -> ResultGrid:
     """Return one row for each backup set in the file."""
     return _build_grid(
         context,
@@ -329,7 +331,7 @@ def build_header_list(context: Context, sets: Sequence[backup.BackupSet]) -> Gri
     )
 
 
-def _build_grid(context: Context, columns: str, records: list[dict[str, Scalar]]) -> Grid:
+def _build_grid(context: Context, columns: str, records: list[dict[str, Scalar]]) -> ResultGrid:
     column_parts = [word.partition(":") for word in columns.split()]
     names = tuple(
         name for name, _, first_version in column_parts if int(first_version or 0) <= context.version
@@ -363,7 +365,7 @@ def _build_file_record(image: DatabaseCopy, file: DbFile, number: int) -> dict[s
 
 
 def _build_header_record(context: Context, backup_set: backup.BackupSet, position: int) -> dict[str, Scalar]:
-    kind, described = _TYPES[backup_set.kind]
+    kind, described = _BACKUP_TYPES[backup_set.kind]
     size, details = int(backup_set.backup_kb * 1024), backup_set.details
     expires = details.expires_tick
     return {
@@ -386,14 +388,16 @@ def _build_header_record(context: Context, backup_set: backup.BackupSet, positio
         "BackupFinishDate": context.get_datetime_value(backup_set.tick),
         "DatabaseVersion": INTERNAL_VERSION[backup_set.version],
         "CompatibilityLevel": (backup_set.image and backup_set.image.compatibility_level)
-        or COMPATIBILITY[backup_set.version],
+        or COMPATIBILITY_LEVELS[backup_set.version],
         "SortOrder": 52,
         "CodePage": 0,
         "UnicodeLocaleId": 1033,
         "UnicodeComparisonStyle": 196609,
         "Collation": COLLATION,
         "SoftwareVendorId": 4608,
-        **dict(zip(_SOFTWARE, map(int, PRODUCT[backup_set.version][0].split(".")), strict=False)),
+        **dict(
+            zip(_VERSION_COLUMNS, map(int, PRODUCT_VERSIONS[backup_set.version][0].split(".")), strict=False)
+        ),
         "MachineName": backup_set.server,
         "RecoveryForkID": make_unique_id("fork", backup_set.family, backup_set.fork),
         "FamilyGUID": make_unique_id("family", backup_set.family),

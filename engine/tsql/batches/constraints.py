@@ -14,14 +14,14 @@ from engine.tsql.batches.machine import RUN_TIME_ERRORS, Machine
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
 from engine.tsql.language.lexer import Token, tokenize
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.types import MAX, NULL, parse_type
+from engine.tsql.scalars.types import MAX_LENGTH, NULL, parse_type
 from engine.tsql.scalars.values import Scalar, make_text_key, to_text
 
-_LETTERS: Final = {"PRIMARY KEY": "PK", "UNIQUE": "UQ"}
+_KEY_NAME_PREFIXES: Final = {"PRIMARY KEY": "PK", "UNIQUE": "UQ"}
 """Kind of a key -> prefix of its generated name."""
 
 
-def assign_names(table: str, constraints: Iterable[Constraint], version: int) -> tuple[Constraint, ...]:
+def name_constraints(table: str, constraints: Iterable[Constraint], version: int) -> tuple[Constraint, ...]:
     """Return the constraints of a new table. Unnamed constraints get a generated name, as in the product.
 
     Raises 8110 for a second primary key, 2714 for a repeated name.
@@ -37,15 +37,17 @@ def assign_names(table: str, constraints: Iterable[Constraint], version: int) ->
     return tuple(named_constraints)
 
 
-def _generate_name(table: str, item: Constraint, version: int) -> str:
+def _generate_name(table: str, constraint: Constraint, version: int) -> str:
     """Build the name of an unnamed constraint as in the product."""
-    digits = f"{zlib.crc32(repr((table.lower(), item)).encode()):08X}"
-    if not isinstance(item, Key):
-        return _join_name("CK" if isinstance(item, Check) else "FK", table, item.columns[:1], digits)
-    letters = _LETTERS.get(item.kind, "IX")
+    digits = f"{zlib.crc32(repr((table.lower(), constraint)).encode()):08X}"
+    if not isinstance(constraint, Key):
+        return _build_constraint_name(
+            "CK" if isinstance(constraint, Check) else "FK", table, constraint.columns[:1], digits
+        )
+    letters = _KEY_NAME_PREFIXES.get(constraint.kind, "IX")
     if version < 2008:
         return f"{letters}__{_get_internal_name(table)[:9]}__{digits}"
-    columns = f"{zlib.crc32(repr(item.columns).lower().encode()):08X}"
+    columns = f"{zlib.crc32(repr(constraint.columns).lower().encode()):08X}"
     return f"{letters}__{_get_internal_name(table)[:8]}__{columns}{digits}"
 
 
@@ -66,7 +68,7 @@ def _get_internal_name(table: str) -> str:
     return table.ljust(_NAME_LENGTH, "_") if table.startswith("#") else table
 
 
-def _join_name(letters: str, table: str, columns: Sequence[str], digits: str) -> str:
+def _build_constraint_name(letters: str, table: str, columns: Sequence[str], digits: str) -> str:
     """Build the generated name of a CHECK, FOREIGN KEY or DEFAULT."""
     if not columns:
         return f"{letters}__{_get_internal_name(table)[:9]}__{digits}"
@@ -77,7 +79,7 @@ def _join_name(letters: str, table: str, columns: Sequence[str], digits: str) ->
 def get_default_name(table: str, column: ColumnDefinition) -> str:
     """Return the name of a column's DEFAULT constraint, which is generated if none is specified."""
     number = objects.compute_object_id(f"default {objects.compute_object_id(table)} {column.name}")
-    return column.default_name or _join_name("DF", table, (column.name,), f"{number:08X}")
+    return column.default_name or _build_constraint_name("DF", table, (column.name,), f"{number:08X}")
 
 
 def find_column_positions(table: Table, columns: Iterable[str], owner: str) -> list[int]:
@@ -89,7 +91,7 @@ def find_column_positions(table: Table, columns: Iterable[str], owner: str) -> l
     return [positions_by_name[name.lower()] for name in columns]
 
 
-def check_definition(
+def check_constraint_definitions(
     machine: Machine, ref: TableRef, table: Table, new_constraints: Sequence[Constraint]
 ) -> None:
     """Check that the columns and tables in *new_constraints* exist and that their types are valid.
@@ -114,8 +116,8 @@ def check_definition(
         try:
             positions = find_column_positions(table, item.columns, ref.parts[-1])
             if isinstance(item, Key):
-                check_key(table, positions, ref.parts[-1])
-                check_filter(machine, table, item, ref.parts[-1])
+                check_key_columns(table, positions, ref.parts[-1])
+                check_index_filter(machine, table, item, ref.parts[-1])
         except SqlError as problem:
             problem.also = (1750,)
             raise
@@ -139,7 +141,7 @@ def check_definition(
         target = _find_referenced_columns(parent, item)
         if target is None:
             raise SqlError(1776, ".".join(item.table), item.name, also=(1750,))
-        _check_types(ref, table, parent, item, target)
+        _check_foreign_key_types(ref, table, parent, item, target)
 
 
 def _check_expression(machine: Machine, columns: tuple[ColumnDefinition, ...], text: str) -> None:
@@ -157,7 +159,7 @@ def _check_expression(machine: Machine, columns: tuple[ColumnDefinition, ...], t
     if variable and not variable.startswith("@@"):
         raise SqlError(137, variable)
     try:
-        _evaluate_rows(machine, columns or _NO_COLUMNS, (), [text])
+        _evaluate_rows(machine, columns or _PLACEHOLDER_COLUMNS, (), [text])
     except SqlError as problem:
         if problem.number == 207 and not columns:
             raise SqlError(128, *problem.parameters) from None
@@ -165,43 +167,53 @@ def _check_expression(machine: Machine, columns: tuple[ColumnDefinition, ...], t
             raise
 
 
-_NO_COLUMNS: Final = (ColumnDefinition(name="", type="int"),)
+_PLACEHOLDER_COLUMNS: Final = (ColumnDefinition(name="", type="int"),)
 """Column without a name, for expressions that may not use columns."""
 
 
-def _check_types(ref: TableRef, table: Table, parent: Table, item: ForeignKey, target: Sequence[int]) -> None:
+def _check_foreign_key_types(
+    ref: TableRef, table: Table, parent: Table, foreign_key: ForeignKey, referenced_positions: Sequence[int]
+) -> None:
     """Raise an error if the columns of a foreign key and the referenced columns have different types.
 
     The error is 1778 for another type, 1753 for another length or scale.
     """
     for position, parent_position in zip(
-        find_column_positions(table, item.columns, ref.parts[-1]), target, strict=False
+        find_column_positions(table, foreign_key.columns, ref.parts[-1]), referenced_positions, strict=False
     ):
         own_definition, other_definition = table.columns[position], parent.columns[parent_position]
         kinds = [parse_type(column.type) for column in (own_definition, other_definition)]
-        names = (".".join(item.table), other_definition.name, ref.parts[-1], own_definition.name, item.name)
+        names = (
+            ".".join(foreign_key.table),
+            other_definition.name,
+            ref.parts[-1],
+            own_definition.name,
+            foreign_key.name,
+        )
         if kinds[0][0] != kinds[1][0]:
             raise SqlError(1778, *names, also=(1750,))
         if kinds[0] != kinds[1]:
             raise SqlError(1753, *names, also=(1750,))
 
 
-_NO_KEYS: Final = frozenset({"text", "ntext", "image", "xml"})
+_NON_KEY_TYPES: Final = frozenset({"text", "ntext", "image", "xml"})
 """Data types that a key column cannot have."""
 
 
-def check_key(table: Table, positions: Sequence[int], owner: str) -> None:
+def check_key_columns(table: Table, positions: Sequence[int], owner: str) -> None:
     """Raise 1909 for a repeated key column, 1919 for a key column of an unsuitable type."""
     for index, position in enumerate(positions):
         name, (kind, length, _) = table.columns[position].name, parse_type(table.columns[position].type)
         if position in positions[:index]:
             raise SqlError(1909, "index", name)
-        if kind in _NO_KEYS or length == MAX:
+        if kind in _NON_KEY_TYPES or length == MAX_LENGTH:
             raise SqlError(1919, name, owner)
 
 
-_FILTER_WORDS: Final = frozenset({"SELECT", "OR", "LIKE", "BETWEEN", "CASE", "EXISTS", "CAST", "CONVERT"})
-_FILTER_SIGNS: Final = ("+", "*", "/", "%", "&", "|", "^", "~")
+_UNSUPPORTED_FILTER_WORDS: Final = frozenset(
+    {"SELECT", "OR", "LIKE", "BETWEEN", "CASE", "EXISTS", "CAST", "CONVERT"}
+)
+_UNSUPPORTED_FILTER_OPERATORS: Final = ("+", "*", "/", "%", "&", "|", "^", "~")
 
 
 def _is_simple_filter(tokens: Sequence[Token]) -> bool:
@@ -211,10 +223,14 @@ def _is_simple_filter(tokens: Sequence[Token]) -> bool:
         token.kind == "word" and token.upper not in ("IN", "AND") and next_token.is_op("(")
         for token, next_token in pairwise(tokens)
     )
-    return not (words & _FILTER_WORDS or called or any(token.is_op(*_FILTER_SIGNS) for token in tokens))
+    return not (
+        words & _UNSUPPORTED_FILTER_WORDS
+        or called
+        or any(token.is_op(*_UNSUPPORTED_FILTER_OPERATORS) for token in tokens)
+    )
 
 
-def check_filter(machine: Machine, table: Table, key: Key, owner: str) -> None:
+def check_index_filter(machine: Machine, table: Table, key: Key, owner: str) -> None:
     """Bind the condition of a filtered index to the columns of its table.
 
     Raise 10735 for an unsupported condition.
@@ -232,12 +248,12 @@ def _find_filtered_rows(machine: Machine, table: Table, key: Key) -> set[int]:
     return {index for index, (is_inside,) in enumerate(values) if is_inside}
 
 
-def _find_referenced_columns(parent: Table, item: ForeignKey) -> list[int] | None:
+def _find_referenced_columns(parent: Table, foreign_key: ForeignKey) -> list[int] | None:
     """Return the positions of the columns of *parent* to which the foreign key refers.
 
     Return None if *parent* has no key of these columns.
     """
-    referenced_names = [name.lower() for name in item.references]
+    referenced_names = [name.lower() for name in foreign_key.references]
     for key in parent.constraints:
         if not isinstance(key, Key) or not key.unique or key.filter:
             continue
@@ -245,7 +261,7 @@ def _find_referenced_columns(parent: Table, item: ForeignKey) -> list[int] | Non
         if (not referenced_names and key.kind == "PRIMARY KEY") or (
             referenced_names and sorted(names) == sorted(referenced_names)
         ):
-            return find_column_positions(parent, item.references or key.columns, "")
+            return find_column_positions(parent, foreign_key.references or key.columns, "")
     return None
 
 
@@ -364,13 +380,15 @@ def _enforce_unique_keys(
     if not ignored:
         return table, row_positions
     machine.append_numbered_message(3604)
-    stay = [index for index in range(len(table.rows)) if index not in ignored]
+    remaining_indexes = [index for index in range(len(table.rows)) if index not in ignored]
     kept_table = replace(
         table,
-        rows=tuple(table.rows[row_index] for row_index in stay),
-        ids=tuple(table.ids[row_index] for row_index in stay),
+        rows=tuple(table.rows[row_index] for row_index in remaining_indexes),
+        ids=tuple(table.ids[row_index] for row_index in remaining_indexes),
     )
-    return kept_table, [index for index, row_index in enumerate(stay) if row_index in new_positions]
+    return kept_table, [
+        index for index, row_index in enumerate(remaining_indexes) if row_index in new_positions
+    ]
 
 
 def _get_key_values(row: Row, positions: Iterable[int]) -> tuple[Scalar, ...]:
@@ -383,7 +401,7 @@ def _get_key_values(row: Row, positions: Iterable[int]) -> tuple[Scalar, ...]:
 def _make_duplicate_error(ref: TableRef, key: Key, values: Iterable[Scalar]) -> SqlError:
     """Build error 2627 for a constraint, or 2601 for an index."""
     text = ", ".join("<NULL>" if value is None else to_text(value) for value in values)
-    if key.kind in _LETTERS:
+    if key.kind in _KEY_NAME_PREFIXES:
         kind = "PRIMARY KEY" if key.kind == "PRIMARY KEY" else "UNIQUE KEY"
         return SqlError(2627, kind, key.name, objects.format_qualified_name(ref.parts), f"({text})")
     return SqlError(2601, objects.format_qualified_name(ref.parts), key.name, f"({text})")
@@ -429,7 +447,7 @@ def _enforce_foreign_key(
             raise _make_conflict_error(machine, verb, "FOREIGN KEY", item.name, item.table, column)
 
 
-def is_referenced(machine: Machine, parts: tuple[str, ...]) -> bool:
+def is_table_referenced(machine: Machine, parts: tuple[str, ...]) -> bool:
     """Return whether a foreign key of another table in the current database refers to the table *parts*."""
     return any(
         isinstance(item, ForeignKey) and objects.make_object_key(item.table) == objects.make_object_key(parts)

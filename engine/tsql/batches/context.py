@@ -9,7 +9,7 @@ from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import Computer, DatabaseCopy, Instance, Key, Snapshot, World
 from engine.protocol import accounts, commits, options, statements
-from engine.protocol.accounts import SERVER
+from engine.protocol.accounts import INSTANCE_SCOPE
 from engine.tsql.batches.data import CaughtError, DeclaredVariable, ObjectKey, SqlSession, Table
 from engine.tsql.scalars.values import Scalar, store_datetime
 
@@ -28,13 +28,13 @@ class Context:
     session: SqlSession
     variables: dict[str, DeclaredVariable] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
-    caught: CaughtError | None = None
+    caught_error: CaughtError | None = None
     """Error that the current CATCH block handles; None outside a CATCH block."""
-    nesting: int = 0
+    nesting_level: int = 0
     """@@NESTLEVEL: number of procedures and dynamic SQL texts that enclose the running statement."""
-    procedure: int = 0
+    procedure_id: int = 0
     """@@PROCID: ID of the running procedure; 0 outside a procedure."""
-    call: Callable[[Sequence[Scalar]], Scalar] | None = None
+    call_function: Callable[[Sequence[Scalar]], Scalar] | None = None
     """Function that calls a user-defined scalar function. It receives the name and the arguments
     (resolution.py).
     """
@@ -104,8 +104,8 @@ class Context:
         copy = self.find_copy(name)
         if copy is not None:
             return copy.database_id
-        picture = self.find_snapshot(name)
-        return picture.database_id if picture is not None else None
+        snapshot = self.find_snapshot(name)
+        return snapshot.database_id if snapshot is not None else None
 
     def find_database_name(self, number: int) -> str | None:
         """Return the name of the database with the ID *number*; None if there is no such database."""
@@ -135,8 +135,8 @@ class Context:
         copy = self.find_copy(name)
         if copy is not None:
             return copy.database
-        picture = self.find_snapshot(name)
-        return picture.name if picture is not None else name.lower()
+        snapshot = self.find_snapshot(name)
+        return snapshot.name if snapshot is not None else name.lower()
 
     def list_sessions(self) -> Iterable[tuple[str, SqlSession]]:
         """Yield (window, session) for each open connection to this server.
@@ -153,10 +153,10 @@ class Context:
 
 # --- permissions of the connection: of its login and of its user in a database [DOC: permissions] --------
 
-GUEST_ENTERS: Final = frozenset({"master", "msdb", "tempdb"})
+GUEST_DATABASES: Final = frozenset({"master", "msdb", "tempdb"})
 """System databases in which the user guest can connect. [DOC: principals, guest]"""
 
-IMPLIED: Final = {
+COVERING_SERVER_PERMISSIONS: Final = {
     "VIEW SERVER STATE": ("ALTER SERVER STATE",),
     "VIEW SERVER PERFORMANCE STATE": ("VIEW SERVER STATE", "ALTER SERVER STATE"),
     "CREATE ANY DATABASE": ("ALTER ANY DATABASE",),
@@ -188,7 +188,7 @@ SERVER_ROLES: Final = {
 }  # fmt: skip
 """Permissions of the fixed server roles. [DOC: server-level roles]"""
 
-DDL: Final = frozenset(
+DDL_PERMISSIONS: Final = frozenset(
     {"CREATE TABLE", "CREATE VIEW", "CREATE PROCEDURE", "CREATE FUNCTION", "CREATE SCHEMA", "ALTER",
      "ALTER ANY SCHEMA"}
 )  # fmt: skip
@@ -196,14 +196,14 @@ DDL: Final = frozenset(
 DATABASE_ROLES: Final[dict[str, frozenset[str]]] = {
     "db_datareader": frozenset({"SELECT"}),
     "db_datawriter": frozenset({"INSERT", "UPDATE", "DELETE"}),
-    "db_ddladmin": DDL,
+    "db_ddladmin": DDL_PERMISSIONS,
     "db_backupoperator": frozenset({"BACKUP DATABASE", "BACKUP LOG", "CHECKPOINT"}),
     "db_accessadmin": frozenset({"ALTER ANY USER", "CREATE SCHEMA"}),
     "db_securityadmin": frozenset({"ALTER ANY ROLE", "CREATE SCHEMA", "VIEW DEFINITION", "GRANT"}),
 }
 """Permissions of the fixed database roles. "GRANT" is the permission to grant. [DOC: database-level roles]"""
 
-DENIED: Final = {"db_denydatareader": {"SELECT"}, "db_denydatawriter": {"INSERT", "UPDATE", "DELETE"}}
+DENYING_ROLES: Final = {"db_denydatareader": {"SELECT"}, "db_denydatawriter": {"INSERT", "UPDATE", "DELETE"}}
 """Fixed database role -> permissions that it denies."""
 
 
@@ -214,7 +214,7 @@ LOCAL_SYSTEM: Final = "NT AUTHORITY\\SYSTEM"
 """Login of the local system account."""
 
 
-def is_member(context: Context, role: str, login: str = "") -> bool:
+def is_server_role_member(context: Context, role: str, login: str = "") -> bool:
     """Return whether a login (default: the connection's own) is a member of a server role.
 
     Predefined logins are members of sysadmin, except the local system since 2012. A user without a login is
@@ -227,13 +227,13 @@ def is_member(context: Context, role: str, login: str = "") -> bool:
     if context.server.find_login(name) is None:
         return role == "public" or (role == "sysadmin" and (bool(login) or not context.session.user))
     return role in accounts.list_roles_of(
-        accounts.read_security(context.world, context.session.server, SERVER), name
+        accounts.read_security(context.world, context.session.server, INSTANCE_SCOPE), name
     )
 
 
 def is_sysadmin(context: Context) -> bool:
     """Return whether the connection has the rights of sysadmin."""
-    return not context.session.user and is_member(context, "sysadmin")
+    return not context.session.user and is_server_role_member(context, "sysadmin")
 
 
 def has_server_permission(context: Context, permission: str) -> bool:
@@ -246,14 +246,14 @@ def has_server_permission(context: Context, permission: str) -> bool:
         return False
     if is_sysadmin(context):
         return True
-    security = accounts.read_security(context.world, session.server, SERVER)
+    security = accounts.read_security(context.world, session.server, INSTANCE_SCOPE)
     names = {session.login.lower(), *accounts.list_roles_of(security, session.login)}
     if any(
         g.denied and g.permission in (permission, "CONTROL SERVER") and g.grantee in names
         for g in security.grants
     ):
         return False
-    sufficient = {permission, "CONTROL SERVER", *IMPLIED.get(permission, ())}
+    sufficient = {permission, "CONTROL SERVER", *COVERING_SERVER_PERMISSIONS.get(permission, ())}
     if any(g.kind == "SERVER" and g.permission in sufficient and g.grantee in names for g in security.grants):
         return True
     return any(sufficient & allowed for role, allowed in SERVER_ROLES.items() if role in names)
@@ -262,7 +262,7 @@ def has_server_permission(context: Context, permission: str) -> bool:
 # --- databases -------------------------------------------------------------------------------------------
 
 
-def find_user_in(context: Context, database: str) -> str | None:
+def find_database_user(context: Context, database: str) -> str | None:
     """Return the connection's user in a database; None if there is none.
 
     A user that EXECUTE AS USER impersonates exists only in its own database and tempdb [DOC: EXECUTE AS].
@@ -283,18 +283,18 @@ def find_user_in(context: Context, database: str) -> str | None:
         for user in commits.list_users_of(context.world, session.server, database):
             if login is not None and user.sid == login.sid:
                 return user.name
-    enters = name in GUEST_ENTERS or has_server_permission(context, "CONNECT ANY DATABASE")
+    enters = name in GUEST_DATABASES or has_server_permission(context, "CONNECT ANY DATABASE")
     return "guest" if enters else None
 
 
 def require_database_user(context: Context, database: str) -> None:
     """Raise 916 if the connection has no user in the database."""
-    if find_user_in(context, database) is None:
+    if find_database_user(context, database) is None:
         name = context.session.login
         raise SqlError(916, name, context.get_spelled_name(database))
 
 
-def list_roles_in(context: Context, database: str, user: str) -> set[str]:
+def list_database_roles(context: Context, database: str, user: str) -> set[str]:
     """Return the roles of a user in a database, in lowercase."""
     return accounts.list_roles_of(
         accounts.read_security(context.world, context.session.server, database), user
@@ -305,7 +305,7 @@ def has_permission(context: Context, database: str, permission: str, schema: str
     """Return whether the connection's user has a permission in the database, or on a schema or object in it."""
     if is_sysadmin(context):
         return True
-    user = find_user_in(context, database)
+    user = find_database_user(context, database)
     if user is None:
         return False
     if user == "dbo":
@@ -316,11 +316,11 @@ def has_permission(context: Context, database: str, permission: str, schema: str
     grants = [g for g in security.grants if g.grantee in names and (g.kind, g.name) in levels]
     if any(g.denied and g.permission in (permission, "CONTROL") for g in grants):
         return False
-    if any(permission in denied for role, denied in DENIED.items() if role in names):
+    if any(permission in denied for role, denied in DENYING_ROLES.items() if role in names):
         return False
     if "db_owner" in names or any(
         has_server_permission(context, wider)
-        for wider in ("CONTROL SERVER", *SERVER_WIDE.get(permission, ()))
+        for wider in ("CONTROL SERVER", *SERVER_WIDE_PERMISSIONS.get(permission, ()))
     ):
         return True
     if any(not g.denied and g.permission in (permission, "CONTROL") for g in grants):
@@ -328,7 +328,7 @@ def has_permission(context: Context, database: str, permission: str, schema: str
     return any(permission in allowed for role, allowed in DATABASE_ROLES.items() if role in names)
 
 
-SERVER_WIDE: Final = {
+SERVER_WIDE_PERMISSIONS: Final = {
     "SELECT": ("SELECT ALL USER SECURABLES",),
     "VIEW DEFINITION": ("VIEW ANY DEFINITION",),
     "VIEW DATABASE STATE": ("VIEW SERVER STATE",),
@@ -347,33 +347,33 @@ def require_object_permission(
         raise SqlError(229, permission, name, context.get_spelled_name(database), schema)
 
 
-METADATA: Final = (
+METADATA_VIEWS: Final = (
     "sys.objects", "sys.all_objects", "sys.tables", "sys.views", "sys.procedures", "sys.columns", "sys.all_columns",
     "sys.sql_modules", "sys.indexes", "information_schema.",
 )  # fmt: skip
 """Views that list only the objects on which the user has a permission [DOC: metadata visibility]."""
 
-GROUP_VIEWS: Final = "sys.availability_"
+GROUP_VIEW_PREFIX: Final = "sys.availability_"
 """Name prefix of the views that list availability groups only for some logins.
 
 The login needs VIEW ANY DEFINITION or ALTER ANY AVAILABILITY GROUP. [DOC: sys.availability_replicas]
 """
 
 
-def shows_definitions(context: Context, view: str) -> bool:
+def shows_rows_to_login(context: Context, view: str) -> bool:
     """Return whether *view* shows its rows to the login.
 
     The databases of groups are visible to everyone, like all databases.
     """
-    if not view.startswith(GROUP_VIEWS) or view == "sys.availability_databases_cluster":
+    if not view.startswith(GROUP_VIEW_PREFIX) or view == "sys.availability_databases_cluster":
         return True
     rights = ("VIEW ANY DEFINITION", "ALTER ANY AVAILABILITY GROUP")
     return any(has_server_permission(context, right) for right in rights)
 
 
-STATE_VIEWS: Final = ("sys.dm_", "sys.sysprocesses")
+STATE_VIEW_PREFIXES: Final = ("sys.dm_", "sys.sysprocesses")
 """Name prefixes of the views that require VIEW SERVER STATE or VIEW DATABASE STATE."""
-OWN_ROWS: Final = {
+SESSION_ID_COLUMNS: Final = {
     "sys.dm_exec_sessions": "session_id",
     "sys.dm_exec_requests": "session_id",
     "sys.sysprocesses": "spid",
@@ -381,7 +381,7 @@ OWN_ROWS: Final = {
 """View -> its column with the session ID. Without VIEW SERVER STATE, the view shows only the user's own
 session.
 """
-OF_DATABASE: Final = ("sys.dm_db_",)
+DATABASE_STATE_VIEW_PREFIXES: Final = ("sys.dm_db_",)
 """Name prefix of the views that require VIEW DATABASE STATE."""
 
 
@@ -390,10 +390,12 @@ def require_view_state(context: Context, view: str) -> None:
 
     The view requires VIEW SERVER STATE or VIEW DATABASE STATE.
     """
-    if not view.startswith(STATE_VIEWS) or view in OWN_ROWS:
+    if not view.startswith(STATE_VIEW_PREFIXES) or view in SESSION_ID_COLUMNS:
         return
     modern = context.version >= 2022
-    if view.startswith(OF_DATABASE) and not view.startswith(("sys.dm_db_mirroring", "sys.dm_db_missing")):
+    if view.startswith(DATABASE_STATE_VIEW_PREFIXES) and not view.startswith(
+        ("sys.dm_db_mirroring", "sys.dm_db_missing")
+    ):
         right = "VIEW DATABASE PERFORMANCE STATE" if modern else "VIEW DATABASE STATE"
         database = context.session.database
         if not (

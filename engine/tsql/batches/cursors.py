@@ -22,7 +22,7 @@ CURSORS_MAX: Final = 100
 """Maximum number of cursors in one connection. Assumed."""
 
 
-def make_local_key(machine: Machine, name: str) -> str:
+def build_local_cursor_key(machine: Machine, name: str) -> str:
     """Return the key of a local cursor or cursor variable of the running batch or procedure."""
     return f"{name.lower()} {len(machine.scopes)}"
 
@@ -33,7 +33,7 @@ def find_cursor(machine: Machine, name: str) -> tuple[str, SqlCursor]:
     Raises 16916 for an unknown cursor, 16950 for an empty variable.
     """
     session_cursors = dict(machine.session.cursors)
-    for key in (make_local_key(machine, name), name.lower()):
+    for key in (build_local_cursor_key(machine, name), name.lower()):
         if key in session_cursors:
             return key, session_cursors[key]
     if name.startswith("@"):
@@ -41,7 +41,7 @@ def find_cursor(machine: Machine, name: str) -> tuple[str, SqlCursor]:
     raise SqlError(16916, name)
 
 
-def _get_depth(key: str) -> int:
+def _get_cursor_depth(key: str) -> int:
     """Return the nesting depth in the key of a local cursor; 0 for a global cursor.
 
     The name of a global cursor may contain spaces.
@@ -53,12 +53,12 @@ def _get_depth(key: str) -> int:
 def remove_local_cursors(machine: Machine) -> None:
     """Remove the local cursors of a batch or procedure that has ended. Documented [DOC: DECLARE CURSOR]."""
     depth = len(machine.scopes)
-    cursors = tuple(entry for entry in machine.session.cursors if _get_depth(entry[0]) <= depth)
+    cursors = tuple(entry for entry in machine.session.cursors if _get_cursor_depth(entry[0]) <= depth)
     if len(cursors) < len(machine.session.cursors):
         machine.change_session(cursors=cursors)
 
 
-_SCROLLS: Final = frozenset({"SCROLL", "STATIC", "KEYSET", "DYNAMIC", "INSENSITIVE"})
+_SCROLL_OPTIONS: Final = frozenset({"SCROLL", "STATIC", "KEYSET", "DYNAMIC", "INSENSITIVE"})
 """Options that let a cursor move in every direction."""
 
 
@@ -66,10 +66,10 @@ def declare_cursor(machine: Machine, statement: s.DeclareCursor) -> None:
     """Execute DECLARE name CURSOR or SET @name = CURSOR. Raises 16915 if the name is in use."""
     options = frozenset(statement.options)
     is_local = "LOCAL" in options or statement.name.startswith("@")
-    key = make_local_key(machine, statement.name) if is_local else statement.name.lower()
+    key = build_local_cursor_key(machine, statement.name) if is_local else statement.name.lower()
     if key in dict(machine.session.cursors) and not statement.name.startswith("@"):
         raise SqlError(16915, statement.name)
-    scrolls = bool(options & _SCROLLS) and not options & {"FORWARD_ONLY", "FAST_FORWARD"}
+    scrolls = bool(options & _SCROLL_OPTIONS) and not options & {"FORWARD_ONLY", "FAST_FORWARD"}
     has_row_count = bool(options & {"STATIC", "KEYSET", "INSENSITIVE"})
     store_cursor(machine, key, SqlCursor(statement.query, scrolls=scrolls, counted=has_row_count))
 
@@ -130,7 +130,9 @@ def fetch_row(machine: Machine, statement: s.FetchCursor) -> None:
     if not statement.into:
         rows = list(cursor.rows[position : position + 1]) if is_present else []
         machine.add_result(
-            cursor.columns, rows if machine.captures else format_result_rows(rows, cursor.kinds), cursor.kinds
+            cursor.columns,
+            rows if machine.capture_target else format_result_rows(rows, cursor.kinds),
+            cursor.kinds,
         )
         return
     if len(statement.into) != len(cursor.columns):

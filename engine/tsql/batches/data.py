@@ -313,8 +313,8 @@ class SqlSession(Struct, frozen=True, kw_only=True):
 
         The text omits rare fields if they are empty, and the last batch, which only views show.
         """
-        repr_names = [name for name in self.__struct_fields__ if name not in UNSAID_OF_SESSION]
-        repr_names = [name for name in repr_names if name not in RARE_IN_SESSION or getattr(self, name)]
+        repr_names = [name for name in self.__struct_fields__ if name not in UNHASHED_SESSION_FIELDS]
+        repr_names = [name for name in repr_names if name not in RARE_SESSION_FIELDS or getattr(self, name)]
         return f"Session({', '.join(f'{name}={getattr(self, name)!r}' for name in repr_names)})"
 
 
@@ -373,14 +373,18 @@ class Submission(Struct, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         """Return the submission as text for the state hash, without fields that do not affect later states."""
-        fields = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in UNSAID]
+        fields = [
+            f"{name}={getattr(self, name)!r}"
+            for name in self.__struct_fields__
+            if name not in UNHASHED_SUBMISSION_FIELDS
+        ]
         return f"Run({', '.join(fields)})"
 
 
-UNSAID: Final = ("steps", "results", "command", "begun_tick", "ends", "counts")
+UNHASHED_SUBMISSION_FIELDS: Final = ("steps", "results", "command", "begun_tick", "ends", "counts")
 """Fields of Submission that the state hash omits."""
-UNSAID_OF_SESSION: Final = ("last_text", "last_begun_tick", "last_ended_tick")
-RARE_IN_SESSION: Final = frozenset({"applocks", "row_locks", "user", "user_database"})
+UNHASHED_SESSION_FIELDS: Final = ("last_text", "last_begun_tick", "last_ended_tick")
+RARE_SESSION_FIELDS: Final = frozenset({"applocks", "row_locks", "user", "user_database"})
 """Fields of SqlSession that the state hash omits if they are empty."""
 
 
@@ -410,11 +414,11 @@ class Window(Struct, frozen=True, kw_only=True):
         return self.session is not None and self.session.program is not None
 
 
-DESCRIPTION: Final = "first result"
+FIRST_RESULT_REQUEST: Final = "first result"
 """First argument of `Context.call` that requests a description of a text's first result set (resolution.py)."""
 
 
-def parse_declarations(text: str) -> list[tuple[str, str, bool, str]]:
+def parse_parameter_declarations(text: str) -> list[tuple[str, str, bool, str]]:
     """Return (name, type, output, default) for each parameter declaration of sp_executesql. Raises 102."""
     declared = []
     for part in _split_at_commas(text):
@@ -458,7 +462,7 @@ class Scope(Struct):
     """Instructions whose names are resolved before execution, with those in the body of a new procedure."""
     resolved: int = 0
     """Number of `units` whose names are resolved (resolution.py)."""
-    problems: list[CaughtError] = field(default_factory=list)
+    errors: list[CaughtError] = field(default_factory=list)
     """Errors that name resolution has found."""
     database: str = ""
     """Database of the latest USE before the instruction whose names are being resolved; else empty."""
@@ -479,7 +483,7 @@ class Scope(Struct):
     line: int = 0
     result: int = 0
     """Return value of the procedure."""
-    held: int = 0
+    variable_characters: int = 0
     """Number of characters and bytes in the values of all variables."""
     procedure: str = ""
     levels: int = 1
@@ -509,14 +513,16 @@ class Scope(Struct):
             returns=frame.returns,
             line=frame.line,
             resolved=frame.resolved,
-            problems=list(frame.problems),
+            errors=list(frame.problems),
             database=frame.database,
             quoting=frame.quoting,
             known_types=dict(frame.known[0]),
             known_tables=dict(frame.known[1]),
             procedure=frame.procedure,
             levels=frame.levels,
-            held=sum(len(d.value) for _, d in frame.variables if isinstance(d.value, str | bytes)),
+            variable_characters=sum(
+                len(d.value) for _, d in frame.variables if isinstance(d.value, str | bytes)
+            ),
         )
 
     def compile(self, work: int) -> int:
@@ -530,10 +536,10 @@ class Scope(Struct):
         self.read = None
         self.code = compiling.get_result()
         self.units = _list_program_units(self.code)
-        self.declare_all()
+        self.declare_all_variables()
         return cost
 
-    def declare_all(self) -> None:
+    def declare_all_variables(self) -> None:
         """Declare all variables as NULL, even if their DECLARE is never reached.
 
         [DOC: DECLARE @local_variable]
@@ -561,7 +567,7 @@ class Scope(Struct):
             line=self.line,
             read=self.read,
             resolved=self.resolved,
-            problems=tuple(self.problems),
+            problems=tuple(self.errors),
             database=self.database,
             quoting=self.quoting,
             known=(tuple(self.known_types.items()), tuple(self.known_tables.items())),

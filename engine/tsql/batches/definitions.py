@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from engine.constants import ENTERPRISE
+from engine.constants import ENTERPRISE_EDITIONS
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, objects, schema_binding, sources, tables
 from engine.tsql.batches.data import DeclaredVariable, Table
@@ -18,7 +18,7 @@ from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, Fo
 from engine.tsql.language.lexer import get_name, tokenize
 from engine.tsql.query import planner
 from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.types import DECIMALS, MAX, check_type_text, parse_type, read_type
+from engine.tsql.scalars.types import DECIMALS, MAX_LENGTH, check_type_size, parse_sql_type, parse_type
 from engine.tsql.scalars.values import Scalar
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def create_table(machine: Machine, statement: s.CreateTable) -> None:
     machine.change_session(error=0, rowcount=0)
 
 
-def _parse_checked_table(
+def _parse_table_definition(
     machine: Machine, ref: TableRef, text: str
 ) -> tuple[tuple[ColumnDefinition, ...], tuple[Constraint, ...]]:
     """Parse the columns and constraints of a table, and check their options."""
@@ -52,7 +52,7 @@ def _parse_checked_table(
     return columns, rules
 
 
-def _attach_columns(
+def _assign_check_columns(
     table: str, rules: Sequence[Constraint], columns: Sequence[ColumnDefinition]
 ) -> tuple[Constraint, ...]:
     """Return the constraints. A CHECK that uses only one column becomes a constraint of that column.
@@ -66,7 +66,9 @@ def _attach_columns(
     for rule in rules:
         if isinstance(rule, Check):
             used = {
-                column_names[name.lower()] for name in _read_names(rule.text) if name.lower() in column_names
+                column_names[name.lower()]
+                for name in _list_identifiers(rule.text)
+                if name.lower() in column_names
             }
             if rule.columns and used - set(rule.columns):
                 raise SqlError(8141, "CHECK", rule.columns[0], table, also=(1750,))
@@ -84,7 +86,7 @@ def declare_variables(machine: Machine, statement: s.Declare) -> None:
     for item in statement.variables:
         if item.type != "table":
             parse_type(item.type)
-            check_type_text(item.type, "type")
+            check_type_size(item.type, "type")
             scope.variables.setdefault(item.name, DeclaredVariable(item.type))
         elif item.name not in scope.tables:
             scope.tables[item.name] = build_table(machine, TableRef((item.name,)), item.columns)
@@ -100,11 +102,11 @@ def build_table(machine: Machine, ref: TableRef, text: str) -> Table:
 
     Raises 2715, 2738, 2744, 2749, 8111, 8147, or an error of a constraint.
     """
-    columns, rules = _parse_checked_table(machine, ref, text)
+    columns, rules = _parse_table_definition(machine, ref, text)
     for number, column in enumerate(columns, start=1):
         kind, _, _ = parse_type(column.type)
-        check_type_text(column.type, "column", column.name, number)
-        if machine.context.version < 2008 and kind.upper() in planner.TYPES:
+        check_type_size(column.type, "column", column.name, number)
+        if machine.context.version < 2008 and kind.upper() in planner.TYPES_OF_2008:
             raise SqlError(2715, number, column.type)
         _check_identity(ref.parts[-1], column)
     versions = [
@@ -124,15 +126,15 @@ def build_table(machine: Machine, ref: TableRef, text: str) -> Table:
     }
     if any(column.said_null and column.name.lower() in primary for column in columns):
         raise SqlError(8111, ref.parts[-1], also=(1750,))
-    rules = _attach_columns(ref.parts[-1], rules, columns)
+    rules = _assign_check_columns(ref.parts[-1], rules, columns)
     new_table = tables.make_table(
-        ref.parts[-1], columns, constraints.assign_names(ref.parts[-1], rules, machine.context.version)
+        ref.parts[-1], columns, constraints.name_constraints(ref.parts[-1], rules, machine.context.version)
     )
-    constraints.check_definition(machine, ref, new_table, new_table.constraints)
+    constraints.check_constraint_definitions(machine, ref, new_table, new_table.constraints)
     return constraints.add_computed_types(machine, new_table)
 
 
-_NOT_DETERMINISTIC: Final = frozenset({
+_NONDETERMINISTIC_FUNCTIONS: Final = frozenset({
     "GETDATE", "GETUTCDATE", "SYSDATETIME", "SYSUTCDATETIME", "SYSDATETIMEOFFSET", "CURRENT_TIMESTAMP",
     "NEWID", "RAND",
 })  # fmt: skip
@@ -147,15 +149,15 @@ def check_column_options(machine: Machine, table: str, columns: Sequence[ColumnD
     for column in columns:
         option_table.check_options("COLUMN", column.options, machine.context.version)
         words = {token.upper for token in tokenize(column.computed)} if column.computed else set()
-        if ("PERSISTED", "") in column.options and words & _NOT_DETERMINISTIC:
+        if ("PERSISTED", "") in column.options and words & _NONDETERMINISTIC_FUNCTIONS:
             raise SqlError(4936, column.name, table)
 
 
-def _check_compression(machine: Machine, name: str, options: option_table.Pairs) -> None:
+def _check_compression(machine: Machine, name: str, options: option_table.OptionPairs) -> None:
     """Raise 7738 if the edition does not support data compression [DOC: data compression]."""
     server = machine.context.server
     is_compressed = any(option == "DATA_COMPRESSION" and value != "NONE" for option, value in options)
-    if is_compressed and server.version < 2016 and server.edition not in ENTERPRISE:
+    if is_compressed and server.version < 2016 and server.edition not in ENTERPRISE_EDITIONS:
         raise SqlError(7738, name)
 
 
@@ -170,7 +172,7 @@ def check_index_options(machine: Machine, table: str, key: Key) -> None:
     fill = options.get("FILLFACTOR")
     if fill is not None and not 1 <= int(fill) <= 100:
         raise SqlError(129, int(fill))
-    if options.get("ONLINE") == "ON" and server.edition not in ENTERPRISE:
+    if options.get("ONLINE") == "ON" and server.edition not in ENTERPRISE_EDITIONS:
         raise SqlError(1712)
     if options.get("IGNORE_DUP_KEY") == "ON" and not key.unique:
         raise SqlError(1916, "nonunique", "ignore_dup_key")
@@ -181,7 +183,7 @@ def _check_identity(table: str, column: ColumnDefinition) -> None:
     """Raise 2749 for an IDENTITY column whose type is not integer, 8147 if the column allows NULL."""
     if column.identity is None:
         return
-    kind = read_type(column.type, 1)
+    kind = parse_sql_type(column.type, 1)
     if not (kind.is_integer and kind.name != "bit") and not (kind.name in DECIMALS and kind.scale == 0):
         raise SqlError(2749, column.name)
     if column.said_null:
@@ -218,15 +220,15 @@ def create_index(machine: Machine, statement: s.CreateIndex) -> None:
         options=tuple(option_pair for option_pair in statement.options if option_pair[0] != "DROP_EXISTING"),
     )
     check_index_options(machine, ref.parts[-1], replace(new, options=statement.options))
-    constraints.check_filter(machine, table, new, ref.parts[-1])
+    constraints.check_index_filter(machine, table, new, ref.parts[-1])
     constraints.find_column_positions(table, (*new.columns, *new.included), ref.parts[-1])
-    constraints.check_key(
+    constraints.check_key_columns(
         table, constraints.find_column_positions(table, new.columns, ref.parts[-1]), ref.parts[-1]
     )
     clustered = next((k for k in table.constraints if isinstance(k, Key) and k.clustered), None)
     if new.clustered and clustered is not None:
         raise SqlError(1902, "table", ref.dotted, clustered.name)
-    _store_checked(machine, ref, table, replace(table, constraints=(*table.constraints, new)))
+    _store_valid_table(machine, ref, table, replace(table, constraints=(*table.constraints, new)))
 
 
 def drop_index(machine: Machine, statement: s.DropIndex) -> None:
@@ -251,7 +253,7 @@ def drop_index(machine: Machine, statement: s.DropIndex) -> None:
     machine.change_session(error=0, rowcount=0)
 
 
-def _store_checked(machine: Machine, ref: TableRef, table: Table, new_table: Table) -> None:
+def _store_valid_table(machine: Machine, ref: TableRef, table: Table, new_table: Table) -> None:
     """Store *new_table* if its rows satisfy the new constraints.
 
     Raises 1505 for duplicate keys, 547 for a violated constraint.
@@ -287,13 +289,13 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
         raise SqlError(4902, ref.dotted)
     if statement.default:
         changed_table = _add_default(table, *statement.default, ref)
-        constraints.check_definition(machine, ref, changed_table, ())
+        constraints.check_constraint_definitions(machine, ref, changed_table, ())
     elif statement.columns:
         changed_table = _add_columns(machine, ref, table, statement.columns, statement.unchecked)
     elif statement.altered:
         changed_table = _alter_column(machine, table, statement.altered, ref)
     elif statement.switch:
-        changed_table = _switch_constraints(ref, table, statement)
+        changed_table = _enable_or_disable_constraints(ref, table, statement)
     elif statement.constraint:
         try:
             changed_table = _drop_constraint(table, statement.constraint, ref)
@@ -309,12 +311,12 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
             if not statement.if_exists or dropped_name.lower() in column_names
         )
         for name in dropped:
-            schema_binding.check_column(machine.context, "DROP COLUMN", ref.parts, name)
+            schema_binding.check_column_unbound(machine.context, "DROP COLUMN", ref.parts, name)
         changed_table = _drop_columns(table, dropped, ref) if dropped else table
-    _store_checked(machine, ref, table, changed_table)
+    _store_valid_table(machine, ref, table, changed_table)
 
 
-def _switch_constraints(ref: TableRef, table: Table, statement: s.AlterTable) -> Table:
+def _enable_or_disable_constraints(ref: TableRef, table: Table, statement: s.AlterTable) -> Table:
     """Execute CHECK or NOCHECK CONSTRAINT for the named foreign keys and checks, or for all of them.
 
     An enabled constraint is trusted only after WITH CHECK [DOC: ALTER TABLE]. Raise 4916 after 4917 for an
@@ -364,7 +366,7 @@ def _drop_constraint(table: Table, name: str, ref: TableRef) -> Table:
     return replace(table, constraints=remaining_constraints, columns=columns)
 
 
-_VARYING: Final = frozenset({"varchar", "nvarchar", "varbinary"})
+_VARIABLE_LENGTH_TYPES: Final = frozenset({"varchar", "nvarchar", "varbinary"})
 """Data types of variable length."""
 
 
@@ -374,12 +376,12 @@ def _is_only_wider(old_type: str, new_type: str) -> bool:
     Such a change is allowed for a column with a key or CHECK. [DOC: ALTER TABLE]
     """
     (old_kind, old_length, _), (new_kind, new_length, _) = parse_type(old_type), parse_type(new_type)
-    if old_kind != new_kind or old_kind not in _VARYING or new_length == MAX:
+    if old_kind != new_kind or old_kind not in _VARIABLE_LENGTH_TYPES or new_length == MAX_LENGTH:
         return False
     return isinstance(old_length, int) and isinstance(new_length, int) and new_length >= old_length
 
 
-_COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
+_DEFAULT_COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
 """Collation of a column without COLLATE."""
 
 
@@ -391,7 +393,7 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
     raises its own error.
     """
     (new,), _ = parse_table(text)
-    check_type_text(new.type, "column", new.name)
+    check_type_size(new.type, "column", new.name)
     column_position = next(
         (
             column_index
@@ -404,12 +406,12 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
         raise SqlError(4924, "ALTER TABLE ALTER COLUMN", new.name, ref.parts[-1])
     option_table.check_options("COLUMN", new.options, machine.context.version)
     old = table.columns[column_position]
-    collation = dict(old.options).get("COLLATE", _COLLATION)
+    collation = dict(old.options).get("COLLATE", _DEFAULT_COLLATION)
     if any(name != "COLLATE" or value.lower() != collation.lower() for name, value in new.options):
         raise UnsimulatedFeatureError("ALTER COLUMN … with more than type and NULL")
-    schema_binding.check_column(machine.context, "ALTER COLUMN", ref.parts, old.name)
+    schema_binding.check_column_unbound(machine.context, "ALTER COLUMN", ref.parts, old.name)
     for column in table.columns:
-        if old.name.lower() in map(str.lower, _read_names(column.computed)):
+        if old.name.lower() in map(str.lower, _list_identifiers(column.computed)):
             error = SqlError(5074, "column", column.name, "column", old.name, also=(4922,))
             error.title = "ALTER TABLE ALTER COLUMN"
             raise error
@@ -442,24 +444,24 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
     )
 
 
-def _add_default(table: Table, name: str, text: str, called: str, ref: TableRef) -> Table:
+def _add_default(table: Table, name: str, text: str, constraint_name: str, ref: TableRef) -> Table:
     """Return the table with a DEFAULT for a column. Raises 1781 if the column already has a DEFAULT."""
     (column_position,) = constraints.find_column_positions(table, (name,), ref.parts[-1])
     columns = list(table.columns)
     if columns[column_position].default:
         raise SqlError(1781, also=(1750,))
-    columns[column_position] = replace(columns[column_position], default=text, default_name=called)
+    columns[column_position] = replace(columns[column_position], default=text, default_name=constraint_name)
     return replace(table, columns=tuple(columns))
 
 
-def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: bool) -> Table:
+def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, has_nocheck: bool) -> Table:
     """Return the table with new columns. Existing rows get the default value or NULL.
 
     Raise 4901 for a new column that allows neither.
     """
-    columns, rules = _parse_checked_table(machine, ref, text)
-    rules = _attach_columns(ref.parts[-1], rules, (*table.columns, *columns))
-    if unchecked:
+    columns, rules = _parse_table_definition(machine, ref, text)
+    rules = _assign_check_columns(ref.parts[-1], rules, (*table.columns, *columns))
+    if has_nocheck:
         rules = tuple(rule if isinstance(rule, Key) else replace(rule, trusted=False) for rule in rules)
     for column in columns:
         if table.rows and not (column.nullable or column.default or column.identity or column.computed):
@@ -468,11 +470,13 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unche
     if sum(key.kind == "PRIMARY KEY" for key in keys) > 1:
         raise SqlError(1779, ref.parts[-1], also=(1750,))
     all_columns = (*table.columns, *columns)
-    all_constraints = constraints.assign_names(
+    all_constraints = constraints.name_constraints(
         ref.parts[-1], (*table.constraints, *rules), machine.context.version
     )
     new_table = tables.make_table(ref.parts[-1], all_columns, all_constraints)
-    constraints.check_definition(machine, ref, new_table, all_constraints[len(table.constraints) :])
+    constraints.check_constraint_definitions(
+        machine, ref, new_table, all_constraints[len(table.constraints) :]
+    )
     primary = {
         name.lower()
         for key in all_constraints[len(table.constraints) :]
@@ -496,14 +500,20 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, unche
     )
 
 
-def _compute_initial_value(machine: Machine, column: ColumnDefinition, count: int, filled: bool) -> Scalar:
+def _compute_initial_value(
+    machine: Machine, column: ColumnDefinition, row_position: int, has_with_values: bool
+) -> Scalar:
     """Return the value of a new column in an existing row.
 
-    *count*: position of the row. *filled*: the DEFAULT has WITH VALUES.
+    *row_position*: position of the row. *has_with_values*: the DEFAULT has WITH VALUES.
     """
     if column.identity is not None:
-        return column.identity[0] + column.identity[1] * count
-    return machine.evaluate(column.default) if column.default and (filled or not column.nullable) else None
+        return column.identity[0] + column.identity[1] * row_position
+    return (
+        machine.evaluate(column.default)
+        if column.default and (has_with_values or not column.nullable)
+        else None
+    )
 
 
 def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
@@ -514,16 +524,16 @@ def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
     the column.
     """
     dropped_names = {name.lower() for name in names}
-    keep = [
+    kept_positions = [
         column_position
         for column_position, column in enumerate(table.columns)
         if column.name.lower() not in dropped_names
     ]
-    if len(keep) + len(dropped_names) != len(table.columns):
+    if len(kept_positions) + len(dropped_names) != len(table.columns):
         raise SqlError(4924, "ALTER TABLE DROP COLUMN", names[0], ref.parts[-1])
     for item in table.constraints:
         text = item.text if isinstance(item, Check) else item.filter if isinstance(item, Key) else ""
-        used = (*item.columns, *_read_names(text))
+        used = (*item.columns, *_list_identifiers(text))
         used_name = next((name for name in used if name.lower() in dropped_names), None)
         if used_name is not None:
             kind = "index" if isinstance(item, Key) and "INDEX" in item.kind else "object"
@@ -532,29 +542,29 @@ def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
         if column.name.lower() in dropped_names and column.default:
             name = constraints.get_default_name(ref.parts[-1], column)
             raise SqlError(5074, "object", name, "column", column.name, also=(4922,))
-        used_names = {name.lower() for name in _read_names(column.computed)} & dropped_names
+        used_names = {name.lower() for name in _list_identifiers(column.computed)} & dropped_names
         if used_names and column.name.lower() not in dropped_names:
             raise SqlError(5074, "column", column.name, "column", min(used_names), also=(4922,))
-    if not keep:
+    if not kept_positions:
         raise SqlError(4923, names[-1], ref.parts[-1])
-    rows = tuple(tuple(row[column_position] for column_position in keep) for row in table.rows)
-    columns = tuple(table.columns[column_position] for column_position in keep)
+    rows = tuple(tuple(row[column_position] for column_position in kept_positions) for row in table.rows)
+    columns = tuple(table.columns[column_position] for column_position in kept_positions)
     return replace(table, columns=columns, rows=rows)
 
 
-def _read_names(text: str) -> tuple[str, ...]:
+def _list_identifiers(text: str) -> tuple[str, ...]:
     """Return the identifiers in a text."""
     return tuple(get_name(token) for token in tokenize(text) if token.kind in ("word", "quoted"))
 
 
-def set_identity_insert(machine: Machine, name_tokens: Sequence[str], enabled: bool) -> None:
+def set_identity_insert(machine: Machine, name_tokens: Sequence[str], is_enabled: bool) -> None:
     """Execute SET IDENTITY_INSERT. Only one table of a connection can have it ON.
 
     Raises 156 without a table, 1088 for a missing table, 8106 for a table without an identity column.
     Raises 8107 if the option is ON for another table.
     """
     if not name_tokens:
-        raise SqlError(156, "ON" if enabled else "OFF")
+        raise SqlError(156, "ON" if is_enabled else "OFF")
     ref = TableRef(tuple(word.strip('[]"') for word in name_tokens if word != "."))
     table = sources.find_user_table(machine, ref)
     if table is None:
@@ -563,9 +573,9 @@ def set_identity_insert(machine: Machine, name_tokens: Sequence[str], enabled: b
         raise SqlError(8106, ref.dotted)
     options = dict(machine.session.options)
     active_table, name = options.get("IDENTITY_INSERT", ""), ref.parts[-1].lower()
-    if enabled and active_table not in ("", name):
+    if is_enabled and active_table not in ("", name):
         raise SqlError(8107, machine.session.database, "dbo", active_table, ref.dotted)
-    if enabled:
+    if is_enabled:
         options["IDENTITY_INSERT"] = name
     elif active_table == name:
         del options["IDENTITY_INSERT"]

@@ -4,24 +4,24 @@ import json
 from collections.abc import Callable
 from typing import Final
 
-from engine.constants import PRODUCT
+from engine.constants import PRODUCT_VERSIONS
 from engine.messages import SqlError, fill_placeholders
 from engine.protocol import commits, startup
 from engine.tsql import catalog
 from engine.tsql.batches import event_files, locks, object_properties, objects, properties, stored_messages
 from engine.tsql.batches.context import (
     Context,
-    find_user_in,
+    find_database_user,
     has_permission,
     has_server_permission,
-    is_member,
+    is_server_role_member,
     is_sysadmin,
-    list_roles_in,
+    list_database_roles,
 )
-from engine.tsql.batches.data import CONSOLE, DESCRIPTION
+from engine.tsql.batches.data import CONSOLE, FIRST_RESULT_REQUEST
 from engine.tsql.batches.objects import list_schemas
 from engine.tsql.catalog import availability, folders, host, security
-from engine.tsql.language.permissions import ON_OBJECT, PERMISSIONS
+from engine.tsql.language.permissions import OBJECT_PERMISSIONS, PERMISSIONS
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.functions import format_message
@@ -55,10 +55,12 @@ def _evaluate_has_perms(
         raise UnsimulatedFeatureError(
             "HAS_PERMS_BY_NAME of ANY permission or a column for a login outside sysadmin"
         )
-    return _has_permission(context, to_text(securable), to_text(kind).upper(), right, securable is None)
+    return _evaluate_permission(context, to_text(securable), to_text(kind).upper(), right, securable is None)
 
 
-def _has_permission(context: Context, securable: str, kind: str, permission: str, server: bool) -> int | None:
+def _evaluate_permission(
+    context: Context, securable: str, kind: str, permission: str, server: bool
+) -> int | None:
     """Return 1 if the connection has the permission, 0 if not, None for an unknown object."""
     name = securable.strip("[]")
     if server and not kind:
@@ -92,8 +94,8 @@ def _evaluate_object_id(context: Context, name: Scalar, kind: Scalar = None) -> 
     return number if object_type in (None, to_text(kind).strip().upper()) else None
 
 
-def _make_principal_lookup(key_column: str, wanted: str) -> Callable[..., Scalar]:
-    """Build a function that finds a server principal by its column *key_column* and returns column *wanted*.
+def _make_principal_lookup(key_column: str, result_column: str) -> Callable[..., Scalar]:
+    """Build a function that finds a server principal by its column *key_column* and returns column *result_column*.
 
     Without an argument, the function uses the connection's own login.
     """
@@ -101,12 +103,12 @@ def _make_principal_lookup(key_column: str, wanted: str) -> Callable[..., Scalar
     def find(context: Context, *given: Scalar) -> Scalar:
         if len(given) > 1:
             raise SqlError(189, "suser_sname", 0, 1)
-        if not given and wanted == "name":
+        if not given and result_column == "name":
             return context.session.login
         key = to_text(given[0] if given else context.session.login).casefold()
         rows = catalog.list_view_rows(context, "sys.server_principals")
-        sid = _find_sid_without_login(context) if wanted == "sid" and not given else None
-        return next((row[wanted] for row in rows if to_text(row[key_column]).casefold() == key), sid)
+        sid = _find_sid_without_login(context) if result_column == "sid" and not given else None
+        return next((row[result_column] for row in rows if to_text(row[key_column]).casefold() == key), sid)
 
     return find
 
@@ -140,11 +142,11 @@ def _evaluate_db_name(context: Context, number: Scalar = None) -> Scalar:
 
 
 def _build_error_getter(name: str) -> Callable[[Context], Scalar]:
-    def look(context: Context) -> Scalar:
-        value: Scalar = None if context.caught is None else getattr(context.caught, name)
+    def get_error_value(context: Context) -> Scalar:
+        value: Scalar = None if context.caught_error is None else getattr(context.caught_error, name)
         return value
 
-    return look
+    return get_error_value
 
 
 def _evaluate_rand(context: Context, seed: Scalar = None) -> Scalar:
@@ -179,16 +181,16 @@ def _evaluate_formatmessage(context: Context, message: Scalar, *values: Scalar) 
     return format_message(to_text(message), values)
 
 
-def _build_file_function(column: str, wanted: str) -> Callable[[Context, Scalar], Scalar]:
+def _build_file_function(column: str, result_column: str) -> Callable[[Context, Scalar], Scalar]:
     """Build a function such as FILE_NAME or FILE_ID for the files of the current database.
 
-    The function finds a file by *column* and returns its column *wanted*.
+    The function finds a file by *column* and returns its column *result_column*.
     """
 
     def find(context: Context, value: Scalar) -> Scalar:
         for row in catalog.list_view_rows(context, "sys.database_files"):
             if to_text(row[column]).casefold() == to_text(value).casefold():
-                return row[wanted]
+                return row[result_column]
         return None
 
     return find
@@ -198,12 +200,12 @@ _FILE_PROPERTIES: Final = {"isreadonly": 0, "isprimaryfile": None, "islogfile": 
 """Properties of FILEPROPERTY, with their constant value if they have one."""
 
 
-def _evaluate_fileproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
+def _evaluate_fileproperty(context: Context, name: Scalar, property_name: Scalar) -> Scalar:
     """Evaluate FILEPROPERTY.
 
     SpaceUsed is a number of pages: the used part of a log file, or the whole of a data file.
     """
-    key = to_text(wanted).lower()
+    key = to_text(property_name).lower()
     for row in catalog.list_view_rows(context, "sys.database_files"):
         if to_text(row["name"]).casefold() != to_text(name).casefold() or key not in _FILE_PROPERTIES:
             continue
@@ -219,7 +221,7 @@ def _evaluate_fileproperty(context: Context, name: Scalar, wanted: Scalar) -> Sc
     return None
 
 
-_TYPES: Final = {
+_TYPE_NAMES: Final = {
     34: "image", 35: "text", 36: "uniqueidentifier", 40: "date", 41: "time", 42: "datetime2", 48: "tinyint",
     52: "smallint", 56: "int", 58: "smalldatetime", 59: "real", 60: "money", 61: "datetime", 62: "float",
     98: "sql_variant", 99: "ntext", 104: "bit", 106: "decimal", 108: "numeric", 127: "bigint", 165: "varbinary",
@@ -248,14 +250,18 @@ def _evaluate_object_schema_name(context: Context, number: Scalar, database: Sca
     )
 
 
-def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
+def _evaluate_is_srvrolemember(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
     """Evaluate IS_SRVROLEMEMBER: 1 for a member, 0 for another login, NULL for an unknown role or login."""
-    fixed = to_text(role).lower() in map(str.lower, security.fixed_server_roles(context.version))
+    is_fixed_role = to_text(role).lower() in map(str.lower, security.list_fixed_server_roles(context.version))
     is_known = login is None or _make_principal_lookup("name", "principal_id")(context, login) is not None
-    return int(is_member(context, to_text(role).lower(), to_text(login))) if fixed and is_known else None
+    return (
+        int(is_server_role_member(context, to_text(role).lower(), to_text(login)))
+        if is_fixed_role and is_known
+        else None
+    )
 
 
-def _check_file_exists(context: Context, path: Scalar) -> Scalar:
+def _build_file_exists_row(context: Context, path: Scalar) -> Scalar:
     """Return the row of sys.dm_os_file_exists as JSON, which reshape.py reads."""
     return json.dumps([folders.find_path_kind(context, to_text(path))] if path is not None else [])
 
@@ -266,14 +272,16 @@ def _list_object_permissions(context: Context, name: Scalar) -> Scalar:
     [DOC: sys.fn_my_permissions]
     """
     number = _evaluate_object_id(context, name) if name is not None else None
-    rows = [(to_text(name), "", permission) for permission in ON_OBJECT] if number is not None else []
+    rows = (
+        [(to_text(name), "", permission) for permission in OBJECT_PERMISSIONS] if number is not None else []
+    )
     return json.dumps(rows)
 
 
 CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    **locks.FUNCTIONS,
-    **properties.FUNCTIONS,
-    "file_found": _check_file_exists,
+    **locks.LOCK_FUNCTIONS,
+    **properties.PROPERTY_FUNCTIONS,
+    "file_found": _build_file_exists_row,
     "xe_events": event_files.read_event_files,
     "object_permissions": _list_object_permissions,
     "getdate": lambda context: context.get_datetime_value(),
@@ -296,15 +304,15 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
         ),
         None,
     ),
-    "objectproperty": object_properties.get_object_property,
-    "objectpropertyex": object_properties.get_object_property_ex,
+    "objectproperty": object_properties.evaluate_objectproperty,
+    "objectpropertyex": object_properties.evaluate_objectpropertyex,
     "file_name": _build_file_function("file_id", "name"),
     "file_id": _build_file_function("name", "file_id"),
     "file_idex": _build_file_function("name", "file_id"),
     "fileproperty": _evaluate_fileproperty,
-    "type_name": lambda context, number: _TYPES.get(to_integer(number)) if number is not None else None,
+    "type_name": lambda context, number: _TYPE_NAMES.get(to_integer(number)) if number is not None else None,
     "type_id": lambda context, name: next(
-        (number for number, known in _TYPES.items() if known == to_text(name).lower()), None
+        (number for number, known in _TYPE_NAMES.items() if known == to_text(name).lower()), None
     ),
     "filegroup_name": lambda context, number: "PRIMARY" if number == 1 else None,
     "schema_name": lambda context, number=1: next(
@@ -343,10 +351,10 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "host_name": lambda context: (context.session.program or CONSOLE).host,
     "host_id": lambda context: "1",
     "app_name": lambda context: (context.session.program or CONSOLE).name,
-    "is_srvrolemember": _is_role_member,
-    "is_member": lambda context, role: _is_member(context, role),
-    "is_rolemember": lambda context, role, user=None: _is_member(context, role, user),
-    "has_dbaccess": lambda context, name: _has_dbaccess(context, name),
+    "is_srvrolemember": _evaluate_is_srvrolemember,
+    "is_member": lambda context, role: _evaluate_is_member(context, role),
+    "is_rolemember": lambda context, role, user=None: _evaluate_is_member(context, role, user),
+    "has_dbaccess": lambda context, name: _evaluate_has_dbaccess(context, name),
     "has_perms_by_name": _evaluate_has_perms,
     "default_domain": lambda context: context.computer.domain,
     "context_info": lambda context: get_context_info(context.session.options),
@@ -359,15 +367,21 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "error_severity": _build_error_getter("severity"),
     "error_state": _build_error_getter("state"),
     "error_line": _build_error_getter("line"),
-    "error_procedure": lambda context: context.caught.procedure or None if context.caught else None,
+    "error_procedure": lambda context: (
+        context.caught_error.procedure or None if context.caught_error else None
+    ),
     "xact_state": lambda context: -1 if context.session.doomed else int(context.session.transactions > 0),
     "scope_identity": lambda context: context.session.identity,
     "formatmessage": _evaluate_formatmessage,
     "cursor_status": lambda context, kind, name: _evaluate_cursor_status(context, kind, name),
     "next_value_for": _reject_next_value_for,
     "trigger_nestlevel": lambda context: 0,
-    "first_result_rows": lambda context, *arguments: context.call and context.call((DESCRIPTION, *arguments)),
-    "scalar_function_value": lambda context, *arguments: context.call(arguments) if context.call else None,
+    "first_result_rows": lambda context, *arguments: (
+        context.call_function and context.call_function((FIRST_RESULT_REQUEST, *arguments))
+    ),
+    "scalar_function_value": lambda context, *arguments: (
+        context.call_function(arguments) if context.call_function else None
+    ),
     "fn_hadr_is_primary_replica": lambda context, database: availability.is_primary(
         context, to_text(database)
     ),
@@ -378,18 +392,18 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 """Name of a built-in function -> function that evaluates it for a connection."""
 
 
-def _find_principal_column(context: Context, key_column: str, value: Scalar, wanted: str) -> Scalar:
-    """Return column *wanted* of the database principal whose *key_column* is *value*; NULL if there is none."""
+def _find_principal_column(context: Context, key_column: str, value: Scalar, result_column: str) -> Scalar:
+    """Return column *result_column* of the database principal whose *key_column* is *value*; NULL if there is none."""
     key = to_text(value).casefold()
     rows = catalog.list_view_rows(context, "sys.database_principals")
-    return next((row[wanted] for row in rows if to_text(row[key_column]).casefold() == key), None)
+    return next((row[result_column] for row in rows if to_text(row[key_column]).casefold() == key), None)
 
 
 def _get_current_user(context: Context) -> str:
-    return find_user_in(context, context.session.database) or "guest"
+    return find_database_user(context, context.session.database) or "guest"
 
 
-def _is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
+def _evaluate_is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
     """Evaluate IS_MEMBER: 1 if the user has the role, 0 if not, NULL for an unknown role [DOC: IS_MEMBER]."""
     role_name = to_text(role).casefold()
     rows = catalog.list_view_rows(context, "sys.database_principals")
@@ -397,7 +411,7 @@ def _is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
         return None
     name = to_text(user) or _get_current_user(context)
     owner = name.lower() == "dbo" and role_name == "db_owner"
-    return int(owner or role_name in list_roles_in(context, context.session.database, name))
+    return int(owner or role_name in list_database_roles(context, context.session.database, name))
 
 
 def _get_session_property(context: Context, name: Scalar) -> Scalar:
@@ -422,7 +436,7 @@ def _get_culture(context: Context) -> Culture:
     return build_settings(context.session.options).culture
 
 
-def _has_dbaccess(context: Context, name: Scalar) -> Scalar:
+def _evaluate_has_dbaccess(context: Context, name: Scalar) -> Scalar:
     if context.find_database_id(to_text(name)) is None:
         return None
     try:
@@ -454,7 +468,7 @@ def _count_since_start(context: Context) -> int:
     return context.world.tick // 10
 
 
-GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
+GLOBAL_VARIABLES: Final[dict[str, Callable[[Context], Scalar]]] = {
     "@@servername": lambda context: context.server.name,
     "@@servicename": lambda context: "MSSQLSERVER",
     "@@version": format_version,
@@ -471,12 +485,12 @@ GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
     "@@lock_timeout": lambda context: locks.get_lock_timeout_ms(context.session),
     "@@max_connections": lambda context: 32767,
     "@@max_precision": lambda context: 38,
-    "@@nestlevel": lambda context: context.nesting,
+    "@@nestlevel": lambda context: context.nesting_level,
     "@@options": lambda context: _compute_option_bits(context),
-    "@@procid": lambda context: context.procedure,
+    "@@procid": lambda context: context.procedure_id,
     "@@remserver": lambda context: None,
     "@@textsize": lambda context: get_text_size(context.session.options),
-    "@@microsoftversion": lambda context: int(PRODUCT[context.version][0].split(".")[0]) << 24,
+    "@@microsoftversion": lambda context: int(PRODUCT_VERSIONS[context.version][0].split(".")[0]) << 24,
     "@@dbts": lambda context: b"\x00\x00\x00\x00\x00\x00\x07\xd0",
     "@@cpu_busy": lambda context: context.world.tick // 4,
     "@@idle": lambda context: context.world.tick,
@@ -497,7 +511,7 @@ _OPTION_BITS: Final = {
 }  # fmt: skip
 """SET option -> its bit in @@OPTIONS. Documented [DOC: user options]."""
 
-_ON_AT_LOGIN: Final = 5496
+_LOGIN_OPTION_BITS: Final = 5496
 """@@OPTIONS of a new connection of Management Studio: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT,
 QUOTED_IDENTIFIER, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
 """
@@ -506,7 +520,7 @@ QUOTED_IDENTIFIER, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
 def _compute_option_bits(context: Context) -> int:
     options, number = dict(context.session.options), 0
     for name, bit in _OPTION_BITS.items():
-        if options.get(name, "ON" if bit & _ON_AT_LOGIN else "OFF") == "ON":
+        if options.get(name, "ON" if bit & _LOGIN_OPTION_BITS else "OFF") == "ON":
             number |= bit
     return number
 

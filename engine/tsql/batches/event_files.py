@@ -21,12 +21,12 @@ from engine.tsql.batches.context import Context
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
-FILE: Final = "AlwaysOn_health_0_131072000000000000.xel"
+HEALTH_FILE: Final = "AlwaysOn_health_0_131072000000000000.xel"
 """File name of the event session AlwaysOn_health. The number in the name is assumed."""
-SYSTEM_FILE: Final = "system_health_0_131072000000000000.xel"
+SYSTEM_HEALTH_FILE: Final = "system_health_0_131072000000000000.xel"
 """File name of the event session system_health, whose events are not simulated."""
 
-REPORTED: Final = frozenset(
+REPORTED_NUMBERS: Final = frozenset(
     {9691, 35204, 9693, 26024, 28047, 26023, 9692, 28034, 28036, 28048, 28080, 28091, 26022, 9642, 35201, 35202, 35206,
      35207, 26069, 26070, *range(41048, 41056), 41142, 41144, 1480, 823, 824, 829, 35264, 35265, 41188, 41189, 35217}
 )  # fmt: skip
@@ -35,12 +35,14 @@ definition.
 """
 
 STATE_CHANGED, LEASE_EXPIRED = 19406, 19407
-_CHANGE: Final = re.compile(r"availability group '(?P<group>[^']*)' .*?from '(?P<old>\w+)' to '(?P<new>\w+)'")
+_STATE_CHANGE_PATTERN: Final = re.compile(
+    r"availability group '(?P<group>[^']*)' .*?from '(?P<old>\w+)' to '(?P<new>\w+)'"
+)
 """Pattern of message 19406, which reports a changed replica state."""
-_LEASE: Final = re.compile(r"availability group '(?P<group>[^']*)'")
+_LEASE_PATTERN: Final = re.compile(r"availability group '(?P<group>[^']*)'")
 """Pattern of message 19407, which reports an expired lease."""
 
-Data = tuple[str, Scalar, str]
+EventField = tuple[str, Scalar, str]
 """Data element of an event: (name, value, text of the value). The text is empty for plain values."""
 
 
@@ -52,13 +54,13 @@ def read_event_files(context: Context, path: Scalar) -> Scalar:
     file_name = to_text(path).rpartition("\\")[2].lower() if path is not None else ""
     if "." not in file_name and not file_name.endswith("*"):
         file_name += "*.xel"
-    if fnmatch(FILE.lower(), file_name) and context.version >= 2012:
+    if fnmatch(HEALTH_FILE.lower(), file_name) and context.version >= 2012:
         target_rows = [
-            [name, body, FILE, 512 * index, event_time]
+            [name, body, HEALTH_FILE, 512 * index, event_time]
             for index, (name, event_time, body) in enumerate(_list_events(context), 1)
         ]
         return json.dumps(target_rows)
-    if fnmatch(SYSTEM_FILE, file_name):
+    if fnmatch(SYSTEM_HEALTH_FILE, file_name):
         raise UnsimulatedFeatureError("the events of system_health")
     raise SqlError(25718, to_text(path))
 
@@ -76,12 +78,12 @@ def _list_events(context: Context) -> Iterator[tuple[str, str, str]]:
             + f".{tick % 100 * 10:03d}Z"
         )
         name = ""
-        data: tuple[Data, ...] = ()
-        if number == STATE_CHANGED and (match := _CHANGE.search(text)) is not None:
+        data: tuple[EventField, ...] = ()
+        if number == STATE_CHANGED and (match := _STATE_CHANGE_PATTERN.search(text)) is not None:
             name, data = "availability_replica_state_change", _build_state_change_data(context, match)
-        elif number == LEASE_EXPIRED and (match := _LEASE.search(text)) is not None:
+        elif number == LEASE_EXPIRED and (match := _LEASE_PATTERN.search(text)) is not None:
             name, data = "availability_group_lease_expired", _build_lease_data(context, match["group"])
-        elif number in REPORTED:
+        elif number in REPORTED_NUMBERS:
             name = "error_reported"
             data = (
                 ("error_number", number, ""), ("severity", severity, ""), ("state", state, ""),
@@ -92,7 +94,7 @@ def _list_events(context: Context) -> Iterator[tuple[str, str, str]]:
             yield name, event_time, _format_xml(name, event_time, data)
 
 
-def _build_group_data(context: Context, group: str) -> tuple[Data, ...]:
+def _build_group_data(context: Context, group: str) -> tuple[EventField, ...]:
     world, server = context.world, context.session.server
     groups = [
         replicas.find_group_config(world, server, state.guid)
@@ -112,7 +114,7 @@ def _build_group_data(context: Context, group: str) -> tuple[Data, ...]:
 _REPLICA_WORDS: Final = tuple(ReplicaWord)
 
 
-def _build_state_change_data(context: Context, match: re.Match[str]) -> tuple[Data, ...]:
+def _build_state_change_data(context: Context, match: re.Match[str]) -> tuple[EventField, ...]:
     """Return the data of a state change. The numbers of the states follow the order of ReplicaWord. Assumed."""
     state_numbers = {word.value: number for number, word in enumerate(_REPLICA_WORDS)}
     words = (("previous_state", match["old"]), ("current_state", match["new"]))
@@ -120,11 +122,11 @@ def _build_state_change_data(context: Context, match: re.Match[str]) -> tuple[Da
     return (*states, *_build_group_data(context, match["group"]))
 
 
-def _build_lease_data(context: Context, group: str) -> tuple[Data, ...]:
+def _build_lease_data(context: Context, group: str) -> tuple[EventField, ...]:
     return (("current_time", 0, ""), ("state", 1, "LeaseExpired"), *_build_group_data(context, group)[:2])
 
 
-def _format_xml(name: str, timestamp: str, data: tuple[Data, ...]) -> str:
+def _format_xml(name: str, timestamp: str, data: tuple[EventField, ...]) -> str:
     parts = [
         f'<data name="{key}"><value>{escape(to_text(value))}</value>'
         + (f"<text>{escape(text)}</text>" if text else "")

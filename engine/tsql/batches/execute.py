@@ -40,7 +40,7 @@ from engine.tsql.query import planner
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import settings
 from engine.tsql.scalars.functions import format_message
-from engine.tsql.scalars.types import read_type
+from engine.tsql.scalars.types import parse_sql_type
 from engine.tsql.scalars.values import Scalar, convert_value, format_as_type, to_number, to_text
 
 Outcome = statements.Outcome
@@ -49,20 +49,20 @@ Outcome = statements.Outcome
 def execute_statement(machine: Machine, statement: s.Statement) -> None:
     """Execute one statement. Raises SqlError, UnsimulatedFeatureError or ConnectionLostError."""
     kind = type(statement)
-    if isinstance(statement, _BEGINS) and not machine.session.transactions:
+    if isinstance(statement, _TRANSACTION_STARTERS) and not machine.session.transactions:
         transactions.begin_implicitly(machine, statement)
-    statement = _name_current_database(machine, statement)
+    statement = _replace_current_database(machine, statement)
     if isinstance(statement, s.SetOption):
         for option, value in statement.options:
             option_table.check_database_option(option, value, machine.context.version)
     try:
         _check_statement(machine, statement)
     except SqlError as problem:
-        if getattr(statement, "if_exists", False) and problem.number in administer.ABSENT:
+        if getattr(statement, "if_exists", False) and problem.number in administer.MISSING_OBJECT_ERRORS:
             return
         raise
-    if kind in LANGUAGE:
-        LANGUAGE[kind](machine, statement)
+    if kind in LANGUAGE_HANDLERS:
+        LANGUAGE_HANDLERS[kind](machine, statement)
     elif kind in COMMANDS:
         machine.count_change()
         try:
@@ -77,13 +77,13 @@ def execute_statement(machine: Machine, statement: s.Statement) -> None:
         raise UnsimulatedFeatureError(type(statement).__name__)
 
 
-CURRENT_DATABASE: Final = 2012
+CURRENT_DATABASE_VERSION: Final = 2012
 """First version that supports ALTER DATABASE CURRENT. Documented [DOC: ALTER DATABASE]."""
 
 
-def _name_current_database(machine: Machine, statement: s.Statement) -> s.Statement:
+def _replace_current_database(machine: Machine, statement: s.Statement) -> s.Statement:
     """Return the statement. ALTER DATABASE CURRENT gets the name of the current database."""
-    if not isinstance(statement, s.OnDatabase) or machine.context.version < CURRENT_DATABASE:
+    if not isinstance(statement, s.OnDatabase) or machine.context.version < CURRENT_DATABASE_VERSION:
         return statement
     if statement.database != "CURRENT":
         return statement
@@ -100,7 +100,7 @@ def _check_statement(machine: Machine, statement: s.Statement) -> None:
         raise
 
 
-_BEGINS: Final = (
+_TRANSACTION_STARTERS: Final = (
     s.QueryStatement, s.CreateTable, s.CreateIndex, s.DropIndex, s.AlterTable, s.CreateView, s.CreateProcedure,
     s.CreateFunction, s.DropObject,
     s.FetchCursor, s.Permission, s.CursorAction, s.InsertExec, s.Transaction,
@@ -170,13 +170,13 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
         copy = machine.context.find_copy(database)
         if option in ("OFFLINE", "EMERGENCY") and copy is not None and copy.standby:
             raise UnsimulatedFeatureError(f"ALTER DATABASE … SET {option} of a database in STANDBY")
-        if option in access.EXCLUSIVE:
+        if option in access.EXCLUSIVE_OPTIONS:
             messages += access.end_other_connections(machine, database, statement.termination)
         try:
             outcome = options.set_option(machine.world, machine.session.server, database, option, value)
         except options.UnsimulatedOptionError as problem:
             raise UnsimulatedFeatureError(str(problem)) from None
-        if option in access.MODES:
+        if option in access.ACCESS_MODE_NAMES:
             outcome = access.set_access_mode(machine, database, option, statement.termination)
         if isinstance(outcome, statements.PendingStatement):
             return outcome
@@ -203,7 +203,7 @@ def _execute_use(machine: Machine, statement: s.UseDatabase) -> Outcome:
 
 
 def _alter_group(machine: Machine, statement: gs.AlterGroup) -> Outcome:
-    return group_commands.alter(
+    return group_commands.execute_alter(
         machine.world, machine.session.server, statement.group, statement.action, statement.options,
         statement.databases, statement.replicas, statement.listener,
     )  # fmt: skip
@@ -284,7 +284,7 @@ def _set_session_option(machine: Machine, statement: s.SetSession) -> None:
     value = f"-{value}" if "-" in words else value
     if words[0] == "ROWCOUNT" and not value.isdigit():
         raise SqlError(102, value)
-    if words[0] not in settings.EFFECTIVE:
+    if words[0] not in settings.EFFECTIVE_OPTIONS:
         raise SqlError(195, words[0], "SET option")
     try:
         value = settings.check_setting(words[0], value)
@@ -297,10 +297,12 @@ def _set_session_option(machine: Machine, statement: s.SetSession) -> None:
     if words[0] == "LANGUAGE":
         options.pop("DATEFORMAT", None)
         options.pop("DATEFIRST", None)
-    if value != settings.WITHOUT_EFFECT.get(words[0], value):
+    if value != settings.OPTIONS_WITHOUT_EFFECT.get(words[0], value):
         machine.report_unsimulated(f"SET {' '.join(words)}")
-    elif words[0] in settings.PARTLY and value == ("OFF" if words[0] == "ANSI_WARNINGS" else "ON"):
-        machine.report_partly_simulated(settings.PARTLY[words[0]])
+    elif words[0] in settings.PARTLY_SIMULATED_OPTIONS and value == (
+        "OFF" if words[0] == "ANSI_WARNINGS" else "ON"
+    ):
+        machine.report_partly_simulated(settings.PARTLY_SIMULATED_OPTIONS[words[0]])
     names = words[:-1] if len(words) > 1 else words
     for name in names if value in ("ON", "OFF") else names[:1]:
         options[name] = value
@@ -311,7 +313,7 @@ def _set_session_option(machine: Machine, statement: s.SetSession) -> None:
 
 def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
     procedure = objects.UserProcedure(statement.parameters, statement.body, machine.scope.text)
-    objects.create_object(machine.context, statement.name, procedure, statement.verb)
+    objects.create_or_alter_object(machine.context, statement.name, procedure, statement.verb)
 
 
 def _check_binding(machine: Machine, kind: str, statement: s.CreateView | s.CreateFunction) -> None:
@@ -320,7 +322,7 @@ def _check_binding(machine: Machine, kind: str, statement: s.CreateView | s.Crea
     Raise an error if another schema-bound module uses the altered module.
     """
     if statement.verb != "CREATE":
-        schema_binding.check_drop(machine.context, "ALTER", statement.name)
+        schema_binding.check_object_unbound(machine.context, "ALTER", statement.name)
     schema_binding.check_definition(machine.context, kind, statement.name[-1], machine.scope.text)
 
 
@@ -339,19 +341,19 @@ def _create_view(machine: Machine, statement: s.CreateView) -> None:
     columns = tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
     _check_binding(machine, "view", statement)
     user_view = objects.UserView(statement.query, columns, machine.scope.text)
-    objects.create_object(machine.context, statement.name, user_view, statement.verb)
+    objects.create_or_alter_object(machine.context, statement.name, user_view, statement.verb)
 
 
 def _create_function(machine: Machine, statement: s.CreateFunction) -> None:
     for parameter in statement.parameters:
-        read_type(parameter.type, 1)
+        parse_sql_type(parameter.type, 1)
     if statement.returns:
-        read_type(statement.returns, 1)
+        parse_sql_type(statement.returns, 1)
     _check_binding(machine, "function", statement)
     user_function = objects.UserFunction(
         statement.parameters, statement.returned, statement.returns, machine.scope.text, statement.body
     )
-    objects.create_object(machine.context, statement.name, user_function, statement.verb)
+    objects.create_or_alter_object(machine.context, statement.name, user_function, statement.verb)
 
 
 def _execute_return(machine: Machine, statement: s.Return) -> None:
@@ -407,7 +409,7 @@ def _execute_raiserror(machine: Machine, statement: s.Raiserror) -> None:
         killed = fill_message(2745, machine.session.spid, number, severity)[1]
         errors = [CaughtError(2745, 16, 2, machine.line, killed), *errors]
     # RAISERROR ignores XACT_ABORT [DOC: SET XACT_ABORT]
-    machine.handle_errors(errors, aborts=False)
+    machine.handle_errors(errors, can_abort=False)
 
 
 def _execute_throw(machine: Machine, statement: s.Throw) -> None:
@@ -529,11 +531,11 @@ def _execute_checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
     copy = machine.context.find_copy(machine.session.database)
     if copy is not None and copy.data_failed_tick is not None:
         machine.append_numbered_message(5901, copy.database)
-        disks.check_data_reachable(copy, "write", state=3)
+        disks.require_data_reachable(copy, "write", state=3)
     machine.change_session(error=0, rowcount=0)
 
 
-LANGUAGE: Final[dict[type[s.Statement], Handler[Machine, None]]] = {
+LANGUAGE_HANDLERS: Final[dict[type[s.Statement], Handler[Machine, None]]] = {
     s.QueryStatement: lambda machine, statement: queries.execute_query(machine, statement),
     s.CreateProcedure: _create_procedure,
     s.CreateView: _create_view,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec.structs import replace
 
 from engine.messages import find_wording
-from engine.tsql.batches.data import DeclaredVariable, Submission, parse_declarations
+from engine.tsql.batches.data import DeclaredVariable, Submission, parse_parameter_declarations
 from engine.tsql.catalog.column_types import build_type_record
 from engine.tsql.catalog.shapes import SHAPES, list_columns_in
 from engine.tsql.query.plans import UNNAMED, UnsimulatedFeatureError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Record = dict[str, Scalar]
 
 
-class Note(NamedTuple):
+class DescriptionError(NamedTuple):
     """Error message that replaces the description of a batch."""
 
     number: int
@@ -34,9 +34,9 @@ class Note(NamedTuple):
 
 AT_COMPILATION, AT_RUN_TIME = 11501, 11529
 """Numbers of the final error for a text that does not compile, and for a text that uses a missing object."""
-_MISSING: Final = frozenset({208, 2812})
+_MISSING_OBJECT_ERRORS: Final = frozenset({208, 2812})
 """Numbers of the errors for a missing table or procedure."""
-_TYPES: Final = {AT_COMPILATION: (2, "SYNTAX"), AT_RUN_TIME: (1, "MISC")}
+_ERROR_TYPES: Final = {AT_COMPILATION: (2, "SYNTAX"), AT_RUN_TIME: (1, "MISC")}
 """Number of a description error -> (error_type, error_type_desc)."""
 
 COLUMNS: Final = tuple(
@@ -46,9 +46,9 @@ COLUMNS: Final = tuple(
 
 Documented [DOC: sys.dm_exec_describe_first_result_set].
 """
-OF_TDS: Final = ("tds_type_id", "tds_length", "tds_collation_id", "tds_collation_sort_id")
+TDS_COLUMNS: Final = ("tds_type_id", "tds_length", "tds_collation_id", "tds_collation_sort_id")
 """Columns that sp_describe_first_result_set returns in place of the function's error columns."""
-_TDS_TYPES: Final = {
+_TDS_TYPE_IDS: Final = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), 38), "bit": 104, "float": 109, "real": 109, "money": 110,
     "smallmoney": 110, "datetime": 111, "smalldatetime": 111, "text": 35, "ntext": 99, "image": 34,
 }  # fmt: skip
@@ -57,7 +57,9 @@ _COLLATION_ID, _SORT_ID = 13632521, 52
 """Collation ID and sort order ID of SQL_Latin1_General_CP1_CI_AS, from an example in the documentation."""
 
 
-def describe_first_result(machine: Machine, text: str, parameters: str) -> tuple[list[Record], list[Note]]:
+def describe_first_result(
+    machine: Machine, text: str, parameters: str
+) -> tuple[list[Record], list[DescriptionError]]:
     """Return the columns of the first result set of *text*, or error messages.
 
     The text is run as under SET FMTONLY ON, with NULL as the value of each parameter. All columns are
@@ -71,18 +73,21 @@ def describe_first_result(machine: Machine, text: str, parameters: str) -> tuple
         machine.meter,
     )
     sibling.enter_frame(
-        text, {name: DeclaredVariable(kind, None) for name, kind, _, _ in parse_declarations(parameters)}
+        text,
+        {name: DeclaredVariable(kind, None) for name, kind, _, _ in parse_parameter_declarations(parameters)},
     )
     sibling.run_until_wait()
     for message in sibling.messages:
         if not message.is_error and not message.number:
             machine.report_partly_simulated(message.text.removeprefix("Not simulated: "))
     errors = [
-        Note(item.number, item.severity, item.state, item.text) for item in sibling.messages if item.is_error
+        DescriptionError(item.number, item.severity, item.state, item.text)
+        for item in sibling.messages
+        if item.is_error
     ]
     if errors and errors[0].number:
-        last = AT_RUN_TIME if errors[0].number in _MISSING else AT_COMPILATION
-        errors.append(Note(last, 16, 1, find_wording(last, machine.context.version).text))
+        last = AT_RUN_TIME if errors[0].number in _MISSING_OBJECT_ERRORS else AT_COMPILATION
+        errors.append(DescriptionError(last, 16, 1, find_wording(last, machine.context.version).text))
     if errors or not sibling.results:
         return [], errors
     result_set = sibling.results[0]
@@ -92,13 +97,13 @@ def describe_first_result(machine: Machine, text: str, parameters: str) -> tuple
     ], []
 
 
-def describe_packed(machine: Machine, text: Scalar, parameters: Scalar, *_: Scalar) -> Scalar:
+def build_description_json(machine: Machine, text: Scalar, parameters: Scalar, *_: Scalar) -> Scalar:
     """Return the rows of sys.dm_exec_describe_first_result_set as JSON. An error is one row."""
     columns, errors = describe_first_result(machine, to_text(text), to_text(parameters))
     if errors and not errors[-1].number:
         raise UnsimulatedFeatureError(errors[-1].text.removeprefix("Not simulated: "))
     for note in errors[-1:]:
-        kind = _TYPES[note.number]
+        kind = _ERROR_TYPES[note.number]
         error_columns = {
             "error_number": note.number,
             "error_severity": note.severity,
@@ -134,7 +139,7 @@ def describe_column(position: int, name: str, type_text: str) -> Record:
         "is_updateable": 0,
         "is_computed_column": 0,
         "is_sparse_column_set": 0,
-        "tds_type_id": _TDS_TYPES.get(to_text(kind["DATA_TYPE"]), kind["system_type_id"]),
+        "tds_type_id": _TDS_TYPE_IDS.get(to_text(kind["DATA_TYPE"]), kind["system_type_id"]),
         "tds_length": 2**31 - 1
         if kind["DATA_TYPE"] in ("text", "ntext", "image")
         else 65_535

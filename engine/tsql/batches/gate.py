@@ -1,6 +1,6 @@
 """Statement gate: a table that decides whether a statement may run, or which error it raises.
 
-`TABLE` has a row for each state of a database on the connected instance and a column for each kind of
+`GATE_TABLE` has a row for each state of a database on the connected instance and a column for each kind of
 statement. `python -m tests.statement_gate` generates `docs/statement-gate.md` from it. Functions that execute
 statements raise the errors about the contents of a statement, such as a missing file or an invalid option.
 """
@@ -46,7 +46,7 @@ STATES: Final = {
 }
 """Row of the table -> meaning of the row."""
 
-TABLE: Final = """
+GATE_TABLE: Final = """
            use  write file rename option alone access mode state owner session backup tail restore drop detach snap path
 absent     open open  5011 5011   5011   5011  5011   5011 5011  open  role    role   role ok      3701 15010  911  5011
 system     ok   ok    ok   ok     ok     ok    ok     ok   ok    ok    role    role   role ok      3708 7940   ok   ok
@@ -74,7 +74,7 @@ events
 and errors]. The precedence of two possible errors is derived.
 """
 
-KINDS: Final = {
+STATEMENT_KINDS: Final = {
     "use": "USE, a name of three parts",
     "write": "INSERT, UPDATE, DELETE, MERGE, TRUNCATE, DDL, users, schemas, permissions, encryption keys",
     "file": "ALTER DATABASE ADD, MODIFY or REMOVE FILE",
@@ -103,13 +103,13 @@ A RESTORE raises 3102 if its own connection uses the database. A connection may 
 uses.
 """
 
-_TRAILERS: Final = {
+_TRAILING_MESSAGES: Final = {
     **dict.fromkeys(("file", "rename", "option", "alone", "access", "mode", "state", "path"), (5069,)),
     **dict.fromkeys(("backup", "restore", "tail"), (3013,)),
 }
 """Kind of statement -> messages that follow every error."""
 
-_ARGUMENTS: Final[dict[int, Callable[[str], tuple[object, ...]]]] = {
+_ERROR_ARGUMENTS: Final[dict[int, Callable[[str], tuple[object, ...]]]] = {
     5052: lambda name: ("ALTER DATABASE", "Restoring"),
     **dict.fromkeys((3033, 5004, 5030), lambda name: ()),
     3708: lambda name: ("drop", "database", name, "database"),
@@ -124,25 +124,27 @@ _FINAL_ERRORS: Final = frozenset({924, 5030})
 
 
 def _list_trailing_messages(number: int, kind: str) -> tuple[int, ...]:
-    return () if number in _FINAL_ERRORS and kind != "backup" else _TRAILERS.get(kind, ())
+    return () if number in _FINAL_ERRORS and kind != "backup" else _TRAILING_MESSAGES.get(kind, ())
 
 
 def _build_error_arguments(number: int, name: str) -> tuple[object, ...]:
-    return _ARGUMENTS[number](name) if number in _ARGUMENTS else (name,)
+    return _ERROR_ARGUMENTS[number](name) if number in _ERROR_ARGUMENTS else (name,)
 
 
-def _read_cells() -> dict[tuple[str, str], str]:
+def _parse_gate_table() -> dict[tuple[str, str], str]:
     """Parse TABLE and check its headings."""
-    head, *rows = TABLE.strip("\n").splitlines()
-    assert head.split() == list(KINDS)
+    head, *rows = GATE_TABLE.strip("\n").splitlines()
+    assert head.split() == list(STATEMENT_KINDS)
     assert [row.split()[0] for row in rows] == list(STATES)
     lines = {state: cells for state, *cells in (row.split() for row in rows)}
     return {
-        (kind, state): cell for state, cells in lines.items() for kind, cell in zip(KINDS, cells, strict=True)
+        (kind, state): cell
+        for state, cells in lines.items()
+        for kind, cell in zip(STATEMENT_KINDS, cells, strict=True)
     }
 
 
-CELLS: Final = _read_cells()
+GATE_CELLS: Final = _parse_gate_table()
 """(kind of statement, state of the database) -> cell of TABLE."""
 
 
@@ -168,13 +170,13 @@ def find_gate_state(context: Context, name: str) -> str:
         return "standby" if copy.standby and not copy.restoring else "restoring"
     if copy.disk_failed:
         return "damaged"
-    state = _STATES[copy.db_state]
+    state = _STATE_ROWS[copy.db_state]
     if state == "online" and access.has_other_user(context, copy.database):
         return "taken"
     return "readonly" if state == "online" and copy.read_only else state
 
 
-_STATES: Final = {
+_STATE_ROWS: Final = {
     DbState.ONLINE: "online",
     DbState.RECOVERING: "recovering",
     DbState.RECOVERY_PENDING: "damaged",
@@ -188,12 +190,12 @@ _STATES: Final = {
 def check_database_state(context: Context, kind: str, database: str) -> None:
     """Raise the error of the table for a statement of *kind* on *database*, if any."""
     state = find_gate_state(context, database)
-    cell = CELLS[kind, state]
+    cell = GATE_CELLS[kind, state]
     if cell == "open":
         try:
             context.open_database(database)
         except SqlError as problem:
-            problem.also = problem.also or _TRAILERS.get(kind, ())
+            problem.also = problem.also or _TRAILING_MESSAGES.get(kind, ())
             raise
     elif cell.isdigit():
         database_shown = context.get_spelled_name(database)
@@ -201,11 +203,11 @@ def check_database_state(context: Context, kind: str, database: str) -> None:
             int(cell),
             *_build_error_arguments(int(cell), database_shown),
             also=_list_trailing_messages(int(cell), kind),
-            state=_STATE.get(int(cell)),
+            state=_ERROR_STATES.get(int(cell)),
         )
 
 
-_STATE: Final = {3701: 1}
+_ERROR_STATES: Final = {3701: 1}
 
 
 def check_target_state(context: Context, parts: tuple[str, ...]) -> None:
@@ -231,7 +233,7 @@ def is_database_in_use(context: Context, database: str, ignore_own_session: bool
     return any(connection.database.lower() == name for connection in application_connections)
 
 
-def check_not_in_use(context: Context, kind: str, database: str) -> None:
+def check_database_not_in_use(context: Context, kind: str, database: str) -> None:
     """Raise the error for a statement of *kind* if a connection uses the database."""
     if context.find_copy(database) is None and context.find_snapshot(database) is None:
         return
@@ -283,16 +285,16 @@ def _list_set_option_targets(machine: Machine, statement: s.SetOption) -> list[S
     return [(get_option_kind(option, value), statement.database) for option, value in statement.options]
 
 
-MODES: Final = frozenset({"OFFLINE", "EMERGENCY", "SINGLE_USER", "RESTRICTED_USER"})
-_ALWAYS: Final = frozenset({"ONLINE", "MULTI_USER"})
-_ACCESS: Final = frozenset({"READ_ONLY", "READ_WRITE"})
+MODE_OPTIONS: Final = frozenset({"OFFLINE", "EMERGENCY", "SINGLE_USER", "RESTRICTED_USER"})
+_STATE_OPTIONS: Final = frozenset({"ONLINE", "MULTI_USER"})
+_ACCESS_OPTIONS: Final = frozenset({"READ_ONLY", "READ_WRITE"})
 
 
 def get_option_kind(option: str, value: str) -> str:
     """Return the table column for ALTER DATABASE … SET *option* *value*."""
-    if option in MODES or option in _ALWAYS:
-        return "mode" if option in MODES else "state"
-    if option in _ACCESS:
+    if option in MODE_OPTIONS or option in _STATE_OPTIONS:
+        return "mode" if option in MODE_OPTIONS else "state"
+    if option in _ACCESS_OPTIONS:
         return "access"
     return "alone" if f"{option} {value}".strip() in options.REFUSED_WHILE_MIRRORED else "option"
 
@@ -332,7 +334,7 @@ def _list_snapshot_targets(machine: Machine, statement: s.CreateDatabase) -> lis
     return [] if statement.snapshot_of is None else [("snap", statement.snapshot_of)]
 
 
-RULES: Final[dict[type[s.Statement], Handler[Machine, list[StatementTarget]]]] = {
+TARGET_RULES: Final[dict[type[s.Statement], Handler[Machine, list[StatementTarget]]]] = {
     **dict.fromkeys((s.CreateTable, s.AlterTable, s.CreateIndex), _list_table_targets),
     **dict.fromkeys(
         (
@@ -364,7 +366,7 @@ RULES: Final[dict[type[s.Statement], Handler[Machine, list[StatementTarget]]]] =
 Changes of objects and rows call `check_target_state` where their table is known (objects.py).
 """
 
-PROCEDURES: Final = {
+DATABASE_PROCEDURES: Final = {
     **dict.fromkeys(
         ("sp_grantdbaccess", "sp_adduser", "sp_revokedbaccess", "sp_addrolemember"), ("write", "")
     ),
@@ -379,11 +381,11 @@ An empty argument name means the current database.
 
 # --- checks against the instance -------------------------------------------------------------------
 
-NOT_IN_TRANSACTION: Final[dict[type[s.Statement], str]] = {
+TRANSACTION_EXCLUSIONS: Final[dict[type[s.Statement], str]] = {
     **dict.fromkeys(
         (
             kind
-            for kind, rule in RULES.items()
+            for kind, rule in TARGET_RULES.items()
             if rule in (_list_session_targets, _list_set_option_targets, _list_file_targets)
         ),
         "ALTER DATABASE",
@@ -412,7 +414,7 @@ STATEMENT_VERSIONS: Final[dict[type[s.Statement], tuple[int, str]]] = {
 }
 """Statement -> version that introduced it, and the word that message 102 shows in older versions."""
 
-IN_MASTER: Final = frozenset({gs.CreateGroup, gs.AlterGroup, gs.DropGroup})
+MASTER_STATEMENTS: Final = frozenset({gs.CreateGroup, gs.AlterGroup, gs.DropGroup})
 """Statements that run only in master. In another database, they raise 35208."""
 
 
@@ -420,7 +422,7 @@ def _check_transaction(statement: s.Statement) -> None:
     """Raise the error of a statement that is not allowed inside a user transaction."""
     if isinstance(statement, s.DropObject) and statement.kind == "DATABASE":
         raise SqlError(574, "DROP DATABASE")
-    name = NOT_IN_TRANSACTION.get(type(statement))
+    name = TRANSACTION_EXCLUSIONS.get(type(statement))
     if name is None:
         return
     if isinstance(statement, s.Backup | s.Restore):
@@ -440,17 +442,17 @@ def check_statement(machine: Machine, statement: s.Statement) -> None:
     first_version = STATEMENT_VERSIONS.get(kind)
     if first_version is not None and machine.context.version < first_version[0]:
         raise SqlError(102, first_version[1])
-    if kind in IN_MASTER and machine.session.database.lower() != "master":
+    if kind in MASTER_STATEMENTS and machine.session.database.lower() != "master":
         raise SqlError(35208)
-    rule = RULES.get(kind)
+    rule = TARGET_RULES.get(kind)
     for target in rule(machine, statement) if rule is not None else ():
         _check_target_state(machine.context, *target)
 
 
 def check_procedure(context: Context, name: str, arguments: Mapping[str, Scalar]) -> None:
     """Raise the error with which the gate refuses the system procedure *name*, if any."""
-    if name in PROCEDURES:
-        kind, argument = PROCEDURES[name]
+    if name in DATABASE_PROCEDURES:
+        kind, argument = DATABASE_PROCEDURES[name]
         database = to_text(arguments.get(argument)) if argument else context.session.database
         _check_target_state(context, kind, database)
 
@@ -461,19 +463,24 @@ def _check_target_state(context: Context, kind: str, database: str) -> None:
         raise SqlError(3102, "RESTORE", context.get_spelled_name(database), also=(3013,))
     check_database_state(context, kind, database)
     if kind in IN_USE_ERRORS:
-        check_not_in_use(context, kind, database)
+        check_database_not_in_use(context, kind, database)
 
 
-INFORMATION: Final = (
+READ_ONLY_PROCEDURE_PREFIXES: Final = (
     "sp_describe", "sp_help", "sp_columns", "sp_tables", "sp_spaceused", "sp_who", "sp_lock",
 )  # fmt: skip
 """Name prefixes of procedures that change nothing. Drivers call some of them between a program's statements."""
 
 
-def is_read_only(statement: s.Statement | None) -> bool:
+def is_read_only_statement(statement: s.Statement | None) -> bool:
     """Return whether the statement only reads."""
     if isinstance(statement, s.Execute):
-        return statement.procedure.rpartition(".")[2].strip("[]").lower().startswith(INFORMATION)
+        return (
+            statement.procedure.rpartition(".")[2]
+            .strip("[]")
+            .lower()
+            .startswith(READ_ONLY_PROCEDURE_PREFIXES)
+        )
     return (
         isinstance(statement, s.QueryStatement)
         and has_only_selects(statement.text)

@@ -11,8 +11,8 @@ from engine.model import World
 from engine.protocol import jobs
 from engine.tsql.batches.ledger_tables import (
     ACTIVITY,
+    ALERT_POSITIONS,
     JOBS,
-    SEEN,
     STEPS,
     ActivityRow,
     StepRow,
@@ -44,8 +44,10 @@ def _is_same_text(a: Scalar, b: Scalar) -> bool:
     return to_text(a).casefold() == to_text(b).casefold()
 
 
-NOT_RUNNING: Final = "SQLServerAgent is not currently running so it cannot be notified of this action."
-_REFUSED: Final = "SQLServerAgent Error: Request to {} job {} (from {}) refused because the job is {}."
+AGENT_STOPPED_TEXT: Final = "SQLServerAgent is not currently running so it cannot be notified of this action."
+_REQUEST_REFUSED_TEXT: Final = (
+    "SQLServerAgent Error: Request to {} job {} (from {}) refused because the job is {}."
+)
 SOURCE_ALERT, SOURCE_USER = 2, 4
 """Values of run_requested_source in sysjobactivity for an alert and a user. Known from msdb's procedures."""
 
@@ -55,7 +57,7 @@ def find_activity(world: World, server: str, job: str) -> ActivityRow | None:
     return ACTIVITY.find_row(world, server, "job", job)
 
 
-def is_running(world: World, server: str, job: str) -> bool:
+def is_job_running(world: World, server: str, job: str) -> bool:
     """Return whether a run of the job is in progress. A restart of the instance ends the run."""
     row = find_activity(world, server, job)
     start_tick = -1 if row is None else int(str(row["start_tick"]))
@@ -77,11 +79,11 @@ def start_job(
     14262 for an unknown step, UnsimulatedFeatureError for a job without steps. [DOC: sp_start_job]
     """
     if not jobs.is_agent_running(world, server):
-        raise SqlError(22022, NOT_RUNNING)
-    if is_running(world, server, job):
+        raise SqlError(22022, AGENT_STOPPED_TEXT)
+    if is_job_running(world, server, job):
         starter = to_text((find_activity(world, server, job) or {}).get("by"))
         is_running_already = f"already running from a request by {starter}"
-        raise SqlError(22022, _REFUSED.format("run", job, requester, is_running_already))
+        raise SqlError(22022, _REQUEST_REFUSED_TEXT.format("run", job, requester, is_running_already))
     steps = list_steps(world, server, job)
     if not steps:
         raise UnsimulatedFeatureError(f"a run of job '{job}' at this time")
@@ -124,9 +126,9 @@ def stop_job(world: World, server: str, job: str, requester: str) -> None:
     Raises 22022 if the Agent is stopped or the job is not running. [DOC: sp_stop_job]
     """
     if not jobs.is_agent_running(world, server):
-        raise SqlError(22022, NOT_RUNNING)
-    if not is_running(world, server, job):
-        raise SqlError(22022, _REFUSED.format("stop", job, requester, "not currently running"))
+        raise SqlError(22022, AGENT_STOPPED_TEXT)
+    if not is_job_running(world, server, job):
+        raise SqlError(22022, _REQUEST_REFUSED_TEXT.format("stop", job, requester, "not currently running"))
     update_activity(world, server, job, {"stopped_by": requester})
     world.call_after(0.0, "tsql.job_stop", server, job)
 
@@ -134,10 +136,10 @@ def stop_job(world: World, server: str, job: str, requester: str) -> None:
 # --- events that the Agent has checked for alerts --------------------------------------------------------
 
 
-def begin_watching(world: World, server: str) -> None:
+def begin_alert_checks(world: World, server: str) -> None:
     """Store the current position as the start of a server's event checks. Call this for its first alert."""
-    if SEEN.is_empty(world, server):
-        SEEN.add_row(world, server, get_alert_positions(world, server))
+    if ALERT_POSITIONS.is_empty(world, server):
+        ALERT_POSITIONS.add_row(world, server, get_alert_positions(world, server))
 
 
 def get_alert_positions(world: World, server: str) -> dict[str, Scalar]:

@@ -223,7 +223,7 @@ class MailRow(TypedDict, total=False):
     send_request_date: Scalar
 
 
-class AccessRow(TypedDict, total=False):
+class AccessModeRow(TypedDict, total=False):
     """Database whose access mode is not MULTI_USER."""
 
     id: Scalar
@@ -258,7 +258,7 @@ ServerOptionRow = TypedDict(
 )
 """Options of a linked server. The names of some options contain spaces."""
 
-SeenRow = dict[str, Scalar]
+AlertPositionRow = dict[str, Scalar]
 """Name of a position -> position up to which events have been checked for alerts."""
 
 RowT = TypeVar("RowT", bound=Mapping[str, object])
@@ -275,7 +275,7 @@ class Ledger(Struct, frozen=True):
     last_id: int = 0
 
 
-EMPTY: Final = Ledger()
+EMPTY_LEDGER: Final = Ledger()
 """Content of a table without rows."""
 
 
@@ -299,7 +299,7 @@ class LedgerTable(Struct, Generic[RowT], frozen=True):
         return server, "msdb", f"~{self.name}"  # no name in a script can be equal to this name
 
     def _find_ledger(self, world: World, server: str) -> Ledger:
-        ledger: Ledger = world.objects.get(self._make_key(server), EMPTY)
+        ledger: Ledger = world.objects.get(self._make_key(server), EMPTY_LEDGER)
         return ledger
 
     def list_rows(self, world: World, server: str) -> list[RowT]:
@@ -361,10 +361,10 @@ MAIL_ACCOUNTS: Final = LedgerTable("sysmail_account", MailAccountRow)
 MAIL_PROFILE_ACCOUNTS: Final = LedgerTable("sysmail_profileaccount", ProfileAccountRow)
 MAIL_PRINCIPALS: Final = LedgerTable("sysmail_principalprofile", ProfilePrincipalRow)
 MAILS: Final = LedgerTable("sysmail_mailitems", MailRow)
-ACCESS_MODES: Final = LedgerTable("user access", AccessRow)
+ACCESS_MODES: Final = LedgerTable("user access", AccessModeRow)
 OPTIONS: Final = LedgerTable("options", OptionRow)
 MESSAGES: Final = LedgerTable("messages", MessageRow)
 CHANGED_MESSAGES: Final = LedgerTable("messagelogging", MessageRow)
 """System messages that sp_altermessage has changed."""
 SERVER_OPTIONS: Final = LedgerTable("serveroptions", ServerOptionRow)
-SEEN: Final = LedgerTable[SeenRow]("seen", dict)
+ALERT_POSITIONS: Final = LedgerTable[AlertPositionRow]("seen", dict)

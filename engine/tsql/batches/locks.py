@@ -86,9 +86,9 @@ def list_session_locks(session: SqlSession) -> list[SqlLock]:
     """Return the locks of a connection on objects and rows."""
     sql_locks = [SqlLock(session.spid, object_key, mode) for object_key, mode in session.held]
     for entry in session.row_locks:
-        sql_locks.append(SqlLock(session.spid, entry.place, _get_intent(entry.mode)))
+        sql_locks.append(SqlLock(session.spid, entry.place, _get_intent_mode(entry.mode)))
         if (entry.place, EXCLUSIVE) not in session.held:
-            mode = _add_range(entry.mode) if entry.ranges else entry.mode
+            mode = _get_range_mode(entry.mode) if entry.ranges else entry.mode
             sql_locks += [SqlLock(session.spid, entry.place, mode, number) for number in entry.rows]
     for object_key, edit in session.writes:
         if not isinstance(edit, RowChanges):
@@ -99,12 +99,12 @@ def list_session_locks(session: SqlSession) -> list[SqlLock]:
     return sql_locks
 
 
-def _add_range(mode: str) -> str:
+def _get_range_mode(mode: str) -> str:
     """Return the key-range mode for a row mode: RangeS-S, RangeS-U or RangeX-X [DOC: key-range locking]."""
     return f"Range{'X' if mode == EXCLUSIVE else 'S'}-{mode}"
 
 
-def _get_intent(row_mode: str) -> str:
+def _get_intent_mode(row_mode: str) -> str:
     """Return the intent mode on the table for a lock on a row [DOC: lock compatibility]."""
     return INTENT_SHARED if row_mode == SHARED else INTENT_EXCLUSIVE
 
@@ -112,7 +112,7 @@ def _get_intent(row_mode: str) -> str:
 def _collect_modes(session: SqlSession, object_key: ObjectKey) -> set[str]:
     """Return the modes in which a connection has locked an object, including intent modes."""
     modes = {mode for place, mode in session.held if place == object_key}
-    modes |= {_get_intent(entry.mode) for entry in session.row_locks if entry.place == object_key}
+    modes |= {_get_intent_mode(entry.mode) for entry in session.row_locks if entry.place == object_key}
     for written_key, edit in session.writes:
         if written_key == object_key:
             modes.add(INTENT_EXCLUSIVE if isinstance(edit, RowChanges) else SCHEMA)
@@ -163,7 +163,7 @@ def require_row_locks(
 
     *rows*: numbers of the rows; None for all rows. *has_range*: the request is a key-range lock.
     """
-    require_table_lock(context, object_key, _get_intent(row_mode))
+    require_table_lock(context, object_key, _get_intent_mode(row_mode))
     wanted_rows = None if rows is None else frozenset(rows)
     conflicts = {
         session.spid: locked_rows
@@ -174,7 +174,7 @@ def require_row_locks(
     if conflicts:
         blocking_rows = {number for locked_rows in conflicts.values() for number in locked_rows}
         row = min(blocking_rows if wanted_rows is None else blocking_rows & wanted_rows)
-        mode = _add_range(row_mode) if has_range else row_mode
+        mode = _get_range_mode(row_mode) if has_range else row_mode
         raise LockConflictError(tuple(conflicts), object_key, mode, row)
 
 
@@ -214,16 +214,20 @@ def hold_table_lock(machine: Machine, object_key: ObjectKey, mode: str) -> None:
 
 # --- reading -----------------------------------------------------------------------------------------------
 
-DIRTY: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
+DIRTY_READ_HINTS: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
 """Hints that read uncommitted rows without locks."""
-_LEVELS: Final = {"UNCOMMITTED": "NOLOCK", "READ": "REPEATABLEREAD", "SERIALIZABLE": "SERIALIZABLE"}
+_ISOLATION_LEVEL_HINTS: Final = {
+    "UNCOMMITTED": "NOLOCK",
+    "READ": "REPEATABLEREAD",
+    "SERIALIZABLE": "SERIALIZABLE",
+}
 """Word of SET TRANSACTION ISOLATION LEVEL -> equivalent hint."""
 
-_HINTS: Final = DIRTY | {
+_LOCK_HINTS: Final = DIRTY_READ_HINTS | {
     "READPAST", "READCOMMITTED", "READCOMMITTEDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK", "UPDLOCK", "XLOCK",
     "TABLOCK", "TABLOCKX", "NOWAIT",
 }  # fmt: skip
-_LEVEL_HINTS: Final = DIRTY | {
+_ISOLATION_HINTS: Final = DIRTY_READ_HINTS | {
     "READCOMMITTED", "READCOMMITTEDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK"
 }  # fmt: skip
 """Table hints that replace the isolation level."""
@@ -231,19 +235,19 @@ _LEVEL_HINTS: Final = DIRTY | {
 
 def collect_hints(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
     """Return the lock hints of a table in a query. Without a hint, the isolation level implies one."""
-    lock_hints = table_hints & _HINTS
-    level = _LEVELS.get(dict(context.session.options).get("TRANSACTION", ""))
-    return lock_hints if level is None or lock_hints & _LEVEL_HINTS else lock_hints | {level}
+    lock_hints = table_hints & _LOCK_HINTS
+    level = _ISOLATION_LEVEL_HINTS.get(dict(context.session.options).get("TRANSACTION", ""))
+    return lock_hints if level is None or lock_hints & _ISOLATION_HINTS else lock_hints | {level}
 
 
-def get_row_mode(hints: frozenset[str], *, changes: bool) -> str:
+def get_row_mode(hints: frozenset[str], *, is_change: bool) -> str:
     """Return the mode in which a query with *hints* locks the rows that it reads [DOC: table hints].
 
-    *changes*: the query changes the table.
+    *is_change*: the query changes the table.
     """
     if hints & {"XLOCK", "TABLOCKX"}:
         return EXCLUSIVE
-    return UPDATE if changes or "UPDLOCK" in hints else SHARED
+    return UPDATE if is_change or "UPDLOCK" in hints else SHARED
 
 
 def lock_for_read(
@@ -252,18 +256,19 @@ def lock_for_read(
     hints: frozenset[str],
     find_rows: Callable[[], ReadRows],
     *,
-    changes: bool = False,
+    is_change: bool = False,
 ) -> None:
     """Lock the rows that a query reads, and hold the locks that its *hints* require.
 
+    *find_rows*: function that determines the rows. *is_change*: the query changes the table.
     Raise LockConflictError if the query must wait, or 1222 with the hint NOWAIT. Raise 650 for READPAST at another
     isolation level than READ COMMITTED and REPEATABLE READ [DOC: table hints]. Raise 3952 under SNAPSHOT, which no
     simulated database allows.
     """
-    if "READPAST" in hints and hints & {"SERIALIZABLE", "HOLDLOCK", *DIRTY}:
+    if "READPAST" in hints and hints & {"SERIALIZABLE", "HOLDLOCK", *DIRTY_READ_HINTS}:
         raise SqlError(650)
     try:
-        _lock_rows(machine, object_key, hints, find_rows, changes=changes)
+        _lock_rows(machine, object_key, hints, find_rows, is_change=is_change)
     except LockConflictError:
         if "NOWAIT" in hints:
             raise SqlError(1222) from None
@@ -276,31 +281,33 @@ def _lock_rows(
     hints: frozenset[str],
     find_rows: Callable[[], ReadRows],
     *,
-    changes: bool,
+    is_change: bool,
 ) -> None:
     context = machine.context
     if dict(context.session.options).get("TRANSACTION") == "SNAPSHOT" and context.find_copy(object_key[1]):
         raise SqlError(3952, context.get_spelled_name(object_key[1]))
-    row_mode = get_row_mode(hints, changes=changes)
+    row_mode = get_row_mode(hints, is_change=is_change)
     is_serializable = bool(hints & {"SERIALIZABLE", "HOLDLOCK"})
-    keeps = row_mode == EXCLUSIVE or bool(hints & {"UPDLOCK", "REPEATABLEREAD"}) or is_serializable
-    if hints & DIRTY and not keeps:
+    holds_locks = row_mode == EXCLUSIVE or bool(hints & {"UPDLOCK", "REPEATABLEREAD"}) or is_serializable
+    if hints & DIRTY_READ_HINTS and not holds_locks:
         require_table_lock(context, object_key, SCHEMA_STABLE)
         return
     if hints & {"TABLOCK", "TABLOCKX"}:
         table_mode = SHARED if row_mode == SHARED else EXCLUSIVE
         require_table_lock(context, object_key, table_mode)
-        if (keeps or changes) and machine.session.transactions:
+        if (holds_locks or is_change) and machine.session.transactions:
             hold_table_lock(machine, object_key, table_mode)
         return
-    keeps = keeps and bool(machine.session.transactions)
-    if not keeps and not any(_collect_modes(session, object_key) for session in list_other_sessions(context)):
+    holds_locks = holds_locks and bool(machine.session.transactions)
+    if not holds_locks and not any(
+        _collect_modes(session, object_key) for session in list_other_sessions(context)
+    ):
         return
     found = find_rows()
     table_mode = SHARED if row_mode == SHARED else EXCLUSIVE
     if is_serializable and not found.has_index:
         require_table_lock(context, object_key, table_mode)
-        if keeps:
+        if holds_locks:
             hold_table_lock(machine, object_key, table_mode)
         return
     ranges = found.ranges if is_serializable else ()
@@ -308,8 +315,8 @@ def _lock_rows(
     if "READPAST" not in hints:
         require_row_locks(context, object_key, row_mode, found.rows | next_keys, has_range=bool(ranges))
     else:
-        require_table_lock(context, object_key, _get_intent(row_mode))
-    if not keeps:
+        require_table_lock(context, object_key, _get_intent_mode(row_mode))
+    if not holds_locks:
         return
     held_rows = found.rows if hints & {"REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK"} else found.matching
     if (held_rows or ranges) and not escalate_locks(machine, object_key, table_mode, len(held_rows)):
@@ -320,7 +327,7 @@ def _lock_rows(
 
 # --- waiting -----------------------------------------------------------------------------------------------
 
-DEADLOCK_S: Final = 5.0
+DEADLOCK_SEARCH_INTERVAL_S: Final = 5.0
 """Interval in seconds between two deadlock searches of the lock monitor. Documented default [DOC: deadlocks]."""
 
 
@@ -346,7 +353,7 @@ def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
 def is_deadlock_victim(machine: Machine, conflict: LockConflictError, waited_ticks: int) -> bool:
     """Record the lock conflict. Return whether the waiting connection is the deadlock victim."""
     machine.run = replace(machine.run, blocked=(conflict.spids, conflict.place, conflict.mode, conflict.row))
-    return waited_ticks >= DEADLOCK_S * TICKS_PER_S and _is_victim(machine)
+    return waited_ticks >= DEADLOCK_SEARCH_INTERVAL_S * TICKS_PER_S and _is_first_deadlock_victim(machine)
 
 
 def get_isolation_level(session: SqlSession) -> str:
@@ -373,7 +380,7 @@ def find_blocked_batches(world: World, server: str) -> dict[int, Submission]:
     return blocked_batches
 
 
-def _is_victim(machine: Machine) -> bool:
+def _is_first_deadlock_victim(machine: Machine) -> bool:
     """Return whether this connection is the victim of a deadlock.
 
     The victim is the first connection of the wait cycle in the order of _get_victim_order.
@@ -383,11 +390,12 @@ def _is_victim(machine: Machine) -> bool:
         for spid, run in find_blocked_batches(machine.world, machine.session.server).items()
     }
     waits[machine.session.spid] = machine.run.blocked[0]
-    ring = _find_wait_cycle(waits, machine.session.spid)
+    wait_cycle = _find_wait_cycle(waits, machine.session.spid)
     sessions = {session.spid: session for _, session in machine.context.list_sessions()}
     sessions[machine.session.spid] = machine.session
     return (
-        bool(ring) and min(ring, key=lambda spid: _get_victim_order(sessions[spid])) == machine.session.spid
+        bool(wait_cycle)
+        and min(wait_cycle, key=lambda spid: _get_victim_order(sessions[spid])) == machine.session.spid
     )
 
 
@@ -403,12 +411,12 @@ def _find_wait_cycle(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
 def _find_reachable(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
     """Return all connections for which *start* waits directly or indirectly."""
     visited: set[int] = set()
-    todo = list(waits.get(start, ()))
-    while todo:
-        spid = todo.pop()
+    remaining_spids = list(waits.get(start, ()))
+    while remaining_spids:
+        spid = remaining_spids.pop()
         if spid not in visited:
             visited.add(spid)
-            todo += waits.get(spid, ())
+            remaining_spids += waits.get(spid, ())
     return visited
 
 
@@ -427,7 +435,7 @@ def _get_victim_order(session: SqlSession) -> tuple[int, float, int]:
 
 # --- application locks of sp_getapplock: modes, conflicts and owners [DOC: sp_getapplock; APPLOCK_MODE] --
 
-MODES: Final = {
+APPLICATION_LOCK_MODES: Final = {
     "shared": "S",
     "update": "U",
     "intentshared": "IS",
@@ -436,7 +444,7 @@ MODES: Final = {
 }
 """Value of @LockMode of sp_getapplock -> lock mode."""
 
-NAMES: Final = {
+APPLICATION_LOCK_MODE_NAMES: Final = {
     "S": "Shared", "U": "Update", "IS": "IntentShared", "IX": "IntentExclusive", "X": "Exclusive",
     "SIX": "SharedIntentExclusive", "UIX": "UpdateIntentExclusive",
 }  # fmt: skip
@@ -449,13 +457,13 @@ APPLICATION_CONFLICTS: Final[dict[str, frozenset[str]]] = {
     "IX": frozenset({"S", "U", "SIX", "UIX", "X"}),
     "SIX": frozenset({"S", "U", "IX", "SIX", "UIX", "X"}),
     "UIX": frozenset({"S", "U", "IX", "SIX", "UIX", "X"}),
-    "X": frozenset(NAMES),
+    "X": frozenset(APPLICATION_LOCK_MODE_NAMES),
 }
 """Requested lock mode -> conflicting modes of other sessions. Documented [DOC: lock compatibility]."""
 
-MARK: Final = "application\n"
+APPLICATION_PREFIX: Final = "application\n"
 """Prefix of an application resource in an object key. No table has such a name."""
-OWNERS: Final = ("transaction", "session")
+APPLICATION_LOCK_OWNERS: Final = ("transaction", "session")
 """Possible owners of an application lock."""
 
 
@@ -477,12 +485,16 @@ def make_resource_key(context: Context, database: str, principal: str, resource:
 
     The name of the resource is case-sensitive. It is truncated to 255 characters.
     """
-    return (context.session.server, database.lower(), f"{MARK}{principal.lower()}\n{resource[:255]}")
+    return (
+        context.session.server,
+        database.lower(),
+        f"{APPLICATION_PREFIX}{principal.lower()}\n{resource[:255]}",
+    )
 
 
-def is_application(key: ObjectKey) -> bool:
+def is_application_resource(key: ObjectKey) -> bool:
     """Return whether *key* is the key of an application resource."""
-    return key[2].startswith(MARK)
+    return key[2].startswith(APPLICATION_PREFIX)
 
 
 def describe_resource(key: ObjectKey) -> str:
@@ -490,7 +502,7 @@ def describe_resource(key: ObjectKey) -> str:
     return key[2].rpartition("\n")[2][:32]
 
 
-def find_holders(context: Context, key: ObjectKey, mode: str) -> tuple[int, ...]:
+def find_application_lock_holders(context: Context, key: ObjectKey, mode: str) -> tuple[int, ...]:
     """Return the IDs of the other sessions whose application locks on *key* conflict with *mode*."""
     return tuple(
         session.spid
@@ -542,7 +554,7 @@ def _read_owner(context: Context, function: str, owner: Scalar) -> str:
     Raises 1226 for an unknown owner, 3918 for "transaction" without an open transaction.
     """
     owner_word = "transaction" if owner is None else to_text(owner).lower()
-    if owner_word not in OWNERS:
+    if owner_word not in APPLICATION_LOCK_OWNERS:
         raise SqlError(1226, function)
     if owner_word == "transaction" and not context.session.transactions:
         raise SqlError(3918)
@@ -555,23 +567,23 @@ def evaluate_applock_mode(
     """Evaluate APPLOCK_MODE: the mode of the caller's lock, or NoLock."""
     resource_key = make_resource_key(context, context.session.database, to_text(principal), to_text(resource))
     lock = find_application_lock(context.session, resource_key, _read_owner(context, "applock_mode", owner))
-    return NAMES[lock.mode] if lock is not None else "NoLock"
+    return APPLICATION_LOCK_MODE_NAMES[lock.mode] if lock is not None else "NoLock"
 
 
-def is_grantable(
+def evaluate_applock_test(
     context: Context, principal: Scalar, resource: Scalar, mode: Scalar, owner: Scalar = None
 ) -> Scalar:
     """Evaluate APPLOCK_TEST: 1 if the lock can be granted now, else 0."""
-    requested_mode = MODES.get(to_text(mode).lower())
+    requested_mode = APPLICATION_LOCK_MODES.get(to_text(mode).lower())
     if requested_mode is None:
         raise SqlError(1225, "applock_test")
     _read_owner(context, "applock_test", owner)
     resource_key = make_resource_key(context, context.session.database, to_text(principal), to_text(resource))
-    return int(not find_holders(context, resource_key, requested_mode))
+    return int(not find_application_lock_holders(context, resource_key, requested_mode))
 
 
-FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+LOCK_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "applock_mode": evaluate_applock_mode,
-    "applock_test": is_grantable,
+    "applock_test": evaluate_applock_test,
 }
 """Name of a T-SQL function about application locks -> function that evaluates it."""

@@ -35,8 +35,8 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import restore_spelling
 from engine.tsql.language.script import ScriptBatch
 from engine.tsql.query.plans import BindingContext, QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.settings import SessionSettings, build_settings, shorten_long_values
-from engine.tsql.scalars.types import SqlType, check_conversion, make_variant, read_type
+from engine.tsql.scalars.settings import SessionSettings, build_settings, truncate_long_values
+from engine.tsql.scalars.types import SqlType, check_conversion, make_variant, parse_sql_type
 from engine.tsql.scalars.values import Scalar, convert_value, format_value, to_text
 
 # --- output of a submission to its window: messages and results, within limits ---------------------------
@@ -50,17 +50,17 @@ OUTPUT_MAX: Final = 5_000
 MESSAGE_CHARACTERS_MAX: Final = 1_000_000
 """Maximum number of characters in all messages of one submission. Assumed."""
 
-CHARACTERS_MAX: Final = 5_000_000
+RESULT_CHARACTERS_MAX: Final = 5_000_000
 """Maximum number of characters in all result sets of one submission. Assumed: slightly more than the largest
 result
 set has.
 """
 
-CELLS_MAX: Final = 150_000
+RESULT_CELLS_MAX: Final = 150_000
 """Maximum number of values in all result sets of one submission. Assumed."""
 
 
-BATCH_ENDS: Final = frozenset(
+BATCH_ENDING_ERRORS: Final = frozenset(
     {
         137, 924, 241, 242, 245, 248, 911, 1087, 8114, 8169, 927, 942, 945, 952, 954, 955, 956, 921,
         922, 2714, 3930,
@@ -68,14 +68,14 @@ BATCH_ENDS: Final = frozenset(
 )  # fmt: skip
 """Errors that end the batch. Known from the product's behavior, because the documentation is incomplete."""
 
-CONVERSIONS: Final = frozenset({241, 242, 245, 248, 8114, 8169})
+CONVERSION_ERRORS: Final = frozenset({241, 242, 245, 248, 8114, 8169})
 """Conversion errors that end the batch and the transaction, or doom the transaction in a TRY block (3930,
 3998).
 
 Seen in public client output for 245 and 8169; the others are derived.
 """
 
-SCOPE_ENDS: Final = frozenset(
+FRAME_ENDING_ERRORS: Final = frozenset(
     {
         207, 208, 209, 4104, 4121, 195, 174, 189, 205, 116, 141, 147, 104, 107, 108, 127, 130, 144, 145, 164, 206, 243,
         402, 408, 529, 1011, 1013, 1015, 1033, 1062, 4902, 8116, 8117, 8120, 8121, 8127, 8133, 8155, 8156, 8158, 8159,
@@ -84,7 +84,7 @@ SCOPE_ENDS: Final = frozenset(
 )  # fmt: skip
 """Compilation errors that end the batch or the text of an EXEC."""
 
-STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 2628, 8152})
+STATEMENT_ENDING_ERRORS: Final = frozenset({515, 547, 2601, 2627, 2628, 8152})
 """Errors about rows that terminate only the statement. The message about the termination (3621) follows."""
 
 RUN_TIME_ERRORS: Final = frozenset(
@@ -149,8 +149,8 @@ class SubmissionOutput:
                 number, severity, state, line, text, self.session.server, self._lines_above, rows, called
             )
             self.messages.append(message)
-        elif not self.messages or self.messages[-1].text != _OUTPUT_LIMIT:
-            self.messages.append(Message(0, 0, 0, 0, _OUTPUT_LIMIT, self.session.server))
+        elif not self.messages or self.messages[-1].text != _OUTPUT_LIMIT_TEXT:
+            self.messages.append(Message(0, 0, 0, 0, _OUTPUT_LIMIT_TEXT, self.session.server))
 
     def append_numbered_message(self, number: int, *arguments: object, state: int = 1) -> None:
         """Append the message with *number*, at its own severity."""
@@ -164,17 +164,19 @@ class SubmissionOutput:
             text = f"({count} row affected)" if count == 1 else f"({count} rows affected)"
             self.append_message(text, rows=count)
 
-    def end_statement(self, rows: int | None = None, status: int | None = None) -> None:
+    def record_completion(self, rows: int | None = None, status: int | None = None) -> None:
         """Record the completion of a statement for drivers. NOCOUNT suppresses a completion without *status*."""
         quiet = status is None and dict(self.session.options).get("NOCOUNT") == "ON"
         if not quiet and len(self.run.ends) < OUTPUT_MAX:
             end = StatementCompletion(len(self.messages), len(self.results), rows, status)
             self.run = replace(self.run, ends=(*self.run.ends, end))
 
-    def withhold_row_counts(self, begin: int) -> None:
-        """Remove the row counts from the messages since *begin*, and store them for `append_row_counts`."""
-        counted_messages = [message for message in self.messages[begin:] if message.rows is not None]
-        self.messages[begin:] = [message for message in self.messages[begin:] if message.rows is None]
+    def withhold_row_counts(self, first_index: int) -> None:
+        """Remove the row counts from the messages since *first_index*, and store them for `append_row_counts`."""
+        counted_messages = [message for message in self.messages[first_index:] if message.rows is not None]
+        self.messages[first_index:] = [
+            message for message in self.messages[first_index:] if message.rows is None
+        ]
         self.run = replace(self.run, counts=tuple(counted_messages))
 
     def append_row_counts(self) -> None:
@@ -199,10 +201,10 @@ class SubmissionOutput:
         if all(message.text != text for message in self.messages):
             self.append_message(text)
 
-    def append_errors(self, problem: SqlError, line: int) -> list[CaughtError]:
+    def build_errors(self, problem: SqlError, line: int) -> list[CaughtError]:
         """Return the messages of an error, for a CATCH block or for the client."""
         version = self.world.instances[self.session.server].version
-        if problem.number in _NEAR and problem.parameters:
+        if problem.number in _TEXT_QUOTING_ERRORS and problem.parameters:
             text = self.scopes[-1].text if self.scopes else ""
             problem.parameters = (restore_spelling(problem.parameters[0], text), *problem.parameters[1:])
         line = 0 if problem.in_call else line
@@ -215,7 +217,7 @@ class SubmissionOutput:
             severity, text = fill_message(
                 number, *_build_second_error_arguments(number, problem), version=version
             )
-            follows = number in _FOLLOWING
+            follows = number in _FOLLOWING_ERRORS
             errors.append(CaughtError(number, 16 if follows else severity, 0 if follows else 1, line, text))
         return errors
 
@@ -223,14 +225,14 @@ class SubmissionOutput:
         self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
     ) -> None:
         """Append a result set. *kinds*: types of its columns; None for an unknown type."""
-        fixed = shorten_long_values([tuple(row) for row in rows], kinds, self.session.options)
+        fixed = truncate_long_values([tuple(row) for row in rows], kinds, self.session.options)
         self.meter.count_units(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
         shown_rows = tuple(tuple(format_value(value) for value in row) for row in fixed)
         size = sum(len(str(value)) for row in shown_rows for value in row)
         cells = len(shown_rows) * len(shown_rows[0]) if shown_rows else 0
-        if self.run.characters + size > CHARACTERS_MAX or self.run.cells + cells > CELLS_MAX:
-            if not self.messages or self.messages[-1].text != _OUTPUT_LIMIT:
-                self.append_message(_OUTPUT_LIMIT)
+        if self.run.characters + size > RESULT_CHARACTERS_MAX or self.run.cells + cells > RESULT_CELLS_MAX:
+            if not self.messages or self.messages[-1].text != _OUTPUT_LIMIT_TEXT:
+                self.append_message(_OUTPUT_LIMIT_TEXT)
         elif len(self.results) < OUTPUT_MAX:
             self.run = replace(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
             column_names = tuple(columns)
@@ -238,18 +240,18 @@ class SubmissionOutput:
             self.results.append(ResultSet(column_names, shown_rows, types, len(self.messages)))
 
 
-_NEAR: Final = frozenset({102, 155, 156, 308})
+_TEXT_QUOTING_ERRORS: Final = frozenset({102, 155, 156, 308})
 """Errors that quote a word of the text."""
 
-_FOLLOWING: Final = frozenset({1750, 3727, 4916})
+_FOLLOWING_ERRORS: Final = frozenset({1750, 3727, 4916})
 """Messages after an error that clients receive as errors of severity 16, state 0. Seen in public client
 output.
 """
 
-_OUTPUT_LIMIT: Final = (
+_OUTPUT_LIMIT_TEXT: Final = (
     f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission, "
     f"more than {MESSAGE_CHARACTERS_MAX} characters in its messages, "
-    f"or more than {CELLS_MAX} values or {CHARACTERS_MAX} characters in them."
+    f"or more than {RESULT_CELLS_MAX} values or {RESULT_CHARACTERS_MAX} characters in them."
 )
 """Message that replaces output beyond the limits."""
 
@@ -267,7 +269,7 @@ def _build_second_error_arguments(number: int, problem: SqlError) -> tuple[objec
 NESTING_MAX: Final = 32
 """Maximum nesting of procedures. A deeper call raises 217. Documented."""
 
-TEXTS_MAX: Final = 1_500_000
+NESTED_TEXT_CHARACTERS_MAX: Final = 1_500_000
 """Maximum number of characters in the texts of all frames of one submission. Assumed."""
 
 CONNECTION_CELLS_MAX: Final = 500_000
@@ -275,7 +277,7 @@ CONNECTION_CELLS_MAX: Final = 500_000
 CONNECTION_CHARACTERS_MAX: Final = 20_000_000
 """Maximum number of characters in the tables and cursors of a connection, and in its variables. Assumed."""
 
-ACTS_MAX: Final = 5_000
+CHANGING_STATEMENTS_MAX: Final = 5_000
 """Maximum number of statements of one submission that change the world. Assumed."""
 
 
@@ -333,8 +335,10 @@ class Machine(SubmissionOutput):
         """Pass an error of the running statement to the CATCH block, or report it, which may end the batch."""
 
     @abstractmethod
-    def handle_errors(self, errors: list[CaughtError], ends_batch: bool = False, aborts: bool = True) -> None:
-        """Pass errors to the CATCH block, or report them. *aborts*: XACT_ABORT applies if it is ON."""
+    def handle_errors(
+        self, errors: list[CaughtError], ends_batch: bool = False, can_abort: bool = True
+    ) -> None:
+        """Pass errors to the CATCH block, or report them. *can_abort*: XACT_ABORT applies if it is ON."""
 
     @abstractmethod
     def abort_as_deadlock_victim(self) -> None:
@@ -397,9 +401,9 @@ class Machine(SubmissionOutput):
         if len(self.scopes) > NESTING_MAX:
             raise SqlError(217, NESTING_MAX)
         initial_values = variables or {}
-        if len(text) + sum(len(scope.text) for scope in self.scopes) > TEXTS_MAX:
+        if len(text) + sum(len(scope.text) for scope in self.scopes) > NESTED_TEXT_CHARACTERS_MAX:
             raise UnsimulatedFeatureError(
-                f"dynamic SQL of more than {TEXTS_MAX} characters, including the calling batches"
+                f"dynamic SQL of more than {NESTED_TEXT_CHARACTERS_MAX} characters, including the calling batches"
             )
         tables = tuple(name for name, _ in self.session.tables)
         scope = Scope(
@@ -425,7 +429,7 @@ class Machine(SubmissionOutput):
             self.change_session(database=target)
 
     @property
-    def captures(self) -> str:
+    def capture_target(self) -> str:
         """Return the target table (and columns) of the enclosing INSERT … EXEC; empty without INSERT … EXEC."""
         return self.capture or next(
             (scope.insert_into for scope in reversed(self.scopes) if scope.insert_into), ""
@@ -466,10 +470,13 @@ class Machine(SubmissionOutput):
             raise SqlError(137, name)
         old = self.scope.variables[name]
         if source is not None and not old.type.lower().startswith(("sql_variant", "cursor")):
-            check_conversion(source, read_type(old.type, 1), explicit=False)
+            check_conversion(source, parse_sql_type(old.type, 1), explicit=False)
         new = convert_value(value, old.type, default_length=1, source=source, culture=self.settings.culture)
-        self.scope.held += _count_characters(new) - _count_characters(old.value)
-        if arithmetic.add_in_order(scope.held for scope in self.scopes) > CONNECTION_CHARACTERS_MAX:
+        self.scope.variable_characters += _count_characters(new) - _count_characters(old.value)
+        if (
+            arithmetic.add_in_order(scope.variable_characters for scope in self.scopes)
+            > CONNECTION_CHARACTERS_MAX
+        ):
             raise UnsimulatedFeatureError(
                 f"variables of more than {CONNECTION_CHARACTERS_MAX} characters together"
             )
@@ -491,7 +498,7 @@ class Machine(SubmissionOutput):
         declared = self.scopes[-1].variables.get(name) if self.scopes else None
         if declared is None:
             return None
-        kind = read_type(declared.type, 1)
+        kind = parse_sql_type(declared.type, 1)
         return None if kind.name == "sql_variant" and kind.base is None else kind
 
     def check_capacity(self, new_item: Table | SqlCursor) -> None:
@@ -510,14 +517,14 @@ class Machine(SubmissionOutput):
             )
 
     @property
-    def may_run_command(self) -> bool:
+    def can_change_world(self) -> bool:
         """Return whether the submission may execute another statement that changes the world."""
-        return self.run.acts < ACTS_MAX
+        return self.run.acts < CHANGING_STATEMENTS_MAX
 
     def count_change(self) -> None:
         """Count a statement that changes the world. Raises UnsimulatedFeatureError after too many of them."""
-        if not self.may_run_command:
-            raise UnsimulatedFeatureError(f"more than {ACTS_MAX} commands of one submission")
+        if not self.can_change_world:
+            raise UnsimulatedFeatureError(f"more than {CHANGING_STATEMENTS_MAX} commands of one submission")
         self.run = replace(self.run, acts=self.run.acts + 1)
 
     def report_outcome(self, outcome: statements.Outcome) -> None:
@@ -540,7 +547,7 @@ def _count_characters(value: Scalar) -> int:
 
 # --- names of statements in the column `command` [DOC: sys.dm_exec_requests] -----------------------------
 
-_BY_CLASS: Final[dict[type[s.Statement], str]] = {
+_COMMANDS_BY_CLASS: Final[dict[type[s.Statement], str]] = {
     s.SetOption: "ALTER DATABASE",
     s.AlterFiles: "ALTER DATABASE",
     s.CreateEncryptionKey: "CREATE DATABASE ENCRYPTION KEY",
@@ -559,12 +566,12 @@ _BY_CLASS: Final[dict[type[s.Statement], str]] = {
 }  # fmt: skip
 """Class of a statement -> command in sys.dm_exec_requests."""
 
-PAGE_CHECKS: Final = frozenset({"CHECKDB", "CHECKALLOC", "CHECKTABLE", "CHECKFILEGROUP"})
+PAGE_CHECK_COMMANDS: Final = frozenset({"CHECKDB", "CHECKALLOC", "CHECKTABLE", "CHECKFILEGROUP"})
 """DBCC commands that read pages. sys.dm_exec_requests shows them as DBCC TABLE CHECK. Known from public
 output.
 """
 
-_TRANSACTIONS: Final = {
+_TRANSACTION_COMMANDS: Final = {
     "COMMIT": "COMMIT TRANSACTION",
     "ROLLBACK": "ROLLBACK TRANSACTION",
     "BEGIN": "BEGIN TRANSACTION",
@@ -572,7 +579,7 @@ _TRANSACTIONS: Final = {
 """Verb of a transaction statement -> command in sys.dm_exec_requests."""
 
 
-def get_command(statement: s.Statement) -> str:
+def get_request_command(statement: s.Statement) -> str:
     """Return the command of *statement* as sys.dm_exec_requests shows it, such as SELECT."""
     if isinstance(statement, s.QueryStatement):
         first = statement.text.split(None, 1)[0].upper() if statement.text.strip() else "SELECT"
@@ -580,7 +587,7 @@ def get_command(statement: s.Statement) -> str:
     if isinstance(statement, s.Backup | s.Restore | s.RestoreInfo):
         return statement.title
     if isinstance(statement, s.Dbcc):
-        return "DBCC TABLE CHECK" if statement.command.upper() in PAGE_CHECKS else "DBCC"
+        return "DBCC TABLE CHECK" if statement.command.upper() in PAGE_CHECK_COMMANDS else "DBCC"
     if isinstance(statement, s.Transaction):
-        return _TRANSACTIONS.get(statement.verb.upper(), "SAVE TRANSACTION")
-    return _BY_CLASS.get(type(statement), "SELECT")
+        return _TRANSACTION_COMMANDS.get(statement.verb.upper(), "SAVE TRANSACTION")
+    return _COMMANDS_BY_CLASS.get(type(statement), "SELECT")

@@ -27,18 +27,22 @@ Arguments = tuple[Scalar, ...]
 
 def execute_dbcc(machine: Machine, statement: s.Dbcc) -> None:
     """Execute DBCC *command* (arguments) WITH options."""
-    run = DBCC.get(statement.command)
+    run = DBCC_COMMANDS.get(statement.command)
     if run is None and statement.command not in UNSIMULATED_COMMANDS:
         raise SqlError(2526)
     if run is None:
         raise UnsimulatedFeatureError(f"DBCC {statement.command}")
     quiet = "NO_INFOMSGS" in statement.options
     for option in statement.options:
-        if option not in OPTIONS.get(statement.command, ()) and option not in ("WITH", ",", "NO_INFOMSGS"):
+        if option not in ACCEPTED_OPTIONS.get(statement.command, ()) and option not in (
+            "WITH",
+            ",",
+            "NO_INFOMSGS",
+        ):
             raise UnsimulatedFeatureError(f"DBCC {statement.command} WITH {option}")
     arguments = tuple(machine.resolve_value(value) for value in statement.arguments)
     if statement.command == "CHECKDB":
-        _check_database(machine, arguments, quiet)
+        _execute_checkdb(machine, arguments, quiet)
         return
     run(machine, arguments)
     if not quiet:
@@ -46,7 +50,7 @@ def execute_dbcc(machine: Machine, statement: s.Dbcc) -> None:
     machine.change_session(error=0, rowcount=0)
 
 
-OPTIONS: Final = {
+ACCEPTED_OPTIONS: Final = {
     "CHECKDB": (
         "ALL_ERRORMSGS",
         "EXTENDED_LOGICAL_CHECKS",
@@ -114,7 +118,7 @@ def _show_log_space(machine: Machine, arguments: Arguments) -> None:
     machine.add_result(("Database Name", "Log Size (MB)", "Log Space Used (%)", "Status"), rows)
 
 
-def _read_database_argument(machine: Machine, arguments: Arguments) -> str:
+def _resolve_database_argument(machine: Machine, arguments: Arguments) -> str:
     """Return the database that a DBCC command names (by name or ID); the current database by default.
 
     Raise 2520 for an unknown database.
@@ -132,8 +136,8 @@ def _read_database_argument(machine: Machine, arguments: Arguments) -> str:
     return name
 
 
-def _check_database(machine: Machine, arguments: Arguments, quiet: bool = False) -> None:
-    name = _read_database_argument(machine, arguments)
+def _execute_checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> None:
+    name = _resolve_database_argument(machine, arguments)
     access.check_access_mode(machine.context, name)
     copy = machine.context.find_copy(name)
     if copy is None and machine.context.find_snapshot(name) is None:  # system databases are always intact
@@ -152,11 +156,11 @@ def _check_database(machine: Machine, arguments: Arguments, quiet: bool = False)
     if repairs:
         raise UnsimulatedFeatureError("DBCC CHECKDB with repair")
     machine.report_outcome(
-        pages.start_check(machine.world, machine.session.server, name, quiet, machine.session.login)
+        pages.start_checkdb(machine.world, machine.session.server, name, quiet, machine.session.login)
     )
 
 
-STORY_SPID: Final = 50
+APPLICATION_SPID: Final = 50
 """Session ID that DBCC OPENTRAN shows for an open transaction of an application. Assumed."""
 
 
@@ -186,7 +190,7 @@ def _show_log_files(machine: Machine, arguments: Arguments) -> None:
     undocumented. Its columns are known from public output, with RecoveryUnitId since 2012.
     """
     copy = machine.context.find_copy(
-        machine.context.open_database(_read_database_argument(machine, arguments))
+        machine.context.open_database(_resolve_database_argument(machine, arguments))
     )
     if copy is None or copy.source is None:
         raise UnsimulatedFeatureError("DBCC LOGINFO of a system database")
@@ -201,7 +205,7 @@ def _show_log_files(machine: Machine, arguments: Arguments) -> None:
 
 
 def _show_oldest_transaction(machine: Machine, arguments: Arguments) -> None:
-    database = machine.context.open_database(_read_database_argument(machine, arguments))
+    database = machine.context.open_database(_resolve_database_argument(machine, arguments))
     copy = machine.context.find_copy(database)
     sessions = (machine.session, *(session for _, session in machine.context.list_sessions()))
     if copy is None and any(
@@ -212,7 +216,7 @@ def _show_oldest_transaction(machine: Machine, arguments: Arguments) -> None:
     if copy is not None:
         open_transactions += [(kb, spid, tick) for spid, kb, tick in copy.window_transactions]
     if copy is not None and copy.active_from_kb is not None:
-        open_transactions.append((copy.active_from_kb, STORY_SPID, None))
+        open_transactions.append((copy.active_from_kb, APPLICATION_SPID, None))
     if copy is None or not open_transactions:
         machine.append_numbered_message(7969)
         return
@@ -249,11 +253,11 @@ def _shrink_file(machine: Machine, arguments: Arguments) -> None:
     if copy is None or not arguments:
         raise UnsimulatedFeatureError("DBCC SHRINKFILE outside user databases")
     name, target = to_text(arguments[0]), arguments[1] if len(arguments) > 1 else 0
-    numbered = list(enumerate(volumes.list_files_of(copy), 1))
+    numbered_files = list(enumerate(volumes.list_files_of(copy), 1))
     numbered_file = next(
         (
             (file_number, f)
-            for file_number, f in numbered
+            for file_number, f in numbered_files
             if name.lower() in (f.name.lower(), str(file_number))
         ),
         None,
@@ -268,7 +272,7 @@ def _shrink_file(machine: Machine, arguments: Arguments) -> None:
         used_kb, least_kb = 0.0, file.size_kb
     elif position == 2:
         machine.append_messages(logspace.shrink_log(world, server, copy.database, target_kb))
-        used_kb = least_kb = logspace.SHRUNK_MIN_KB
+        used_kb = least_kb = logspace.SHRUNK_LOG_MIN_KB
     else:
         raise UnsimulatedFeatureError("DBCC SHRINKFILE of data files other than EMPTYFILE")
     remaining_kb = volumes.list_files_of(world.copies[(server, copy.database)])[position - 1].size_kb
@@ -278,11 +282,11 @@ def _shrink_file(machine: Machine, arguments: Arguments) -> None:
         int(kb / 8)
         for kb in (remaining_kb, min(least_kb, remaining_kb), remaining_kb if file.log else used_kb, used_kb)
     ]
-    machine.add_result(SHRUNK, [(machine.context.find_database_id(copy.database), position, *pages)])
+    machine.add_result(SHRINK_COLUMNS, [(machine.context.find_database_id(copy.database), position, *pages)])
     machine.append_row_count(1)
 
 
-SHRUNK: Final = ("DbId", "FileId", "CurrentSize", "MinimumSize", "UsedPages", "EstimatedPages")
+SHRINK_COLUMNS: Final = ("DbId", "FileId", "CurrentSize", "MinimumSize", "UsedPages", "EstimatedPages")
 """Columns of the result set of DBCC SHRINKFILE. Documented [DOC: DBCC SHRINKFILE]."""
 
 
@@ -291,7 +295,7 @@ def _cycle_errorlog(machine: Machine, arguments: Arguments) -> None:
     startup.begin_new_log(machine.world, machine.session.server)
 
 
-_SHOWN_OPTIONS: Final = """
+_USER_OPTIONS: Final = """
 quoted_identifier arithabort ansi_null_dflt_on ansi_warnings ansi_padding ansi_nulls concat_null_yields_null
 """
 """SET options that DBCC USEROPTIONS lists while they are ON."""
@@ -312,14 +316,14 @@ def _show_user_options(machine: Machine, arguments: Arguments) -> None:
         ("dateformat", culture.dateformat),
         ("datefirst", str(culture.datefirst)),
         ("lock_timeout", str(locks.get_lock_timeout_ms(machine.session))),
-        *((name, "SET") for name in _SHOWN_OPTIONS.split() if options.get(name.upper(), "ON") == "ON"),
+        *((name, "SET") for name in _USER_OPTIONS.split() if options.get(name.upper(), "ON") == "ON"),
         ("isolation level", level),
     ]
     machine.add_result(("Set Option", "Value"), rows)
     machine.append_row_count(len(rows))
 
 
-def _check_identity(machine: Machine, arguments: Arguments) -> None:
+def _execute_checkident(machine: Machine, arguments: Arguments) -> None:
     """Execute DBCC CHECKIDENT (table [, NORESEED | RESEED [, value]]).
 
     The next inserted row gets *value* if the table never had a row; otherwise, it gets the value after
@@ -376,19 +380,19 @@ UNSIMULATED_COMMANDS: Final = frozenset(_UNSIMULATED_TEXT.split())
 Most are documented [DOC: DBCC]. The others are known from public sources.
 """
 
-DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
+DBCC_COMMANDS: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
     "TRACEON": _turn_trace_flags_on,
     "TRACEOFF": _turn_trace_flags_off,
     "TRACESTATUS": _show_trace_flags,
     "SQLPERF": _show_log_space,
-    "CHECKDB": _check_database,
+    "CHECKDB": _execute_checkdb,
     "OPENTRAN": _show_oldest_transaction,
     "LOGINFO": _show_log_files,
     "INPUTBUFFER": _show_input_buffer,
     "SHRINKFILE": _shrink_file,
     "ERRORLOG": _cycle_errorlog,
     "USEROPTIONS": _show_user_options,
-    "CHECKIDENT": _check_identity,
+    "CHECKIDENT": _execute_checkident,
 }
 """DBCC command -> function that executes it."""
 

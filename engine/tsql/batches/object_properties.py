@@ -11,7 +11,7 @@ from engine.tsql.batches.context import Context
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
-_UNSIMULATED: Final = frozenset(
+_UNSIMULATED_PROPERTIES: Final = frozenset(
     {
         "execisansinullson", "execisquotedidenton", "isansinullson", "isdeterministic", "isindexable",
         "isprecise", "isquotedidenton", "issystemverified", "systemdataaccess", "userdataaccess",
@@ -39,7 +39,7 @@ def _read_properties() -> dict[str, list[_Property]]:
     return properties
 
 
-def get_object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar:
+def evaluate_objectproperty(context: Context, number: Scalar, property_name: Scalar) -> Scalar:
     """Evaluate OBJECTPROPERTY.
 
     Return NULL for an unknown object or property, or a property that this type of object does not have.
@@ -49,22 +49,22 @@ def get_object_property(context: Context, number: Scalar, wanted: Scalar) -> Sca
     row = next((row for row in rows if row["object_id"] == number), None)
     if row is None:
         return None
-    key, kind = to_text(wanted).strip().lower(), to_text(row["type"]).strip()
+    key, kind = to_text(property_name).strip().lower(), to_text(row["type"]).strip()
     for entry in _read_properties().get(key, ()):
         if context.version >= entry.since and (entry.types == ("*",) or kind in entry.types):
             return (
-                _COMPUTED[key](context, row)
+                _COMPUTED_PROPERTIES[key](context, row)
                 if not entry.value
                 else _evaluate_property(context, row, entry.value)
             )
-    if key in _UNSIMULATED:
-        raise UnsimulatedFeatureError(f"the property {to_text(wanted)} of OBJECTPROPERTY")
+    if key in _UNSIMULATED_PROPERTIES:
+        raise UnsimulatedFeatureError(f"the property {to_text(property_name)} of OBJECTPROPERTY")
     return None
 
 
-def get_object_property_ex(context: Context, number: Scalar, wanted: Scalar) -> Scalar:
+def evaluate_objectpropertyex(context: Context, number: Scalar, property_name: Scalar) -> Scalar:
     """Evaluate OBJECTPROPERTYEX, which has more properties than OBJECTPROPERTY [DOC: OBJECTPROPERTYEX]."""
-    key = to_text(wanted).strip().lower()
+    key = to_text(property_name).strip().lower()
     if key == "basetype":
         rows = (row for row in catalog.list_view_rows(context, "sys.objects") if row["object_id"] == number)
         return next((to_text(row["type"]).strip() for row in rows), None)
@@ -74,7 +74,7 @@ def get_object_property_ex(context: Context, number: Scalar, wanted: Scalar) -> 
         ]
         heap = [int(str(row["rows"])) for row in parts if row["index_id"] in (0, 1)]
         return arithmetic.add_in_order(heap) if heap else None
-    return get_object_property(context, number, wanted)
+    return evaluate_objectproperty(context, number, property_name)
 
 
 def _evaluate_property(context: Context, row: catalog.Record, value: str) -> Scalar:
@@ -121,7 +121,7 @@ def _find_key_type(context: Context, row: catalog.Record) -> Scalar:
     return None
 
 
-def _is_column_constraint(context: Context, row: catalog.Record) -> Scalar:
+def _evaluate_is_column_constraint(context: Context, row: catalog.Record) -> Scalar:
     """Return 1 for a CHECK, DEFAULT or FOREIGN KEY constraint on a single column, else 0."""
     kind = to_text(row["type"]).strip()
     if kind == "F":
@@ -136,7 +136,7 @@ def _is_column_constraint(context: Context, row: catalog.Record) -> Scalar:
     return int(kind == "D")
 
 
-_COMPUTED: Final[dict[str, Callable[[Context, catalog.Record], Scalar]]] = {
+_COMPUTED_PROPERTIES: Final[dict[str, Callable[[Context, catalog.Record], Scalar]]] = {
     "ismsshipped": lambda context, row: row.get("is_ms_shipped", 0),
     "ownerid": _get_owner,
     "schemaid": lambda context, row: row["schema_id"],
@@ -154,6 +154,6 @@ _COMPUTED: Final[dict[str, Callable[[Context, catalog.Record], Scalar]]] = {
     "tablehasrowguidcol": _build_row_property("sys.columns", lambda row: row["is_rowguidcol"]),
     "cnstisclustkey": lambda context, row: int(_find_key_type(context, row) == 1),
     "cnstisnonclustkey": lambda context, row: int(_find_key_type(context, row) == 2),
-    "cnstiscolumn": _is_column_constraint,
+    "cnstiscolumn": _evaluate_is_column_constraint,
 }
 """Property that object_properties.tsv cannot describe -> function that computes it."""

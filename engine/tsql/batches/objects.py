@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine import arithmetic
-from engine.commits import USER, Commit
+from engine.commits import USER_PREFIX, Commit
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, World
 from engine.protocol import commits, disks, logspace
@@ -66,7 +66,7 @@ class UserFunction(Struct, frozen=True):
 
 
 UserObject = Table | UserProcedure | UserView | UserFunction
-KINDS: Final[dict[type[UserObject], tuple[str, str, str]]] = {
+OBJECT_TYPES: Final[dict[type[UserObject], tuple[str, str, str]]] = {
     Table: ("U ", "USER_TABLE", "table"),
     UserProcedure: ("P ", "SQL_STORED_PROCEDURE", "procedure"),
     UserView: ("V ", "VIEW", "view"),
@@ -79,7 +79,7 @@ INLINE_FUNCTION, TABLE_FUNCTION = "IF", "TF"
 def get_type_code(item: UserObject) -> str:
     """Return the `type` of an object in sys.objects."""
     if not isinstance(item, UserFunction) or item.returns:
-        return KINDS[type(item)][0]
+        return OBJECT_TYPES[type(item)][0]
     return TABLE_FUNCTION if item.body else INLINE_FUNCTION
 
 
@@ -110,12 +110,12 @@ class StoredObject(Struct, frozen=True):
 
 # --- committed objects -----------------------------------------------------------------------------------
 
-CACHED_CONTENTS_MAX: Final = 16
+CACHED_STATES_MAX: Final = 16
 """Maximum number of database states whose objects are cached. Assumed: those of a few copies and their
 backups.
 """
 
-_CONTENTS: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
+_OBJECTS_BY_COMMIT: OrderedDict[Commit, dict[str, StoredObject]] = OrderedDict()
 """Cache of the objects after a commit, least recently added first."""
 
 
@@ -123,7 +123,7 @@ def list_objects_after(last_commit: Commit | None) -> Mapping[str, StoredObject]
     """Return all objects by key in the state of the database after *last_commit*."""
     later_commits: list[Commit] = []
     known_objects, commit = None, last_commit
-    while commit is not None and (known_objects := _CONTENTS.get(commit)) is None:
+    while commit is not None and (known_objects := _OBJECTS_BY_COMMIT.get(commit)) is None:
         later_commits.append(commit)
         commit = commit.previous
     content = known_objects if known_objects is not None else {}
@@ -132,11 +132,11 @@ def list_objects_after(last_commit: Commit | None) -> Mapping[str, StoredObject]
     content = dict(content)
     for commit in reversed(later_commits):
         for name, edit in commit.edits:
-            if not name.startswith(USER):
+            if not name.startswith(USER_PREFIX):
                 _store_object(content, name, apply_edit(content.get(name), edit))
-    _CONTENTS[last_commit] = content
-    while len(_CONTENTS) > CACHED_CONTENTS_MAX:
-        _CONTENTS.popitem(last=False)
+    _OBJECTS_BY_COMMIT[last_commit] = content
+    while len(_OBJECTS_BY_COMMIT) > CACHED_STATES_MAX:
+        _OBJECTS_BY_COMMIT.popitem(last=False)
     return content
 
 
@@ -153,7 +153,7 @@ def _read_committed_objects(context: Context, database: str) -> Mapping[str, Sto
     world, server_name = context.world, context.session.server
     copy, picture = context.find_copy(database), context.find_snapshot(database)
     if copy is not None:
-        disks.check_data_reachable(copy)
+        disks.require_data_reachable(copy)
         return list_objects_after(commits.find_newest_commit(world, copy))
     if picture is not None:
         return list_objects_after(
@@ -240,17 +240,17 @@ def read_object(
 # --- lookup by name --------------------------------------------------------------------------------
 
 
-SCHEMAS: Final = {
+PREDEFINED_SCHEMAS: Final = {
     "dbo": 1, "guest": 2, "INFORMATION_SCHEMA": 3, "sys": 4, "db_owner": 16384, "db_accessadmin": 16385,
     "db_securityadmin": 16386, "db_ddladmin": 16387, "db_backupoperator": 16389, "db_datareader": 16390,
     "db_datawriter": 16391, "db_denydatareader": 16392, "db_denydatawriter": 16393,
 }  # fmt: skip
 """Predefined schema of every database -> schema ID. Documented [DOC: sys.schemas]."""
 
-DBO: Final = ("", "dbo")
+DBO_NAMES: Final = ("", "dbo")
 """Schema names that mean dbo, the default schema of user objects."""
 
-SCHEMA: Final = "\0schema "
+SCHEMA_KEY_PREFIX: Final = "\0schema "
 """Prefix of the key of a schema. It distinguishes schemas from objects."""
 
 
@@ -269,7 +269,7 @@ def make_object_key(parts: tuple[str, ...]) -> str:
     The key is the lowercase name. A prefix names the schema if it is not dbo.
     """
     schema, name = get_schema_name(parts), parts[-1].lower()
-    return name if schema in DBO else f"{schema}\0{name}"
+    return name if schema in DBO_NAMES else f"{schema}\0{name}"
 
 
 def format_qualified_name(parts: tuple[str, ...]) -> str:
@@ -281,10 +281,10 @@ def list_schemas(context: Context) -> dict[str, Schema]:
     """Return the schemas of the current database by their names."""
     schemas_by_name = {
         stored_object.name: stored_object.item
-        for _, stored_object in _list_items(context)
+        for _, stored_object in _list_objects_and_schemas(context)
         if isinstance(stored_object.item, Schema)
     }
-    return {**{name: Schema(number, name) for name, number in SCHEMAS.items()}, **schemas_by_name}
+    return {**{name: Schema(number, name) for name, number in PREDEFINED_SCHEMAS.items()}, **schemas_by_name}
 
 
 def resolve_object_key(context: Context, parts: tuple[str, ...]) -> ObjectKey:
@@ -339,7 +339,7 @@ def require_permission(context: Context, parts: tuple[str, ...], permission: str
         )
 
 
-def require_alter(context: Context, parts: tuple[str, ...]) -> None:
+def require_alter_permission(context: Context, parts: tuple[str, ...]) -> None:
     """Raise 1088 if the connection lacks ALTER on a user object."""
     object_key, stored_object = locate_object(context, parts, include_other_sessions=False)
     if stored_object is not None and not has_permission(
@@ -407,9 +407,9 @@ def _write_log(context: Context, copy: DatabaseCopy, kb: float) -> None:
     """Write *kb* of log for the transaction of this connection."""
     key = copy.key
     last_commit = commits.find_newest_commit(context.world, copy)
-    if last_commit is not None and last_commit.weight > commits.WRITTEN_MAX:
+    if last_commit is not None and last_commit.weight > commits.WRITTEN_CHARS_MAX:
         raise UnsimulatedFeatureError(
-            f"more than {commits.WRITTEN_MAX} characters written into the tables of a database"
+            f"more than {commits.WRITTEN_CHARS_MAX} characters written into the tables of a database"
         )
     begin_kb = logspace.write_log(context.world, key, kb)
     first_kb, sum_kb = context.logs.get(key, (begin_kb, 0.0))
@@ -434,7 +434,7 @@ def store_object(context: Context, parts: tuple[str, ...], user_object: UserObje
 
 def store_schema(context: Context, name: str, schema: Schema | None) -> None:
     """Store a schema of the current database under its name. If *schema* is None, remove it."""
-    object_key = (context.session.server, context.session.database.lower(), SCHEMA + name.lower())
+    object_key = (context.session.server, context.session.database.lower(), SCHEMA_KEY_PREFIX + name.lower())
     _change_object(
         context,
         object_key,
@@ -486,7 +486,7 @@ def _check_capacity(context: Context, object_key: ObjectKey, user_object: UserOb
         raise UnsimulatedFeatureError(f"more than {CHARACTERS_MAX} characters in the objects of a database")
 
 
-def create_object(
+def create_or_alter_object(
     context: Context, parts: tuple[str, ...], user_object: UserObject, verb: str = "CREATE"
 ) -> None:
     """Create or alter an object. *verb*: CREATE, ALTER or CREATE OR ALTER.
@@ -498,7 +498,7 @@ def create_object(
     alter = verb == "ALTER" or (verb != "CREATE" and old is not None)
     schema = get_schema_name(parts)
     usable = [name.lower() for name in list_schemas(context) if name not in ("sys", "INFORMATION_SCHEMA")]
-    if not alter and schema not in DBO and schema not in usable:
+    if not alter and schema not in DBO_NAMES and schema not in usable:
         raise SqlError(2760, parts[-2])
     if verb == "CREATE OR ALTER" and old is not None and type(old) is not type(user_object):
         raise SqlError(2010, ".".join(parts))
@@ -514,10 +514,10 @@ def drop_object(context: Context, parts: tuple[str, ...], kind: type[UserObject]
     object_key, old_stored_object = locate_object(context, parts)
     item = old_stored_object.item if old_stored_object is not None else None
     if item is not None and not isinstance(item, Schema) and type(item) is not kind:
-        name, word = ".".join(parts), KINDS[type(item)][2]
-        raise SqlError(3705, KINDS[kind][2].upper(), name, name, word, f"DROP {word.upper()}")
+        name, word = ".".join(parts), OBJECT_TYPES[type(item)][2]
+        raise SqlError(3705, OBJECT_TYPES[kind][2].upper(), name, name, word, f"DROP {word.upper()}")
     if old_stored_object is None:
-        raise SqlError(3701, "drop", KINDS[kind][2], ".".join(parts))
+        raise SqlError(3701, "drop", OBJECT_TYPES[kind][2], ".".join(parts))
     _change_object(context, object_key, old_stored_object, None)
 
 
@@ -525,12 +525,12 @@ def list_objects(context: Context) -> list[tuple[StoredObject, UserObject]]:
     """Return the objects of the current database by name, with the connection's uncommitted changes."""
     return [
         (stored_object, stored_object.item)
-        for _, stored_object in _list_items(context)
+        for _, stored_object in _list_objects_and_schemas(context)
         if not isinstance(stored_object.item, Schema)
     ]
 
 
-def _list_items(context: Context) -> list[tuple[str, StoredObject]]:
+def _list_objects_and_schemas(context: Context) -> list[tuple[str, StoredObject]]:
     """Return (key, object) for each object and schema of the current database."""
     database = context.session.database
     items_by_name = dict(_read_committed_objects(context, database))
@@ -551,12 +551,12 @@ def list_hidden_objects(context: Context) -> list[StoredObject]:
         for stored_object, _ in list_objects(context)
         if not any(
             has_permission(context, database, permission, stored_object.schema, stored_object.key)
-            for permission in VISIBILITY
+            for permission in VISIBILITY_PERMISSIONS
         )
     ]
 
 
-VISIBILITY: Final = (
+VISIBILITY_PERMISSIONS: Final = (
     "SELECT",
     "INSERT",
     "UPDATE",

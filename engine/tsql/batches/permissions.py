@@ -8,17 +8,17 @@ from msgspec.structs import replace
 
 from engine.messages import Message, SqlError
 from engine.protocol import accounts, commits, connections, security, statements
-from engine.protocol.accounts import SERVER, Grant
+from engine.protocol.accounts import INSTANCE_SCOPE, Grant
 from engine.tsql import catalog
 from engine.tsql.batches import gate, objects
 from engine.tsql.batches.context import (
     Context,
-    find_user_in,
+    find_database_user,
     has_permission,
     has_server_permission,
-    is_member,
+    is_server_role_member,
     is_sysadmin,
-    list_roles_in,
+    list_database_roles,
 )
 from engine.tsql.batches.work import Handler
 from engine.tsql.catalog.security import format_sid, get_user_sid
@@ -44,7 +44,7 @@ def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
     name = statement.name.casefold()
     rows = [row for row in catalog.list_view_rows(context, view) if to_text(row["name"]).casefold() == name]
     kinds = ("S", "U")
-    if not rows or rows[0]["type"] not in kinds or not _may_impersonate(context, statement.kind, name):
+    if not rows or rows[0]["type"] not in kinds or not _can_impersonate(context, statement.kind, name):
         raise SqlError(number, statement.name)
     before = (session.login, session.user, session.user_database)
     user_name, login = to_text(rows[0]["name"]), session.login
@@ -72,15 +72,15 @@ def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
     )
 
 
-def _may_impersonate(context: Context, kind: str, name: str) -> bool:
+def _can_impersonate(context: Context, kind: str, name: str) -> bool:
     """Return whether the connection may impersonate the login or user *name*."""
     if is_sysadmin(context):
         return True
-    if kind == "USER" and find_user_in(context, context.session.database) == "dbo":
+    if kind == "USER" and find_database_user(context, context.session.database) == "dbo":
         return True
-    database = SERVER if kind == "LOGIN" else context.session.database
+    database = INSTANCE_SCOPE if kind == "LOGIN" else context.session.database
     db_security = accounts.read_security(context.world, context.session.server, database)
-    caller = context.session.login if kind == "LOGIN" else find_user_in(context, database) or ""
+    caller = context.session.login if kind == "LOGIN" else find_database_user(context, database) or ""
     names = {caller.lower(), *accounts.list_roles_of(db_security, caller)}
     granted = Grant(kind, name, "IMPERSONATE", "")
     return any(
@@ -117,7 +117,7 @@ def change_permissions(machine: Machine, statement: s.Permission) -> list[Messag
     if kind == "SERVER" and context.session.database.lower() != "master":
         raise SqlError(4621)
     server = kind in ("SERVER", "LOGIN")
-    database = SERVER if server else context.session.database
+    database = INSTANCE_SCOPE if server else context.session.database
     name = statement.name.lower()
     if kind == "OBJECT":
         name = objects.make_object_key(tuple(part.strip("[]") for part in statement.name.split(".")))
@@ -128,7 +128,7 @@ def change_permissions(machine: Machine, statement: s.Permission) -> list[Messag
             raise SqlError(15151, "find", "schema", statement.name)
     elif kind == "DATABASE":
         name = ""
-    names = [_ALIASES.get(permission, permission) for permission in statement.permissions]
+    names = [_PERMISSION_ALIASES.get(permission, permission) for permission in statement.permissions]
     if "ALL" in names or "ALL PRIVILEGES" in names:
         raise UnsimulatedFeatureError(f"{statement.verb} ALL")
     for grantee in statement.grantees:
@@ -160,15 +160,15 @@ def _check_object_permissions(context: Context, statement: s.Permission) -> None
         return
     runs = objects.get_type_code(item) in ("P ", "FN")
     for permission in statement.permissions:
-        if permission in (_OF_ROWS if runs else _OF_CODE):
+        if permission in (_ROW_PERMISSIONS if runs else _EXECUTE_PERMISSIONS):
             raise SqlError(4606, permission)
 
 
-_OF_ROWS: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "VIEW CHANGE TRACKING")
+_ROW_PERMISSIONS: Final = ("SELECT", "INSERT", "UPDATE", "DELETE", "VIEW CHANGE TRACKING")
 """Permissions that only tables, views and table-valued functions have."""
-_OF_CODE: Final = ("EXECUTE", "EXEC")
+_EXECUTE_PERMISSIONS: Final = ("EXECUTE", "EXEC")
 """Permissions that only procedures and scalar functions have."""
-_ALIASES: Final = {"EXEC": "EXECUTE", "CREATE PROC": "CREATE PROCEDURE"}
+_PERMISSION_ALIASES: Final = {"EXEC": "EXECUTE", "CREATE PROC": "CREATE PROCEDURE"}
 """Alternative name of a permission -> its main name."""
 
 
@@ -206,7 +206,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
     if statement.owner or (statement.server and statement.verb != "ALTER"):
         raise UnsimulatedFeatureError(f"{statement.verb} {'SERVER ' * statement.server}ROLE … AUTHORIZATION")
     context, server = machine.context, statement.server
-    database = SERVER if server else context.session.database
+    database = INSTANCE_SCOPE if server else context.session.database
     world, own_server = machine.world, machine.session.server
     db_security = accounts.read_security(world, own_server, database)
     view = "sys.server_principals" if server else "sys.database_principals"
@@ -246,7 +246,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
 
 # --- permissions that statements require -----------------------------------------------------------
 
-Rule = Handler["Machine", None]
+PermissionRule = Handler["Machine", None]
 """Function that raises an error if the login may not execute the statement."""
 
 
@@ -258,7 +258,7 @@ class NamedStatement(Protocol):
         """Return the name, or the parts of the name."""
 
 
-def _require_server_permission(permission: str, number: int, *arguments: object) -> Rule:
+def _require_server_permission(permission: str, number: int, *arguments: object) -> PermissionRule:
     """Build a rule that raises error *number* if the login lacks *permission* on the server."""
 
     def check(machine: Machine, statement: object) -> None:
@@ -268,7 +268,7 @@ def _require_server_permission(permission: str, number: int, *arguments: object)
     return check
 
 
-def _require_named_permission(permission: str, verb: str, kind: str, field: str = "name") -> Rule:
+def _require_named_permission(permission: str, verb: str, kind: str, field: str = "name") -> PermissionRule:
     """Build a rule that raises 15151 if the login lacks *permission* on the server."""
 
     def check(machine: Machine, statement: object) -> None:
@@ -278,7 +278,7 @@ def _require_named_permission(permission: str, verb: str, kind: str, field: str 
     return check
 
 
-def _build_create_rule(permission: str) -> Rule:
+def _build_create_rule(permission: str) -> PermissionRule:
     """Build a rule that raises 262 if the login lacks *permission*, 2760 if it lacks ALTER on the schema."""
 
     def check(machine: Machine, statement: NamedStatement) -> None:
@@ -313,7 +313,7 @@ def _check_database_alteration(machine: Machine, statement: s.OnDatabase) -> Non
     raise SqlError(5011, name, also=(5069,))
 
 
-def _check_backup(machine: Machine, statement: s.Backup) -> None:
+def _check_backup_permission(machine: Machine, statement: s.Backup) -> None:
     database, permission = machine.resolve_text(statement.database), f"BACKUP {statement.backup_type}"
     if not has_permission(machine.context, database, permission):
         raise SqlError(
@@ -321,14 +321,14 @@ def _check_backup(machine: Machine, statement: s.Backup) -> None:
         )
 
 
-def _check_restore(machine: Machine, statement: s.Restore) -> None:
+def _check_restore_permission(machine: Machine, statement: s.Restore) -> None:
     database = machine.resolve_text(statement.database)
-    created = has_server_permission(machine.context, "CREATE ANY DATABASE")
-    if not created and find_user_in(machine.context, database) != "dbo":
+    can_create = has_server_permission(machine.context, "CREATE ANY DATABASE")
+    if not can_create and find_database_user(machine.context, database) != "dbo":
         raise SqlError(3110, database, also=(3013,), title=statement.title)
 
 
-def _build_user_rule(verb: str) -> Rule:
+def _build_user_rule(verb: str) -> PermissionRule:
     """Build a rule that raises an error if the user lacks ALTER ANY USER."""
 
     def check(machine: Machine, statement: NamedStatement) -> None:
@@ -349,11 +349,11 @@ def _check_role_change(machine: Machine, statement: s.ChangeRole) -> None:
         raise SqlError(15151, statement.verb.lower(), word, statement.name)
 
 
-def _check_grant(machine: Machine, statement: s.Permission) -> None:
+def _check_grant_permission(machine: Machine, statement: s.Permission) -> None:
     context, database = machine.context, machine.session.database
     if statement.kind in ("DATABASE", "SCHEMA", "OBJECT", "USER") and (
-        find_user_in(context, database) == "dbo"
-        or "db_owner" in list_roles_in(context, database, find_user_in(context, database) or "")
+        find_database_user(context, database) == "dbo"
+        or "db_owner" in list_database_roles(context, database, find_database_user(context, database) or "")
         or has_permission(context, database, "GRANT")
     ):
         return
@@ -362,9 +362,9 @@ def _check_grant(machine: Machine, statement: s.Permission) -> None:
     raise SqlError(15151, "find", statement.kind.lower(), statement.name.rpartition(".")[2])
 
 
-def _check_drop(machine: Machine, statement: s.DropObject) -> None:
+def _check_drop_permission(machine: Machine, statement: s.DropObject) -> None:
     context, database = machine.context, machine.session.database
-    kind, word = statement.kind, _LONG_KINDS.get(statement.kind, statement.kind.lower())
+    kind, word = statement.kind, _KIND_WORDS.get(statement.kind, statement.kind.lower())
     for name in statement.names:
         parts = tuple(part.strip("[]") for part in name.split("."))
         if kind in ("LOGIN", "ENDPOINT", "CERTIFICATE"):
@@ -388,22 +388,22 @@ def _check_drop(machine: Machine, statement: s.DropObject) -> None:
             raise error
 
 
-_LONG_KINDS: Final = {"PROC": "procedure"}
+_KIND_WORDS: Final = {"PROC": "procedure"}
 
 
-def _check_dbcc(machine: Machine, statement: s.Dbcc) -> None:
+def _check_dbcc_permission(machine: Machine, statement: s.Dbcc) -> None:
     context, command = machine.context, statement.command
     database = machine.session.database
     if command in ("USEROPTIONS", "SHOW_STATISTICS"):
         return
     if command == "INPUTBUFFER" and has_server_permission(context, "VIEW SERVER STATE"):
         return
-    owner = "db_owner" in list_roles_in(context, database, find_user_in(context, database) or "")
+    owner = "db_owner" in list_database_roles(context, database, find_database_user(context, database) or "")
     if command in ("CHECKDB", "CHECKTABLE", "OPENTRAN", "CHECKALLOC", "CHECKCATALOG", "CHECKFILEGROUP") and (
-        owner or find_user_in(context, database) == "dbo"
+        owner or find_database_user(context, database) == "dbo"
     ):
         return
-    raise SqlError(2571, find_user_in(context, database) or context.session.login, command)
+    raise SqlError(2571, find_database_user(context, database) or context.session.login, command)
 
 
 _PUBLIC: Final = """
@@ -412,7 +412,7 @@ sp_datatype_info sp_pkeys sp_fkeys sp_statistics sp_stored_procedures sp_describ
 sp_who2 sp_helpdb sp_helpuser sp_helprole sp_helprotect sp_helpindex sp_help sp_lock sp_helpfile sp_msforeachdb
 sp_sproc_columns sp_special_columns
 """
-PUBLIC: Final = frozenset(_PUBLIC.split())
+PUBLIC_PROCEDURES: Final = frozenset(_PUBLIC.split())
 """System procedures that every login may execute. [DOC: system stored procedures]"""
 
 
@@ -421,12 +421,12 @@ def check_procedure_permission(machine: Machine, name: str, argument_count: int)
 
     The error is 229 in msdb and for extended procedures, 15003 for sp_readerrorlog, and otherwise 15247.
     """
-    if is_sysadmin(machine.context) or name in PUBLIC:
+    if is_sysadmin(machine.context) or name in PUBLIC_PROCEDURES:
         return
     if name == "sp_configure" and argument_count < 2:
         return
     if name == "sp_readerrorlog":
-        if is_member(machine.context, "securityadmin"):
+        if is_server_role_member(machine.context, "securityadmin"):
             return
         raise SqlError(15003, "securityadmin")
     if catalog.view.SYSTEM_PROCEDURES[name] == "msdb":
@@ -436,24 +436,24 @@ def check_procedure_permission(machine: Machine, name: str, argument_count: int)
     raise SqlError(15247)
 
 
-NEEDS: Final[dict[type[s.Statement], Rule]] = {
+PERMISSION_RULES: Final[dict[type[s.Statement], PermissionRule]] = {
     s.CreateTable: _build_create_rule("CREATE TABLE"),
     s.CreateView: _build_create_rule("CREATE VIEW"),
     s.CreateProcedure: _build_create_rule("CREATE PROCEDURE"),
     s.CreateFunction: _build_create_rule("CREATE FUNCTION"),
     s.CreateSchema: _build_create_rule("CREATE SCHEMA"),
     **dict.fromkeys((s.AlterTable, s.CreateIndex), _check_object_alteration),
-    s.DropObject: _check_drop,
+    s.DropObject: _check_drop_permission,
     s.CreateDatabase: _require_server_permission("CREATE ANY DATABASE", 262, "CREATE DATABASE", "master"),
     **dict.fromkeys(
-        (kind for kind in gate.RULES if issubclass(kind, s.OnDatabase)), _check_database_alteration
+        (kind for kind in gate.TARGET_RULES if issubclass(kind, s.OnDatabase)), _check_database_alteration
     ),
-    s.Backup: _check_backup,
-    s.Restore: _check_restore,
+    s.Backup: _check_backup_permission,
+    s.Restore: _check_restore_permission,
     s.Shutdown: _require_server_permission("SHUTDOWN", 6004),
     s.Kill: _require_server_permission("ALTER ANY CONNECTION", 6102),
     s.Reconfigure: _require_server_permission("ALTER SETTINGS", 5812),
-    s.Dbcc: _check_dbcc,
+    s.Dbcc: _check_dbcc_permission,
     s.CreateLogin: _require_server_permission("ALTER ANY LOGIN", 15247),
     s.AlterLogin: _require_named_permission("ALTER ANY LOGIN", "alter", "login"),
     s.CreateUser: _build_user_rule("create"),
@@ -467,7 +467,7 @@ NEEDS: Final[dict[type[s.Statement], Rule]] = {
     gs.DropGroup: _require_named_permission(
         "ALTER ANY AVAILABILITY GROUP", "drop", "availability group", "group"
     ),
-    s.Permission: _check_grant,
+    s.Permission: _check_grant_permission,
     s.ChangeRole: _check_role_change,
 }
 """Statement -> rule that checks a login outside sysadmin. [DOC: each statement's page]"""
@@ -487,10 +487,10 @@ def check_permission(machine: Machine, statement: s.Statement) -> None:
     """
     if isinstance(statement, PUBLIC_STATEMENTS):
         return
-    rule = NEEDS.get(type(statement))
+    rule = PERMISSION_RULES.get(type(statement))
     if rule is None:
         raise UnsimulatedFeatureError(f"{type(statement).__name__} by a login that is not in sysadmin")
     rule(machine, statement)
 
 
-assert gs.PartnerSet in NEEDS, "statements on databases are in the gate"
+assert gs.PartnerSet in PERMISSION_RULES, "statements on databases are in the gate"

@@ -6,7 +6,7 @@ from typing import Final
 
 from engine import arithmetic
 from engine.availability import replicas
-from engine.constants import INTERNAL_VERSION, PRODUCT
+from engine.constants import INTERNAL_VERSION, PRODUCT_VERSIONS
 from engine.messages import SqlError
 from engine.protocol import startup, volumes
 from engine.tsql import catalog
@@ -15,7 +15,7 @@ from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog import availability
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.types import FIXED_LENGTHS, read_type
+from engine.tsql.scalars.types import FIXED_LENGTHS, parse_sql_type
 from engine.tsql.scalars.values import Scalar, to_text
 
 _EDITION_IDS: Final = {
@@ -43,7 +43,7 @@ _ABSENT_FEATURES: Final = {
 
 
 def _evaluate_serverproperty(context: Context, name: Scalar) -> Scalar:
-    number, level, product = PRODUCT[context.version]
+    number, level, product = PRODUCT_VERSIONS[context.version]
     enabled = replicas.is_always_on_enabled(context.world, context.session.server)
     manager = int(availability.has_quorum(context)) if enabled else 2
     table: dict[str, Scalar] = {
@@ -146,12 +146,12 @@ def _evaluate_databasepropertyex(context: Context, database: Scalar, name: Scala
         "istornpagedetectionenabled": int(row["page_verify_option_desc"] == "TORN_PAGE_DETECTION"),
         "lcid": None if row["collation_name"] is None else 1033,
     }
-    if key in _UNKNOWN_PROPERTIES and context.version >= _UNKNOWN_PROPERTIES[key]:
+    if key in _UNSIMULATED_PROPERTIES and context.version >= _UNSIMULATED_PROPERTIES[key]:
         raise UnsimulatedFeatureError(f"DATABASEPROPERTYEX of {to_text(name)}")
     return table.get(key)
 
 
-_UNKNOWN_PROPERTIES: Final = {"lastgoodcheckdbtime": 2016, "sqlsortorder": 2005, "comparisonstyle": 2005}
+_UNSIMULATED_PROPERTIES: Final = {"lastgoodcheckdbtime": 2016, "sqlsortorder": 2005, "comparisonstyle": 2005}
 """Documented property that is not simulated -> first version with the property. [DOC: DATABASEPROPERTYEX]"""
 
 _DATABASE_COLUMNS: Final = {
@@ -170,7 +170,7 @@ _DATABASE_COLUMNS: Final = {
 }  # fmt: skip
 """Property of DATABASEPROPERTYEX -> equal column of sys.databases. Documented [DOC: DATABASEPROPERTYEX]."""
 
-_STATES: Final = {
+_STATE_PROPERTIES: Final = {
     "isemergencymode": "EMERGENCY", "isinload": "RESTORING", "isinrecovery": "RECOVERING", "isoffline": "OFFLINE",
     "issuspect": "SUSPECT", "isnotrecovered": "RECOVERY_PENDING",
 }  # fmt: skip
@@ -183,23 +183,25 @@ def _evaluate_databaseproperty(context: Context, database: Scalar, name: Scalar)
     [DOC: DATABASEPROPERTY]
     """
 
-    def ex(wanted: str) -> Scalar:
+    def evaluate_ex(wanted: str) -> Scalar:
         return _evaluate_databasepropertyex(context, database, wanted)
 
     key = to_text(name).lower()
-    if ex("Status") is None:
+    if evaluate_ex("Status") is None:
         return None
-    if key in _STATES:
-        return int(ex("Status") == _STATES[key])
+    if key in _STATE_PROPERTIES:
+        return int(evaluate_ex("Status") == _STATE_PROPERTIES[key])
     if key in ("issingleuser", "isdboonly"):
-        return int(ex("UserAccess") == ("SINGLE_USER" if key == "issingleuser" else "RESTRICTED_USER"))
+        return int(
+            evaluate_ex("UserAccess") == ("SINGLE_USER" if key == "issingleuser" else "RESTRICTED_USER")
+        )
     values = {
-        "isreadonly": ex("Updateability") == "READ_ONLY",
-        "istrunclog": ex("Recovery") == "SIMPLE",
-        "isbulkcopy": ex("Recovery") != "FULL",
+        "isreadonly": evaluate_ex("Updateability") == "READ_ONLY",
+        "istrunclog": evaluate_ex("Recovery") == "SIMPLE",
+        "isbulkcopy": evaluate_ex("Recovery") != "FULL",
         "isshutdown": False,
     }
-    return int(values[key]) if key in values else ex(key)
+    return int(values[key]) if key in values else evaluate_ex(key)
 
 
 def _evaluate_loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
@@ -252,7 +254,7 @@ def _list_columns_of_view(context: Context, name: str) -> Iterable[catalog.Colum
 def _get_length(type_text: str) -> int | None:
     """Return the maximum length of a type in bytes; None for an unknown type."""
     try:
-        kind = read_type(type_text, 1)
+        kind = parse_sql_type(type_text, 1)
     except SqlError:
         return None
     if kind.length and kind.name in ("nchar", "nvarchar") and kind.length > 0:
@@ -279,7 +281,7 @@ def _evaluate_col_name(context: Context, number: Scalar, column_id: Scalar) -> S
     )
 
 
-_PROPERTIES: Final = {
+_COLUMN_PROPERTIES: Final = {
     "allowsnull": "is_nullable",
     "isidentity": "is_identity",
     "iscomputed": "is_computed",
@@ -296,7 +298,7 @@ binary, char). Documented [DOC: sys.types].
 """
 
 
-_CONSTANT: Final = {
+_CONSTANT_COLUMN_PROPERTIES: Final = {
     "isrowguidcol": 0,
     "isidnotforrepl": 0,
     "isfulltextindexed": 0,
@@ -311,19 +313,19 @@ _CONSTANT: Final = {
 """Property of COLUMNPROPERTY -> value that all simulated columns have."""
 
 
-def _evaluate_columnproperty(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
-    row, key = _find_column(context, number, name), to_text(wanted).lower()
+def _evaluate_columnproperty(context: Context, number: Scalar, name: Scalar, property_name: Scalar) -> Scalar:
+    row, key = _find_column(context, number, name), to_text(property_name).lower()
     if row and key == "charmaxlen":
         # the length of a column in characters or bytes; -1 for max, NULL for types without a length
         length, kind = row.get("max_length"), row.get("system_type_id")
         if kind in _TWO_BYTES and isinstance(length, int) and length > 0:
             return length // 2
         return length if kind in _TWO_BYTES | _ONE_BYTE else None
-    if row and key in _CONSTANT:
-        return _CONSTANT[key]
-    if row and key not in _PROPERTIES:
-        raise UnsimulatedFeatureError(f"the property {to_text(wanted)} of COLUMNPROPERTY")
-    return row.get(_PROPERTIES[key]) if row else None
+    if row and key in _CONSTANT_COLUMN_PROPERTIES:
+        return _CONSTANT_COLUMN_PROPERTIES[key]
+    if row and key not in _COLUMN_PROPERTIES:
+        raise UnsimulatedFeatureError(f"the property {to_text(property_name)} of COLUMNPROPERTY")
+    return row.get(_COLUMN_PROPERTIES[key]) if row else None
 
 
 _INDEX_PROPERTIES: Final[dict[str, str | int]] = {
@@ -345,10 +347,10 @@ _INDEX_PROPERTIES: Final[dict[str, str | int]] = {
 """Property of INDEXPROPERTY -> column of sys.indexes, or a value that all simulated indexes have."""
 
 
-def _evaluate_indexproperty(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
+def _evaluate_indexproperty(context: Context, number: Scalar, name: Scalar, property_name: Scalar) -> Scalar:
     for row in catalog.list_view_rows(context, "sys.indexes"):
         if row["object_id"] == number and to_text(row["name"] or "").lower() == to_text(name).lower():
-            index_property = _INDEX_PROPERTIES.get(to_text(wanted).lower())
+            index_property = _INDEX_PROPERTIES.get(to_text(property_name).lower())
             if index_property == "type":
                 return int(row["type"] == 1)
             return row[index_property] if isinstance(index_property, str) else index_property
@@ -370,7 +372,7 @@ _LOCALES: Final = {
     "chinese_prc": (936, 2052), "japanese": (932, 1041), "korean_wansung": (949, 1042),
 }  # fmt: skip
 """Collation without its sensitivity suffixes -> (code page, locale ID). [DOC: Windows collation name]"""
-_SENSITIVITY: Final = re.compile(
+_COLLATION_PATTERN: Final = re.compile(
     r"(?P<locale>\w+?)(?P<version>_90|_100|_140)?(?P<binary>_BIN2?)?"
     r"(?(binary)|_C(?P<case>[IS])_A(?P<accent>[IS])(?P<kana>_KS)?(?P<width>_WS)?(?:_SC)?(?:_VSS)?)(?P<utf8>_UTF8)?",
     re.IGNORECASE,
@@ -380,10 +382,10 @@ _COLLATION_VERSIONS: Final = {"_90": 1, "_100": 2, "_140": 3}
 """Version suffix of a collation -> value of the property Version."""
 
 
-def _evaluate_collationproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
+def _evaluate_collationproperty(context: Context, name: Scalar, property_name: Scalar) -> Scalar:
     """Evaluate COLLATIONPROPERTY; NULL for an unknown collation or property. [DOC: COLLATIONPROPERTY]."""
-    match = _SENSITIVITY.fullmatch(to_text(name))
-    key = to_text(wanted).lower()
+    match = _COLLATION_PATTERN.fullmatch(to_text(name))
+    key = to_text(property_name).lower()
     if match is None or key not in ("codepage", "lcid", "comparisonstyle", "version"):
         return None
     if match["locale"].lower() not in _LOCALES:
@@ -408,7 +410,7 @@ def _build_identity_function(
     *compute* gets (seed, increment) of the table's identity column and the column's next value.
     """
 
-    def function(context: Context, table: Scalar) -> Scalar:
+    def evaluate(context: Context, table: Scalar) -> Scalar:
         name = to_text(table)
         number = None if table is None else catalog.get_object_id(context, name)
         parts = tuple(part.strip('[]"') for part in name.split("."))
@@ -428,10 +430,10 @@ def _build_identity_function(
         )
         return None if identity is None else compute(identity, table_object.next_identity)
 
-    return function
+    return evaluate
 
 
-FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+PROPERTY_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "serverproperty": _evaluate_serverproperty,
     "connectionproperty": _evaluate_connectionproperty,
     "databasepropertyex": _evaluate_databasepropertyex,

@@ -19,7 +19,7 @@ from engine.tsql.language.columns import ColumnDefinition
 from engine.tsql.language.lexer import get_name, quote_name, tokenize
 from engine.tsql.query.planner import plan_statement
 from engine.tsql.query.plans import HIDDEN, UNNAMED, QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.types import SqlType, check_conversion, read_type
+from engine.tsql.scalars.types import SqlType, check_conversion, parse_sql_type
 from engine.tsql.scalars.values import convert_value
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ def execute_query(machine: Machine, statement: s.QueryStatement) -> None:
         gate.check_target_state(machine.context, plan.target.parts)
     machine.touched, machine.output_values, machine.output_count = [], [], len(outputs)
     if statement.output is not None:
-        _check_tables(plan.kind, statement.output)
-    _QUERIES[plan.kind](machine, plan)
+        _check_output_tables(plan.kind, statement.output)
+    _QUERY_HANDLERS[plan.kind](machine, plan)
     if statement.output is not None and plan.target is not None:
         kinds = (plan.parts[0] if plan.parts else plan).kinds[-len(outputs) :] if outputs else ()
         _execute_output(machine, plan.target, statement.output, dict(zip(outputs, kinds, strict=False)))
 
 
-_ABSENT: Final = {"insert": "deleted", "delete": "inserted"}
+_MISSING_OUTPUT_TABLES: Final = {"insert": "deleted", "delete": "inserted"}
 """Statement -> table that its OUTPUT clause cannot use [DOC: OUTPUT clause]."""
 
 
@@ -73,7 +73,7 @@ def _find_source_columns(output: s.OutputClause) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _check_tables(kind: str, output: s.OutputClause) -> None:
+def _check_output_tables(kind: str, output: s.OutputClause) -> None:
     """Raise 4104 if the OUTPUT clause uses a table that the statement does not have.
 
     This happens before any row changes.
@@ -81,7 +81,7 @@ def _check_tables(kind: str, output: s.OutputClause) -> None:
     tokens = tokenize(output.columns)
     for index in range(len(tokens) - 2):
         table, dot, column = tokens[index : index + 3]
-        if table.text.strip('[]"').lower() == _ABSENT.get(kind) and dot.is_op("."):
+        if table.text.strip('[]"').lower() == _MISSING_OUTPUT_TABLES.get(kind) and dot.is_op("."):
             raise SqlError(4104, f"{table.text}.{column.text}")
 
 
@@ -95,7 +95,7 @@ def _execute_output(
     columns = sources.require_changeable_table(machine, target).columns
     width = len(columns)
     action_definition, row_definition = (
-        ColumnDefinition(name=_ACTION, type="nvarchar(10)"),
+        ColumnDefinition(name=_ACTION_COLUMN, type="nvarchar(10)"),
         ColumnDefinition(name=_ROW_COLUMN, type="int"),
     )
     column_names = (*columns, action_definition, row_definition)
@@ -108,7 +108,7 @@ def _execute_output(
     )
     machine.pseudo = {"inserted": Table(definitions, new_rows), "deleted": Table(definitions, before)}
     source_tables = _build_source_tables(machine.output_values, source_columns)
-    column_text = re.sub(r"\$action\b", f"inserted.[{_ACTION}]", output.columns, flags=re.IGNORECASE)
+    column_text = re.sub(r"\$action\b", f"inserted.[{_ACTION_COLUMN}]", output.columns, flags=re.IGNORECASE)
     for name in machine.pseudo:
         listed = ", ".join(f"{name}.{quote_name(column.name)}" for column in columns)
         column_text = re.sub(rf"\b{name}\.\*", listed.replace("\\", r"\\"), column_text, flags=re.IGNORECASE)
@@ -130,7 +130,7 @@ def _execute_output(
         sources.insert_rows(machine, into.target, into.columns, rows)
     else:
         result_count = len(machine.results)
-        machine.add_result(names, rows if machine.captures else plan.format_rows(rows), plan.kinds)
+        machine.add_result(names, rows if machine.capture_target else plan.format_rows(rows), plan.kinds)
         last_messages = machine.messages[-1:]
         if (
             len(machine.results) > result_count and last_messages and last_messages[0].rows is not None
@@ -157,7 +157,7 @@ def _build_source_tables(rows: list[Row], source_columns: dict[str, SqlType | No
     }
 
 
-_ACTION: Final = "$action"
+_ACTION_COLUMN: Final = "$action"
 """Column of inserted and deleted for $action."""
 _ROW_COLUMN: Final = "$place"
 """Column of inserted and deleted with the number of the affected row."""
@@ -168,7 +168,7 @@ def _execute_select(machine: Machine, plan: QueryPlan) -> None:
         columns, rows = machine.run_select(plan)
     except SqlError as problem:
         names, before = problem.rows_before
-        returned = problem.number in RUN_TIME_ERRORS and plan.target is None and not machine.captures
+        returned = problem.number in RUN_TIME_ERRORS and plan.target is None and not machine.capture_target
         if names and returned and HIDDEN not in names:
             result_count = len(machine.results)
             machine.add_result(names, plan.format_rows(list(before)), plan.kinds)
@@ -181,9 +181,9 @@ def _execute_select(machine: Machine, plan: QueryPlan) -> None:
     if plan.target is not None:
         _execute_select_into(machine, plan.target, columns, rows, plan.kinds)
         return
-    shown_rows = rows if machine.captures else plan.format_rows(rows)
+    shown_rows = rows if machine.capture_target else plan.format_rows(rows)
     machine.add_result(columns, shown_rows, plan.kinds)
-    if not machine.captures:  # INSERT … EXEC reports the number of inserted rows
+    if not machine.capture_target:  # INSERT … EXEC reports the number of inserted rows
         machine.append_row_count(len(rows))
 
 
@@ -214,7 +214,7 @@ def _execute_assignment(machine: Machine, plan: QueryPlan) -> None:
         for name, value, kind in zip(plan.assigns, rows[-1], _list_column_types(plan), strict=True):
             machine.set_variable(name, value, kind)
     machine.change_session(rowcount=len(rows), error=0)
-    machine.end_statement(len(rows))
+    machine.record_completion(len(rows))
 
 
 def _accumulate_variables(machine: Machine, plan: QueryPlan, count: int) -> None:
@@ -280,8 +280,8 @@ def _convert_for_target(
     for index, (column, kind) in enumerate(
         zip(target_columns, plan.kinds[prefix_count:], strict=False), start=prefix_count
     ):
-        if column is not None and kind is not None and kind.family != read_type(column.type, 1).family:
-            check_conversion(kind, read_type(column.type, 1), explicit=False)
+        if column is not None and kind is not None and kind.family != parse_sql_type(column.type, 1).family:
+            check_conversion(kind, parse_sql_type(column.type, 1), explicit=False)
             targets.append((index, column.type, kind))
     if not targets:
         return rows
@@ -357,7 +357,7 @@ def _execute_update(machine: Machine, plan: QueryPlan) -> None:
     try:
         table = tables.update_rows(plan.target.parts[-1], before, plan.columns, changes)
     except SqlError as problem:
-        sources.qualify_table_name(machine, plan.target, problem)
+        sources.qualify_error_table_name(machine, plan.target, problem)
         raise
     table = sources.change_table(machine, plan.target, before, table, "UPDATE")
     row_indexes = sorted({int(str(row[0])) - 1 for row in changes})
@@ -443,8 +443,8 @@ def _execute_truncate(machine: Machine, plan: QueryPlan) -> None:
     if table is None:
         raise SqlError(4701, plan.target.parts[-1])
     if machine.checks_permissions and not plan.target.parts[-1].startswith(("#", "@")):
-        objects.require_alter(machine.context, plan.target.parts)
-    if constraints.is_referenced(machine, plan.target.parts):
+        objects.require_alter_permission(machine.context, plan.target.parts)
+    if constraints.is_table_referenced(machine, plan.target.parts):
         raise SqlError(4712, plan.target.parts[-1])
     sources.store_table(
         machine, plan.target, tables.make_table(plan.target.parts[-1], table.columns, table.constraints)
@@ -452,7 +452,7 @@ def _execute_truncate(machine: Machine, plan: QueryPlan) -> None:
     machine.change_session(error=0, rowcount=0)
 
 
-def insert_captured(machine: Machine, target: str, rows: list[Row]) -> None:
+def insert_captured_rows(machine: Machine, target: str, rows: list[Row]) -> None:
     """Insert the rows of INSERT … EXEC into the target table, in the scope of the calling frame."""
     depth = next(
         (index for index, scope in enumerate(machine.scopes) if scope.insert_into), len(machine.scopes)
@@ -479,7 +479,7 @@ def _insert_rows(machine: Machine, target: str, rows: list[Row]) -> None:
     machine.append_row_count(len(rows))
 
 
-_QUERIES: Final = {
+_QUERY_HANDLERS: Final = {
     "select": _execute_select,
     "assign": _execute_assignment,
     "insert": _execute_insert,

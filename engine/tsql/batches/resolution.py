@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import first_result, locks, objects, sources
-from engine.tsql.batches.data import DESCRIPTION, DeclaredVariable, Scope, Submission, Table
+from engine.tsql.batches.data import FIRST_RESULT_REQUEST, DeclaredVariable, Scope, Submission, Table
 from engine.tsql.batches.definitions import declare_variables
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
 from engine.tsql.language import program
@@ -31,7 +31,7 @@ from engine.tsql.language.reserved_words import KEYWORDS
 from engine.tsql.query import planner
 from engine.tsql.query.planner import remove_cursor_options
 from engine.tsql.query.plans import BindingContext, Columns, QueryPlan, UnsimulatedFeatureError
-from engine.tsql.query.totals import AGGREGATES, COLLECTING
+from engine.tsql.query.totals import AGGREGATES, VARIADIC_AGGREGATES
 from engine.tsql.scalars.functions import (
     CULTURED,
     FUNCTION_VERSIONS,
@@ -39,7 +39,7 @@ from engine.tsql.scalars.functions import (
     UNSIMULATED_FUNCTIONS,
     check_arity,
 )
-from engine.tsql.scalars.types import SqlType, check_conversion, read_type
+from engine.tsql.scalars.types import SqlType, check_conversion, parse_sql_type
 from engine.tsql.scalars.values import Scalar, convert_value, to_text
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
     try:
         resolve_instruction(machine, scope, instruction)
     except SqlError as problem:
-        scope.problems += machine.append_errors(problem, instruction.line)
+        scope.errors += machine.build_errors(problem, instruction.line)
     except (UnsimulatedFeatureError, SqlSyntaxError, locks.LockConflictError):
         pass  # the instruction reports this error when it runs
     finally:
@@ -135,7 +135,7 @@ def declare_variable(scope: Scope, name: str, type_text: str, columns: str = "")
             (column.name, sources.parse_column_type(column.type)) for column in definitions
         )
     elif type_text != "cursor":
-        scope.known_types[name] = read_type(type_text, 1)
+        scope.known_types[name] = parse_sql_type(type_text, 1)
 
 
 def _bind_text(machine: Machine, scope: Scope, kind: str, text: str) -> None:
@@ -148,7 +148,7 @@ def _bind_text(machine: Machine, scope: Scope, kind: str, text: str) -> None:
     text = expand_calls(machine, text)
     references = planner.find_references(kind, text)
     cache_key = (kind, text, machine.settings, machine.context.version)
-    if cache_key in _SOUND:
+    if cache_key in _VALID_TEXTS:
         return
     tables: list[tuple[str, Columns | None]] = []
     for ref in references.tables:
@@ -159,30 +159,30 @@ def _bind_text(machine: Machine, scope: Scope, kind: str, text: str) -> None:
             tables.append((ref.key, sources.describe_columns(machine, ref)))
         except (SqlError, UnsimulatedFeatureError):
             return  # the table may exist when the statement runs
-    variables = tuple((name, _find_variable_type(machine, scope, name)) for name in references.variables)
+    variables = tuple((name, _get_declared_type(machine, scope, name)) for name in references.variables)
     plan = machine.plan_text(kind, text, BindingContext(tuple(tables), variables, machine.settings))
     check_calls(plan, machine.context.version)
     if plan.target is not None and plan.columns:
-        _check_target(dict(tables).get(plan.target.key), plan.columns)
+        _check_target_columns(dict(tables).get(plan.target.key), plan.columns)
     if not (references.tables or references.variables or plan.target):
-        if len(_SOUND) == SOUND_MAX:
-            _SOUND.clear()
-        _SOUND.add(cache_key)
+        if len(_VALID_TEXTS) == VALID_TEXTS_MAX:
+            _VALID_TEXTS.clear()
+        _VALID_TEXTS.add(cache_key)
 
 
-SOUND_MAX: Final = 256
-"""Maximum number of texts in `_SOUND`."""
-_SOUND: Final[set[object]] = set()
+VALID_TEXTS_MAX: Final = 256
+"""Maximum number of texts in `_VALID_TEXTS`."""
+_VALID_TEXTS: Final[set[object]] = set()
 """Texts without tables and variables that were bound without an error, which therefore need no second check."""
 
 
-def _find_variable_type(machine: Machine, scope: Scope, name: str) -> SqlType | None:
+def _get_declared_type(machine: Machine, scope: Scope, name: str) -> SqlType | None:
     """Return the type of a variable; None if the type is unknown or sql_variant."""
     kind = scope.known_types.get(name) or machine.get_variable_type(name)
     return None if kind is None or kind.name == "sql_variant" else kind
 
 
-def _check_target(columns: Columns | None, named: tuple[str, ...]) -> None:
+def _check_target_columns(columns: Columns | None, named: tuple[str, ...]) -> None:
     """Raise 207 for a column in INSERT or UPDATE that the table does not have."""
     column_names = {name.lower() for name, _ in columns or ()}
     for name in named:
@@ -190,11 +190,11 @@ def _check_target(columns: Columns | None, named: tuple[str, ...]) -> None:
             raise SqlError(207, name)
 
 
-_WINDOWED: Final = ("lag", "lead", "first_value", "last_value", "percent_rank", "cume_dist")
+_WINDOW_FUNCTIONS: Final = ("lag", "lead", "first_value", "last_value", "percent_rank", "cume_dist")
 """Window functions that SQLite implements."""
 
 
-_ROWSETS: Final = {
+_ROWSET_FUNCTIONS: Final = {
     "open_json": "OPENJSON",
     "open_json_rows": "OPENJSON",
     "split_string": "STRING_SPLIT",
@@ -211,8 +211,8 @@ def check_calls(plan: QueryPlan, version: int) -> None:
     """
     for text, count in plan.calls:
         name = text.lower()
-        if name in _ROWSETS and version < (2022 if name == "number_series" else 2016):
-            raise SqlError(208, _ROWSETS[name])
+        if name in _ROWSET_FUNCTIONS and version < (2022 if name == "number_series" else 2016):
+            raise SqlError(208, _ROWSET_FUNCTIONS[name])
         if FUNCTION_VERSIONS.get(name, 0) > version:
             raise SqlError(195, text, "built-in function name")
         if count < 0:
@@ -223,11 +223,11 @@ def check_calls(plan: QueryPlan, version: int) -> None:
         )
         if found_table is not None:
             check_arity(name, found_table[0], found_table[1], count)
-        elif name in _WINDOWED:
+        elif name in _WINDOW_FUNCTIONS:
             continue
         elif name in UNSIMULATED_FUNCTIONS:
             raise UnsimulatedFeatureError(f"the function {name}")
-        elif f"t_{name}" not in AGGREGATES | COLLECTING:
+        elif f"t_{name}" not in AGGREGATES | VARIADIC_AGGREGATES:
             raise SqlError(195, text, "built-in function name")
 
 
@@ -239,13 +239,13 @@ def check_calls(plan: QueryPlan, version: int) -> None:
 NESTING_MAX: Final = 32
 """Maximum nesting of functions. Documented [DOC: CREATE FUNCTION]."""
 
-_MAY_CALL: Final = re.compile(
+_CALL_PATTERN: Final = re.compile(
     r"""(?:\.|,|\b(?:from|join|apply)\b)\s*(?:[^\W\d][\w@#$]*|\[[^\]]{1,128}\]|"[^"]{1,128}")\s*\(""",
     re.IGNORECASE,
 )
 """Pattern that every text with a call of a user-defined function contains."""
 
-_SOURCES: Final = frozenset({"FROM", "JOIN", "APPLY"})
+_SOURCE_KEYWORDS: Final = frozenset({"FROM", "JOIN", "APPLY"})
 """Keywords before a table source."""
 
 
@@ -255,7 +255,7 @@ def expand_calls(machine: Machine, text: str) -> str:
     Raises 217, 313, 8144 or UnsimulatedFeatureError.
     """
     for _ in range(NESTING_MAX):
-        if _MAY_CALL.search(text) is None:
+        if _CALL_PATTERN.search(text) is None:
             return text
         expanded_text = _expand_last_call(machine, text, tokenize(text))
         if expanded_text is None:
@@ -277,7 +277,7 @@ def _expand_last_call(machine: Machine, text: str, tokens: Sequence[Token]) -> s
         if dotted and _is_database_name(machine, tokens, first):
             first -= 2
         before = tokens[first - 1] if first else None
-        is_source = before is not None and (before.upper in _SOURCES or before.is_op(","))
+        is_source = before is not None and (before.upper in _SOURCE_KEYWORDS or before.is_op(","))
         if not (dotted or is_source):
             continue
         parts = tuple(get_name(token) for token in tokens[first : index + 1 : 2])
@@ -336,8 +336,8 @@ def _expand_call(
     if len(arguments) > len(function.parameters):
         raise SqlError(8144, name)
     is_remote = len(parts) > 2 and parts[0].lower() != machine.session.database.lower()
-    runs = bool(function.body) or is_remote
-    body = () if runs else tokenize(function.returned)[:-1]
+    is_executed = bool(function.body) or is_remote
+    body = () if is_executed else tokenize(function.returned)[:-1]
     values: dict[str, str] = {}
     for parameter, argument in zip(function.parameters, arguments, strict=True):
         default = len(argument) == 1 and argument[0].upper == "DEFAULT"
@@ -346,7 +346,7 @@ def _expand_call(
         values[parameter.name] = f"(CAST(({argument_text}) AS {parameter.type}))"
     if function.body and not function.returns:
         return _select_rows(machine, parts, function, tuple(values.values()))
-    text = format_call(machine, parts, tuple(values.values())) if runs else _join_tokens(body, values)
+    text = format_call(machine, parts, tuple(values.values())) if is_executed else _join_tokens(body, values)
     return f"(CAST(({text}) AS {function.returns}))" if function.returns else f"({text})"
 
 
@@ -362,7 +362,7 @@ def _select_rows(
         f"CAST({value_text} AS {column.type}) AS [{column.name.replace(']', ']]')}]"
         for value_text, column in columns
     )
-    called = format_call(machine, parts, values).removeprefix(CALL)
+    called = format_call(machine, parts, values).removeprefix(VALUE_CALL)
     return f"(SELECT {', '.join(column_list)} FROM {ROWS_CALL}{called} AS q ({', '.join(c for c, _ in columns)}))"
 
 
@@ -398,7 +398,7 @@ def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) 
 # --- calls of functions whose body runs statement by statement -------------------------------------------
 # An error ends the body and cancels the calling statement [DOC: Create user-defined functions, guidelines].
 
-CALL: Final = "scalar_function_value"
+VALUE_CALL: Final = "scalar_function_value"
 """Internal function that replaces a call in an expanded text.
 
 Its first argument is the encoded name of the called function (format_call). The call's arguments follow.
@@ -407,7 +407,7 @@ Its first argument is the encoded name of the called function (format_call). The
 ROWS_CALL: Final = "table_function_rows"
 """Internal table-valued function that replaces a call of a function that returns a table (apply.py)."""
 
-MARK: Final = "\x01"
+CALL_NAME_SEPARATOR: Final = "\x01"
 """Prefix and separator in the encoded name of a called function. User texts cannot contain this character."""
 
 FUNCTION_INSTRUCTION_WORK: Final = 10
@@ -417,9 +417,9 @@ FUNCTION_INSTRUCTION_WORK: Final = 10
 def format_call(machine: Machine, parts: Sequence[str], arguments: Sequence[str]) -> str:
     """Return an internal call of the function *parts*."""
     database = parts[0] if len(parts) > 2 else machine.session.database
-    name = MARK + MARK.join((database, parts[-2], parts[-1]))
+    name = CALL_NAME_SEPARATOR + CALL_NAME_SEPARATOR.join((database, parts[-2], parts[-1]))
     literal = "N'" + name.replace("'", "''") + "'"
-    return f"{CALL}({', '.join((literal, *arguments))})"
+    return f"{VALUE_CALL}({', '.join((literal, *arguments))})"
 
 
 def call_function(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
@@ -428,9 +428,9 @@ def call_function(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> S
     *name*: encoded name of the function (format_call).
     """
     text = to_text(name)
-    if not text.startswith(MARK):
-        raise SqlError(195, CALL, "built-in function name")
-    database, *parts = text[1:].split(MARK)
+    if not text.startswith(CALL_NAME_SEPARATOR):
+        raise SqlError(195, VALUE_CALL, "built-in function name")
+    database, *parts = text[1:].split(CALL_NAME_SEPARATOR)
     called_object = objects.find_object(machine.context, (database, *parts))
     if not isinstance(called_object, objects.UserFunction) or not (
         called_object.returns or called_object.body
@@ -472,7 +472,7 @@ def _run_body(
     scope = Scope(
         body, machine.context.version, read=None, code=code, procedure=name[-1], variables=variables
     )
-    scope.declare_all()
+    scope.declare_all_variables()
     inner.scopes = [scope]
     machine.meter.enter_view()
     try:
@@ -512,7 +512,7 @@ def _run_scope(machine: Machine, scope: Scope, returns: str) -> Scalar:
                 return None
             value, kind = machine.evaluate_with_type(action.statement.expression)
             if kind is not None:
-                check_conversion(kind, read_type(returns, 1), explicit=False)
+                check_conversion(kind, parse_sql_type(returns, 1), explicit=False)
             return convert_value(
                 value, returns, default_length=1, source=kind, culture=machine.settings.culture
             )
@@ -527,8 +527,8 @@ def call_from_sqlite(machine: Machine, arguments: Sequence[Scalar]) -> Scalar:
     SQLite discards unknown exceptions. The machine therefore stores a lock conflict.
     """
     try:
-        if arguments[0] == DESCRIPTION:
-            return first_result.describe_packed(machine, *arguments[1:])
+        if arguments[0] == FIRST_RESULT_REQUEST:
+            return first_result.build_description_json(machine, *arguments[1:])
         return call_function(machine, arguments[0], arguments[1:])
     except locks.LockConflictError as error:
         machine.blocked = error

@@ -36,16 +36,16 @@ from engine.tsql.batches.data import (
     SqlSession,
     Submission,
 )
-from engine.tsql.batches.environment import GLOBALS
+from engine.tsql.batches.environment import GLOBAL_VARIABLES
 from engine.tsql.batches.machine import (
-    BATCH_ENDS,
-    CONVERSIONS,
+    BATCH_ENDING_ERRORS,
+    CONVERSION_ERRORS,
+    FRAME_ENDING_ERRORS,
     NOT_SIMULATED,
-    SCOPE_ENDS,
-    STATEMENT_ENDS,
+    STATEMENT_ENDING_ERRORS,
     VALUE_ERRORS,
     Machine,
-    get_command,
+    get_request_command,
 )
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
@@ -59,15 +59,9 @@ from engine.tsql.language.lexer import (
     tokenize,
 )
 from engine.tsql.query import planner
-from engine.tsql.query.plans import (
-    BindingContext,
-    Columns,
-    QueryPlan,
-    TableRef,
-    UnsimulatedFeatureError,
-)
+from engine.tsql.query.plans import BindingContext, Columns, QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.query.scratch import SCRATCH_WORK, ScratchDatabase, open_scratch
-from engine.tsql.scalars.types import INT, SqlType, nvarchar, varchar
+from engine.tsql.scalars.types import INT, SqlType, make_nvarchar, make_varchar
 from engine.tsql.scalars.values import Scalar
 
 INSTRUCTION_WORK: Final = 10
@@ -77,14 +71,14 @@ FREEZE_WORK: Final = 150
 COMPILE_ERROR_WORK: Final = 100
 """Work units of a compilation error. Measured."""
 
-FMTONLY_RUNS: Final = (s.SetSession, s.QueryStatement, s.Execute, s.Declare, s.UseDatabase)
+FMTONLY_STATEMENTS: Final = (s.SetSession, s.QueryStatement, s.Execute, s.Declare, s.UseDatabase)
 """Statements that are executed under SET FMTONLY ON. Queries and procedures then return only columns
 [DOC: SET FMTONLY].
 
 Assumed: only the branch whose condition is true is executed.
 """
 
-NOT_SIMULATED_NUMBER: Final = 50000
+NOT_SIMULATED_ERROR: Final = 50000
 """Error number of a statement that is not simulated, in @@ERROR and for the client."""
 
 
@@ -96,12 +90,12 @@ class Runner(Machine):
         world: World,
         run: Submission,
         session: SqlSession,
-        perform: Callable[[Machine, s.Statement], None],
+        execute: Callable[[Machine, s.Statement], None],
         meter: Meter,
     ) -> None:
-        """Create a runner. *perform* executes a statement (execute_statement). *meter* counts the work."""
+        """Create a runner. *execute* executes a statement (execute_statement). *meter* counts the work."""
         super().__init__(world, run, session, meter)
-        self._perform_statement = perform
+        self._perform_statement = execute
         self._scratch: ScratchDatabase | None = None
         self._statement: s.Statement | None = None
         """Statement that is running."""
@@ -120,7 +114,7 @@ class Runner(Machine):
         """Run until the batch ends or waits. Return True if it has ended. Raises ConnectionLostError."""
         try:
             while self.scopes:
-                if self.meter.exhausted:
+                if self.meter.is_exhausted:
                     self.run = replace(self.run, waiting="busy")
                     return False
                 if not self._run_step(self.scopes[-1]):
@@ -157,7 +151,7 @@ class Runner(Machine):
             text = f"{NOT_SIMULATED}this form of the statement; {describe_internal_error(problem)}"
             self.append_message(text, severity=16, state=1, line=self.line)
             is_doomed = bool(self.session.transactions)
-            self.change_session(error=NOT_SIMULATED_NUMBER, rowcount=0, doomed=is_doomed)
+            self.change_session(error=NOT_SIMULATED_ERROR, rowcount=0, doomed=is_doomed)
             self.end_batch()
 
     @override
@@ -192,7 +186,7 @@ class Runner(Machine):
         try:
             self.meter.count_units(scope.compile(max(1, self.meter.allowance - self.meter.spent)))
         except SqlSyntaxError as problem:
-            self._reject_frame(scope, self.append_errors(problem, problem.line))
+            self._reject_frame(scope, self.build_errors(problem, problem.line))
             if isinstance(problem, BatchTooLongError):
                 self.report_unsimulated(problem.limit)
 
@@ -202,8 +196,8 @@ class Runner(Machine):
             scope.resolved = len(scope.units)
             return
         resolution.resolve_next_instruction(self, scope)
-        if scope.resolved == len(scope.units) and scope.problems:
-            self._reject_frame(scope, scope.problems)
+        if scope.resolved == len(scope.units) and scope.errors:
+            self._reject_frame(scope, scope.errors)
 
     def _reject_frame(self, scope: Scope, errors: list[CaughtError]) -> None:
         """End the frame after compilation errors. A CATCH block of an outer frame may handle them."""
@@ -221,12 +215,12 @@ class Runner(Machine):
         """Make *text* the running batch. After a compilation error, nothing remains to run."""
         self.scopes = [Scope(text, self.context.version)]
 
-    def freeze(self) -> Submission:
+    def build_submission(self) -> Submission:
         """Return the submission in its current state, as plain data."""
         self.meter.count_units(FREEZE_WORK + (len(self.messages) + len(self.results)) // 100)
         command, begin_tick = self.run.command, self.run.begun_tick
         if self._statement is not None:
-            command, begin_tick = get_command(self._statement), self.world.tick
+            command, begin_tick = get_request_command(self._statement), self.world.tick
         return replace(
             self.run,
             command=command,
@@ -255,7 +249,7 @@ class Runner(Machine):
                 handler, arguments = pending
                 self._run_atomically(
                     lambda: self.report_outcome(
-                        statements.COMPLETIONS[handler](self.world, self.session.server, *arguments)
+                        statements.COMPLETION_HANDLERS[handler](self.world, self.session.server, *arguments)
                     )
                 )
 
@@ -290,10 +284,10 @@ class Runner(Machine):
             if problem.number:
                 self.handle_error(problem)
             else:
-                self.reject(str(problem.parameters[0]).removeprefix(NOT_SIMULATED))
+                self.reject_statement(str(problem.parameters[0]).removeprefix(NOT_SIMULATED))
         except UnsimulatedFeatureError as problem:
             self.context.writes = before
-            self.reject(str(problem))
+            self.reject_statement(str(problem))
         except Exception:
             self.context.writes = before
             raise
@@ -303,23 +297,25 @@ class Runner(Machine):
     def _perform_action(self, action: RunStatement | BranchIfFalse) -> None:
         scope = self.scopes[-1]
         options = dict(self.session.options)
-        skipping = "ON" in (options.get("NOEXEC"), options.get("PARSEONLY"))
-        planned = "ON" in (options.get(f"SHOWPLAN_{form}") for form in ("ALL", "TEXT", "XML"))
+        is_skipped = "ON" in (options.get("NOEXEC"), options.get("PARSEONLY"))
+        shows_plan = "ON" in (options.get(f"SHOWPLAN_{form}") for form in ("ALL", "TEXT", "XML"))
         if isinstance(action, BranchIfFalse):
             try:
                 holds = self.evaluate_condition(action.condition)
             except UnsimulatedFeatureError as problem:
-                self.reject(f"{problem}; what depends on it is not known, the rest of the batch is not run")
+                self.reject_statement(
+                    f"{problem}; what depends on it is not known, the rest of the batch is not run"
+                )
                 return
             self.change_session(error=0, rowcount=0)
             if not holds:
                 scope.position = action.target
             return
-        if (skipping or planned) and not isinstance(action.statement, s.SetSession):
-            if planned:
+        if (is_skipped or shows_plan) and not isinstance(action.statement, s.SetSession):
+            if shows_plan:
                 self.report_unsimulated("the plan of a statement; it is not run")
             return
-        if self.returns_only_columns and not isinstance(action.statement, FMTONLY_RUNS):
+        if self.returns_only_columns and not isinstance(action.statement, FMTONLY_STATEMENTS):
             return
         self._statement = action.statement
         self.perform_statement(action.statement)
@@ -333,10 +329,10 @@ class Runner(Machine):
         if self.scopes:
             self._run_atomically(lambda: self._return_outputs(scope))
         if scope.procedure and len(self.scopes) == 1:
-            self.end_statement(status=scope.result)
+            self.record_completion(status=scope.result)
         before, open_count = scope.outside.transactions if scope.outside else 0, self.session.transactions
         if self.scopes and before != open_count:
-            for error in self.append_errors(
+            for error in self.build_errors(
                 SqlError(266, before, open_count, state=2), 0 if scope.procedure else self.line
             ):
                 self.append_message(error.text, 266, error.severity, 2, error.line, procedure=scope.procedure)
@@ -350,47 +346,47 @@ class Runner(Machine):
         scope = self.scopes[-1]
         if finished_scope.returns:
             # sp_executesql returns the last @@ERROR of its text [DOC: sp_executesql]
-            self.set_variable(
-                finished_scope.returns,
-                finished_scope.result if finished_scope.procedure else self.session.error,
-            )
+            result = finished_scope.result if finished_scope.procedure else self.session.error
+            self.set_variable(finished_scope.returns, result)
         for inner, outer in finished_scope.outputs:
             if inner in finished_scope.variables and outer in scope.variables:
                 self.set_variable(outer, finished_scope.variables[inner].value)
 
-    def _restore_context(self, outside: SavedContext | None) -> None:
+    def _restore_context(self, saved_context: SavedContext | None) -> None:
         """Restore the database, options and temp tables after a procedure or dynamic SQL."""
-        if outside is None:
+        if saved_context is None:
             return
-        tables = sources.restore_temp_tables(self.session.tables, outside.tables)
+        tables = sources.restore_temp_tables(self.session.tables, saved_context.tables)
         changes: dict[str, object] = {}
-        if outside.principal is not None and outside.principal != self.session.principal:
-            changes = dict(zip(("login", "user", "user_database", "callers"), outside.principal, strict=True))
-        if outside.database.lower() != self.session.database.lower():
-            changes["database"] = outside.database
-        kept_options = tuple(
-            option_pair for option_pair in self.session.options if option_pair[0] == "CONTEXT_INFO"
-        )
-        options = tuple(option_pair for option_pair in outside.options if option_pair[0] != "CONTEXT_INFO")
+        if saved_context.principal is not None and saved_context.principal != self.session.principal:
+            changes = dict(
+                zip(("login", "user", "user_database", "callers"), saved_context.principal, strict=True)
+            )
+        if saved_context.database.lower() != self.session.database.lower():
+            changes["database"] = saved_context.database
+        kept_options = tuple(pair for pair in self.session.options if pair[0] == "CONTEXT_INFO")
+        options = tuple(pair for pair in saved_context.options if pair[0] != "CONTEXT_INFO")
         self.change_session(options=options + kept_options, tables=tables, **changes)
 
     # -- errors
 
     def handle_error(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
         """Pass an error of the running statement to the CATCH block, or report it, which may end the batch."""
-        errors = self.append_errors(problem, self.line if line is None else line)
+        errors = self.build_errors(problem, self.line if line is None else line)
         for error in errors:
-            if self.may_run_command and stored_messages.is_logged(
+            if self.can_change_world and stored_messages.is_logged(
                 self.world, self.session.server, error.number
             ):
                 self.log_message(error.number, error.severity, error.state, error.text)
         self.handle_errors(errors, ends_batch)
 
-    def handle_errors(self, errors: list[CaughtError], ends_batch: bool = False, aborts: bool = True) -> None:
-        """Pass errors to the CATCH block, or report them. *aborts*: XACT_ABORT applies if it is ON."""
+    def handle_errors(
+        self, errors: list[CaughtError], ends_batch: bool = False, can_abort: bool = True
+    ) -> None:
+        """Pass errors to the CATCH block, or report them. *can_abort*: XACT_ABORT applies if it is ON."""
         worst = max(error.severity for error in errors)
         # Compilation errors bypass the CATCH blocks of their own frame [DOC: TRY…CATCH].
-        innermost = len(self.scopes) - 1 - (errors[-1].number in SCOPE_ENDS)
+        innermost = len(self.scopes) - 1 - (errors[-1].number in FRAME_ENDING_ERRORS)
         if 10 < worst < 20 and self._jump_to_catch(errors[-1], innermost):
             return
         for error in errors:
@@ -403,25 +399,25 @@ class Runner(Machine):
         self.change_session(error=errors[-1].number, rowcount=0)
         if worst >= 20:
             raise ConnectionLostError(*((596,) if number == 2745 else ()))
-        aborts = aborts and dict(self.session.options).get("XACT_ABORT") == "ON"
+        aborts = can_abort and dict(self.session.options).get("XACT_ABORT") == "ON"
         changes = isinstance(self._statement, s.QueryStatement) and not has_only_selects(self._statement.text)
-        ends = number in STATEMENT_ENDS and not (number == 547 and isinstance(self._statement, s.AlterTable))
+        ends = number in STATEMENT_ENDING_ERRORS and not (
+            number == 547 and isinstance(self._statement, s.AlterTable)
+        )
         if (ends or (changes and number in VALUE_ERRORS)) and not aborts:
             self.append_numbered_message(3621)
         if (aborts or _ends_transaction(errors[0])) and self.session.transactions:
             transactions.roll_back_transaction(self)
-        if aborts or ends_batch or number in BATCH_ENDS:
+        if aborts or ends_batch or number in BATCH_ENDING_ERRORS:
             self.end_batch()
-        elif number in SCOPE_ENDS:
+        elif number in FRAME_ENDING_ERRORS:
             self.scopes[-1].position = len(self.scopes[-1].code)
 
-    def reject(self, feature: str) -> None:
+    def reject_statement(self, feature: str) -> None:
         """Refuse an unsimulated statement with an error that no CATCH block handles.
 
         The error ends the batch and dooms an open transaction, so that no program assumes that the rest was
-        executed. The batch continues only after a SELECT without changes, and after SET, which drivers send
-        at
-        each login.
+        executed. The batch continues only after a SELECT without changes, and after SET (drivers send it at login).
         """
         scope = self.scopes[-1] if self.scopes else None
         action = scope.code[scope.position - 1].action if scope is not None and scope.position else None
@@ -430,8 +426,8 @@ class Runner(Machine):
             self.report_unsimulated(feature)
             return
         self.append_message(f"{NOT_SIMULATED}{feature}", severity=16, state=1, line=self.line)
-        self.change_session(error=NOT_SIMULATED_NUMBER, rowcount=0)
-        if not gate.is_read_only(statement):
+        self.change_session(error=NOT_SIMULATED_ERROR, rowcount=0)
+        if not gate.is_read_only_statement(statement):
             self.change_session(doomed=bool(self.session.transactions))
             self.end_batch()
 
@@ -443,13 +439,13 @@ class Runner(Machine):
         elif self.session.transactions:
             transactions.roll_back_transaction(self)
 
-    def _jump_to_catch(self, error: CaughtError, innermost: int) -> bool:
-        """Continue at the CATCH block that encloses the statement of frame *innermost*, or of an outer frame.
+    def _jump_to_catch(self, error: CaughtError, innermost_depth: int) -> bool:
+        """Continue at the CATCH block that encloses the statement of frame *innermost_depth*, or of an outer frame.
 
         Return False if there is no such CATCH block.
         """
         raised_in = error.procedure or next((x.procedure for x in reversed(self.scopes) if x.procedure), "")
-        for depth in range(innermost, -1, -1):
+        for depth in range(innermost_depth, -1, -1):
             scope = self.scopes[depth]
             handler = scope.code[scope.position - 1].handler if scope.position else None
             if handler is None:
@@ -478,10 +474,10 @@ class Runner(Machine):
         self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
     ) -> None:
         """Append a result set, or pass its rows to the target table of INSERT … EXEC."""
-        if self.captures:
+        if self.capture_target:
             fixed = [tuple(row) for row in rows]
             self.meter.count_units(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
-            queries.insert_captured(self, self.captures, fixed)
+            queries.insert_captured_rows(self, self.capture_target, fixed)
         else:
             super().add_result(columns, rows, kinds)
 
@@ -489,16 +485,17 @@ class Runner(Machine):
 
     def get_scratch_database(self) -> ScratchDatabase:
         """Return the SQLite database in which this runner executes queries. Open it if necessary."""
-        if self._scratch is not None and self._scratch.forgiving != self.settings.forgiving:
+        if self._scratch is not None and self._scratch.forgiving != self.settings.ignores_arithmetic_errors:
             self._scratch.close()
             self._scratch = None
         if self._scratch is None:
             self.meter.count_units(SCRATCH_WORK)
             self._scratch = open_scratch(self.context, partial(sources.fetch_source, self), self.meter)
-        self.context.session, self.context.call = self.session, partial(resolution.call_from_sqlite, self)
+        self.context.session = self.session
+        self.context.call_function = partial(resolution.call_from_sqlite, self)
         if self.scopes:
-            self.context.nesting = self._count_levels()
-            self.context.caught = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)
+            self.context.nesting_level = self._count_levels()
+            self.context.caught_error = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)
         return self._scratch
 
     def _count_levels(self) -> int:
@@ -508,15 +505,15 @@ class Runner(Machine):
     def get_variable_value(self, name: str) -> Scalar:
         """Return the value of `@name` or `@@name`. Raise 137 for an undeclared variable."""
         if name.startswith("@@"):
-            function = GLOBALS.get(name)
+            function = GLOBAL_VARIABLES.get(name)
             if function is None:
                 if name in self.scope.variables:
                     return self.scope.variables[name].value
                 raise SqlError(137, name)
             self.context.session = self.session
-            self.context.nesting = self._count_levels()
+            self.context.nesting_level = self._count_levels()
             running = next((scope.procedure for scope in reversed(self.scopes) if scope.procedure), "")
-            self.context.procedure = objects.compute_object_id(running) if running else 0
+            self.context.procedure_id = objects.compute_object_id(running) if running else 0
             return function(self.context)
         if name not in self.scope.variables:
             raise SqlError(137, name)
@@ -533,10 +530,7 @@ class Runner(Machine):
         )
 
     def _find_columns(self, ref: TableRef) -> Columns | None:
-        """Return the columns of a table; None if they are unknown.
-
-        Raises 208 or a similar error if the table does not exist.
-        """
+        """Return the columns of a table; None if they are unknown. Raise 208 or similar if it does not exist."""
         try:
             return sources.describe_columns(self, ref)
         except UnsimulatedFeatureError:
@@ -565,7 +559,7 @@ class Runner(Machine):
             if token.kind == "string":
                 value = get_name(token)
                 wide = token.text[0] in "Nn"
-                return value, nvarchar(len(value)) if wide else varchar(len(value))
+                return value, make_nvarchar(len(value)) if wide else make_varchar(len(value))
             if token.kind == "number" and token.text.isdigit() and len(token.text) < 10:
                 return int(token.text), INT
         plan = self.plan_text("expression", text)
@@ -597,4 +591,4 @@ class Runner(Machine):
 
 def _ends_transaction(error: CaughtError) -> bool:
     """Return whether an error ends the transaction: a conversion error, or CREATE TABLE for an existing name."""
-    return error.number in CONVERSIONS or (error.number, error.state) == (2714, 6)
+    return error.number in CONVERSION_ERRORS or (error.number, error.state) == (2714, 6)

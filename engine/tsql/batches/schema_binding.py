@@ -46,36 +46,38 @@ def check_definition(context: Context, kind: str, name: str, definition: str) ->
             raise SqlError(4513, kind, name, ".".join(parts))
 
 
-def check_drop(context: Context, verb: str, parts: tuple[str, ...]) -> None:
+def check_object_unbound(context: Context, verb: str, parts: tuple[str, ...]) -> None:
     """Raise 3729 if a schema-bound module uses the object. *verb* is `DROP TABLE` or ALTER."""
-    for module, _ in _find_bound(context, parts):
+    for module, _ in _find_bound_modules(context, parts):
         raise SqlError(3729, verb, ".".join(parts), module)
 
 
 def is_schema_bound(context: Context, parts: tuple[str, ...], column: str = "") -> bool:
     """Return whether a schema-bound module uses the object, or its *column* if given."""
-    return any(not column or has_name(tokens, column) for _, tokens in _find_bound(context, parts))
+    return any(
+        not column or contains_identifier(tokens, column) for _, tokens in _find_bound_modules(context, parts)
+    )
 
 
-def has_name(tokens: Sequence[Token], name: str) -> bool:
+def contains_identifier(tokens: Sequence[Token], name: str) -> bool:
     """Return whether one of the tokens is the identifier *name*."""
     names = (get_name(token).lower() for token in tokens if token.kind in ("word", "quoted"))
     return name.lower() in names
 
 
-def check_column(context: Context, action: str, parts: tuple[str, ...], column: str) -> None:
+def check_column_unbound(context: Context, action: str, parts: tuple[str, ...], column: str) -> None:
     """Raise 5074 and 4922 if a schema-bound module uses the column.
 
     *action* is ALTER COLUMN or DROP COLUMN.
     """
-    for module, tokens in _find_bound(context, parts):
-        if has_name(tokens, column):
+    for module, tokens in _find_bound_modules(context, parts):
+        if contains_identifier(tokens, column):
             error = SqlError(5074, "object", module, "column", column, also=(4922,))
             error.title = f"ALTER TABLE {action}"
             raise error
 
 
-def _find_bound(context: Context, parts: tuple[str, ...]) -> Iterator[tuple[str, Sequence[Token]]]:
+def _find_bound_modules(context: Context, parts: tuple[str, ...]) -> Iterator[tuple[str, Sequence[Token]]]:
     """Yield (name, tokens) of each schema-bound module that uses the object."""
     target_name = ((len(parts) > 1 and parts[-2].lower()) or "dbo", parts[-1].lower())
     for key, item in objects.list_objects(context):
@@ -162,12 +164,15 @@ def drop_schema(machine: Machine, name: str) -> list[Message]:
     Raises 15151 for an unknown schema, 15150 for a built-in schema, 3729 for a schema with objects.
     """
     schema_name = _require_schema(machine, name, "drop")
-    if schema_name in objects.SCHEMAS and objects.SCHEMAS[schema_name] < CREATED_SCHEMA_ID_MIN:
+    if (
+        schema_name in objects.PREDEFINED_SCHEMAS
+        and objects.PREDEFINED_SCHEMAS[schema_name] < CREATED_SCHEMA_ID_MIN
+    ):
         raise SqlError(15150, "drop", "schema", schema_name)
     for object_name, _ in objects.list_objects(machine.context):
         if object_name.schema == schema_name:
             raise SqlError(3729, "drop schema", schema_name, object_name.name)
-    if schema_name in objects.SCHEMAS:
+    if schema_name in objects.PREDEFINED_SCHEMAS:
         raise UnsimulatedFeatureError("DROP SCHEMA of a schema that every database has")
     objects.store_schema(machine.context, schema_name, None)
     return []
@@ -176,7 +181,11 @@ def drop_schema(machine: Machine, name: str) -> list[Message]:
 def check_owns_no_schema(machine: Machine, user: str) -> None:
     """Raise 15138 if the user owns a schema."""
     for name, schema in objects.list_schemas(machine.context).items():
-        if schema.owner.lower() == user.lower() and name not in objects.SCHEMAS and user.lower() != "dbo":
+        if (
+            schema.owner.lower() == user.lower()
+            and name not in objects.PREDEFINED_SCHEMAS
+            and user.lower() != "dbo"
+        ):
             raise SqlError(15138, "schema")
 
 

@@ -12,30 +12,30 @@ from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import access_paths, constraints, locks, objects, tables
 from engine.tsql.batches.context import (
-    METADATA,
-    OWN_ROWS,
+    METADATA_VIEWS,
+    SESSION_ID_COLUMNS,
     Context,
     has_server_permission,
     is_sysadmin,
     require_view_state,
-    shows_definitions,
+    shows_rows_to_login,
 )
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.batches.row_locks import ReadRows
 from engine.tsql.catalog import counters, schema
-from engine.tsql.catalog.locks import WITHOUT_CLIENTS, has_running_clients
-from engine.tsql.catalog.view import PARTLY_SILENT, has_view
+from engine.tsql.catalog.locks import CLIENTLESS_VIEWS, has_running_clients
+from engine.tsql.catalog.view import PARTLY_UNSIMULATED, has_view
 from engine.tsql.clients import linked_servers
 from engine.tsql.query import plans
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
 from engine.tsql.query.scratch import SCRATCH_WORK, Columns, Source, open_scratch
-from engine.tsql.scalars.types import SqlType, read_type
+from engine.tsql.scalars.types import SqlType, parse_sql_type
 from engine.tsql.scalars.values import to_text
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
 
-TABLES_MAX: Final = 100
+TEMP_TABLES_MAX: Final = 100
 """Maximum number of temp tables in one connection. Assumed."""
 
 
@@ -83,26 +83,30 @@ def fetch_source(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
         if isinstance(user_table, Table):
             return tuple((column.name, column.type) for column in user_table.columns), user_table.rows
         if isinstance(user_table, objects.UserView):
-            return _view_rows(machine, user_table)
+            return _compute_view_rows(machine, user_table)
     catalog_view = catalog.find_view(context, parts)
     if machine.checks_permissions and len(ref.parts) < 4:
         require_view_state(context, catalog_view.name)
-        if not shows_definitions(context, catalog_view.name):
+        if not shows_rows_to_login(context, catalog_view.name):
             catalog_view = replace(catalog_view, rows=lambda _context: ())
     database = catalog.find_database(context, parts) or context.session.database
     if database.lower() != context.session.database.lower():
         context = Context(context.world, replace(context.session, database=database))
     columns = tuple((column.name, column.type) for column in catalog_view.list_columns_in(context.version))
-    if catalog_view.name.startswith(METADATA) and not is_sysadmin(context):
+    if catalog_view.name.startswith(METADATA_VIEWS) and not is_sysadmin(context):
         catalog_view = _hide_objects(context, catalog_view)
-    if machine.checks_permissions and catalog_view.name in OWN_ROWS and catalog_view.rows is not None:
+    if (
+        machine.checks_permissions
+        and catalog_view.name in SESSION_ID_COLUMNS
+        and catalog_view.rows is not None
+    ):
         catalog_view = _show_own_rows(context, catalog_view)
-    return columns, partial(_view_records, machine, context, catalog_view)
+    return columns, partial(_list_view_rows, machine, context, catalog_view)
 
 
 def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.CatalogView:
     """Return a view that shows only the connection's own session if the login lacks VIEW SERVER STATE."""
-    rows, column = view.rows, OWN_ROWS[view.name]
+    rows, column = view.rows, SESSION_ID_COLUMNS[view.name]
     if rows is None or has_server_permission(context, "VIEW SERVER STATE"):
         return view
     own_spid = context.session.spid
@@ -124,42 +128,42 @@ def _hide_objects(context: Context, view: catalog.CatalogView) -> catalog.Catalo
     return replace(view, rows=lambda context: [row for row in rows(context) if is_shown(row)])
 
 
-def _view_records(
-    machine: Machine, context: Context, view: catalog.CatalogView, wanted: Sequence[str]
+def _list_view_rows(
+    machine: Machine, context: Context, view: catalog.CatalogView, column_names: Sequence[str]
 ) -> Iterable[Row]:
-    """Yield the columns *wanted* of each row of a system view. Report columns that are not simulated."""
+    """Yield the columns *column_names* of each row of a system view. Report columns that are not simulated."""
     if view.rows is None:
         machine.report_partly_simulated(f"the rows of {view.name}; it is empty here")
         return
     constant_columns = catalog.find_constant_columns(view.shape.name)
-    unknown, has_rows, partly = set(wanted).difference(constant_columns), False, set[str]()
+    unknown, has_rows, partly = set(column_names).difference(constant_columns), False, set[str]()
     for record in view.rows(context):
         has_rows = True
-        if PARTLY_SILENT in record:
-            partly.update(to_text(record[PARTLY_SILENT]).split())
+        if PARTLY_UNSIMULATED in record:
+            partly.update(to_text(record[PARTLY_UNSIMULATED]).split())
         if unknown:
             unknown.difference_update(record)
-        yield tuple(record[name] if name in record else constant_columns.get(name) for name in wanted)
-    silent = [name for name in wanted if name in unknown]
-    partly &= {*wanted}
+        yield tuple(record[name] if name in record else constant_columns.get(name) for name in column_names)
+    silent = [name for name in column_names if name in unknown]
+    partly &= {*column_names}
     if partly:
         machine.report_partly_simulated(
             f"{', '.join(sorted(partly))} of some rows in {view.name}; NULL there"
         )
-    if view.name in WITHOUT_CLIENTS and has_running_clients(context):
+    if view.name in CLIENTLESS_VIEWS and has_running_clients(context):
         machine.report_partly_simulated(f"the transactions of client programs in {view.name}")
     if has_rows and silent:
         columns = "column" if len(silent) == 1 else "columns"
         machine.report_partly_simulated(f"{columns} {', '.join(silent)} of {view.name}; NULL here")
 
 
-_COUNTERS: Final = frozenset({"dm_os_performance_counters", "sysperfinfo"})
+_COUNTER_VIEWS: Final = frozenset({"dm_os_performance_counters", "sysperfinfo"})
 """Views with performance counters."""
 
 
 def report_constant_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> None:
     """Report that a query uses performance counters that do not change in the simulation."""
-    if not any(ref.parts and ref.parts[-1].lower() in _COUNTERS for ref in plan.tables):
+    if not any(ref.parts and ref.parts[-1].lower() in _COUNTER_VIEWS for ref in plan.tables):
         return
     shown_names = {value.strip().casefold() for row in rows for value in row if isinstance(value, str)}
     query_text = plan.sql.casefold()
@@ -223,7 +227,7 @@ def _check_index_hints(ref: TableRef, table: Table) -> None:
 def parse_column_type(type_text: str, default_length: int = 1) -> SqlType | None:
     """Return the type of a column; None for an unknown type."""
     try:
-        return read_type(type_text, default_length)
+        return parse_sql_type(type_text, default_length)
     except SqlError:
         return None
 
@@ -289,7 +293,7 @@ def _read_table(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     object_key = objects.locate_object(machine.context, ref.parts)[0]
     changes = ref.key == machine.changing
     if "READPAST" in hints:
-        row_mode = locks.get_row_mode(hints, changes=changes)
+        row_mode = locks.get_row_mode(hints, is_change=changes)
         user_object = objects.exclude_locked_rows(machine.context, object_key, user_object, row_mode)
     table = user_object
 
@@ -301,7 +305,7 @@ def _read_table(machine: Machine, ref: TableRef) -> objects.UserObject | None:
         machine.meter.charge_units(table.cells)
         return access_paths.find_read_rows(machine, ref, object_key, versions)
 
-    locks.lock_for_read(machine, object_key, hints, find_rows, changes=changes)
+    locks.lock_for_read(machine, object_key, hints, find_rows, is_change=changes)
     return table
 
 
@@ -327,7 +331,7 @@ def find_user_table(machine: Machine, ref: TableRef) -> Table | None:
     return user_object if isinstance(user_object, Table) else None
 
 
-def _view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Iterable[Row]]:
+def _compute_view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Iterable[Row]]:
     """Return the columns and rows of a view, which a separate scratch database computes."""
     machine.meter.count_units(SCRATCH_WORK)
     scratch = open_scratch(machine.context, partial(fetch_source, machine), machine.meter)
@@ -384,7 +388,7 @@ def change_table(machine: Machine, ref: TableRef, old_table: Table, new_table: T
     return new_table
 
 
-def qualify_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> None:
+def qualify_error_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> None:
     """Add the database and schema to the table name in error 515.
 
     Raises UnsimulatedFeatureError for a text that ANSI_WARNINGS OFF would truncate.
@@ -430,7 +434,7 @@ def insert_rows(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows:
         new_table = constraints.enforce_constraints(machine, ref, before, new_table, "INSERT")
     except SqlError as problem:
         machine.used_identity = _consume_identity_values(ref, start, columns, len(rows), problem.number)
-        qualify_table_name(machine, ref, problem)
+        qualify_error_table_name(machine, ref, problem)
         if problem.number in (2601, 2627) and not ref.parts[-1].startswith(
             ("#", "@")
         ):  # the duplicate may be an uncommitted row of another session
@@ -484,7 +488,7 @@ def create_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
     """Store a new table. Raise 2714 if the name is in use."""
     name = ref.parts[-1].lower()
     if not name.startswith("#"):
-        objects.create_object(machine.context, ref.parts, new_table)
+        objects.create_or_alter_object(machine.context, ref.parts, new_table)
         return
     outer = machine.scope.outside
     own_tables = dict(machine.session.tables)
@@ -495,6 +499,6 @@ def create_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
             machine.change_session(tables=tuple(own_tables.items()))
     if name in own_tables or find_global_temp_table(machine, name) is not None:
         raise SqlError(2714, ref.parts[-1])
-    if len(machine.session.tables) >= TABLES_MAX:
-        raise UnsimulatedFeatureError(f"more than {TABLES_MAX} temp tables of one connection")
+    if len(machine.session.tables) >= TEMP_TABLES_MAX:
+        raise UnsimulatedFeatureError(f"more than {TEMP_TABLES_MAX} temp tables of one connection")
     store_table(machine, ref, new_table)

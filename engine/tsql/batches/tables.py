@@ -87,24 +87,25 @@ def _infer_type(values: list[Scalar]) -> str:
 def insert_rows(
     name: str,
     table: Table,
-    named: tuple[str, ...],
+    column_names: tuple[str, ...],
     rows: Sequence[Row],
     evaluate: Evaluate,
-    own_numbers: bool = False,
+    has_identity_insert: bool = False,
 ) -> tuple[Table, int | None]:
     """Return the table with *rows* added, and the last identity value (None without one).
 
-    *named*: columns of the rows. *own_numbers*: SET IDENTITY_INSERT is ON for the table. Raises 213, 120,
+    *column_names*: columns of the rows. *has_identity_insert*: SET IDENTITY_INSERT is ON for the table.
+    Raises 213, 120,
     121, 207,
     264, 273, 515, 271, 544, 545, 8101, 8115 or 8152.
     """
-    positions = _find_positions(table, named)
-    _check_identity(name, table, named, positions, rows, own_numbers)
+    positions = _find_column_positions(table, column_names)
+    _check_identity_values(name, table, column_names, positions, rows, has_identity_insert)
     added_rows: list[Row] = []
     number, last = table.next_identity, None
     for row in rows:
         if len(row) != len(positions):
-            raise SqlError(213 if not named else 120 if len(row) < len(positions) else 121)
+            raise SqlError(213 if not column_names else 120 if len(row) < len(positions) else 121)
         values_by_position = dict(zip(positions, row, strict=True))
         values: list[Scalar] = []
         for index, column in enumerate(table.columns):
@@ -154,22 +155,24 @@ def find_insertable_positions(table: Table) -> list[int]:
     return [
         index
         for index, column in enumerate(table.columns)
-        if column.identity is None and not column.computed and parse_type(column.type)[0] not in _VERSIONS
+        if column.identity is None
+        and not column.computed
+        and parse_type(column.type)[0] not in _ROW_VERSION_TYPES
     ]
 
 
-def _find_positions(table: Table, named: tuple[str, ...]) -> list[int]:
-    """Return the positions of the columns *named*; without names, those that INSERT fills. Raises 207 or 264."""
-    if not named:
+def _find_column_positions(table: Table, column_names: tuple[str, ...]) -> list[int]:
+    """Return the positions of the columns *column_names*; without names, those that INSERT fills. Raises 207 or 264."""
+    if not column_names:
         return find_insertable_positions(table)
     positions_by_name = {column.name.lower(): position for position, column in enumerate(table.columns)}
-    for name in named:
+    for name in column_names:
         if name.lower() not in positions_by_name:
             raise SqlError(207, name)
-    positions = [positions_by_name[name.lower()] for name in named]
+    positions = [positions_by_name[name.lower()] for name in column_names]
     for index, position in enumerate(positions):
         if position in positions[:index]:
-            raise SqlError(264, named[index])
+            raise SqlError(264, column_names[index])
     return positions
 
 
@@ -178,23 +181,23 @@ def find_insert_positions(table: Table, count: int) -> list[int]:
 
     Raises 213 if their number is not *count*.
     """
-    positions = _find_positions(table, ())
+    positions = _find_column_positions(table, ())
     if len(positions) != count:
         raise SqlError(213)
     return positions
 
 
-_VERSIONS: Final = ("timestamp", "rowversion")
+_ROW_VERSION_TYPES: Final = ("timestamp", "rowversion")
 """Column types whose values the server generates."""
 
 
-def _check_identity(
+def _check_identity_values(
     name: str,
     table: Table,
-    named: tuple[str, ...],
+    column_names: tuple[str, ...],
     positions: list[int],
     rows: Sequence[Row],
-    own_numbers: bool,
+    has_identity_insert: bool,
 ) -> None:
     """Check that an INSERT specifies identity values only with SET IDENTITY_INSERT ON, which requires them.
 
@@ -206,15 +209,15 @@ def _check_identity(
     for column_index in positions:
         if table.columns[column_index].computed:
             raise SqlError(271, table.columns[column_index].name)
-        if parse_type(table.columns[column_index].type)[0] in _VERSIONS:
+        if parse_type(table.columns[column_index].type)[0] in _ROW_VERSION_TYPES:
             raise SqlError(273)
     if position is None:
         return
-    if not named and any(len(row) == len(positions) + 1 for row in rows):
+    if not column_names and any(len(row) == len(positions) + 1 for row in rows):
         raise SqlError(8101, name)
-    if position in positions and not own_numbers:
+    if position in positions and not has_identity_insert:
         raise SqlError(544, name)
-    if position not in positions and own_numbers:
+    if position not in positions and has_identity_insert:
         raise SqlError(545, name)
 
 
@@ -232,18 +235,18 @@ def convert_for_column(column: ColumnDefinition, value: Scalar, table: str, verb
     return convert_value(value, column.type, default_length=1)
 
 
-def update_rows(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Row]) -> Table:
-    """Return the table with changed values in the columns *named*.
+def update_rows(name: str, table: Table, column_names: tuple[str, ...], changes: Sequence[Row]) -> Table:
+    """Return the table with changed values in the columns *column_names*.
 
     A change is (row number from 1, values). If a row has several changes, the first change applies.
     """
-    positions = _find_positions(table, named)
+    positions = _find_column_positions(table, column_names)
     for position in positions:
         if table.columns[position].identity is not None:
             raise SqlError(8102, table.columns[position].name)
         if table.columns[position].computed:
             raise SqlError(271, table.columns[position].name)
-        if parse_type(table.columns[position].type)[0] in _VERSIONS:
+        if parse_type(table.columns[position].type)[0] in _ROW_VERSION_TYPES:
             raise SqlError(272)
     rows = list(table.rows)
     for number, *values in reversed(changes):
@@ -271,7 +274,7 @@ CACHED_VALUES: Final = {"int": 1_000, "bigint": 10_000}
 
 Values of other types are not cached.
 """
-CACHES_IDENTITY: Final = 2012
+IDENTITY_CACHE_VERSION: Final = 2012
 """First version of SQL Server that caches identity values."""
 
 
@@ -279,7 +282,7 @@ def restore_identity(table: Table, server: Instance) -> Table:
     """Return the table. Its next identity value skips cached values that a crash or failover has lost."""
     name, started_tick, last = table.identity_cache
     step = next((column.identity[1] for column in table.columns if column.identity is not None), 1)
-    if not name or server.version < CACHES_IDENTITY:
+    if not name or server.version < IDENTITY_CACHE_VERSION:
         return table
     same_run = name == server.name and started_tick == server.started_tick
     if same_run or (name == server.name and server.crashed_tick < started_tick):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def execute_transaction_statement(machine: Machine, statement: s.Transaction) -> None:
     """Execute BEGIN, COMMIT, ROLLBACK or SAVE TRANSACTION. Raises 628, 3902, 3903, 3930, 3931 or 6401."""
-    _VERBS[statement.verb](machine, statement)
+    _TRANSACTION_HANDLERS[statement.verb](machine, statement)
     machine.change_session(error=0, rowcount=0)
     _record_log_holders(machine)
 
@@ -97,12 +97,12 @@ def _roll_back_by_statement(machine: Machine, statement: s.Transaction) -> None:
         raise SqlError(3903)
     name = statement.name.lower()
     if name and name != session.transaction_name:
-        _roll_back_to(machine, name)
+        _roll_back_to_savepoint(machine, name)
     else:
         roll_back_transaction(machine)
 
 
-def _roll_back_to(machine: Machine, name: str) -> None:
+def _roll_back_to_savepoint(machine: Machine, name: str) -> None:
     """Roll back to the latest savepoint with that name.
 
     Raise 6401 if there is none, 3931 in a doomed transaction.
@@ -281,7 +281,7 @@ def discard_transaction(session: SqlSession) -> SqlSession:
     return replace(session, writes=(), logs=(), held=(), row_locks=(), committing=(), applocks=applocks)
 
 
-_VERBS: Final[dict[str, Callable[[Machine, s.Transaction], None]]] = {
+_TRANSACTION_HANDLERS: Final[dict[str, Callable[[Machine, s.Transaction], None]]] = {
     "BEGIN": _begin_transaction,
     "COMMIT": _commit_transaction,
     "ROLLBACK": _roll_back_by_statement,

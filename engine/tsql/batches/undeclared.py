@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import first_result, objects, resolution, sources, tables
-from engine.tsql.batches.data import Scope, Submission, parse_declarations
+from engine.tsql.batches.data import Scope, Submission, parse_parameter_declarations
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
 from engine.tsql.language.instructions import BranchIfFalse, Program, RunStatement
@@ -24,7 +24,7 @@ from engine.tsql.language.program import compile_batch
 from engine.tsql.language.reserved_words import STOP_WORDS
 from engine.tsql.query import planner
 from engine.tsql.query.plans import Columns, Deduction, TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.types import SqlType, read_type
+from engine.tsql.scalars.types import SqlType, parse_sql_type
 from engine.tsql.scalars.values import Scalar
 
 if TYPE_CHECKING:
@@ -53,11 +53,13 @@ def describe_undeclared_parameters(machine: Machine, text: str, parameters: str)
     scope = Scope(text, version, read=None)
     inner.scopes.append(scope)
     try:
-        for name, kind, *_ in parse_declarations(parameters):
+        for name, kind, *_ in parse_parameter_declarations(parameters):
             resolution.declare_variable(scope, name, kind)
         tokens = tokenize(text)
         names = [token.text for token in tokens if token.kind == "variable" and token.text[:2] != "@@"]
-        used = frozenset({name.lower() for name in names} - _find_locals(tokens) | scope.known_types.keys())
+        used = frozenset(
+            {name.lower() for name in names} - _find_declared_variables(tokens) | scope.known_types.keys()
+        )
         program = compile_batch(text, version, used)
         for instruction in program:
             resolution.resolve_instruction(inner, scope, instruction)
@@ -67,16 +69,16 @@ def describe_undeclared_parameters(machine: Machine, text: str, parameters: str)
         inner.release_resources()
 
 
-_VERBS: Final = STOP_WORDS - {"END"}
+_STATEMENT_KEYWORDS: Final = STOP_WORDS - {"END"}
 """Keywords that begin a statement."""
 
 
-def _find_locals(tokens: Sequence[Token]) -> set[str]:
+def _find_declared_variables(tokens: Sequence[Token]) -> set[str]:
     """Return the names of the variables that the batch declares, in lowercase."""
     names: set[str] = set()
     verb, level = "", 0
     for before, token in pairwise(tokens):
-        verb = before.upper if before.upper in _VERBS else verb
+        verb = before.upper if before.upper in _STATEMENT_KEYWORDS else verb
         level += before.is_op("(") - before.is_op(")")
         begins = before.upper == "DECLARE" or (verb == "DECLARE" and not level and before.is_op(","))
         if begins and token.kind == "variable":
@@ -144,12 +146,12 @@ def _list_deductions(
     ]
 
 
-def _find_columns(machine: Machine, ref: TableRef, insertable: bool) -> Columns | None:
+def _find_columns(machine: Machine, ref: TableRef, only_insertable: bool) -> Columns | None:
     if ref.key in machine.scope.known_tables:
         return machine.scope.known_tables[ref.key]
     table = sources.find_user_table(machine, ref)
     if table is not None:
-        positions = tables.find_insertable_positions(table) if insertable else range(len(table.columns))
+        positions = tables.find_insertable_positions(table) if only_insertable else range(len(table.columns))
         return tuple(
             (column.name, _get_declared_type(column)) for column in map(table.columns.__getitem__, positions)
         )
@@ -173,7 +175,9 @@ def _deduce_arguments(
     """Return (deduced type, formal parameter) for the undeclared parameters in a procedure call."""
     arguments: list[tuple[Deduction, str]] = []
     if statement.returns in undeclared:
-        arguments.append((Deduction(statement.returns, read_type("int"), is_read=False, is_written=True), ""))
+        arguments.append(
+            (Deduction(statement.returns, parse_sql_type("int"), is_read=False, is_written=True), "")
+        )
     passed = [
         (index, argument, argument.value.name)
         for index, argument in enumerate(statement.arguments)
@@ -195,7 +199,7 @@ def _deduce_arguments(
             raise SqlError(8144, parts[-1])
         formal = by_name[argument.name] if argument.name else procedure.parameters[index]
         output = argument.output and formal.output
-        arguments.append((Deduction(name, read_type(formal.type, 1), is_written=output), formal.name))
+        arguments.append((Deduction(name, parse_sql_type(formal.type, 1), is_written=output), formal.name))
     return arguments
 
 
@@ -203,17 +207,17 @@ _SHARED_NAMES: Final = """
 system_type_id system_type_name max_length precision scale is_xml_document is_case_sensitive is_fixed_length_clr_type
 tds_type_id tds_length
 """
-_SHARED: Final = tuple(_SHARED_NAMES.split())
+_SHARED_COLUMNS: Final = tuple(_SHARED_NAMES.split())
 """Columns that sp_describe_first_result_set has, too."""
 
 
-def _build_row(ordinal: int, name: str, deduction: Deduction, formal: str) -> dict[str, Scalar]:
+def _build_row(ordinal: int, name: str, deduction: Deduction, formal_parameter: str) -> dict[str, Scalar]:
     column = first_result.describe_column(ordinal, name, str(deduction.kind))
     return {
         "parameter_ordinal": ordinal,
         "name": name,
-        **{f"suggested_{key}": column[key] for key in _SHARED},
+        **{f"suggested_{key}": column[key] for key in _SHARED_COLUMNS},
         "suggested_is_input": int(deduction.is_read),
         "suggested_is_output": int(deduction.is_written),
-        "formal_parameter_name": formal or None,
+        "formal_parameter_name": formal_parameter or None,
     }

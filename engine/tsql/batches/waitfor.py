@@ -52,7 +52,7 @@ def _parse_delay(value: Scalar) -> int:
     return round((hours * 3600 + minutes * 60 + seconds + fraction) * TICKS_PER_S)
 
 
-LOOK_TICKS_MAX: Final = 10
+POLL_TICKS_MAX: Final = 10
 """Maximum number of ticks between two checks of a wait. Assumed: a tenth of a second."""
 
 
@@ -61,4 +61,4 @@ def compute_next_poll_tick(tick: int, since_tick: int) -> int:
 
     Checks become less frequent during a long wait.
     """
-    return tick + max(1, min(LOOK_TICKS_MAX, (tick - since_tick) // 4))
+    return tick + max(1, min(POLL_TICKS_MAX, (tick - since_tick) // 4))

@@ -12,13 +12,13 @@ from typing import Any, Final, Generic, TypeVar
 from engine.messages import SqlError
 from engine.model import World
 
-BURST: Final = 16_000
+BURST_WORK: Final = 16_000
 """Work units that are allowed in one tick after an idle time, at 60 frames per second. Assumed."""
 
-BACKLOG_MAX: Final = 320_000
+BACKLOG_WORK_MAX: Final = 320_000
 """Maximum work units that new submissions can queue while the clock is paused. Assumed: 20 bursts."""
 
-TURN: Final = 6_000
+TURN_WORK: Final = 6_000
 """Maximum work units of one turn of a submission, after which other windows have their turn. Assumed."""
 
 TURN_TICKS: Final = 5
@@ -27,10 +27,10 @@ TURN_TICKS: Final = 5
 The interval prevents an endless loop from blocking other work.
 """
 
-DRAIN_PER_TICK: Final = 3_000
+WORK_PER_TICK: Final = 3_000
 """Work units per tick that all windows together can use in the long term. Assumed: a third of a core."""
 
-STATEMENT_MAX: Final = 250_000
+STATEMENT_WORK_MAX: Final = 250_000
 """Maximum work units of one statement, including views and linked servers. More raises 8624.
 
 Assumed: twice the work of the largest system query without a condition.
@@ -58,29 +58,29 @@ class Meter:
     All computations of the turn share the meter.
     """
 
-    def __init__(self, allowance: int = STATEMENT_MAX) -> None:
+    def __init__(self, allowance: int = STATEMENT_WORK_MAX) -> None:
         self.spent = 0
         self.allowance = allowance
-        self.ceiling = STATEMENT_MAX
+        self.statement_limit = STATEMENT_WORK_MAX
         """Value of `spent` at which the running statement reaches its limit."""
-        self.effort = 0
+        self.sqlite_work = 0
         """Work units of SQLite for the running statement (scratch.py)."""
         self.nesting = 0
         """Number of views and linked servers that enclose the running code."""
 
     @property
-    def exhausted(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Return whether the work allowance of this turn is used up."""
         return self.spent >= self.allowance
 
     @property
     def is_over_budget(self) -> bool:
         """Return whether the statement has exceeded its limit."""
-        return self.spent > self.ceiling
+        return self.spent > self.statement_limit
 
     def begin_statement(self) -> None:
         """Begin the count of a new statement, which may use STATEMENT_MAX units."""
-        self.ceiling, self.effort = self.spent + STATEMENT_MAX, 0
+        self.statement_limit, self.sqlite_work = self.spent + STATEMENT_WORK_MAX, 0
 
     def count_units(self, units: int) -> None:
         """Add units of work without a limit."""
@@ -94,12 +94,12 @@ class Meter:
 
     def charge_estimate(self, units: int) -> None:
         """Add estimated units, but at most half of the statement's remaining units."""
-        self.spent += max(0, min(units, (self.ceiling - self.spent) // 2))
+        self.spent += max(0, min(units, (self.statement_limit - self.spent) // 2))
 
-    def charge_translation(self, units: int) -> None:
+    def charge_compilation(self, units: int) -> None:
         """Add the units for compiling a query. Outside views, they do not count toward the statement's limit."""
         if not self.nesting:
-            self.ceiling += units
+            self.statement_limit += units
         self.charge_units(units)
 
     def enter_view(self) -> None:
@@ -155,7 +155,7 @@ class ResumableComputation(Generic[T]):
 
     def get_result(self) -> T:
         """Complete the computation and return its result. Raises the exception of *steps*, if any."""
-        while not self.continue_to(self.spent + TURN):
+        while not self.continue_to(self.spent + TURN_WORK):
             pass
         if self._problem is not None:
             raise self._problem.with_traceback(None)
@@ -173,14 +173,14 @@ class ResultCache(Generic[T]):
         self._used = 0
         self._entries: OrderedDict[object, tuple[T, int]] = OrderedDict()
 
-    def get(self, key: object, length: int, make: Callable[[], T]) -> T:
-        """Return the cached result for *key*, or compute it with *make*. *length*: characters in the key."""
+    def get(self, key: object, length: int, compute: Callable[[], T]) -> T:
+        """Return the cached result for *key*, or compute it with *compute*. *length*: characters in the key."""
         cached_result = self._entries.get(key)
         if cached_result is not None:
             self._entries.move_to_end(key)
             return cached_result[0]
-        result = make()
-        weight = length + WEIGHT_LEAST
+        result = compute()
+        weight = length + RESULT_OVERHEAD_CHARACTERS
         self._entries[key] = result, weight
         self._used += weight
         while self._used > self._room and len(self._entries) > 1:
@@ -197,46 +197,48 @@ class ResultCache(Generic[T]):
 def cache_by_text(characters: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]:
     """Build a decorator that caches the results of a function of one text. *characters*: limit of the cache."""
 
-    def decorated(function: Callable[[str], T]) -> Callable[[str], T]:
+    def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
         result_cache: ResultCache[T] = ResultCache(characters)
         return wraps(function)(lambda text: result_cache.get(text, len(text), lambda: function(text)))
 
-    return decorated
+    return decorate
 
 
-WEIGHT_LEAST: Final = 200
+RESULT_OVERHEAD_CHARACTERS: Final = 200
 """Number of characters that the cache adds to each text for the memory of its result."""
 
 
 # --- distribution of the work of each tick ----------------------------------------------------------
 
 
-def compute_allowance(world: World, *, new_submission: bool, booked: bool, remote: bool = False) -> int:
+def compute_work_allowance(
+    world: World, *, is_new: bool, has_booked_turn: bool, is_remote: bool = False
+) -> int:
     """Return the work units that a submission may use now. At 0 or less, it must wait for its turn.
 
-    *new_submission*: the submission was just sent. *booked*: this is its booked turn. *remote*: a program has
+    *is_new*: the submission was just sent. *has_booked_turn*: this is its booked turn. *is_remote*: a program has
     sent the
     submission and waits for the response. The host receives such submissions and therefore limits their
     number.
     """
-    if booked:
-        return TURN
-    if new_submission and remote:
-        return BURST
-    backlog = max(0, world.sql_work - world.tick * DRAIN_PER_TICK)
-    if new_submission and backlog < BACKLOG_MAX:
-        return BURST
-    return BURST - backlog
+    if has_booked_turn:
+        return TURN_WORK
+    if is_new and is_remote:
+        return BURST_WORK
+    backlog = max(0, world.sql_work - world.tick * WORK_PER_TICK)
+    if is_new and backlog < BACKLOG_WORK_MAX:
+        return BURST_WORK
+    return BURST_WORK - backlog
 
 
-def record_work(world: World, units: int, booked: bool) -> None:
-    """Record work units that were used at this tick. *booked*: a booked turn had reserved them."""
-    before = world.sql_work - TURN if booked else world.sql_work
-    world.sql_work = max(before, world.tick * DRAIN_PER_TICK) + units
+def record_work(world: World, units: int, has_booked_turn: bool) -> None:
+    """Record work units that were used at this tick. *has_booked_turn*: a booked turn had reserved them."""
+    before = world.sql_work - TURN_WORK if has_booked_turn else world.sql_work
+    world.sql_work = max(before, world.tick * WORK_PER_TICK) + units
 
 
 def book_turn(world: World) -> int:
     """Reserve a turn after all booked turns. Return its tick."""
-    world.sql_work = max(world.sql_work, world.tick * DRAIN_PER_TICK) + TURN
-    delay_ticks = -(-(world.sql_work - BURST) // DRAIN_PER_TICK)
+    world.sql_work = max(world.sql_work, world.tick * WORK_PER_TICK) + TURN_WORK
+    delay_ticks = -(-(world.sql_work - BURST_WORK) // WORK_PER_TICK)
     return max(delay_ticks, world.tick + TURN_TICKS)

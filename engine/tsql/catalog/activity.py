@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from engine import arithmetic
 from engine.availability import replicas
-from engine.constants import ENTERPRISE, TICKS_PER_S
+from engine.constants import ENTERPRISE_EDITIONS, TICKS_PER_S
 from engine.flow import compute_redo_threads
 from engine.model import DatabaseCopy
 from engine.protocol import groups
@@ -19,7 +19,7 @@ from engine.tsql.batches.data import get_batch_text
 from engine.tsql.catalog import locks
 from engine.tsql.catalog.security import find_user_id
 from engine.tsql.catalog.sessions import (
-    SYSTEM,
+    SYSTEM_THREADS,
     build_option_columns,
     build_request_times,
     compute_text_handle,
@@ -58,7 +58,7 @@ def _count_redo_threads(context: Context) -> int:
 
     SQL Server 2005 has one on any machine. Later versions follow the published formula.
     """
-    enterprise = context.server.edition in ENTERPRISE
+    enterprise = context.server.edition in ENTERPRISE_EDITIONS
     return compute_redo_threads(context.computer.cores, enterprise) if context.version >= 2008 else 1
 
 
@@ -74,7 +74,7 @@ def _build_background_row(context: Context, spid: int, wait: str, database_id: i
 
 
 def _list_requests(context: Context) -> Iterable[Record]:
-    for spid, status, command, wait in SYSTEM:
+    for spid, status, command, wait in SYSTEM_THREADS:
         yield {
             **_build_background_row(context, spid, wait or "", 0),
             "status": status,
@@ -83,7 +83,7 @@ def _list_requests(context: Context) -> Iterable[Record]:
         }
     yield from _list_mirroring_requests(context)
     yield from list_application_requests(context)
-    waits = locks.find_waits(context)
+    waits = locks.find_current_waits(context)
     for name, session in context.list_sessions():
         running = context.world.batches.get(name)
         is_own_session = session.spid == context.session.spid
@@ -103,7 +103,7 @@ def _list_requests(context: Context) -> Iterable[Record]:
             "database_id": context.find_database_id(session.database),
             "user_id": find_user_id(replace(context, session=session)),
             "wait_type": current_wait.type if current_wait is not None else None,
-            "wait_time": current_wait.ms if current_wait is not None else 0,
+            "wait_time": current_wait.duration_ms if current_wait is not None else 0,
             "last_wait_type": current_wait.type if current_wait is not None else "MISCELLANEOUS",
             "wait_resource": current_wait.resource if current_wait is not None else "",
             "blocking_session_id": current_wait.blocker if current_wait is not None else 0,
@@ -119,7 +119,7 @@ register_view("sys.dm_exec_requests", _list_requests)
 
 # --- waits -----------------------------------------------------------------------------------------------
 
-_BENIGN: Final = (
+_IDLE_WAITS: Final = (
     "CHECKPOINT_QUEUE", "DIRTY_PAGE_POLL", "FT_IFTS_SCHEDULER_IDLE_WAIT", "LAZYWRITER_SLEEP",
     "LOGMGR_QUEUE", "REQUEST_FOR_DEADLOCK_SEARCH", "SLEEP_TASK", "SQLTRACE_BUFFER_FLUSH", "XE_TIMER_EVENT",
 )  # fmt: skip
@@ -132,7 +132,7 @@ LCK_M_IS LCK_M_IX LCK_M_S LCK_M_SCH_M LCK_M_SCH_S LCK_M_U LCK_M_X LOGBUFFER MSQL
 PAGEIOLATCH_SH PAGEIOLATCH_UP PAGELATCH_EX PAGELATCH_SH PAGELATCH_UP PREEMPTIVE_OS_WRITEFILE RESOURCE_SEMAPHORE
 RESOURCE_SEMAPHORE_QUERY_COMPILE SOS_SCHEDULER_YIELD THREADPOOL TRACEWRITE WAITFOR WRITELOG
 """
-_IDLE_GROUPS: Final = ("HADR_CLUSAPI_CALL", "HADR_LOGCAPTURE_WAIT", "HADR_NOTIFICATION_DEQUEUE",
+_IDLE_GROUP_WAITS: Final = ("HADR_CLUSAPI_CALL", "HADR_LOGCAPTURE_WAIT", "HADR_NOTIFICATION_DEQUEUE",
                        "HADR_TIMER_TASK", "HADR_WORK_QUEUE")  # fmt: skip
 """Wait types of idle threads of availability groups. These threads exist if the feature is enabled."""
 _GROUP_WAITS: Final = """
@@ -141,11 +141,11 @@ HADR_SYNCHRONIZING_THROTTLE HADR_TRANSPORT_FLOW_CONTROL PARALLEL_REDO_DRAIN_WORK
 PARALLEL_REDO_LOG_CACHE PARALLEL_REDO_TRAN_LIST PARALLEL_REDO_TRAN_TURN PARALLEL_REDO_WORKER_SYNC
 PARALLEL_REDO_WORKER_WAIT_WORK REDO_THREAD_PENDING_WORK REDO_THREAD_SYNC
 """
-_UNKNOWN: Final = frozenset(_GROUP_WAITS.split())
+_UNSIMULATED_WAITS: Final = frozenset(_GROUP_WAITS.split())
 """Wait types of availability groups that the flow does not model. Their values are NULL. Documented names."""
-_WAITS_2012: Final = frozenset({"HADR_SYNC_COMMIT", *_IDLE_GROUPS, *_UNKNOWN})
+_WAITS_2012: Final = frozenset({"HADR_SYNC_COMMIT", *_IDLE_GROUP_WAITS, *_UNSIMULATED_WAITS})
 """Wait types that exist since SQL Server 2012."""
-_WAITS: Final = tuple(sorted({*_BENIGN, *_SCRIPT_WAITS.split(), *_WAITS_2012}))
+_WAIT_TYPES: Final = tuple(sorted({*_IDLE_WAITS, *_SCRIPT_WAITS.split(), *_WAITS_2012}))
 """Wait types that monitoring scripts read. Documented [DOC: sys.dm_os_wait_stats]."""
 
 
@@ -159,42 +159,45 @@ def _list_waits(context: Context) -> Iterable[Record]:
     Waits of idle threads increase with time, WRITELOG and DBMIRROR_DBM_EVENT with commits.
     """
     up_ms = 1000.0 * compute_uptime_s(context)
-    grown: dict[str, tuple[float, float]] = {}
+    values_by_wait: dict[str, tuple[float, float]] = {}
     threads = sum(1 for _ in _list_mirroring_requests(context))
     if threads:
-        grown["DBMIRROR_EVENTS_QUEUE"] = (up_ms / 1000.0 * threads, up_ms * threads)
-        grown["DBMIRROR_WORKER_QUEUE"] = (up_ms / 60_000.0 * threads, up_ms)
-        grown["DBMIRROR_DBM_MUTEX"] = (up_ms / 1000.0, up_ms)
+        values_by_wait["DBMIRROR_EVENTS_QUEUE"] = (up_ms / 1000.0 * threads, up_ms * threads)
+        values_by_wait["DBMIRROR_WORKER_QUEUE"] = (up_ms / 60_000.0 * threads, up_ms)
+        values_by_wait["DBMIRROR_DBM_MUTEX"] = (up_ms / 1000.0, up_ms)
     all_loads = measure_all_loads(context)
     work = [copy_load for _, copy_load in all_loads]
     commits = arithmetic.add_in_order(copy_load.commits for copy_load in work)
-    starved_ms = arithmetic.add_in_order(copy_load.starved_ms for copy_load in work)
-    grown["THREADPOOL"] = (starved_ms / THREADPOOL_WAIT_MS, starved_ms)
-    grown["WRITELOG"] = (
+    starved_ms = arithmetic.add_in_order(copy_load.worker_wait_ms for copy_load in work)
+    values_by_wait["THREADPOOL"] = (starved_ms / THREADPOOL_WAIT_MS, starved_ms)
+    values_by_wait["WRITELOG"] = (
         commits,
         arithmetic.add_in_order(
-            copy_load.log_write_ms * _compute_waiting_share(copy_load) for copy_load in work
+            copy_load.log_write_ms * _compute_commit_share(copy_load) for copy_load in work
         ),
     )
     for name, grouped in (("DBMIRROR_DBM_EVENT", False), ("HADR_SYNC_COMMIT", True)):
         waited = [
             copy_load
             for copy, copy_load in all_loads
-            if (copy.availability.guid is not None) is grouped and copy_load.delay_ms
+            if (copy.availability.guid is not None) is grouped and copy_load.commit_delay_ms
         ]
         count = arithmetic.add_in_order(copy_load.commits for copy_load in waited)
-        grown[name] = (count, arithmetic.add_in_order(copy_load.delay_ms for copy_load in waited))
+        values_by_wait[name] = (
+            count,
+            arithmetic.add_in_order(copy_load.commit_delay_ms for copy_load in waited),
+        )
     if replicas.is_always_on_enabled(context.world, context.session.server):
-        grown.update(dict.fromkeys(_IDLE_GROUPS, (up_ms / 1000.0, up_ms)))
-    for name in _BENIGN:
-        grown[name] = (up_ms / 1000.0, up_ms)
-    for name in _WAITS:
+        values_by_wait.update(dict.fromkeys(_IDLE_GROUP_WAITS, (up_ms / 1000.0, up_ms)))
+    for name in _IDLE_WAITS:
+        values_by_wait[name] = (up_ms / 1000.0, up_ms)
+    for name in _WAIT_TYPES:
         if name in _WAITS_2012 and context.version < 2012:
             continue
-        if name in _UNKNOWN and name not in grown:
+        if name in _UNSIMULATED_WAITS and name not in values_by_wait:
             yield {"wait_type": name}
             continue
-        count, total_ms = grown.get(name, (0.0, 0.0))
+        count, total_ms = values_by_wait.get(name, (0.0, 0.0))
         total_ms = (
             total_ms if count >= 1.0 else 0.0
         )  # a wait and its time count only after the wait has ended
@@ -207,9 +210,9 @@ def _list_waits(context: Context) -> Iterable[Record]:
         }
 
 
-def _compute_waiting_share(work: CopyLoad) -> float:
+def _compute_commit_share(load: CopyLoad) -> float:
     """Return the share of the log writes for which a commit waits."""
-    return work.commits / work.log_writes if work.log_writes else 0.0
+    return load.commits / load.log_writes if load.log_writes else 0.0
 
 
 register_view("sys.dm_os_wait_stats", _list_waits)
@@ -267,13 +270,13 @@ WINDOWS_KB: Final = 4 * 2**20
 FIXED_MEMORY_KB: Final = 512 * 2**10
 """Memory of the instance that does not contain database pages. Assumed."""
 PAGE_KB: Final = 8
-PAGES_A_WRITE: Final = 16
+PAGES_PER_WRITE: Final = 16
 """Number of pages in one write of a checkpoint. A write may have up to 32 pages [DOC: writing pages].
 Assumed.
 """
 DATA_WRITE_MS: Final = 4.0
 """Duration of one write to a data file on a healthy disk. Assumed."""
-LOCKS_A_TRANSACTION: Final = 12
+LOCKS_PER_TRANSACTION: Final = 12
 """Number of locks of one transaction on the tables, pages and rows that it changes. Assumed."""
 
 
@@ -289,9 +292,9 @@ class CopyLoad(Struct, frozen=True):
     data_write_ms: float = 0.0
     core_s: float = 0.0
     """Processor time in core seconds."""
-    delay_ms: float = 0.0
+    commit_delay_ms: float = 0.0
     """Total time that commits have waited for another copy."""
-    starved_ms: float = 0.0
+    worker_wait_ms: float = 0.0
     """Total time that requests have waited for a worker thread."""
 
 
@@ -314,12 +317,15 @@ def measure_copy_load(context: Context, copy: DatabaseCopy) -> CopyLoad:
         log_kb=position.flushed_kb,
         log_write_ms=writes * setup.site.log_write_ms * max(1.0, setup.log_disk_factor),
         pages_written=totals.pages_written,
-        data_write_ms=totals.pages_written / PAGES_A_WRITE * DATA_WRITE_MS * max(1.0, setup.data_disk_factor),
+        data_write_ms=totals.pages_written
+        / PAGES_PER_WRITE
+        * DATA_WRITE_MS
+        * max(1.0, setup.data_disk_factor),
         core_s=totals.core_s,
-        delay_ms=1000.0 * totals.waiting_s
+        commit_delay_ms=1000.0 * totals.waiting_s
         if groups.get_policy(copy).has_waiting_commits(context.world, copy)
         else 0.0,
-        starved_ms=1000.0 * flow.measure_worker_wait_s(copy.source),
+        worker_wait_ms=1000.0 * flow.measure_worker_wait_s(copy.source),
     )
 
 
@@ -334,7 +340,7 @@ def _measure_received_load(context: Context, stream: int) -> CopyLoad:
         log_kb=log_kb,
         log_write_ms=writes * setup.site.log_write_ms * max(1.0, setup.target_log_disk_factor),
         pages_written=totals.pages_written,
-        data_write_ms=totals.pages_written / PAGES_A_WRITE * DATA_WRITE_MS * slow,
+        data_write_ms=totals.pages_written / PAGES_PER_WRITE * DATA_WRITE_MS * slow,
         core_s=totals.core_s,
     )
 
@@ -349,12 +355,12 @@ def compute_uptime_s(context: Context) -> float:
     return max(0.0, (context.world.tick - context.server.started_tick) / TICKS_PER_S)
 
 
-def sum_core_s(works: Iterable[CopyLoad]) -> float:
+def get_instance_core_s(loads: Iterable[CopyLoad]) -> float:
     """Return the processor time of the instance in core seconds.
 
     The flow reports the time of the whole instance for each copy.
     """
-    return max((work.core_s for work in works), default=0.0)
+    return max((work.core_s for work in loads), default=0.0)
 
 
 def compute_target_memory_kb(context: Context, max_server_memory_mb: int) -> int:

@@ -28,16 +28,16 @@ from engine.tsql.catalog import mirroring
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import Record, register_view
 
-HEALTH: Final = ("NOT_HEALTHY", "PARTIALLY_HEALTHY", "HEALTHY")
+HEALTH_DESCRIPTIONS: Final = ("NOT_HEALTHY", "PARTIALLY_HEALTHY", "HEALTHY")
 """Descriptions of synchronization_health by number."""
-PREFERENCES: Final = ("PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
+BACKUP_PREFERENCES: Final = ("PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
 """Values of automated_backup_preference by number."""
 _PRIMARY_CONNECTIONS: Final = {"ALL": 2, "READ_WRITE": 3}
 """Keyword for connections in the primary role -> number. [DOC: availability group views]"""
 _SECONDARY_CONNECTIONS: Final = {"NO": 0, "READ_ONLY": 1, "ALL": 2}
 """Keyword for connections in the secondary role -> number. [DOC: availability group views]"""
 
-SMALL_KB: Final = 1.0
+SENT_TOLERANCE_KB: Final = 1.0
 """Send queue in KB below which all log is considered sent."""
 
 
@@ -89,7 +89,7 @@ def build_group_row(group: AvailabilityGroup) -> Record:
         "resource_group_id": make_unique_id("role", group.guid).lower(),
         "failure_condition_level": group.failure_condition_level,
         "health_check_timeout": group.health_check_timeout_ms,
-        "automated_backup_preference": PREFERENCES.index(preference),
+        "automated_backup_preference": BACKUP_PREFERENCES.index(preference),
         "automated_backup_preference_desc": preference,
         "basic_features": int(group.basic),
         "db_failover": int(group.db_failover),

@@ -14,7 +14,7 @@ from engine.tsql.batches import objects
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import VIEWS, Record
-from engine.tsql.scalars.types import FIXED_LENGTHS, SqlType, digits_of, read_type
+from engine.tsql.scalars.types import FIXED_LENGTHS, SqlType, get_precision_and_scale, parse_sql_type
 
 TYPE_IDS: Final = {
     "image": 34, "text": 35, "uniqueidentifier": 36, "date": 40, "time": 41, "datetime2": 42, "datetimeoffset": 43,
@@ -29,10 +29,12 @@ TYPE_IDS: Final = {
 def build_type_record(type_text: str) -> Record:
     """Return the columns that describe a T-SQL type, in views such as sys.columns and sys.types."""
     try:
-        kind = read_type(type_text, 1)
+        kind = parse_sql_type(type_text, 1)
     except SqlError:
         kind = SqlType("sql_variant")
-    precision, scale = digits_of(kind) if kind.is_number and kind.name != "bit" else _get_clock_digits(kind)
+    precision, scale = (
+        get_precision_and_scale(kind) if kind.is_number and kind.name != "bit" else _get_datetime_digits(kind)
+    )
     if kind.name in ("float", "real"):
         precision, scale = (53 if kind.name == "float" else 24), 0
     length = kind.length * 2 if kind.name in ("nchar", "nvarchar") and kind.length > 0 else kind.length
@@ -42,7 +44,7 @@ def build_type_record(type_text: str) -> Record:
     return {
         "system_type_id": number,
         "user_type_id": 256 if type_text.strip("[]").lower() == "sysname" else number,
-        "max_length": _POINTERS.get(kind.name)
+        "max_length": _POINTER_LENGTHS.get(kind.name)
         or length
         or (size if kind.name == "numeric" else _get_fixed_length(kind)),
         "precision": precision,
@@ -55,10 +57,12 @@ def build_type_record(type_text: str) -> Record:
         ),
         "DATETIME_PRECISION": _get_fraction_digits(kind),
         "NUMERIC_PRECISION_RADIX": _get_radix(kind),
-        "CHARACTER_MAXIMUM_LENGTH": _LONGEST.get(kind.name, kind.length)
+        "CHARACTER_MAXIMUM_LENGTH": _LENGTH_LIMITS.get(kind.name, kind.length)
         if kind.is_text or kind.is_binary
         else None,
-        "CHARACTER_OCTET_LENGTH": (2**31 - 1 - (kind.name == "ntext") if kind.name in _LONGEST else length)
+        "CHARACTER_OCTET_LENGTH": (
+            2**31 - 1 - (kind.name == "ntext") if kind.name in _LENGTH_LIMITS else length
+        )
         if kind.is_text or kind.is_binary
         else None,
         "NUMERIC_PRECISION": precision if kind.is_number and kind.name != "bit" else None,
@@ -80,15 +84,15 @@ def _get_fixed_length(kind: SqlType) -> int:
     return FIXED_LENGTHS.get(kind.name, -1)
 
 
-_POINTERS: Final = {**dict.fromkeys(("text", "ntext", "image"), 16), "sql_variant": 8016}
+_POINTER_LENGTHS: Final = {**dict.fromkeys(("text", "ntext", "image"), 16), "sql_variant": 8016}
 """Name of a type -> max_length. For text types, this is the length of the pointer to the value."""
-_LONGEST: Final = {"text": 2**31 - 1, "ntext": 2**30 - 1, "image": 2**31 - 1}
+_LENGTH_LIMITS: Final = {"text": 2**31 - 1, "ntext": 2**30 - 1, "image": 2**31 - 1}
 """Name of a type -> maximum number of characters or bytes in a value."""
 _WIDE_TEXTS: Final = frozenset({"nchar", "nvarchar", "ntext", "sysname"})
 """Text types with two bytes per character."""
-_MOMENTS: Final = {"datetime": (23, 3), "smalldatetime": (16, 0), "date": (10, 0)}
+_DATETIME_DIGITS: Final = {"datetime": (23, 3), "smalldatetime": (16, 0), "date": (10, 0)}
 """Date or time type -> (precision, scale) in sys.columns. Documented [DOC: sys.types]."""
-_BEFORE_FRACTION: Final = {"time": 8, "datetime2": 19, "datetimeoffset": 26}
+_WHOLE_SECOND_PRECISION: Final = {"time": 8, "datetime2": 19, "datetimeoffset": 26}
 """Date or time type -> precision without fractional seconds."""
 
 
@@ -103,16 +107,16 @@ def _get_fraction_digits(kind: SqlType) -> int | None:
 
     Documented [DOC: each view].
     """
-    if kind.name in _MOMENTS:
-        return _MOMENTS[kind.name][1]
-    return kind.scale if kind.name in _BEFORE_FRACTION else None
+    if kind.name in _DATETIME_DIGITS:
+        return _DATETIME_DIGITS[kind.name][1]
+    return kind.scale if kind.name in _WHOLE_SECOND_PRECISION else None
 
 
-def _get_clock_digits(kind: SqlType) -> tuple[int, int]:
+def _get_datetime_digits(kind: SqlType) -> tuple[int, int]:
     """Return (precision, scale) of a date or time type in sys.columns."""
-    if kind.name in _BEFORE_FRACTION:
-        return _BEFORE_FRACTION[kind.name] + (kind.scale + 1 if kind.scale else 0), kind.scale
-    return _MOMENTS.get(kind.name, (1, 0) if kind.name == "bit" else (0, 0))
+    if kind.name in _WHOLE_SECOND_PRECISION:
+        return _WHOLE_SECOND_PRECISION[kind.name] + (kind.scale + 1 if kind.scale else 0), kind.scale
+    return _DATETIME_DIGITS.get(kind.name, (1, 0) if kind.name == "bit" else (0, 0))
 
 
 # --- tables and views of the product in master and msdb, as objects with columns [DOC: system tables] -----
@@ -131,7 +135,7 @@ _SHIPPED_VIEWS: Final = re.compile(
 )
 
 
-BUILT: Final = {
+BUILD_TIMES: Final = {
     2005: "2005-10-14 01:36:15.910", 2008: "2008-07-09 16:19:59.477", 2012: "2012-02-10 20:15:58.693",
     2014: "2014-02-20 20:48:35.270", 2016: "2016-04-30 00:44:20.000", 2017: "2017-08-22 19:38:02.290",
     2019: "2019-09-24 14:21:42.270", 2022: "2022-10-08 06:32:45.927",
@@ -149,7 +153,7 @@ def _load_base_tables() -> tuple[dict[str, str], ...]:
 
 def list_base_objects(database: str, version: int) -> Iterator[Record]:
     """Yield the system base tables and predefined queues of a database. [DOC: system base tables]."""
-    built = BUILT[max(year for year in BUILT if year <= version)]
+    built = BUILD_TIMES[max(year for year in BUILD_TIMES if year <= version)]
     for row in _load_base_tables():
         if row["database"] in ("", database.lower()):
             number, schema_id = int(row["object_id"]), 1 if row["type"] == "SQ" else 4

@@ -11,7 +11,7 @@ from engine.tsql.batches import ledger_tables
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, register_view
 
-_TEXT: Final = (
+_OPTION_TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("configurations.txt").read_text(encoding="utf-8")
 )
 """One option per line: ID, name, first version or (negative) last version; minimum, maximum, default; flags
@@ -38,7 +38,7 @@ class Option(Struct, frozen=True):
 def list_options(version: int) -> tuple[Option, ...]:
     """Return the options of a version in the order of their IDs."""
     option_list = []
-    for line in _TEXT.strip().split("\n"):
+    for line in _OPTION_TEXT.strip().split("\n"):
         head, minimum, maximum, default, marks, description = line.split("|")
         number, name = head.split(" ", 1)
         name, _, edge = name.rpartition(" ") if name[-4:].isdigit() else (name, "", "2005")
@@ -53,7 +53,7 @@ def get_option_value(context: Context, name: str) -> int:
     """Return the value of an option that is in use."""
     if name == "max worker threads":
         return context.server.max_worker_threads
-    return _set_value(context, name, "in_use")
+    return _get_stored_value(context, name, "in_use")
 
 
 def get_configured_value(context: Context, name: str) -> int:
@@ -62,7 +62,7 @@ def get_configured_value(context: Context, name: str) -> int:
     return get_option_value(context, name) if row is None else int(str(row["value"]))
 
 
-def _set_value(context: Context, name: str, column: Literal["value", "in_use"]) -> int:
+def _get_stored_value(context: Context, name: str, column: Literal["value", "in_use"]) -> int:
     """Return the configured value or the value in use of an option (*column*)."""
     row = ledger_tables.OPTIONS.find_row(context.world, context.server.name, "name", name)
     default = next(option.default for option in list_options(context.version) if option.name == name)

@@ -17,7 +17,7 @@ from engine.protocol import connections, groups
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog import group_counters
 from engine.tsql.catalog.activity import (
-    LOCKS_A_TRANSACTION,
+    LOCKS_PER_TRANSACTION,
     PAGE_KB,
     CopyLoad,
     compute_target_memory_kb,
@@ -53,7 +53,7 @@ def _list_instance_counters() -> Iterable[tuple[str, str, str, int, int, int]]:
             yield head, name, instance, kinds[kind], int(first_version or 2005), int(last_version or 9999)
 
 
-INSTANCE: Final = tuple(_list_instance_counters())
+INSTANCE_COUNTERS: Final = tuple(_list_instance_counters())
 """Counters of the instance: (object, name, instance, type, first version, last version).
 
 Documented [DOC: Use SQL Server Objects]. Counters of work that is not simulated (scans, latches, compilations
@@ -61,24 +61,24 @@ Documented [DOC: Use SQL Server Objects]. Counters of work that is not simulated
 stay 0.
 """
 
-_COUNTERS_2008: Final = 2008
+_VERSION_2008: Final = 2008
 """First version that has the mirroring counters added in SQL Server 2008."""
-_MIRRORING: Final = (
+_MIRRORING_COUNTERS: Final = (
     # name, type, first version
     ("Bytes Received/sec", TOTAL, 2005),
     ("Bytes Sent/sec", TOTAL, 2005),
     ("Log Bytes Received/sec", TOTAL, 2005),
-    ("Log Bytes Redone from Cache/sec", TOTAL, _COUNTERS_2008),
-    ("Log Bytes Sent from Cache/sec", TOTAL, _COUNTERS_2008),
+    ("Log Bytes Redone from Cache/sec", TOTAL, _VERSION_2008),
+    ("Log Bytes Sent from Cache/sec", TOTAL, _VERSION_2008),
     ("Log Bytes Sent/sec", TOTAL, 2005),
-    ("Log Compressed Bytes Rcvd/sec", TOTAL, _COUNTERS_2008),
-    ("Log Compressed Bytes Sent/sec", TOTAL, _COUNTERS_2008),
-    ("Log Harden Time (ms)", TOTAL, _COUNTERS_2008),
-    ("Log Remaining for Undo KB", GAUGE, _COUNTERS_2008),
-    ("Log Scanned for Undo KB", GAUGE, _COUNTERS_2008),
-    ("Log Send Flow Control Time (ms)", TOTAL, _COUNTERS_2008),
+    ("Log Compressed Bytes Rcvd/sec", TOTAL, _VERSION_2008),
+    ("Log Compressed Bytes Sent/sec", TOTAL, _VERSION_2008),
+    ("Log Harden Time (ms)", TOTAL, _VERSION_2008),
+    ("Log Remaining for Undo KB", GAUGE, _VERSION_2008),
+    ("Log Scanned for Undo KB", GAUGE, _VERSION_2008),
+    ("Log Send Flow Control Time (ms)", TOTAL, _VERSION_2008),
     ("Log Send Queue KB", GAUGE, 2005),
-    ("Mirrored Write Transactions/sec", TOTAL, _COUNTERS_2008),
+    ("Mirrored Write Transactions/sec", TOTAL, _VERSION_2008),
     ("Pages Sent/sec", TOTAL, 2005),
     ("Receives/sec", TOTAL, 2005),
     ("Redo Bytes/sec", TOTAL, 2005),
@@ -91,7 +91,7 @@ _MIRRORING: Final = (
 memory.
 """
 
-_DATABASES: Final = (
+_ALL_DATABASE_COUNTERS: Final = (
     # name, type, first and last version
     ("Active Transactions", GAUGE, 2005, 9999),
     ("Backup/Restore Throughput/sec", TOTAL, 2005, 9999),
@@ -221,7 +221,7 @@ def _list_counters(context: Context) -> Iterable[Record]:
         if copy.group_kind == "mirroring"
     }
     for database, values in _add_total_instance(mirrored).items() if mirrored else ():
-        for name, kind, first_version in _MIRRORING:
+        for name, kind, first_version in _MIRRORING_COUNTERS:
             if first_version <= context.version:
                 yield _build_record("Database Mirroring", name, database, values.get(name, 0.0), kind)
     for row in group_counters.list_counters(context):
@@ -237,11 +237,11 @@ def _list_counters(context: Context) -> Iterable[Record]:
                 "Percent Log Used": used,
             }
     for database, values in _add_total_instance(databases).items():
-        for name, kind, first_version, last_version in _DATABASES:
+        for name, kind, first_version, last_version in _ALL_DATABASE_COUNTERS:
             if first_version <= context.version <= last_version:
                 yield _build_record("Databases", name, database, values.get(name, 0.0), kind)
     values = _read_instance_values(context, [copy_load for _, copy_load in work])
-    for group, name, instance, kind, first_version, last_version in INSTANCE:
+    for group, name, instance, kind, first_version, last_version in INSTANCE_COUNTERS:
         if first_version <= context.version <= last_version:
             yield _build_record(group, name, instance, values.get(f"{group}:{name}", 0.0), kind)
 
@@ -274,7 +274,7 @@ def _read_instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[st
         "General Statistics:User Connections": users,
         "General Statistics:Logical Connections": users,
         "General Statistics:Logins/sec": users,
-        "Locks:Lock Requests/sec": commits * LOCKS_A_TRANSACTION,
+        "Locks:Lock Requests/sec": commits * LOCKS_PER_TRANSACTION,
         "Memory Manager:Database Cache Memory (KB)": pages * PAGE_KB,
         "Memory Manager:Stolen Server Memory (KB)": held_kb - pages * PAGE_KB,
         "Memory Manager:Maximum Workspace Memory (KB)": target_kb * 3 // 4,
@@ -288,7 +288,7 @@ def _read_instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[st
     }
 
 
-_OF_MIRRORING: Final = frozenset(
+_SIMULATED_MIRRORING_COUNTERS: Final = frozenset(
     """
 Bytes Received/sec;Bytes Sent/sec;Log Bytes Received/sec;Log Bytes Redone from Cache/sec;Log Bytes Sent from Cache/sec;
 Log Bytes Sent/sec;Log Compressed Bytes Rcvd/sec;Log Compressed Bytes Sent/sec;Log Send Queue KB;Receives/sec;
@@ -298,7 +298,7 @@ Log Remaining for Undo KB;Log Scanned for Undo KB
 )
 """Simulated counters of Database Mirroring. Undo counters are 0, because undo on a new mirror takes no time."""
 
-_DATABASE_COUNTERS: Final = frozenset(
+_SIMULATED_DATABASE_COUNTERS: Final = frozenset(
     """
 Active Transactions;Data File(s) Size (KB);Log Bytes Flushed/sec;Log File(s) Size (KB);Log File(s) Used Size (KB);
 Log Flush Wait Time;Log Flush Waits/sec;Log Flush Write Time (ms);Log Flushes/sec;Percent Log Used;Transactions/sec;
@@ -312,11 +312,13 @@ def list_constant_counters(context: Context) -> frozenset[str]:
     """Return the names of the counters that are not simulated and stay 0 or NULL."""
     changing_names = (
         {name.partition(":")[2] for name in _read_instance_values(context, ())}
-        | _OF_MIRRORING
-        | _DATABASE_COUNTERS
+        | _SIMULATED_MIRRORING_COUNTERS
+        | _SIMULATED_DATABASE_COUNTERS
     )
-    known_names = {name for _, name, *_ in INSTANCE} | {name for name, *_ in (*_MIRRORING, *_DATABASES)}
-    return frozenset(known_names - changing_names) | group_counters.WITHOUT_SOURCE
+    known_names = {name for _, name, *_ in INSTANCE_COUNTERS} | {
+        name for name, *_ in (*_MIRRORING_COUNTERS, *_ALL_DATABASE_COUNTERS)
+    }
+    return frozenset(known_names - changing_names) | group_counters.UNSIMULATED_COUNTERS
 
 
 register_view("sys.dm_os_performance_counters", _list_counters)

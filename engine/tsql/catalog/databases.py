@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from importlib import resources
 from typing import Final, NamedTuple
 
-from engine.constants import COMPATIBILITY, INTERNAL_VERSION
+from engine.constants import COMPATIBILITY_LEVELS, INTERNAL_VERSION
 from engine.identifiers import make_group_database_id, make_replica_id, make_unique_id
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, FileOptions, RecoveryModel, Snapshot, World
@@ -14,14 +14,14 @@ from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.security import get_owner_sid
 from engine.tsql.catalog.shapes import find_literal_columns
-from engine.tsql.catalog.view import PARTLY_SILENT, Columns, ComputedRecord, Record, register_view
-from engine.tsql.scalars.values import MARK, Scalar
+from engine.tsql.catalog.view import PARTLY_UNSIMULATED, Columns, ComputedRecord, Record, register_view
+from engine.tsql.scalars.values import STORED_DATE_MARK, Scalar
 
 COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
 """Collation of every database."""
-DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
+DURABILITY_DESCRIPTIONS: Final = ("DISABLED", "ALLOWED", "FORCED")
 """Descriptions of delayed_durability by number."""
-LOG_REUSE: Final = {
+LOG_REUSE_WAITS: Final = {
     "NOTHING": 0,
     "CHECKPOINT": 1,
     "LOG_BACKUP": 2,
@@ -62,7 +62,7 @@ def _get_target_recovery_s(level: int) -> int:
 
     The compatibility level *level* indicates the version. Documented [DOC: sys.databases].
     """
-    return 60 if level >= COMPATIBILITY[2016] else 0
+    return 60 if level >= COMPATIBILITY_LEVELS[2016] else 0
 
 
 def _find_create_date(context: Context, name: str) -> str:
@@ -74,7 +74,7 @@ def _find_create_date(context: Context, name: str) -> str:
     if name == "tempdb":
         return context.get_datetime_value(context.server.started_tick)
     if name in ("master", "model"):
-        return MARK + "2003-04-08 09:13:36.390"
+        return STORED_DATE_MARK + "2003-04-08 09:13:36.390"
     return context.get_datetime_value(-86_400_00 * 200)
 
 
@@ -89,7 +89,7 @@ _SYSTEM_COLUMNS: Final[Columns[str]] = {
     "name": lambda context, name: name,
     "database_id": lambda context, name: SYSTEM_DATABASES[name],
     "create_date": _find_create_date,
-    "compatibility_level": lambda context, name: COMPATIBILITY[context.version],
+    "compatibility_level": lambda context, name: COMPATIBILITY_LEVELS[context.version],
     "collation_name": lambda context, name: COLLATION,
     "recovery_model": lambda context, name: int(_find_recovery_model(context, name)),
     "recovery_model_desc": lambda context, name: _find_recovery_model(context, name).name,
@@ -99,7 +99,7 @@ _SYSTEM_COLUMNS: Final[Columns[str]] = {
     "snapshot_isolation_state": lambda context, name: int(name in _SNAPSHOT_ISOLATED),
     "snapshot_isolation_state_desc": lambda context, name: "ON" if name in _SNAPSHOT_ISOLATED else "OFF",
     "target_recovery_time_in_seconds": lambda context, name: (
-        _get_target_recovery_s(COMPATIBILITY[context.version]) * (name == "model")
+        _get_target_recovery_s(COMPATIBILITY_LEVELS[context.version]) * (name == "model")
     ),
     "is_mixed_page_allocation_on": lambda context, name: int(name in ("master", "msdb", "model")),
     "physical_database_name": lambda context, name: name,
@@ -131,7 +131,7 @@ _COPY_COLUMNS: Final[Columns[DatabaseCopy]] = {
         COLLATION if get_displayed_state(copy) is DbState.ONLINE else None
     ),
     "owner_sid": get_owner_sid,
-    "user_access": lambda context, copy: access.MODES.index(_find_user_access(context, copy)),
+    "user_access": lambda context, copy: access.ACCESS_MODE_NAMES.index(_find_user_access(context, copy)),
     "user_access_desc": _find_user_access,
     "compatibility_level": lambda context, copy: options.get_compatibility_level(context.world, copy),
     "replica_id": _format_replica_id,
@@ -149,10 +149,10 @@ _COPY_COLUMNS: Final[Columns[DatabaseCopy]] = {
     "recovery_model": lambda context, copy: int(copy.recovery_model),
     "recovery_model_desc": lambda context, copy: copy.recovery_model.name,
     "service_broker_guid": lambda context, copy: make_unique_id("family", copy.family),
-    "log_reuse_wait": lambda context, copy: LOG_REUSE[find_log_reuse_wait(context, copy)],
+    "log_reuse_wait": lambda context, copy: LOG_REUSE_WAITS[find_log_reuse_wait(context, copy)],
     "log_reuse_wait_desc": find_log_reuse_wait,
     "delayed_durability": lambda context, copy: copy.delayed_durability,
-    "delayed_durability_desc": lambda context, copy: DURABILITY[copy.delayed_durability],
+    "delayed_durability_desc": lambda context, copy: DURABILITY_DESCRIPTIONS[copy.delayed_durability],
     "physical_database_name": lambda context, copy: copy.database,
 }
 """Column of sys.databases -> function that computes it for a database copy."""
@@ -162,7 +162,7 @@ _SNAPSHOT_COLUMNS: Final[Columns[Snapshot]] = {
     "database_id": lambda context, snapshot: snapshot.database_id,
     "source_database_id": lambda context, snapshot: snapshot.source_id,
     "create_date": lambda context, snapshot: context.get_datetime_value(snapshot.tick),
-    "compatibility_level": lambda context, snapshot: COMPATIBILITY[context.version],
+    "compatibility_level": lambda context, snapshot: COMPATIBILITY_LEVELS[context.version],
     "collation_name": lambda context, snapshot: COLLATION,
     "service_broker_guid": lambda context, snapshot: make_unique_id(
         "broker", context.session.server, snapshot.name
@@ -192,7 +192,7 @@ register_view("sys.databases", list_all_databases)
 
 # --- views of SQL Server 2000 ------------------------------------------------------------------------------
 
-_OLD_STATUS: Final = {
+_SYSDATABASES_STATUS: Final = {
     DbState.RESTORING: 32,
     DbState.RECOVERING: 128,
     DbState.RECOVERY_PENDING: 128,
@@ -211,7 +211,7 @@ def _list_sysdatabases(context: Context) -> Iterable[Record]:
             "dbid": row["database_id"],
             "sid": row["owner_sid"],
             **find_literal_columns("databases._list_sysdatabases"),
-            "status": 65536 + _OLD_STATUS.get(state, 0) + (8 if row["recovery_model"] == 3 else 0),
+            "status": 65536 + _SYSDATABASES_STATUS.get(state, 0) + (8 if row["recovery_model"] == 3 else 0),
             "crdate": row["create_date"],
             "reserved": context.get_datetime_value(-36_525 * 86_400_00),
             "cmptlevel": row["compatibility_level"],
@@ -226,20 +226,22 @@ register_view("sys.sysdatabases", _list_sysdatabases)
 # --- files -----------------------------------------------------------------------------------------------
 
 
-def _build_file_row(name: str, path: str, file_id: int, log: bool, size_kb: float, max_kb: float) -> Record:
+def _build_file_row(
+    name: str, path: str, file_id: int, is_log: bool, size_kb: float, max_kb: float
+) -> Record:
     return {
         "file_id": file_id,
         "file_guid": make_unique_id("file", path),
-        "type": int(log),
-        "type_desc": "LOG" if log else "ROWS",
-        "data_space_id": 0 if log else 1,
+        "type": int(is_log),
+        "type_desc": "LOG" if is_log else "ROWS",
+        "data_space_id": 0 if is_log else 1,
         "name": name,
         "physical_name": path,
         **find_literal_columns("databases._build_file_row"),
         "size": int(size_kb / 8),
-        "max_size": int(max_kb / 8) if log else -1,
-        "growth": 10 if log else 1280,
-        "is_percent_growth": int(log),
+        "max_size": int(max_kb / 8) if is_log else -1,
+        "growth": 10 if is_log else 1280,
+        "is_percent_growth": int(is_log),
     }
 
 
@@ -267,7 +269,7 @@ def list_files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
             "state_desc": DbState.RESTORING.name,
             "redo_start_lsn": format_lsn(get_end_of_log_kb(context, copy)),
             "redo_start_fork_guid": make_unique_id("fork", copy.family, copy.fork),
-            PARTLY_SILENT: "redo_target_lsn redo_target_fork_guid",
+            PARTLY_UNSIMULATED: "redo_target_lsn redo_target_fork_guid",
         }
     return [
         {
@@ -305,17 +307,17 @@ def list_system_files(context: Context, name: str) -> list[Record]:
     return [{**file, "database_id": number} for file in files]
 
 
-def _list_sparse_files(context: Context, picture: Snapshot) -> list[Record]:
-    source = context.find_copy(picture.source)
+def _list_sparse_files(context: Context, snapshot: Snapshot) -> list[Record]:
+    source = context.find_copy(snapshot.source)
     size_kb = source.size_kb if source is not None else 0.0
     return [
         {
             **_build_file_row(name, path, index, False, size_kb, 0.0),
-            "database_id": picture.database_id,
+            "database_id": snapshot.database_id,
             "is_read_only": 1,
             "is_sparse": 1,
         }
-        for index, (name, path) in enumerate(picture.files, start=1)
+        for index, (name, path) in enumerate(snapshot.files, start=1)
     ]
 
 
@@ -477,7 +479,7 @@ def _list_configurations(context: Context) -> Iterable[Record]:
 register_view("sys.database_scoped_configurations", _list_configurations)
 
 
-_OF_CUSTOM: Final = (
+_CUSTOM_CAPTURE_COLUMNS: Final = (
     "capture_policy_execution_count",
     "capture_policy_total_compile_cpu_time_ms",
     "capture_policy_total_execution_cpu_time_ms",
@@ -518,7 +520,7 @@ def _list_query_stores(context: Context) -> Iterable[Record]:
         "max_storage_size_mb": 1000 if modern else 100,
         "query_capture_mode": 2 if modern else 1,
         "query_capture_mode_desc": "AUTO" if modern else "ALL",
-        **dict.fromkeys(_OF_CUSTOM),
+        **dict.fromkeys(_CUSTOM_CAPTURE_COLUMNS),
     }
 
 

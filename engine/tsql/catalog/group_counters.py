@@ -15,7 +15,7 @@ from engine.tsql.catalog.availability import list_local_groups
 TOTAL, GAUGE = 272696576, 65792
 """cntr_type of a running total (a rate per second), and of a current value."""
 
-Values = dict[str, float | None]
+CounterValues = dict[str, float | None]
 """Counter -> value. None means that the value is not simulated."""
 
 _CONNECTION_COUNTERS: Final = (
@@ -45,10 +45,10 @@ _DATABASE_COUNTERS: Final = (
     ("Transaction Delay", TOTAL, 2012),
 )
 """Counters of the object Database Replica."""
-_UNDO: Final = ("Log remaining for undo", "Redo Bytes Remaining", "Total Log requiring undo")
+_UNDO_COUNTERS: Final = ("Log remaining for undo", "Redo Bytes Remaining", "Total Log requiring undo")
 """Counters that are unknown while a database is reverting or initializing, and otherwise 0."""
 
-WITHOUT_SOURCE: Final = frozenset(
+UNSIMULATED_COUNTERS: Final = frozenset(
     {
         "Database Flow Control Delay", "Database Flow Controls/sec", "Flow Control Time (ms/sec)",
         "Flow Control/sec", "Group Commit Time", "Group Commits/Sec", "Log Apply Pending Queue",
@@ -58,7 +58,7 @@ WITHOUT_SOURCE: Final = frozenset(
 """Counters that the flow model cannot provide, such as those of flow control and group commits."""
 
 
-def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Values:
+def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> CounterValues:
     """Return the counters of the log of one database that a primary sends to the secondary *peer*."""
     world = context.world
     other_copy = world.copies.get((peer, copy.database))
@@ -82,7 +82,7 @@ def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Valu
     }
 
 
-def _read_received_counters(context: Context, copy: DatabaseCopy) -> Values:
+def _read_received_counters(context: Context, copy: DatabaseCopy) -> CounterValues:
     """Return the counters of the log of one database that a secondary receives.
 
     The secondary answers each message.
@@ -101,9 +101,9 @@ def _read_received_counters(context: Context, copy: DatabaseCopy) -> Values:
     }
 
 
-def _sum_counters(parts: Iterable[Values]) -> Values:
+def _sum_counters(parts: Iterable[CounterValues]) -> CounterValues:
     """Return the sum of each counter. A sum is None if one of its values is None."""
-    total: Values = {}
+    total: CounterValues = {}
     for part in parts:
         for name, value in part.items():
             before = total.get(name, 0.0)
@@ -111,9 +111,9 @@ def _sum_counters(parts: Iterable[Values]) -> Values:
     return total
 
 
-def _collect_link_counters(context: Context) -> dict[str, Values]:
+def _collect_link_counters(context: Context) -> dict[str, CounterValues]:
     """Return the counters of the connections to other replicas by instance name (group:replica)."""
-    values_by_peer: dict[str, Values] = {}
+    values_by_peer: dict[str, CounterValues] = {}
     for group, state in list_local_groups(context):
         copies = [copy for copy in context.list_copies() if copy.availability.guid == group.guid]
         if state.role is ReplicaRole.PRIMARY:
@@ -128,10 +128,10 @@ def _collect_link_counters(context: Context) -> dict[str, Values]:
     return {**values_by_peer, "_Total": _sum_counters(values_by_peer.values())} if values_by_peer else {}
 
 
-def _read_database_counters(context: Context, copy: DatabaseCopy) -> Values:
+def _read_database_counters(context: Context, copy: DatabaseCopy) -> CounterValues:
     flow = context.world.flow
     reverting = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
-    undo: Values = dict.fromkeys(_UNDO, None if reverting else 0.0)
+    undo: CounterValues = dict.fromkeys(_UNDO_COUNTERS, None if reverting else 0.0)
     if copy.source is not None:
         position, waits = (
             flow.read_source_positions(copy.source),
@@ -166,18 +166,18 @@ def list_counters(context: Context) -> Iterable[tuple[str, str, str, float | Non
     for instance, values in _collect_link_counters(context).items():
         for name in _CONNECTION_COUNTERS:
             yield "Availability Replica", name, instance, _get_value(values, name), TOTAL
-    of_databases = {
+    database_values = {
         copy.database: _read_database_counters(context, copy)
         for copy in context.list_copies()
         if copy.availability.guid is not None
     }
-    if of_databases:
-        of_databases["_Total"] = _sum_counters(of_databases.values())
-    for instance, values in of_databases.items():
+    if database_values:
+        database_values["_Total"] = _sum_counters(database_values.values())
+    for instance, values in database_values.items():
         for name, kind, first_version in _DATABASE_COUNTERS:
             if first_version <= context.version:
                 yield "Database Replica", name, instance, _get_value(values, name), kind
 
 
-def _get_value(values: Values, name: str) -> float | None:
-    return None if name in WITHOUT_SOURCE else values.get(name, 0.0)
+def _get_value(values: CounterValues, name: str) -> float | None:
+    return None if name in UNSIMULATED_COUNTERS else values.get(name, 0.0)

@@ -22,8 +22,8 @@ from engine.protocol import files, streams
 from engine.protocol.lineage import format_lsn, format_record_lsn
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import (
-    HEALTH,
-    SMALL_KB,
+    HEALTH_DESCRIPTIONS,
+    SENT_TOLERANCE_KB,
     get_database_number,
     list_cluster_groups,
     list_local_groups,
@@ -43,7 +43,7 @@ class ReplicaDatabase(Struct, frozen=True):
     state: SyncState
 
     @property
-    def local(self) -> bool:
+    def is_local(self) -> bool:
         """Return whether the replica is on the queried instance."""
         return self.replica.server == self.copy.server
 
@@ -86,8 +86,8 @@ def is_connected(context: Context, guid: int, server: str) -> bool:
 def build_database_state_row(context: Context, replica_database: ReplicaDatabase) -> Record:
     """Return a row of sys.dm_hadr_database_replica_states."""
     own_availability = replica_database.copy.availability
-    suspended = own_availability.suspended if replica_database.local else None
-    if not replica_database.local and is_connected(
+    suspended = own_availability.suspended if replica_database.is_local else None
+    if not replica_database.is_local and is_connected(
         context, replica_database.group.guid, replica_database.replica.server
     ):
         other_copy = context.world.copies.get(
@@ -95,24 +95,26 @@ def build_database_state_row(context: Context, replica_database: ReplicaDatabase
         )
         suspended = other_copy.availability.suspended if other_copy is not None else None
     state = get_displayed_state(replica_database.copy)
-    primary = replica_database.local and own_availability.role is ReplicaRole.PRIMARY
-    in_step = [server for server, peer in own_availability.peers if peer is SyncState.SYNCHRONIZED]
+    primary = replica_database.is_local and own_availability.role is ReplicaRole.PRIMARY
+    synchronized_servers = [
+        server for server, peer in own_availability.peers if peer is SyncState.SYNCHRONIZED
+    ]
     return {
         "database_id": replica_database.copy.database_id,
         "group_id": make_group_id(replica_database.group.guid),
         "replica_id": make_replica_id(replica_database.group.guid, replica_database.replica.server),
         "group_database_id": make_group_database_id(own_availability.database_guid),
-        "is_local": int(replica_database.local),
+        "is_local": int(replica_database.is_local),
         "is_primary_replica": int(primary),
         "synchronization_state": int(replica_database.state),
         "synchronization_state_desc": replica_database.state.name.replace("_", " "),
         "is_commit_participant": int(
-            bool(in_step) if primary else replica_database.replica.server in in_step
+            bool(synchronized_servers) if primary else replica_database.replica.server in synchronized_servers
         ),
         "synchronization_health": replica_database.health,
-        "synchronization_health_desc": HEALTH[replica_database.health],
-        "database_state": int(state) if replica_database.local else None,
-        "database_state_desc": DbState(state).name if replica_database.local else None,
+        "synchronization_health_desc": HEALTH_DESCRIPTIONS[replica_database.health],
+        "database_state": int(state) if replica_database.is_local else None,
+        "database_state_desc": DbState(state).name if replica_database.is_local else None,
         "is_suspended": int(suspended is not None),
         "suspend_reason": suspended.value if suspended is not None else None,
         "suspend_reason_desc": f"SUSPEND_FROM_{suspended.name}" if suspended is not None else None,
@@ -128,7 +130,7 @@ NO_RECOVERY_LSN: Final = 4294967295429496729500001
 """recovery_lsn of a secondary database that needs no resynchronization. Seen in public output."""
 
 
-def _find_truncation(context: Context, copy: DatabaseCopy) -> int | None:
+def _find_truncation_lsn(context: Context, copy: DatabaseCopy) -> int | None:
     """Return the LSN up to which the log of a primary database can be truncated; None without a writable log."""
     if copy.source is None:
         return None
@@ -148,7 +150,7 @@ def _build_own_log_columns(context: Context, replica_database: ReplicaDatabase) 
     ]
     return {
         "recovery_lsn": format_lsn(copy.lineage[-1][1]) if copy.lineage else None,
-        "truncation_lsn": _find_truncation(context, copy),
+        "truncation_lsn": _find_truncation_lsn(context, copy),
         "last_sent_lsn": None,
         "last_hardened_lsn": format_lsn(min(waited)) if waited else None,
         "last_hardened_time": _estimate_log_time(context, copy.source, position.flushed_kb - min(waited))
@@ -157,7 +159,7 @@ def _build_own_log_columns(context: Context, replica_database: ReplicaDatabase) 
         "end_of_log_lsn": format_lsn(position.flushed_kb),
         "last_commit_lsn": format_record_lsn(position.committed_kb),
         "last_commit_time": _estimate_log_time(context, copy.source, 0.0)
-        if reading.transactions_per_s > LEAST_TRANSACTIONS_PER_S or world.flow.measure_stall_s(copy.source)
+        if reading.transactions_per_s > TRANSACTION_RATE_MIN_PER_S or world.flow.measure_stall_s(copy.source)
         else None,
     }
 
@@ -170,12 +172,12 @@ def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str |
     return context.get_datetime_value(max(0, context.world.tick - round(age_s * TICKS_PER_S)))
 
 
-LEAST_RATE_KB_PER_S: Final = 1.0
+LOG_RATE_MIN_KB_PER_S: Final = 1.0
 """Log rate below which the rate counts as 0, because a smoothed rate never becomes 0."""
-LEAST_TRANSACTIONS_PER_S: Final = 0.001
+TRANSACTION_RATE_MIN_PER_S: Final = 0.001
 """Transaction rate below which the rate counts as 0, because a smoothed rate never becomes 0."""
 
-USUAL_TRANSACTION_KB: Final = 3.0
+TRANSACTION_MIN_KB: Final = 3.0
 """Minimum log per transaction in the estimate, because a stopped workload has none. Assumed."""
 
 
@@ -188,14 +190,14 @@ def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> floa
     """
     flow, now_s = context.world.flow, context.world.t_s
     stalled_s, rate = flow.measure_stall_s(source), flow.read_source(source).log_generation_kb_per_s
-    if behind_kb <= SMALL_KB:
+    if behind_kb <= SENT_TOLERANCE_KB:
         return stalled_s
     if rate <= 0.0:
         return None
-    if rate < LEAST_RATE_KB_PER_S or stalled_s >= 1.0:
-        kb = max(USUAL_TRANSACTION_KB, flow.get_source_setup(source).workload.log_kb_per_transaction)
+    if rate < LOG_RATE_MIN_KB_PER_S or stalled_s >= 1.0:
+        kb = max(TRANSACTION_MIN_KB, flow.get_source_setup(source).workload.log_kb_per_transaction)
         rate = max(
-            LEAST_RATE_KB_PER_S,
+            LOG_RATE_MIN_KB_PER_S,
             flow.read_source_totals(source).transactions * kb / max(1.0, now_s - stalled_s),
         )
     return min(now_s, stalled_s + behind_kb / rate)
@@ -208,17 +210,17 @@ def _build_received_log_columns(context: Context, replica_database: ReplicaDatab
     sent.
     """
     world = context.world
-    guid, lead = replica_database.group.guid, not replica_database.local
+    guid, is_primary_view = replica_database.group.guid, not replica_database.is_local
     target = world.copies.get((replica_database.replica.server, replica_database.copy.database))
     peer = (
         replica_database.replica.server
-        if lead
+        if is_primary_view
         else world.replicas[replica_database.copy.server, guid].primary or ""
     )
     if target is None or target.stream is None:
         end = (
             streams.get_end_of_log_kb(world, target)
-            if target is not None and replica_database.local
+            if target is not None and replica_database.is_local
             else None
         )
         if end is None or target is None:
@@ -233,7 +235,7 @@ def _build_received_log_columns(context: Context, replica_database: ReplicaDatab
         }
     stream = target.stream
     source = world.flow.get_source_of(stream)
-    if lead and replica_database.copy.source != source:
+    if is_primary_view and replica_database.copy.source != source:
         return {}
     received_position, own_position, reading = (
         world.flow.read_stream_positions(stream),
@@ -247,7 +249,7 @@ def _build_received_log_columns(context: Context, replica_database: ReplicaDatab
     def find_log_time(kb: float) -> str | None:
         return lost_time if is_lost else _estimate_log_time(context, source, own_position.committed_kb - kb)
 
-    hardened_kb = received_position.acknowledged_kb if lead else received_position.hardened_kb
+    hardened_kb = received_position.acknowledged_kb if is_primary_view else received_position.hardened_kb
     redone_kb = min(received_position.redone_kb, hardened_kb)
     behind_s = _estimate_lag_s(context, source, own_position.flushed_kb - hardened_kb)
     sent_columns: Record = {
@@ -264,7 +266,7 @@ def _build_received_log_columns(context: Context, replica_database: ReplicaDatab
         if changes_log and primary.lineage
         else NO_RECOVERY_LSN,
         "truncation_lsn": format_lsn(primary.log_start_kb),
-        **(sent_columns if lead else {}),
+        **(sent_columns if is_primary_view else {}),
         "last_received_lsn": format_lsn(received_position.received_kb),
         "last_received_time": find_log_time(received_position.received_kb),
         "last_hardened_lsn": format_lsn(hardened_kb),
@@ -275,14 +277,14 @@ def _build_received_log_columns(context: Context, replica_database: ReplicaDatab
         "redo_rate": int(reading.redo_kb_per_s),
         "end_of_log_lsn": format_lsn(hardened_kb),
         "last_commit_lsn": format_record_lsn(
-            min(own_position.committed_kb, hardened_kb if lead else redone_kb)
+            min(own_position.committed_kb, hardened_kb if is_primary_view else redone_kb)
         ),
-        "last_commit_time": find_log_time(hardened_kb if lead else redone_kb),
+        "last_commit_time": find_log_time(hardened_kb if is_primary_view else redone_kb),
     }
 
 
 def _estimate_lag_s(context: Context, source: int, behind_kb: float) -> int | None:
-    age_s = 0.0 if behind_kb <= SMALL_KB else _estimate_log_age_s(context, source, behind_kb)
+    age_s = 0.0 if behind_kb <= SENT_TOLERANCE_KB else _estimate_log_age_s(context, source, behind_kb)
     return int(age_s) if age_s is not None else None
 
 
@@ -312,7 +314,9 @@ def _list_database_cluster_states(context: Context) -> Iterable[Record]:
                     "recovery_lsn": format_lsn(copy.lineage[-1][1])
                     if leads and copy and copy.lineage
                     else None,
-                    "truncation_lsn": _find_truncation(context, copy) if leads and copy is not None else None,
+                    "truncation_lsn": _find_truncation_lsn(context, copy)
+                    if leads and copy is not None
+                    else None,
                 }
 
 
@@ -350,7 +354,9 @@ def _list_automatic_seedings(context: Context) -> Iterable[Record]:
             "current_state": state,
             "performed_seeding": int(attempt.performed and attempt.failure in (None, seeding.TRANSPORT)),
             "failure_state": attempt.failure,
-            "failure_state_desc": seeding.FAILURES[attempt.failure] if attempt.failure is not None else None,
+            "failure_state_desc": seeding.FAILURE_TEXTS[attempt.failure]
+            if attempt.failure is not None
+            else None,
             "error_code": attempt.error,
             "number_of_attempts": attempt.attempts,
         }

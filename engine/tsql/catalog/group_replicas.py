@@ -21,7 +21,7 @@ from engine.model import (
 from engine.protocol import network, security
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import (
-    HEALTH,
+    HEALTH_DESCRIPTIONS,
     build_group_row,
     has_quorum,
     list_cluster_groups,
@@ -32,7 +32,14 @@ from engine.tsql.catalog.group_databases import is_connected, list_databases
 from engine.tsql.catalog.mirroring import list_page_repairs
 from engine.tsql.catalog.view import Record, register_view
 
-_OPERATIONAL: Final = ("PENDING_FAILOVER", "PENDING", "ONLINE", "OFFLINE", "FAILED", "FAILED_NO_QUORUM")
+_OPERATIONAL_STATES: Final = (
+    "PENDING_FAILOVER",
+    "PENDING",
+    "ONLINE",
+    "OFFLINE",
+    "FAILED",
+    "FAILED_NO_QUORUM",
+)
 """Descriptions of operational_state by number."""
 
 
@@ -62,8 +69,8 @@ def _get_recovery_health(context: Context, group: AvailabilityGroup) -> int:
 
 def _list_visible_replicas(context: Context, group: AvailabilityGroup, state: ReplicaState) -> list[Replica]:
     """Return the replicas whose state the instance knows: all replicas on the primary, otherwise its own."""
-    leads = state.role is ReplicaRole.PRIMARY
-    return [replica for replica in group.replicas if leads or replica.server == state.server]
+    is_primary = state.role is ReplicaRole.PRIMARY
+    return [replica for replica in group.replicas if is_primary or replica.server == state.server]
 
 
 def _list_replica_states(context: Context) -> Iterable[Record]:
@@ -71,9 +78,9 @@ def _list_replica_states(context: Context) -> Iterable[Record]:
         for replica in _list_visible_replicas(context, group, state):
             local = replica.server == state.server
             role = state.role if local else ReplicaRole.SECONDARY
-            leads = local and role is ReplicaRole.PRIMARY
+            is_primary = local and role is ReplicaRole.PRIMARY
             replica_name = state.primary or "" if local else replica.server
-            linked = int(leads or is_connected(context, group.guid, replica_name))
+            linked = int(is_primary or is_connected(context, group.guid, replica_name))
             if local and role is ReplicaRole.RESOLVING:
                 linked = 0
             operational = _get_operational_state(context, state) if local else None
@@ -86,20 +93,22 @@ def _list_replica_states(context: Context) -> Iterable[Record]:
                 "role": int(role),
                 "role_desc": role.name,
                 "operational_state": operational,
-                "operational_state_desc": _OPERATIONAL[operational] if operational is not None else None,
+                "operational_state_desc": _OPERATIONAL_STATES[operational]
+                if operational is not None
+                else None,
                 "recovery_health": recovery,
-                "recovery_health_desc": _get_recovery_word(recovery),
+                "recovery_health_desc": _get_recovery_description(recovery),
                 "synchronization_health": health,
-                "synchronization_health_desc": HEALTH[health],
+                "synchronization_health_desc": HEALTH_DESCRIPTIONS[health],
                 "connected_state": linked,
                 "connected_state_desc": ("DISCONNECTED", "CONNECTED")[linked],
-                **_build_last_error_columns(context, group.guid, replica_name if not leads else ""),
+                **_build_last_error_columns(context, group.guid, replica_name if not is_primary else ""),
             }
 
 
-_FORCIBLY: Final = "An existing connection was forcibly closed by the remote host."
-_RECEIVING: Final = f"An error occurred while receiving data: '10054({_FORCIBLY})'."
-_CONNECTING: Final = {
+_CLOSED_TEXT: Final = "An existing connection was forcibly closed by the remote host."
+_RECEIVE_ERROR_TEXT: Final = f"An error occurred while receiving data: '10054({_CLOSED_TEXT})'."
+_CONNECTION_ERROR_TEXTS: Final = {
     10060: "Connection attempt failed with error: '10060(A connection attempt failed because the connected party did "
     "not properly respond after a period of time, or established connection failed because connected host has "
     "failed to respond.)'.",
@@ -123,8 +132,11 @@ def _find_connection_error(context: Context, peer: str) -> int:
         return 10061
     if not security.has_reachable_port(world, peer):
         return 10060
-    refusals = (security.check_handshake(world, server, peer), security.check_handshake(world, peer, server))
-    return 64 if any(refusal is not None and refusal.heard for refusal in refusals) else 10061
+    refusals = (
+        security.find_handshake_refusal(world, server, peer),
+        security.find_handshake_refusal(world, peer, server),
+    )
+    return 64 if any(refusal is not None and refusal.reached_server for refusal in refusals) else 10061
 
 
 def _has_failed_to_reconnect(context: Context, contact: Contact, guid: int, peer: str) -> bool:
@@ -147,14 +159,14 @@ def _build_last_error_columns(context: Context, guid: int, peer: str) -> Record:
     text, tick = "", world.tick
     if contact is not None and contact.lost_by:
         tick = contact.lost_tick
-        number, text = 10054, _RECEIVING
+        number, text = 10054, _RECEIVE_ERROR_TEXT
         if contact.lost_by == "silent":
             number, words = 35206, find_wording(35206, context.version).text
             text = fill_placeholders(words, (peer, make_replica_id(guid, peer)))
     if contact is not None and _has_failed_to_reconnect(context, contact, guid, peer):
         answers = network.is_passing(world, server, peer) and world.get_computer_of(peer).powered
         number = _find_connection_error(context, peer) if answers else 10060
-        text, tick = _CONNECTING[number], world.tick
+        text, tick = _CONNECTION_ERROR_TEXTS[number], world.tick
     return {
         "last_connect_error_number": number,
         "last_connect_error_description": text or None,
@@ -162,7 +174,7 @@ def _build_last_error_columns(context: Context, guid: int, peer: str) -> Record:
     }
 
 
-def _get_recovery_word(health: int | None) -> str | None:
+def _get_recovery_description(health: int | None) -> str | None:
     return None if health is None else ("ONLINE_IN_PROGRESS", "ONLINE")[health]
 
 
@@ -181,11 +193,11 @@ def _list_group_states(context: Context) -> Iterable[Record]:
             "group_id": make_group_id(group.guid),
             "primary_replica": known_primary if has_quorum(context) else None,
             "primary_recovery_health": first_recovery,
-            "primary_recovery_health_desc": _get_recovery_word(first_recovery),
+            "primary_recovery_health_desc": _get_recovery_description(first_recovery),
             "secondary_recovery_health": second,
-            "secondary_recovery_health_desc": _get_recovery_word(second),
+            "secondary_recovery_health_desc": _get_recovery_description(second),
             "synchronization_health": health,
-            "synchronization_health_desc": HEALTH[health],
+            "synchronization_health_desc": HEALTH_DESCRIPTIONS[health],
         }
 
 

@@ -14,14 +14,14 @@ from engine.tsql.catalog.activity import (
     compute_total_memory_kb,
     compute_uptime_s,
     count_worker_threads,
+    get_instance_core_s,
     measure_all_loads,
-    sum_core_s,
 )
 from engine.tsql.catalog.configurations import get_option_value
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import Record, register_view
 
-_BUILDS: Final = {
+_WINDOWS_BUILDS: Final = {
     "2008 R2": (6, 1, 7601), "2012": (6, 2, 9200), "2012 R2": (6, 3, 9600), "2016": (10, 0, 14393),
     "2019": (10, 0, 17763), "2022": (10, 0, 20348),
 }  # fmt: skip
@@ -38,8 +38,8 @@ def get_windows_version(context: Context) -> tuple[str, tuple[int, int, int]]:
     oldest = "2016" if context.version >= 2019 else "2012" if context.version >= 2016 else "2008 R2"
     node = config.find_node_of(context.world, context.session.server)
     of_cluster = context.world.clusters[node.cluster].windows if node is not None else oldest
-    year = max(oldest, of_cluster, key=list(_BUILDS).index)
-    return year, _BUILDS[year]
+    year = max(oldest, of_cluster, key=list(_WINDOWS_BUILDS).index)
+    return year, _WINDOWS_BUILDS[year]
 
 
 def _list_windows_info(context: Context) -> Iterable[Record]:
@@ -73,7 +73,7 @@ def _compute_memory_kb(context: Context) -> tuple[int, int]:
     return target_kb, compute_total_memory_kb(context, target_kb)
 
 
-LEAST_FREE_KB: Final = 1024 * 1024
+FREE_MEMORY_MIN_KB: Final = 1024 * 1024
 """Minimum memory that remains free if max server memory is unlimited. Assumed."""
 
 
@@ -85,7 +85,7 @@ def _list_memory(context: Context) -> Iterable[Record]:
     Derived.
     """
     _, held_kb = _compute_memory_kb(context)
-    free_kb = max(MEMORY_KB - WINDOWS_KB - held_kb, LEAST_FREE_KB)
+    free_kb = max(MEMORY_KB - WINDOWS_KB - held_kb, FREE_MEMORY_MIN_KB)
     yield {
         "total_physical_memory_kb": MEMORY_KB,
         "available_physical_memory_kb": free_kb,
@@ -117,7 +117,7 @@ def _list_process_memory(context: Context) -> Iterable[Record]:
 register_view("sys.dm_os_process_memory", _list_process_memory)
 
 
-CPU_TICKS_A_MS: Final = 2_500_000
+CPU_TICKS_PER_MS: Final = 2_500_000
 """Counter ticks per millisecond of a processor with 2.5 GHz. Assumed."""
 
 
@@ -125,10 +125,10 @@ def _list_system_info(context: Context) -> Iterable[Record]:
     target_kb, held_kb = _compute_memory_kb(context)
     server = context.server
     ticks_ms = 10 * context.world.tick + 10**9
-    cpu_ms = int(1000.0 * sum_core_s(work for _, work in measure_all_loads(context)))
+    cpu_ms = int(1000.0 * get_instance_core_s(work for _, work in measure_all_loads(context)))
     yield {
-        "cpu_ticks": ticks_ms * CPU_TICKS_A_MS,
-        "cpu_ticks_in_ms": CPU_TICKS_A_MS,
+        "cpu_ticks": ticks_ms * CPU_TICKS_PER_MS,
+        "cpu_ticks_in_ms": CPU_TICKS_PER_MS,
         "cpu_count": context.computer.cores,
         "hyperthread_ratio": context.computer.cores,
         "physical_memory_in_bytes": MEMORY_KB * 1024,

@@ -66,21 +66,25 @@ def _list_sysservers(context: Context) -> Iterable[Record]:
 register_view("sys.sysservers", _list_sysservers)
 
 
-def _build_system_object(context: Context, name: str, full_name: str, kind: str, described: str) -> Record:
-    built = column_types.BUILT[max(year for year in column_types.BUILT if year <= context.version)]
+def _build_system_object(
+    context: Context, name: str, full_name: str, kind: str, type_description: str
+) -> Record:
+    built = column_types.BUILD_TIMES[
+        max(year for year in column_types.BUILD_TIMES if year <= context.version)
+    ]
     return {
         "create_date": built,
         "modify_date": built,
         "name": name,
         "object_id": -objects.compute_object_id(full_name),
-        "schema_id": SYSTEM_SCHEMA,
+        "schema_id": SYSTEM_SCHEMA_ID,
         "type": kind,
-        "type_desc": described,
+        "type_desc": type_description,
         "is_ms_shipped": 1,
     }
 
 
-SYSTEM_SCHEMA: Final = 4
+SYSTEM_SCHEMA_ID: Final = 4
 """schema_id of the schema sys."""
 
 
@@ -114,12 +118,12 @@ def _list_system_objects(context: Context) -> Iterable[Record]:
             yield _build_system_object(context, name, name, *kind)
 
 
-def _prepend_user_objects(view_name: str, system: Rows) -> Rows:
+def _prepend_user_objects(view_name: str, list_system_rows: Rows) -> Rows:
     """Build a function that yields the user objects of *view_name* before the system objects."""
 
     def rows(context: Context) -> Iterable[Record]:
         yield from _list_rows(context, view_name)
-        yield from system(context)
+        yield from list_system_rows(context)
 
     return rows
 
@@ -138,7 +142,7 @@ def _list_rows(context: Context, name: str) -> Iterable[Record]:
 def _list_schemas(context: Context) -> Iterable[Record]:
     users = {row["name"]: row["principal_id"] for row in _list_rows(context, "sys.database_principals")}
     for name, schema in objects.list_schemas(context).items():
-        owner = users.get(schema.owner) or objects.SCHEMAS.get(schema.owner)
+        owner = users.get(schema.owner) or objects.PREDEFINED_SCHEMAS.get(schema.owner)
         yield {"name": name, "schema_id": schema.number, "principal_id": owner}
 
 
@@ -188,7 +192,7 @@ class EventSession(Struct, frozen=True):
     number: int
     name: str
     running: bool
-    starts: bool
+    starts_with_instance: bool
     """True if the session starts with the instance (STARTUP_STATE)."""
     events: tuple[str, ...] | None = None
     """Events of the session; None if they are not simulated."""
@@ -204,7 +208,7 @@ def list_sessions(context: Context) -> Iterator[EventSession]:
     for number, name, used, events in names:
         runs, starts = name not in server.sessions_stopped, name not in server.sessions_manual
         running = (used and runs) or name in server.sessions_started
-        yield EventSession(number, name, running, starts=used and starts, events=events)
+        yield EventSession(number, name, running, starts_with_instance=used and starts, events=events)
 
 
 def _list_defined_sessions(context: Context) -> Iterable[Record]:
@@ -214,7 +218,7 @@ def _list_defined_sessions(context: Context) -> Iterable[Record]:
             "name": session.name,
             **find_literal_columns("instance._list_defined_sessions"),
             "max_dispatch_latency": 30_000 if session.events is not None else 120_000,
-            "startup_state": int(session.starts),
+            "startup_state": int(session.starts_with_instance),
         }
 
 

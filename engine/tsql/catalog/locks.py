@@ -18,12 +18,12 @@ from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import Record, register_view
 from engine.tsql.language.columns import Key
 
-FIRST_PAGE: Final = 73
+FIRST_PAGE_NUMBER: Final = 73
 """Number of the first page of a table, for the descriptions of row locks."""
-ROWS_OF_PAGE: Final = 100
+ROWS_PER_PAGE: Final = 100
 """Number of rows per page, for the descriptions of row locks. Assumed."""
 
-HEAP: Final = 72_057_594_038_000_000
+HEAP_ID_OFFSET: Final = 72_057_594_038_000_000
 """Offset between an object ID and the ID of its heap or index. The sum looks like an ID of the product."""
 
 
@@ -68,7 +68,7 @@ class LockResource(Struct, frozen=True):
 
 def _build_object_resource(context: Context, object_key: ObjectKey) -> LockResource:
     number = context.find_database_id(object_key[1]) or 0
-    if locks.is_application(object_key):
+    if locks.is_application_resource(object_key):
         return _build_application_resource(context, object_key)
     if not object_key[2]:  # an empty name means the whole database, for which ALTER DATABASE waits
         return LockResource("DATABASE", number, "", 0)
@@ -95,10 +95,10 @@ def _build_row_resource(context: Context, object_key: ObjectKey, number: int) ->
     )
     database_id, entity = (
         context.find_database_id(object_key[1]) or 0,
-        HEAP + objects.compute_object_id(object_key[2]),
+        HEAP_ID_OFFSET + objects.compute_object_id(object_key[2]),
     )
-    page, slot = divmod(max(number - 1, 0), ROWS_OF_PAGE)
-    address = f"1:{FIRST_PAGE + page}"
+    page, slot = divmod(max(number - 1, 0), ROWS_PER_PAGE)
+    address = f"1:{FIRST_PAGE_NUMBER + page}"
     if number == INDEX_END:
         return LockResource("KEY", database_id, "(ffffffffffff)", entity, page=address)
     if table is not None and any(isinstance(item, Key) and item.unique for item in table.constraints):
@@ -122,7 +122,7 @@ class CurrentWait(Struct, frozen=True):
     """Current wait of a connection."""
 
     type: str
-    ms: int
+    duration_ms: int
     resource: str = ""
     description: str = ""
     blocker: int = 0
@@ -130,7 +130,7 @@ class CurrentWait(Struct, frozen=True):
     """(requested resource, requested mode) of a wait for a lock; None for another wait."""
 
 
-def find_waits(context: Context) -> dict[int, CurrentWait]:
+def find_current_waits(context: Context) -> dict[int, CurrentWait]:
     """Return the current waits on this server by session ID.
 
     They are waits of WAITFOR, backups and restores, and waits for a lock or for the log of a commit.
@@ -236,7 +236,7 @@ def _find_lock_mode(
     return next((mode for place, number, mode in held_locks if (place, number) == (object_key, row)), "X")
 
 
-LOCK_SCHEMA: Final = "LCK_M_SCH_M"
+SCHEMA_LOCK_WAIT: Final = "LCK_M_SCH_M"
 """Wait type of a redo thread that waits for a schema modification lock."""
 REDO_SPID: Final = 20
 """First session ID of redo threads, which are system sessions. Assumed."""
@@ -251,7 +251,7 @@ class RedoWait(Struct, frozen=True):
     spid: int
     database_id: int
     since_tick: int
-    ms: int
+    duration_ms: int
     blocker: int
 
 
@@ -277,12 +277,12 @@ def list_redo_waits(context: Context) -> Iterator[RedoWait]:
 
 
 def _list_waiting_tasks(context: Context) -> Iterable[Record]:
-    for spid, wait in sorted(find_waits(context).items()):
+    for spid, wait in sorted(find_current_waits(context).items()):
         yield {
             "waiting_task_address": spid.to_bytes(8, "big"),
             "session_id": spid,
             "exec_context_id": 0,
-            "wait_duration_ms": wait.ms,
+            "wait_duration_ms": wait.duration_ms,
             "wait_type": wait.type,
             "blocking_session_id": wait.blocker or None,
             "blocking_task_address": wait.blocker.to_bytes(8, "big") if wait.blocker else None,
@@ -294,8 +294,8 @@ def _list_waiting_tasks(context: Context) -> Iterable[Record]:
             "waiting_task_address": redo.spid.to_bytes(8, "big"),
             "session_id": redo.spid,
             "exec_context_id": 0,
-            "wait_duration_ms": redo.ms,
-            "wait_type": LOCK_SCHEMA,
+            "wait_duration_ms": redo.duration_ms,
+            "wait_type": SCHEMA_LOCK_WAIT,
             "blocking_session_id": redo.blocker,
             "blocking_task_address": redo.blocker.to_bytes(8, "big"),
             "resource_description": None,
@@ -310,7 +310,7 @@ register_view("sys.dm_os_waiting_tasks", _list_waiting_tasks)
 
 def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
     """Yield (session ID, resource, mode, GRANT or WAIT) for each lock on this server."""
-    requested_waits = find_waits(context)
+    requested_waits = find_current_waits(context)
     yield from _list_database_locks(context)
     for _, session in context.list_sessions():
         listed_locks: set[tuple[LockResource, str]] = set()
@@ -346,15 +346,15 @@ def _list_database_locks(context: Context) -> Iterator[tuple[int, LockResource, 
     }
     for spid, database in database_by_spid.items():
         number = context.find_database_id(database)
-        if number is not None and number != MASTER:
+        if number is not None and number != MASTER_ID:
             yield spid, LockResource("DATABASE", number, "", 0), "S", "GRANT"
 
 
-MASTER: Final = 1
+MASTER_ID: Final = 1
 """database_id of master, on which sessions hold no database lock."""
 
 
-_INTENTS: Final = {"S": ("IS", "IS"), "U": ("IX", "IU")}
+_INTENT_MODES: Final = {"S": ("IS", "IS"), "U": ("IX", "IU")}
 """Mode of a row lock without its range -> (mode on the table, mode on the page). Other modes need IX."""
 
 
@@ -365,9 +365,9 @@ def _list_intent_locks(row: LockResource, mode: str) -> list[tuple[LockResource,
     """
     if not row.page:
         return []
-    table_mode, page_mode = _INTENTS.get(mode[-1], ("IX", "IX"))
+    table_mode, page_mode = _INTENT_MODES.get(mode[-1], ("IX", "IX"))
     return [
-        (LockResource("OBJECT", row.database_id, "", row.entity - HEAP), table_mode),
+        (LockResource("OBJECT", row.database_id, "", row.entity - HEAP_ID_OFFSET), table_mode),
         (LockResource("PAGE", row.database_id, row.page, row.entity), page_mode),
     ]
 
@@ -414,7 +414,7 @@ def _list_open_transactions(context: Context) -> Iterator[SqlSession]:
             yield sql_session
 
 
-WITHOUT_CLIENTS: Final = frozenset(
+CLIENTLESS_VIEWS: Final = frozenset(
     f"sys.dm_tran_{kind}_transactions" for kind in ("active", "session", "database")
 )
 """Views that omit the transactions of client programs, because these commit within milliseconds."""

@@ -92,9 +92,9 @@ register_view("sys.database_mirroring_witnesses", _list_witness_records)
 
 # --- endpoints -------------------------------------------------------------------------------------------
 
-_ROLES: Final = {"NONE": 0, "PARTNER": 1, "WITNESS": 2, "ALL": 3}
+_ENDPOINT_ROLES: Final = {"NONE": 0, "PARTNER": 1, "WITNESS": 2, "ALL": 3}
 """Role of an endpoint -> number."""
-_AUTHENTICATION: Final = {
+_AUTHENTICATION_METHODS: Final = {
     "WINDOWS NTLM": (1, "NTLM"),
     "WINDOWS KERBEROS": (2, "KERBEROS"),
     "WINDOWS NEGOTIATE": (3, "NEGOTIATE"),
@@ -106,7 +106,7 @@ _AUTHENTICATION: Final = {
     "CERTIFICATE WINDOWS KERBEROS": (9, "CERTIFICATE, KERBEROS"),
     "CERTIFICATE WINDOWS NEGOTIATE": (10, "CERTIFICATE, NEGOTIATE"),
 }
-_ALGORITHMS: Final = {
+_ENCRYPTION_ALGORITHMS: Final = {
     (): (0, "NONE"),
     ("RC4",): (1, "RC4"),
     ("AES",): (2, "AES"),
@@ -128,7 +128,7 @@ def _build_endpoint_base(endpoint: Endpoint) -> Record:
     }
 
 
-_BUILT_IN: Final = (
+_BUILT_IN_ENDPOINTS: Final = (
     (1, "Dedicated Admin Connection", 2, "TCP", 1),
     (2, "TSQL Local Machine", 4, "SHARED_MEMORY", 0),
     (3, "TSQL Named Pipes", 3, "NAMED_PIPES", 0),
@@ -138,7 +138,7 @@ _BUILT_IN: Final = (
 
 
 def _list_endpoints(context: Context) -> Iterable[Record]:
-    for number, name, protocol, protocol_name, admin in _BUILT_IN:
+    for number, name, protocol, protocol_name, admin in _BUILT_IN_ENDPOINTS:
         yield {
             "name": name,
             "endpoint_id": number,
@@ -161,12 +161,12 @@ def _list_mirroring_endpoints(context: Context) -> Iterable[Record]:
         if endpoint.encryption == "DISABLED"
         else algorithms_by_mode.get(endpoint.encryption, endpoint.algorithms)
     )
-    algorithm = _ALGORITHMS.get(names, (0, ", ".join(names)))
-    authentication = _AUTHENTICATION.get(endpoint.authentication, (3, endpoint.authentication))
+    algorithm = _ENCRYPTION_ALGORITHMS.get(names, (0, ", ".join(names)))
+    authentication = _AUTHENTICATION_METHODS.get(endpoint.authentication, (3, endpoint.authentication))
     numbers = {item.name: index for index, item in enumerate(context.server.certificates, start=257)}
     yield {
         **_build_endpoint_base(endpoint),
-        "role": _ROLES.get(endpoint.role, 0),
+        "role": _ENDPOINT_ROLES.get(endpoint.role, 0),
         "role_desc": endpoint.role,
         "is_encryption_enabled": int(endpoint.encryption != "DISABLED"),
         "connection_auth": authentication[0],
@@ -223,7 +223,9 @@ def _list_connections(context: Context) -> Iterable[Record]:
     for peer, tick in sorted(ticks_by_peer.items()):
         encrypted = endpoint is not None and endpoint.encryption != "DISABLED"
         algorithm = (
-            _ALGORITHMS[endpoint.algorithms[:1]] if encrypted and endpoint is not None else (0, "NONE")
+            _ENCRYPTION_ALGORITHMS[endpoint.algorithms[:1]]
+            if encrypted and endpoint is not None
+            else (0, "NONE")
         )
         yield {
             "connection_id": make_unique_id("connection", own_server, peer, tick),
@@ -238,11 +240,11 @@ def _list_connections(context: Context) -> Iterable[Record]:
             "is_accept": int(own_server > peer),
             "encryption_algorithm": algorithm[0],
             "encryption_algorithm_desc": algorithm[1],
-            "total_bytes_sent": _sum_bytes_to(context, peer),
+            "total_bytes_sent": _sum_bytes_sent(context, peer),
         }
 
 
-def _sum_bytes_to(context: Context, peer: str) -> int:
+def _sum_bytes_sent(context: Context, peer: str) -> int:
     """Return the bytes of log that the principals on this instance have sent to *peer*."""
     total_kb = 0.0
     for copy in context.list_copies():

@@ -17,7 +17,7 @@ def _list_modules(context: Context) -> Iterable[Record]:
         if isinstance(item, objects.UserProcedure | objects.UserView | objects.UserFunction):
             # options in the WITH clause, before the body of a module
             definition = item.definition
-            options_match = _OPTIONS.search(definition)
+            options_match = _OPTIONS_PATTERN.search(definition)
             words = (
                 set(options_match[1].upper().replace(",", " ").split())
                 if options_match is not None
@@ -31,7 +31,7 @@ def _list_modules(context: Context) -> Iterable[Record]:
             }
 
 
-_OPTIONS: Final = re.compile(
+_OPTIONS_PATTERN: Final = re.compile(
     r"\bWITH\s+((?:(?:SCHEMABINDING|RECOMPILE|ENCRYPTION|VIEW_METADATA)\b[\s,]*)+)", re.IGNORECASE
 )
 """Pattern of the options in the WITH clause of a module."""

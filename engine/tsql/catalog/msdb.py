@@ -44,7 +44,7 @@ def _list_monitor_rows(context: Context) -> Iterable[Record]:
 
 register_view("msdb.dbo.dbm_monitor_data", _list_monitor_rows)
 
-_THRESHOLDS: Final = {1: "time_behind", 2: "send_queue", 3: "redo_queue", 4: "average_delay"}
+_THRESHOLD_COLUMNS: Final = {1: "time_behind", 2: "send_queue", 3: "redo_queue", 4: "average_delay"}
 """Number of an alert -> threshold of the mirroring monitor."""
 
 
@@ -58,9 +58,9 @@ def _list_monitor_alerts(context: Context) -> Iterable[Record]:
             "retention_period": round(monitor.RETENTION_H),
         }
         for alert in own_alerts:
-            if alert.alert_id in _THRESHOLDS:
-                record[_THRESHOLDS[alert.alert_id]] = round(alert.threshold)
-                record[f"enable_{_THRESHOLDS[alert.alert_id]}"] = int(alert.enabled)
+            if alert.alert_id in _THRESHOLD_COLUMNS:
+                record[_THRESHOLD_COLUMNS[alert.alert_id]] = round(alert.threshold)
+                record[f"enable_{_THRESHOLD_COLUMNS[alert.alert_id]}"] = int(alert.enabled)
             else:
                 record["retention_period"] = round(alert.threshold)
         yield record
@@ -94,7 +94,7 @@ def _list_suspect_pages(context: Context) -> Iterable[Record]:
 
 register_view("msdb.dbo.suspect_pages", _list_suspect_pages)
 
-_KINDS: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"}
+_BACKUP_TYPES: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"}
 """Kind of a backup -> `type` of backupset."""
 
 
@@ -130,7 +130,7 @@ def _list_backup_sets(context: Context) -> Iterable[Record]:
             "database_backup_lsn": format_lsn(backup_set.first_kb),
             "backup_start_date": context.get_datetime_value(backup_set.started_tick),
             "backup_finish_date": context.get_datetime_value(backup_set.tick),
-            "type": _KINDS[backup_set.kind],
+            "type": _BACKUP_TYPES[backup_set.kind],
             "database_name": backup_set.database,
             "server_name": backup_set.server,
             "backup_size": int(backup_set.backup_kb * 1024),
@@ -276,13 +276,13 @@ register_view("msdb.dbo.sysjobsteps", _list_steps)
 
 # --- stored rows that are shown unchanged ----------------------------------------------------------
 
-_Renamed = Mapping[str, str]
+_ColumnNames = Mapping[str, str]
 """Column of the stored row -> column of the system table."""
 
 
 def _make_ledger_rows(
     table: ledger_tables.LedgerTable[ledger_tables.RowT],
-    renamed: _Renamed,
+    renamed: _ColumnNames,
     extra_columns: Callable[[Context, ledger_tables.RowT], Record] | None = None,
 ) -> Callable[[Context], Iterable[Record]]:
     """Build a function that yields the rows of a ledger table as rows of the system table.
@@ -299,7 +299,7 @@ def _make_ledger_rows(
     return rows
 
 
-def _map_columns(names: str, **renamed: str) -> _Renamed:
+def _map_columns(names: str, **renamed: str) -> _ColumnNames:
     """Return the columns *names* with unchanged names, and *renamed* columns."""
     return {**{name: name for name in names.split()}, **renamed}
 
@@ -373,13 +373,13 @@ register_view(
         _build_history_row,
     ),
 )
-_SCHEDULE: Final = """enabled freq_type freq_interval freq_subday_type freq_subday_interval freq_relative_interval
-freq_recurrence_factor active_start_date active_end_date active_start_time active_end_time"""
+_SCHEDULE_COLUMNS: Final = """enabled freq_type freq_interval freq_subday_type freq_subday_interval
+freq_relative_interval freq_recurrence_factor active_start_date active_end_date active_start_time active_end_time"""
 register_view(
     "msdb.dbo.sysschedules",
     _make_ledger_rows(
         ledger_tables.SCHEDULES,
-        _map_columns(_SCHEDULE, id="schedule_id", name="name"),
+        _map_columns(_SCHEDULE_COLUMNS, id="schedule_id", name="name"),
         lambda context, row: {"schedule_uid": make_unique_id("schedule", context.session.server, row["id"])},
     ),
 )
@@ -466,11 +466,11 @@ register_view(
     "msdb.dbo.sysmail_principalprofile",
     _make_ledger_rows(ledger_tables.MAIL_PRINCIPALS, _map_columns("profile_id is_default")),
 )
-_MAILS: Final = _make_ledger_rows(
+_list_mails: Final = _make_ledger_rows(
     ledger_tables.MAILS,
     _map_columns(
         "profile_id recipients copy_recipients subject body send_request_date sent_status", id="mailitem_id"
     ),
 )
 for _name in ("sysmail_allitems", "sysmail_unsentitems", "sysmail_mailitems"):
-    register_view(f"msdb.dbo.{_name}", _MAILS)
+    register_view(f"msdb.dbo.{_name}", _list_mails)

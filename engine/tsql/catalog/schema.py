@@ -61,7 +61,7 @@ def _build_object_row(context: Context, named: ObjectName, number: int, kind: st
 
 
 _DESCRIPTIONS: Final = {
-    **{kind: description for kind, description, _ in objects.KINDS.values()},
+    **{kind: description for kind, description, _ in objects.OBJECT_TYPES.values()},
     objects.INLINE_FUNCTION: "SQL_INLINE_TABLE_VALUED_FUNCTION",
     objects.TABLE_FUNCTION: "SQL_TABLE_VALUED_FUNCTION",
     "PK": "PRIMARY_KEY_CONSTRAINT",
@@ -96,7 +96,7 @@ def _make_object_rows(*kinds: str) -> Rows:
     return rows
 
 
-_OLD_NAMES: Final = {
+_SYSOBJECTS_COLUMNS: Final = {
     "name": "name",
     "object_id": "id",
     "type": "xtype",
@@ -107,9 +107,9 @@ _OLD_NAMES: Final = {
 """Column of sys.objects -> column of sys.sysobjects."""
 
 
-def _sysobjects(context: Context) -> Iterable[Record]:
+def _list_sysobjects(context: Context) -> Iterable[Record]:
     for row in _make_object_rows()(context):
-        record = {old: row[name] for name, old in _OLD_NAMES.items() if name in row}
+        record = {old: row[name] for name, old in _SYSOBJECTS_COLUMNS.items() if name in row}
         yield {**record, "type": row["type"]}
 
 
@@ -117,7 +117,7 @@ register_view("sys.objects", _make_object_rows())
 register_view("sys.tables", _make_object_rows("U "))
 register_view("sys.views", _make_object_rows("V "))
 register_view("sys.procedures", _make_object_rows("P "))
-register_view("sys.sysobjects", _sysobjects)
+register_view("sys.sysobjects", _list_sysobjects)
 register_view("information_schema.tables", _make_object_rows("U ", "V "))
 
 
@@ -153,11 +153,11 @@ def _build_column_row(
     }
 
 
-def _build_column_lister(wanted: Callable[[ColumnDefinition], bool]) -> Rows:
+def _build_column_lister(is_listed: Callable[[ColumnDefinition], bool]) -> Rows:
     def rows(context: Context) -> Iterable[Record]:
         for name, number, table in _list_tables(context):
             for index, column in enumerate(table.columns, start=1):
-                if wanted(column):
+                if is_listed(column):
                     yield _build_column_row(context, name, number, index, column)
 
     return rows
@@ -170,10 +170,8 @@ def _list_last_identity_values(context: Context) -> Iterable[Record]:
                 table = tables.restore_identity(table, context.server)
                 last = table.next_identity - column.identity[1]
                 used = table.next_identity != column.identity[0]
-                yield {
-                    **_build_column_row(context, name, number, index, column),
-                    "last_value": last if used else None,
-                }
+                row = _build_column_row(context, name, number, index, column)
+                yield {**row, "last_value": last if used else None}
 
 
 @cache
@@ -218,20 +216,22 @@ def _list_types(context: Context) -> Iterable[Record]:
     for name, number in TYPE_IDS.items():
         if not (context.version < 2008 and name in ("date", "time", "datetime2", "datetimeoffset")):
             record = build_type_record("decimal(38, 38)" if name in ("decimal", "numeric") else name)
-            longest = 8000 if record["max_length"] in (1, 2) and name in _LONG else record["max_length"]
+            longest = (
+                8000 if record["max_length"] in (1, 2) and name in _LENGTH_TYPES else record["max_length"]
+            )
             yield {
                 **record,
-                **_USER_TYPE,
+                **_TYPE_CONSTANTS,
                 "name": name,
                 "system_type_id": number,
                 "user_type_id": number,
                 "max_length": longest,
             }
-    yield {**build_type_record("sysname"), **_USER_TYPE, "name": "sysname", "is_nullable": 0}
+    yield {**build_type_record("sysname"), **_TYPE_CONSTANTS, "name": "sysname", "is_nullable": 0}
 
 
-_LONG: Final = frozenset({"nvarchar", "nchar", "varchar", "char", "varbinary", "binary"})
-_USER_TYPE: Final[Record] = {
+_LENGTH_TYPES: Final = frozenset({"nvarchar", "nchar", "varchar", "char", "varbinary", "binary"})
+_TYPE_CONSTANTS: Final[Record] = {
     "schema_id": 4, "is_user_defined": 0, "is_assembly_type": 0, "is_nullable": 1, "is_table_type": 0,
 }  # fmt: skip
 
@@ -310,7 +310,7 @@ def _list_index_columns(context: Context) -> Iterable[Record]:
 register_view("sys.index_columns", _list_index_columns)
 
 
-FIRST_PARTITION: Final = 2**56
+FIRST_PARTITION_ID: Final = 2**56
 """partition_id of the first table in a database, as in public output. Further tables add 65,536 each."""
 
 
@@ -322,7 +322,7 @@ def _list_partitions(context: Context) -> Iterable[Record]:
             options = table.options if number < 2 else ()
             chosen_options = {**dict(options), **(dict(key.options) if key is not None else {})}
             compression = chosen_options.get("DATA_COMPRESSION", "NONE")
-            partition = FIRST_PARTITION + 65_536 * position
+            partition = FIRST_PARTITION_ID + 65_536 * position
             position += 1
             yield {
                 "partition_id": partition,
@@ -589,10 +589,8 @@ def _list_constraint_columns(context: Context) -> Iterable[Record]:
                 words = {word.lower() for word in re.findall(r"\w+", item.text)}
                 for column in table.columns:
                     if column.name.lower() in words:
-                        yield {
-                            **_build_constraint_row(context, name, item.name, ""),
-                            "COLUMN_NAME": column.name,
-                        }
+                        row = _build_constraint_row(context, name, item.name, "")
+                        yield {**row, "COLUMN_NAME": column.name}
 
 
 register_view("information_schema.constraint_column_usage", _list_constraint_columns)

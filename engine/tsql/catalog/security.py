@@ -9,7 +9,12 @@ from engine.model import DatabaseCopy, User
 from engine.protocol import accounts, commits, options, security
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.batches import objects
-from engine.tsql.batches.context import Context, find_user_in, has_server_permission, is_member
+from engine.tsql.batches.context import (
+    Context,
+    find_database_user,
+    has_server_permission,
+    is_server_role_member,
+)
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import Record, register_view
 from engine.tsql.language import permissions
@@ -51,7 +56,7 @@ def format_sid(sid: bytes) -> str:
     return "-".join(("S-1-9", *map(str, parts)))
 
 
-ROLES: Final = (
+SERVER_ROLE_NAMES: Final = (
     "public", "sysadmin", "securityadmin", "serveradmin", "setupadmin", "processadmin", "diskadmin", "dbcreator",
     "bulkadmin",
 )  # fmt: skip
@@ -60,7 +65,7 @@ ROLES: Final = (
 Documented [DOC: sys.server_principals; server-level roles].
 """
 
-ROLES_OF_2022: Final = (
+SERVER_ROLE_NAMES_2022: Final = (
     "##MS_ServerStateReader##", "##MS_ServerStateManager##", "##MS_DefinitionReader##", "##MS_DatabaseConnector##",
     "##MS_DatabaseManager##", "##MS_LoginManager##", "##MS_SecurityDefinitionReader##",
     "##MS_PerformanceDefinitionReader##", "##MS_ServerSecurityStateReader##", "##MS_ServerPerformanceStateReader##",
@@ -68,9 +73,9 @@ ROLES_OF_2022: Final = (
 """Fixed server roles that SQL Server 2022 adds [DOC: server-level roles]. The order is seen in public output."""
 
 
-def fixed_server_roles(version: int) -> tuple[str, ...]:
+def list_fixed_server_roles(version: int) -> tuple[str, ...]:
     """Return the fixed server roles of a version in the order of principal_id, which starts at 2."""
-    return (*ROLES, *ROLES_OF_2022) if version >= 2022 else ROLES
+    return (*SERVER_ROLE_NAMES, *SERVER_ROLE_NAMES_2022) if version >= 2022 else SERVER_ROLE_NAMES
 
 
 _CERTIFICATE_LOGINS: Final = (
@@ -84,7 +89,7 @@ FIRST_WINDOWS_ID: Final = 259
 
 def _list_principals(context: Context) -> Iterable[Record]:
     yield _build_principal_row(context, "sa", 1, "S", b"\x01", disabled=False)
-    for number, role in enumerate(fixed_server_roles(context.version), start=2):
+    for number, role in enumerate(list_fixed_server_roles(context.version), start=2):
         row = _build_principal_row(context, role, number, "R", bytes([number]), disabled=False)
         yield {**row, "is_fixed_role": int(role != "public"), "owning_principal_id": 1}
     for number, name in enumerate(_CERTIFICATE_LOGINS, start=101):
@@ -95,7 +100,7 @@ def _list_principals(context: Context) -> Iterable[Record]:
         kind = "G" if name.startswith("BUILTIN") else "U"
         yield _build_principal_row(context, name, number, kind, compute_account_sid(name), disabled=False)
     for index, login in enumerate(context.server.logins):
-        kind = _LETTERS[login.kind]
+        kind = _LOGIN_TYPES[login.kind]
         row = _build_principal_row(
             context, login.name, FIRST_LOGIN_ID + index, kind, _encode_sid(login.sid), login.disabled
         )
@@ -113,9 +118,9 @@ def compute_account_sid(name: str) -> bytes:
     return b"\x01\x05" + hashlib.blake2b(name.lower().encode(), digest_size=26).digest()
 
 
-_LETTERS: Final = {"SQL": "S", "WINDOWS": "U", "CERTIFICATE": "C"}
+_LOGIN_TYPES: Final = {"SQL": "S", "WINDOWS": "U", "CERTIFICATE": "C"}
 """Kind of a login -> `type`."""
-_KINDS: Final = {
+_PRINCIPAL_KINDS: Final = {
     "S": "SQL_LOGIN",
     "U": "WINDOWS_LOGIN",
     "G": "WINDOWS_GROUP",
@@ -132,7 +137,7 @@ def _build_principal_row(
         "principal_id": number,
         "sid": sid,
         "type": kind,
-        "type_desc": _KINDS[kind],
+        "type_desc": _PRINCIPAL_KINDS[kind],
         "is_disabled": int(disabled),
         "create_date": context.get_datetime_value(-86_400_00 * 100),
         "modify_date": context.get_datetime_value(-86_400_00 * 100),
@@ -161,7 +166,7 @@ def _list_syslogins(context: Context) -> Iterable[Record]:
             yield {
                 **{
                     role: int((number, row["principal_id"]) in members)
-                    for number, role in enumerate(ROLES, start=2)
+                    for number, role in enumerate(SERVER_ROLE_NAMES, start=2)
                     if role != "public"
                 },
                 "sid": row["sid"],
@@ -190,15 +195,22 @@ def _list_permissions(context: Context) -> Iterable[Record]:
             lacks = context.server.system_lacks if system else ()
             if "CONNECT SQL" not in lacks:
                 yield _build_permission_row(100, "SERVER", 0, row["principal_id"], "COSQ", "CONNECT SQL")
-            for name in replicas.SYSTEM_NEEDS if system and context.version >= 2012 else ():
+            for name in replicas.SYSTEM_PERMISSIONS if system and context.version >= 2012 else ():
                 if name != "CONNECT SQL" and name not in lacks:
                     yield _build_permission_row(
-                        100, "SERVER", 0, row["principal_id"], replicas.SYSTEM_NEEDS[name], name
+                        100, "SERVER", 0, row["principal_id"], replicas.SYSTEM_PERMISSIONS[name], name
                     )
-    for grant in accounts.read_security(context.world, context.session.server, accounts.SERVER).grants:
+    for grant in accounts.read_security(
+        context.world, context.session.server, accounts.INSTANCE_SCOPE
+    ).grants:
         if grant.kind == "SERVER" and grant.grantee in numbers:
             row = _build_permission_row(
-                100, "SERVER", 0, numbers[grant.grantee], _CODES.get(grant.permission, ""), grant.permission
+                100,
+                "SERVER",
+                0,
+                numbers[grant.grantee],
+                _PERMISSION_CODES.get(grant.permission, ""),
+                grant.permission,
             )
             yield {**row, **_build_state_columns(grant)}
     yield _build_permission_row(100, "SERVER", 0, _PUBLIC_ID, "VWDB", "VIEW ANY DATABASE")
@@ -216,7 +228,7 @@ _PUBLIC_ID: Final = 2
 DEFAULT_ENDPOINTS: Final = (2, 3, 4, 5)
 """IDs of the T-SQL endpoints to which public may connect. Documented [DOC: server-level roles]."""
 
-_CODES: Final = {
+_PERMISSION_CODES: Final = {
     "SELECT": "SL", "INSERT": "IN", "UPDATE": "UP", "DELETE": "DL", "EXECUTE": "EX", "CONTROL": "CL", "ALTER": "AL",
     "CONNECT": "CO", "CREATE TABLE": "CRTB", "CREATE VIEW": "CRVW", "CREATE PROCEDURE": "CRPR", "REFERENCES": "RF",
     "CREATE FUNCTION": "CRFN", "CREATE SCHEMA": "CRSM", "VIEW DEFINITION": "VW", "IMPERSONATE": "IM",
@@ -259,7 +271,7 @@ def _list_database_permissions(context: Context) -> Iterable[Record]:
                 kind,
                 int(str(major)),
                 numbers[grant.grantee],
-                _CODES.get(grant.permission, ""),
+                _PERMISSION_CODES.get(grant.permission, ""),
                 grant.permission,
             )
             yield {**row, **_build_state_columns(grant)}
@@ -270,7 +282,7 @@ register_view("sys.database_permissions", _list_database_permissions)
 
 def _list_database_role_members(context: Context) -> Iterable[Record]:
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _list_users(context)}
-    yield {"role_principal_id": DATABASE_ROLES["db_owner"], "member_principal_id": 1}
+    yield {"role_principal_id": DATABASE_ROLE_IDS["db_owner"], "member_principal_id": 1}
     for role, member in accounts.read_security(
         context.world, context.session.server, context.session.database
     ).members:
@@ -301,10 +313,10 @@ register_view("sys.server_permissions", _list_permissions)
 def _list_role_members(context: Context) -> Iterable[Record]:
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _list_principals(context)}
     for name in ("sa", *accounts.list_predefined_logins(context.world, context.server.name)):
-        if is_member(context, "sysadmin", name):
+        if is_server_role_member(context, "sysadmin", name):
             yield {"role_principal_id": 3, "member_principal_id": numbers[name.lower()]}
     for role, member in accounts.read_security(
-        context.world, context.session.server, accounts.SERVER
+        context.world, context.session.server, accounts.INSTANCE_SCOPE
     ).members:
         if role in numbers and member in numbers:
             yield {"role_principal_id": numbers[role], "member_principal_id": numbers[member]}
@@ -373,7 +385,7 @@ def _build_key_row(name: str, number: int) -> Record:
 register_view("sys.symmetric_keys", _list_symmetric_keys)
 
 
-DATABASE_ROLES: Final = {
+DATABASE_ROLE_IDS: Final = {
     "public": 0, "db_owner": 16384, "db_accessadmin": 16385, "db_securityadmin": 16386, "db_ddladmin": 16387,
     "db_backupoperator": 16389, "db_datareader": 16390, "db_datawriter": 16391, "db_denydatareader": 16392,
     "db_denydatawriter": 16393,
@@ -381,7 +393,7 @@ DATABASE_ROLES: Final = {
 """Predefined database role -> principal_id. All except public are fixed [DOC: database-level roles]."""
 
 
-ROLE_GAP: Final = 1000
+FIRST_CREATED_ROLE_ID: Final = 1000
 """First principal_id of created roles, above the IDs of users. Assumed."""
 
 
@@ -391,7 +403,7 @@ def _build_role_row(context: Context, name: str, number: int) -> Record:
         **_build_user_row(context, name, number, sid),
         **_NO_AUTHENTICATION,
         **find_literal_columns("security._build_role_row"),
-        "is_fixed_role": int(name in DATABASE_ROLES and name != "public"),
+        "is_fixed_role": int(name in DATABASE_ROLE_IDS and name != "public"),
     }
 
 
@@ -404,7 +416,7 @@ def get_owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
 
 
 def _list_users(context: Context) -> Iterable[Record]:
-    yield _build_role_row(context, "public", DATABASE_ROLES["public"])
+    yield _build_role_row(context, "public", DATABASE_ROLE_IDS["public"])
     copy = context.find_copy(context.session.database)
     yield _build_user_row(context, "dbo", 1, b"\x01" if copy is None else get_owner_sid(context, copy))
     yield {**_build_user_row(context, "guest", 2, b"\x00"), **_NO_AUTHENTICATION}
@@ -422,19 +434,19 @@ def _list_users(context: Context) -> Iterable[Record]:
             **_build_authentication_columns(context, user),
         }
     roles = accounts.read_security(context.world, context.session.server, context.session.database).roles
-    for index, name in enumerate(roles, start=FIRST_USER_ID + ROLE_GAP):
+    for index, name in enumerate(roles, start=FIRST_USER_ID + FIRST_CREATED_ROLE_ID):
         yield _build_role_row(context, name, index)
     monitored = any(server == context.session.server for server, _ in context.world.monitor)
     if monitored and context.session.database.lower() == "msdb":  # [DOC: sp_dbmmonitorupdate]
         yield _build_role_row(context, "dbm_monitor", FIRST_USER_ID + len(own_users))
-    for name, number in DATABASE_ROLES.items():
+    for name, number in DATABASE_ROLE_IDS.items():
         if number:
             yield _build_role_row(context, name, number)
 
 
 def find_user_id(context: Context) -> int:
     """Return the principal_id of the connection's user in the current database."""
-    name = find_user_in(context, context.session.database) or "guest"
+    name = find_database_user(context, context.session.database) or "guest"
     if name == "dbo":
         return 1
     return next(int(str(row["principal_id"])) for row in _list_users(context) if row["name"] == name)

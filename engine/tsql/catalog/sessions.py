@@ -13,10 +13,10 @@ from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE, ClientProgram, get_batch_text
 from engine.tsql.catalog import locks
 from engine.tsql.catalog.security import find_user_id
-from engine.tsql.catalog.view import PARTLY_SILENT, Record, register_view
+from engine.tsql.catalog.view import PARTLY_UNSIMULATED, Record, register_view
 from engine.tsql.scalars import settings
 
-SYSTEM: Final = (
+SYSTEM_THREADS: Final = (
     (1, "background", "RESOURCE MONITOR", None),
     (2, "background", "LAZY WRITER", None),
     (3, "background", "LOG WRITER", "LOGMGR_QUEUE"),
@@ -28,9 +28,9 @@ SYSTEM: Final = (
 )
 """System threads of every instance: (session ID, status, command, wait type)."""
 
-JOB_STEP: Final = "SQLAgent - TSQL JobStep"
+JOB_STEP_PROGRAM: Final = "SQLAgent - TSQL JobStep"
 """Program name of the session of a job step."""
-JOB_WINDOW: Final = "#agent:"
+JOB_WINDOW_MARK: Final = "#agent:"
 """Marker in the window names of job steps (engine/tsql/clients/client.py)."""
 
 
@@ -71,7 +71,7 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     interface: str = CONSOLE.interface
     encrypted: bool = False
     packet_bytes: int = CONSOLE.packet_bytes
-    options: settings.Options = ()
+    options: settings.SetOptions = ()
 
     @property
     def is_application(self) -> bool:
@@ -79,7 +79,7 @@ class SessionRow(Struct, frozen=True, kw_only=True):
         return self.last_begun_tick is None
 
 
-def build_option_columns(options: settings.Options) -> Record:
+def build_option_columns(options: settings.SetOptions) -> Record:
     """Return the columns with the SET options of a connection."""
     option_values, culture = dict(options), settings.build_settings(options).culture
     switches = {
@@ -116,10 +116,10 @@ def list_user_sessions(context: Context) -> Iterator[SessionRow]:
     server = context.server
     own_ip = security.get_own_ip(server)
     for name, session in sorted(context.list_sessions(), key=lambda item: item[1].spid):
-        job = JOB_WINDOW in name
+        job = JOB_WINDOW_MARK in name
         run = context.world.batches.get(name)
         client_program = session.program or (
-            ClientProgram(host=server.name, name=JOB_STEP) if job else CONSOLE
+            ClientProgram(host=server.name, name=JOB_STEP_PROGRAM) if job else CONSOLE
         )
         yield SessionRow(
             spid=session.spid,
@@ -197,18 +197,18 @@ def build_request_times(context: Context, started_tick: int) -> Record:
     """Return the columns with the start time of a request and its elapsed milliseconds."""
     return {
         "start_time": context.get_datetime_value(started_tick),
-        "total_elapsed_time": elapsed_ms(context, started_tick),
+        "total_elapsed_time": compute_elapsed_ms(context, started_tick),
     }
 
 
-def elapsed_ms(context: Context, started_tick: int) -> int:
+def compute_elapsed_ms(context: Context, started_tick: int) -> int:
     """Return the milliseconds since *started_tick*."""
     return (context.world.tick - started_tick) * 1000 // TICKS_PER_S
 
 
 def list_application_requests(context: Context) -> Iterable[Record]:
     """Yield the requests of applications with an open transaction."""
-    waits = locks.find_waits(context)
+    waits = locks.find_current_waits(context)
     for connection in connections.list_connections(context.world, context.server.name):
         if connection.working:
             wait = waits.get(connection.spid)
@@ -216,14 +216,14 @@ def list_application_requests(context: Context) -> Iterable[Record]:
                 "session_id": connection.spid,
                 "request_id": 0,
                 "sql_handle": None,
-                PARTLY_SILENT: "sql_handle",
+                PARTLY_UNSIMULATED: "sql_handle",
                 **build_request_times(context, context.world.tick),
                 "status": "running" if wait is None else "suspended",
                 "command": "EXECUTE" if connection.client.query is None else "SELECT",
                 "database_id": context.find_database_id(connection.database),
                 "user_id": 1,
                 "wait_type": wait.type if wait is not None else None,
-                "wait_time": wait.ms if wait is not None else 0,
+                "wait_time": wait.duration_ms if wait is not None else 0,
                 "last_wait_type": wait.type if wait is not None else "WRITELOG",
                 "wait_resource": "",
                 "blocking_session_id": 0,
@@ -239,9 +239,9 @@ def list_application_requests(context: Context) -> Iterable[Record]:
             "command": "DB STARTUP",
             "database_id": redo.database_id,
             "user_id": 1,
-            "wait_type": locks.LOCK_SCHEMA,
-            "wait_time": redo.ms,
-            "last_wait_type": locks.LOCK_SCHEMA,
+            "wait_type": locks.SCHEMA_LOCK_WAIT,
+            "wait_time": redo.duration_ms,
+            "last_wait_type": locks.SCHEMA_LOCK_WAIT,
             "wait_resource": "",
             "blocking_session_id": redo.blocker,
             "open_transaction_count": 0,
@@ -253,7 +253,7 @@ SESSION_PAGES: Final = 4
 
 
 def _list_sessions(context: Context) -> Iterable[Record]:
-    for spid, status, _, _ in SYSTEM:
+    for spid, status, _, _ in SYSTEM_THREADS:
         yield {
             "session_id": spid,
             "login_time": context.get_datetime_value(context.server.started_tick),
@@ -263,7 +263,7 @@ def _list_sessions(context: Context) -> Iterable[Record]:
             "group_id": 1,
             "memory_usage": 0,
             "context_info": b"",
-            "total_elapsed_time": elapsed_ms(context, context.server.started_tick),
+            "total_elapsed_time": compute_elapsed_ms(context, context.server.started_tick),
             "last_request_start_time": context.get_datetime_value(context.server.started_tick),
             "last_request_end_time": None,
         }
@@ -273,7 +273,7 @@ def _list_sessions(context: Context) -> Iterable[Record]:
         yield {
             "session_id": session_row.spid,
             "login_time": context.get_datetime_value(session_row.login_tick),
-            "total_elapsed_time": elapsed_ms(context, session_row.login_tick),
+            "total_elapsed_time": compute_elapsed_ms(context, session_row.login_tick),
             "host_name": session_row.host,
             "program_name": session_row.program,
             "host_process_id": 4000 + session_row.spid,
@@ -322,7 +322,7 @@ register_view("sys.dm_exec_connections", _list_connections)
 
 
 def _list_sysprocesses(context: Context) -> Iterable[Record]:
-    for spid, _, command, wait in SYSTEM:
+    for spid, _, command, wait in SYSTEM_THREADS:
         yield {
             "spid": spid,
             "blocked": 0,
@@ -338,7 +338,7 @@ def _list_sysprocesses(context: Context) -> Iterable[Record]:
             "memusage": 0,
             "context_info": bytes(settings.CONTEXT_BYTES),
         }
-    databases, waits = _map_database_ids(context), locks.find_waits(context)
+    databases, waits = _map_database_ids(context), locks.find_current_waits(context)
     own_ip = security.get_own_ip(context.server)
     for session_row in list_user_sessions(context):
         domain, _, user = session_row.login.rpartition("\\")
@@ -349,7 +349,7 @@ def _list_sysprocesses(context: Context) -> Iterable[Record]:
         yield {
             "spid": session_row.spid,
             "blocked": current_wait.blocker if current_wait is not None else 0,
-            "waittime": current_wait.ms if current_wait is not None else 0,
+            "waittime": current_wait.duration_ms if current_wait is not None else 0,
             "waitresource": (current_wait.resource if current_wait is not None else "").ljust(256),
             "lastwaittype": (current_wait.type if current_wait is not None else "MISCELLANEOUS").ljust(32),
             "dbid": databases[session_row.database],
@@ -370,7 +370,7 @@ def _list_sysprocesses(context: Context) -> Iterable[Record]:
             "open_tran": session_row.transactions,
             "memusage": SESSION_PAGES,
             "sql_handle": compute_text_handle(session_row.last_text),
-            **({PARTLY_SILENT: "sql_handle"} if session_row.is_application else {}),
+            **({PARTLY_UNSIMULATED: "sql_handle"} if session_row.is_application else {}),
             "context_info": settings.get_context_info(session_row.options) or bytes(settings.CONTEXT_BYTES),
         }
 

@@ -7,7 +7,7 @@ from engine.arithmetic import add_in_order
 from engine.identifiers import make_unique_id
 from engine.protocol import volumes
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
-from engine.tsql.catalog.activity import DATA_WRITE_MS, PAGE_KB, PAGES_A_WRITE, measure_all_loads
+from engine.tsql.catalog.activity import DATA_WRITE_MS, PAGE_KB, PAGES_PER_WRITE, measure_all_loads
 from engine.tsql.catalog.databases import (
     find_log_reuse_wait,
     list_file_rows,
@@ -63,7 +63,7 @@ def _list_file_stats(context: Context) -> Iterable[Record]:
             if file["file_id"] == 1:
                 pages = work.pages_written
                 yield _build_file_row(
-                    context, file, pages / PAGES_A_WRITE, pages * PAGE_KB, work.data_write_ms
+                    context, file, pages / PAGES_PER_WRITE, pages * PAGE_KB, work.data_write_ms
                 )
             elif file["file_id"] == 2:
                 yield _build_file_row(context, file, work.log_writes, work.log_kb, work.log_write_ms)
@@ -79,26 +79,26 @@ def _build_file_row(
         "database_id": file["database_id"],
         "file_id": file["file_id"],
         "sample_ms": 10 * context.world.tick + 10**9,
-        "num_of_reads": READS_AT_START,
-        "num_of_bytes_read": READS_AT_START * 65536,
-        "io_stall_read_ms": READS_AT_START * round(DATA_WRITE_MS),
+        "num_of_reads": STARTUP_READS,
+        "num_of_bytes_read": STARTUP_READS * 65536,
+        "io_stall_read_ms": STARTUP_READS * round(DATA_WRITE_MS),
         "io_stall_queued_read_ms": 0,
         "num_of_writes": int(writes),
         "num_of_bytes_written": int(1024.0 * written_kb),
         "io_stall_write_ms": int(stall_ms),
         "io_stall_queued_write_ms": 0,
-        "io_stall": int(stall_ms) + READS_AT_START * round(DATA_WRITE_MS),
+        "io_stall": int(stall_ms) + STARTUP_READS * round(DATA_WRITE_MS),
         "size_on_disk_bytes": int(str(file["size"])) * 8192,
         "file_handle": number.to_bytes(8, "big"),
     }
 
 
-READS_AT_START: Final = 20
+STARTUP_READS: Final = 20
 """Number of 64 KB reads for each file when an instance starts. Assumed."""
 
 
 register_view("sys.dm_io_virtual_file_stats()", _list_file_stats)
-_OLD_NAMES: Final = {
+_VIRTUALFILESTATS_COLUMNS: Final = {
     "database_id": "DbId",
     "file_id": "FileId",
     "sample_ms": "TimeStamp",
@@ -117,7 +117,11 @@ _OLD_NAMES: Final = {
 
 def _list_old_file_stats(context: Context) -> Iterable[Record]:
     for row in _list_file_stats(context):
-        yield {_OLD_NAMES[name]: value for name, value in row.items() if name in _OLD_NAMES}
+        yield {
+            _VIRTUALFILESTATS_COLUMNS[name]: value
+            for name, value in row.items()
+            if name in _VIRTUALFILESTATS_COLUMNS
+        }
 
 
 register_view("sys.fn_virtualfilestats()", _list_old_file_stats)

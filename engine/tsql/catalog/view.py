@@ -18,7 +18,7 @@ from engine.tsql.scalars.values import Scalar
 Record = Mapping[str, Scalar]
 """Row of a view: column -> value. A column that no row contains is not simulated and is NULL."""
 
-PARTLY_SILENT: Final = "?"
+PARTLY_UNSIMULATED: Final = "?"
 """Key of a row whose value names the columns that are NULL only because this row does not simulate them."""
 
 Rows = Callable[[Context], Iterable[Record]]
@@ -111,7 +111,7 @@ def list_no_rows(context: Context) -> Iterable[Record]:
     return ()
 
 
-_EMPTY: Final = """
+_EMPTY_VIEWS: Final = """
 sys.server_triggers sys.triggers sys.synonyms sys.credentials sys.sequences information_schema.sequences
 sys.backup_devices sys.server_audits sys.server_audit_specifications sys.database_audit_specifications
 sys.dm_server_memory_dumps sys.change_tracking_databases sys.asymmetric_keys
@@ -131,7 +131,7 @@ msdb.dbo.sysmail_sentitems msdb.dbo.sysmail_faileditems msdb.dbo.sysmail_event_l
 It is correct that these views are empty. Views of objects that a real instance has (plans, memory clerks) are
 reported as not simulated instead.
 """
-for _name in _EMPTY.split():
+for _name in _EMPTY_VIEWS.split():
     register_view(_name, list_no_rows)
 
 
@@ -140,12 +140,12 @@ for _name in _EMPTY.split():
 # versions are documented [DOC: system catalog views; dynamic management views]. dm_db_script_level and
 # dm_db_mirroring_past_actions are from memory; dm_db_database_page_allocations is known from public output.
 
-_TEXT: Final = (
+_UNSIMULATED_VIEWS_TEXT: Final = (
     resources.files("engine.tsql.catalog").joinpath("unsimulated_views.txt").read_text(encoding="utf-8")
 )
-_VIEW_VERSIONS: Final = {
+_UNSIMULATED_VIEW_VERSIONS: Final = {
     name: int(since)
-    for since, names in re.findall(r"^(\d+):\n((?: .*\n)*)", _TEXT, re.MULTILINE)
+    for since, names in re.findall(r"^(\d+):\n((?: .*\n)*)", _UNSIMULATED_VIEWS_TEXT, re.MULTILINE)
     for name in names.split()
 }
 """View that is not simulated -> first version."""
@@ -156,7 +156,7 @@ def has_view(name: str, version: int) -> bool:
 
     *name*: full lowercase name, `sys.x` or `sys.f()`.
     """
-    return _VIEW_VERSIONS.get(name, 9999) <= version
+    return _UNSIMULATED_VIEW_VERSIONS.get(name, 9999) <= version
 
 
 def find_view(context: Context, parts: tuple[str, ...]) -> CatalogView:

@@ -35,7 +35,7 @@ QUIT_SUCCESS, QUIT_FAILURE, GO_ON, GO_TO = 1, 2, 3, 4
 SUCCEEDED, FAILED, RETRIED, CANCELED = 1, 0, 2, 3
 """Values of run_status in sysjobhistory. Documented [DOC: sysjobhistory]."""
 
-SHUTDOWN: Final = "Shutdown Sequence 0"
+SHUTDOWN_REQUESTER: Final = "Shutdown Sequence 0"
 """Requester in the job history when the Agent stops a job. Known from public scripts that search for it."""
 
 
@@ -45,7 +45,7 @@ SHUTDOWN: Final = "Shutdown Sequence 0"
 def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tuple[str, str], ...]) -> None:
     """Start step *number* of a job with the values of the Agent's tokens (timer handler)."""
     step = ledger.find_step(world, server, job, number)
-    if step is None or not ledger.is_running(world, server, job):
+    if step is None or not ledger.is_job_running(world, server, job):
         return
     name = f"{server}{AGENT_MARK}{number}:{job}"
     ledger.update_activity(world, server, job, {"step_id": step["step_id"], "step_tick": world.tick})
@@ -66,16 +66,16 @@ def _replace_tokens(command: str, tokens: dict[str, str], job: str) -> str:
     """
     token_values = {**tokens, "JOBNAME": job}
 
-    def value(match: re.Match[str]) -> str:
+    def get_token_value(match: re.Match[str]) -> str:
         token_value = token_values.get((match["event"] or match["name"]).upper())
         if token_value is None:
             return match.group()
         return token_value.replace("'", "''") if (match["escape"] or "").upper() == "SQUOTE" else token_value
 
-    return _TOKEN.sub(value, command)
+    return _TOKEN_PATTERN.sub(get_token_value, command)
 
 
-_TOKEN: Final = re.compile(
+_TOKEN_PATTERN: Final = re.compile(
     r"\$\((?:ESCAPE_(?P<escape>\w+)\()?(?:WMI\((?P<event>\w+)\)|(?P<name>[\w-]+))(?(escape)\))\)"
 )
 
@@ -86,16 +86,16 @@ def on_step_skipped(world: World, server: str, job: str, number: str) -> None:
     Such a step takes one second. Otherwise a cycle of these steps would stop the clock.
     """
     step = ledger.find_step(world, server, job, number)
-    if step is not None and ledger.is_running(world, server, job):
+    if step is not None and ledger.is_job_running(world, server, job):
         _run_next_step(world, server, job, step, SUCCEEDED)
 
 
 def on_step_done(
-    world: World, name: str, error: str, started_tick: int, message_text: str = "", number_of: int = 0
+    world: World, name: str, error: str, started_tick: int, message_text: str = "", error_number: int = 0
 ) -> None:
     """Record the result of a job step whose batch has ended, and continue the job (timer handler).
 
-    *error*: text of the batch's first error, or empty. *message_text*: messages for the history. *number_of*:
+    *error*: text of the batch's first error, or empty. *message_text*: messages for the history. *error_number*:
     number of the batch's last error.
     """
     server, _, marker_rest = name.partition(AGENT_MARK)
@@ -104,14 +104,14 @@ def on_step_done(
         world.sessions.pop(name, None)
     step = ledger.find_step(world, server, job, number)
     activity = ledger.find_activity(world, server, job)
-    if step is None or activity is None or not ledger.is_running(world, server, job):
+    if step is None or activity is None or not ledger.is_job_running(world, server, job):
         return
     user = f"Executed as user: {world.instances[server].service_account}. "
     if world.instances[server].service is not Service.RUNNING:
         if world.instances[server].service is not Service.STOPPING or world.instances[server].clustered:
             return  # the stopped Agent records no end [DOC: auto-restart of SQL Server Agent]
-        activity, message_text = {**activity, "stopped_by": SHUTDOWN}, ""
-        ledger.update_activity(world, server, job, {"stopped_by": SHUTDOWN})
+        activity, message_text = {**activity, "stopped_by": SHUTDOWN_REQUESTER}, ""
+        ledger.update_activity(world, server, job, {"stopped_by": SHUTDOWN_REQUESTER})
     if activity["stopped_by"] is not None:
         reason = "as the result of a stop job request"
         text = f"{user}{message_text}{'  ' if message_text else ''}The step was cancelled (stopped) {reason}."
@@ -122,12 +122,12 @@ def on_step_done(
     text = f"{user}{message_text}{'  ' if message_text else ''}The step {'failed' if error else 'succeeded'}."
     attempt, tries = int(str(activity["attempt"])), int(str(step.get("retry_attempts") or 0))
     if status == FAILED and attempt < tries:
-        _record_history(world, server, job, step, RETRIED, text, started_tick, number_of, attempt)
+        _record_history(world, server, job, step, RETRIED, text, started_tick, error_number, attempt)
         ledger.update_activity(world, server, job, {"attempt": attempt + 1})
         wait_s = 60.0 * int(str(step.get("retry_interval") or 0))
         world.call_after(wait_s, "tsql.step", server, job, number, ())
         return
-    _record_history(world, server, job, step, status, text, started_tick, number_of, attempt)
+    _record_history(world, server, job, step, status, text, started_tick, error_number, attempt)
     ledger.update_activity(world, server, job, {"attempt": 0})
     _run_next_step(world, server, job, step, status)
 
@@ -142,7 +142,7 @@ def stop_job(world: World, server: str, job: str) -> None:
             client.cancel_batches(world, name)
             return
     activity = ledger.find_activity(world, server, job)
-    if activity is not None and ledger.is_running(world, server, job):
+    if activity is not None and ledger.is_job_running(world, server, job):
         _finish_job(
             world, server, job, ledger.find_step(world, server, job, to_text(activity["step_id"])), CANCELED
         )
@@ -152,8 +152,8 @@ def _stop_running_jobs(world: World, server: str) -> None:
     """Cancel the jobs that are still running although the Agent has stopped."""
     for row in ledger_tables.ACTIVITY.list_rows(world, server):
         job = to_text(row["job"])
-        if row["stopped_by"] is None and ledger.is_running(world, server, job):
-            ledger.update_activity(world, server, job, {"stopped_by": SHUTDOWN})
+        if row["stopped_by"] is None and ledger.is_job_running(world, server, job):
+            ledger.update_activity(world, server, job, {"stopped_by": SHUTDOWN_REQUESTER})
             world.call_after(0.0, "tsql.job_stop", server, job)
 
 
@@ -174,13 +174,13 @@ def _run_next_step(world: World, server: str, job: str, step: StepRow, status: i
     _finish_job(world, server, job, step, SUCCEEDED if is_success else FAILED)
 
 
-_OUTCOMES: Final = {SUCCEEDED: "The job succeeded.", FAILED: "The job failed."}
+_OUTCOME_TEXTS: Final = {SUCCEEDED: "The job succeeded.", FAILED: "The job failed."}
 
 
 def _finish_job(world: World, server: str, job: str, step: StepRow | None, status: int) -> None:
     """Record the outcome of a job. *step*: the step that ran last; None without a step."""
     activity = ledger.find_activity(world, server, job) or {}
-    outcome = _OUTCOMES.get(
+    outcome = _OUTCOME_TEXTS.get(
         status, f"The job was stopped prior to completion by {to_text(activity.get('stopped_by'))}."
     )
     last = (
@@ -265,9 +265,9 @@ def run_alerts(world: World) -> None:
 
 def _process_new_events(world: World, server: str) -> None:
     """Run the alerts for new lines of the ERRORLOG and new mirroring states of this server, once for each."""
-    seen_row = ledger_tables.SEEN.find_row(world, server, "id", 1)
+    seen_row = ledger_tables.ALERT_POSITIONS.find_row(world, server, "id", 1)
     if seen_row is None:
-        ledger.begin_watching(world, server)
+        ledger.begin_alert_checks(world, server)
         return
     lines = world.errorlog.get(server, ())
     tick = int(str(seen_row.get("tick", world.tick)))
@@ -283,12 +283,14 @@ def _process_new_events(world: World, server: str) -> None:
     ]
     if not new_lines and not changed_states:
         return
-    ledger_tables.SEEN.change_rows(world, server, lambda row: True, ledger.get_alert_positions(world, server))
+    ledger_tables.ALERT_POSITIONS.change_rows(
+        world, server, lambda row: True, ledger.get_alert_positions(world, server)
+    )
     for database, state in changed_states:
         _run_state_alerts(world, server, database, state)
     answers = 0
     for number, line in enumerate(new_lines):
-        if answers >= ANSWERS_MAX:
+        if answers >= ALERT_RESPONSES_MAX:
             left_state = build_message(
                 "SQL Server Agent cannot keep up: {n} messages were not checked for alerts",
                 n=len(new_lines) - number,
@@ -298,7 +300,7 @@ def _process_new_events(world: World, server: str) -> None:
         answers += _run_message_alerts(world, server, line[1], line[2], line[4])
 
 
-ANSWERS_MAX: Final = 50
+ALERT_RESPONSES_MAX: Final = 50
 """Maximum number of alerts that respond on a server at one time. Assumed. The product also falls behind and
 skips
 messages.
@@ -333,7 +335,7 @@ def _run_state_alerts(world: World, server: str, database: str, state: int) -> N
     properties = {
         "DATABASENAME": database,
         "STATE": str(state),
-        "TEXTDATA": f"DBM: {roles.STATES[state]}",
+        "TEXTDATA": f"DBM: {roles.STATE_CHANGE_TEXTS[state]}",
         "COMPUTERNAME": server,
         "SERVERNAME": server,
         "SQLINSTANCE": "MSSQLSERVER",
@@ -350,7 +352,7 @@ def _run_state_alerts(world: World, server: str, database: str, state: int) -> N
 WQL_MAX: Final = 512
 """Maximum number of characters in an alert's WMI query. Documented: @wmi_query is nvarchar(512)."""
 
-_WQL: Final = re.compile(
+_WQL_PATTERN: Final = re.compile(
     r"^\s*SELECT\s+.*?\s+FROM\s+DATABASE_MIRRORING_STATE_CHANGE\b(?:\s+WHERE\s+(?P<where>.*))?$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -362,7 +364,7 @@ def _matches_wmi_query(world: World, server: str, query: str, properties: dict[s
 
     The WHERE condition is evaluated as T-SQL.
     """
-    match = _WQL.match(query) if len(query) <= WQL_MAX else None
+    match = _WQL_PATTERN.match(query) if len(query) <= WQL_MAX else None
     if match is None:
         return False
     if match["where"] is None:
@@ -377,14 +379,14 @@ def _matches_wmi_query(world: World, server: str, query: str, properties: dict[s
     scratch = machine.get_scratch_database()
     try:
         plan = plan_statement(f"SELECT 1 FROM (SELECT {columns}) AS event WHERE {match['where']}")
-        return bool(scratch.run_query(plan, partial(_read_no_variable, machine))[1])
+        return bool(scratch.run_query(plan, partial(_reject_variable, machine))[1])
     except (SqlError, SqlSyntaxError, UnsimulatedFeatureError):
         return False
     finally:
         scratch.close()
 
 
-def _read_no_variable(machine: Machine, name: str) -> Scalar:
+def _reject_variable(machine: Machine, name: str) -> Scalar:
     """Raise 137, because a WMI query has no variables."""
     raise SqlError(137, name)
 

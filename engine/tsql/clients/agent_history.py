@@ -6,7 +6,7 @@ from typing import Final
 
 from engine.messages import Message
 
-_STATES: Final = {
+_SQLSTATES: Final = {
     **dict.fromkeys((515, 547, 2601, 2627), "23000"),
     8134: "22012",
     8152: "22001",
@@ -24,9 +24,9 @@ _STATES: Final = {
     1205: "40001",
 }
 """Error number -> SQLSTATE, as ODBC maps them. All other errors have 42000."""
-_UNSHOWN: Final = frozenset({5701, 5703, 3621})
+_OMITTED_NUMBERS: Final = frozenset({5701, 5703, 3621})
 """Numbers of messages that the job history omits."""
-_COUNTED: Final = re.compile(
+_OMITTED_TEXT_PATTERN: Final = re.compile(
     r"^\(\d+ rows? affected\)$|^\(\d+ row\(s\) affected\)$|^Commands completed successfully\.$"
 )
 """Pattern of row counts and completion messages, which the job history omits."""
@@ -39,9 +39,13 @@ def join_messages(messages: Iterable[Message]) -> str:
     """
     parts = []
     for message in messages:
-        if message.number in _UNSHOWN or _COUNTED.match(message.text) or not message.text.strip():
+        if (
+            message.number in _OMITTED_NUMBERS
+            or _OMITTED_TEXT_PATTERN.match(message.text)
+            or not message.text.strip()
+        ):
             continue
         kind = "Error" if message.is_error else "Message"
-        state = _STATES.get(message.number, "42000") if message.is_error else "01000"
+        state = _SQLSTATES.get(message.number, "42000") if message.is_error else "01000"
         parts.append(f"{message.text} [SQLSTATE {state}] ({kind} {message.number}).")
     return "  ".join(parts)

@@ -32,13 +32,13 @@ from engine.tsql.clients.connections import (
 from engine.tsql.language import script
 from engine.tsql.scalars.types import clean_text
 
-QUEUE_MAX: Final = 16
+QUEUED_SUBMISSIONS_MAX: Final = 16
 """Maximum number of submissions that wait in one window. Assumed."""
 
-TEXT_MAX: Final = 1_000_000
+SUBMISSION_CHARACTERS_MAX: Final = 1_000_000
 """Maximum number of characters in one submission: about 25,000 lines, compiled in many steps (work.py). Assumed."""
 
-TEXTS_MAX: Final = 2_500_000
+RUNNING_CHARACTERS_MAX: Final = 2_500_000
 """Maximum number of characters in all running submissions together. Assumed."""
 
 
@@ -50,26 +50,25 @@ def submit_text(world: World, window: str, text: str) -> None:
     name = _normalize_window_name(world, window)
     text = clean_text(text)
     session = world.sessions.setdefault(name, Window())
-    if len(text) > TEXT_MAX:
+    if len(text) > SUBMISSION_CHARACTERS_MAX:
         world.emit(SqlData(window=name, batch=0), f"{text[:200]}…", server=get_server_name(name))
+        limit = SUBMISSION_CHARACTERS_MAX
         description = (
-            f"Not simulated: more than {TEXT_MAX} characters at once ({len(text)} were sent, none was run)."
+            f"Not simulated: more than {limit} characters at once ({len(text)} were sent, none was run)."
         )
-        long = Message(0, 10, 0, 0, description, get_server_name(name))
-        _emit_done(
-            world, name, Submission(id=0, text="", steps=(), messages=(long,), started_tick=world.tick)
-        )
+        length_message = Message(0, 10, 0, 0, description, get_server_name(name))
+        refused_run = Submission(id=0, text="", steps=(), messages=(length_message,), started_tick=world.tick)
+        _emit_completion_event(world, name, refused_run)
         return
     if name in world.batches:
-        if len(session.queue) >= QUEUE_MAX:
+        if len(session.queue) >= QUEUED_SUBMISSIONS_MAX:
             world.emit(SqlData(window=name, batch=0), text, server=get_server_name(name))
-            description = f"{QUEUE_MAX} batches wait in this window already; this one was not sent."
-            message = Message(0, 10, 0, 0, description)
-            _emit_done(
-                world,
-                name,
-                Submission(id=0, text=text, steps=(), messages=(message,), started_tick=world.tick),
+            description = (
+                f"{QUEUED_SUBMISSIONS_MAX} batches wait in this window already; this one was not sent."
             )
+            message = Message(0, 10, 0, 0, description)
+            refused_run = Submission(id=0, text=text, steps=(), messages=(message,), started_tick=world.tick)
+            _emit_completion_event(world, name, refused_run)
             return
         world.sessions[name] = replace(session, queue=(*session.queue, text))
         return
@@ -88,18 +87,18 @@ def _normalize_window_name(world: World, window: str) -> str:
 def _start_submission(world: World, name: str, text: str) -> None:
     number = world.next_id()
     world.emit(SqlData(window=name, batch=number), text, server=get_server_name(name))
-    if sum(len(run.text) for run in world.batches.values()) + len(text) > TEXTS_MAX:
+    if sum(len(run.text) for run in world.batches.values()) + len(text) > RUNNING_CHARACTERS_MAX:
+        limit = RUNNING_CHARACTERS_MAX
         description = (
-            f"Not simulated: more than {TEXTS_MAX} characters of T-SQL under way in all windows together."
+            f"Not simulated: more than {limit} characters of T-SQL under way in all windows together."
         )
         message = Message(0, 10, 0, 0, description, get_server_name(name))
         world.batches[name] = Submission(id=number, text=text, steps=(), started_tick=world.tick)
         _finish_submission(world, name, replace(world.batches[name], messages=(message,)))
         return
     session: Window = world.sessions[name]
-    full_text = (
-        (script.ScriptBatch(text),) if session.remote else None
-    )  # a client program has already processed GO and $(name)
+    # A client program has already processed GO and $(name).
+    full_text = (script.ScriptBatch(text),) if session.remote else None
     world.batches[name] = Submission(id=number, text=text, steps=full_text, started_tick=world.tick)
     _run_submission(world, name)
 
@@ -161,9 +160,9 @@ def _run_submission(world: World, name: str) -> None:
     is_new_batch = not run.waiting and AGENT_MARK not in name
     remote = is_new_batch and world.sessions[name].remote
     meter = Meter(
-        work.compute_allowance(world, new_submission=is_new_batch, booked=run.booked, remote=remote)
+        work.compute_work_allowance(world, is_new=is_new_batch, has_booked_turn=run.booked, is_remote=remote)
     )
-    if meter.exhausted:
+    if meter.is_exhausted:
         _book_turn(world, name, run)
         return
     booked = run.booked
@@ -181,24 +180,26 @@ def _run_submission(world: World, name: str) -> None:
             _book_turn(world, name, _warn_if_long_running(world, name, remaining_run))
 
 
-LONG_S: Final = 30
+LONG_BATCH_S: Final = 30
 """Simulated seconds after which a batch is reported as a possible endless loop. Assumed."""
-LONG_WORK: Final = 1_000_000
+LONG_BATCH_WORK: Final = 1_000_000
 """Work units (work.py) of a possible endless loop. Assumed: scripts of people take about a second."""
 
 
 def _warn_if_long_running(world: World, name: str, run: Submission) -> Submission:
     """Return the submission, with a warning if it has been running for long. Warn only once."""
-    if run.told or run.spent < LONG_WORK or world.tick - run.started_tick < LONG_S * TICKS_PER_S:
+    if run.told or run.spent < LONG_BATCH_WORK or world.tick - run.started_tick < LONG_BATCH_S * TICKS_PER_S:
         return run
-    text = build_message("the batch in {window} has been executing for {t_s} s", window=name, t_s=LONG_S)
+    text = build_message(
+        "the batch in {window} has been executing for {t_s} s", window=name, t_s=LONG_BATCH_S
+    )
     world.emit(NoteData(), text, server=get_server_name(name))
     message = Message(0, 0, 0, 0, _LONG_BATCH_TEXT, get_server_name(name))
     return replace(run, told=True, messages=(*run.messages, message))
 
 
 _LONG_BATCH_TEXT: Final = (
-    f"This batch has been executing for {LONG_S} s. "
+    f"This batch has been executing for {LONG_BATCH_S} s. "
     "A loop whose condition stays true runs until it is canceled."
 )
 
@@ -214,7 +215,7 @@ def _book_turn(world: World, name: str, run: Submission) -> None:
 def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
     """Run the steps of a submission one after the other, as long as *meter* allows."""
     while True:
-        if meter.exhausted:
+        if meter.is_exhausted:
             world.batches[name] = replace(run, waiting=run.waiting or "busy")
             return
         if run.steps is None:
@@ -228,7 +229,7 @@ def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
                 return
             step = steps[run.step]
             if not isinstance(step, script.ScriptBatch):
-                meter.count_units(STEP_WORK)
+                meter.count_units(CLIENT_COMMAND_WORK)
                 run = _run_client_step(world, name, run, step)
                 continue
         run, is_over = _run_slice(world, name, run, meter)
@@ -236,7 +237,7 @@ def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
             return
 
 
-STEP_WORK: Final = 20
+CLIENT_COMMAND_WORK: Final = 20
 """Work units (work.py) of a client command such as `:CONNECT`. Measured: about 20 microseconds."""
 
 
@@ -263,11 +264,11 @@ def _apply_error_exit(run: Submission, server: str, meter: Meter) -> Submission:
     meter.count_units(len(messages) // 10)
     if not any(message.is_error for message in messages):
         return replace(run, errors_from=len(run.messages))
-    note = Message(0, 10, 0, 0, _EXITING, server)
+    note = Message(0, 10, 0, 0, _ERROR_EXIT_TEXT, server)
     return replace(run, step=len(run.steps or ()), errors_from=None, messages=(*run.messages, note))
 
 
-_EXITING: Final = "** An error was encountered during execution of batch. Exiting."
+_ERROR_EXIT_TEXT: Final = "** An error was encountered during execution of batch. Exiting."
 """Message of sqlcmd after an error with `:ON ERROR EXIT`."""
 
 
@@ -285,14 +286,8 @@ def _run_client_step(
         return replace(run, step=len(run.steps or ())) if step.fatal else run
     session = world.sessions[name]
     server_name = step.server.split("\\")[0].split(",")[0].split(".")[0].lower()
-    server = next(
-        (
-            known_name
-            for known_name in (*world.instances, *world.listeners)
-            if known_name.lower() == server_name
-        ),
-        None,
-    )
+    targets = (*world.instances, *world.listeners)
+    server = next((target for target in targets if target.lower() == server_name), None)
     if server is None:
         return replace(_append_client_message(world, name, run, 53, step.server), step=len(run.steps or ()))
     world.sessions[name] = replace(session, server=server, session=None)
@@ -307,7 +302,7 @@ def _run_slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[
         _finish_submission(world, name, report_refused_login(world, name, run, server, refusal))
         return run, False
     if world.instances[server].hung and world.instances[server].running:
-        _handle_hung_server(world, name, run, connected=window.session is not None)
+        _handle_hung_server(world, name, run, is_connected=window.session is not None)
         return run, False
     if window.lost:
         world.sessions[name] = replace(window, lost=0)
@@ -329,9 +324,8 @@ def _run_slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[
         )
         return run, False
     if session is not window.session:
-        world.sessions[name] = replace(
-            window, session=session
-        )  # store the session now, so that the views show it
+        # Store the session now, so that the views show it.
+        world.sessions[name] = replace(window, session=session)
         if not window.server:
             clients.count_listener_login(
                 world, window.target.source or "", window.target.database, window.target.read_intent
@@ -344,11 +338,11 @@ def _run_slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[
             step = (run.steps or ())[run.step]
             assert isinstance(step, script.ScriptBatch)
             if step.count > 1 and not run.repeats:
-                machine.messages.append(Message(0, 0, 0, 0, _LOOP, server))
+                machine.messages.append(Message(0, 0, 0, 0, _LOOP_BEGIN_TEXT, server))
             machine.begin_batch(step.text)
         is_done = not machine.run.waiting and machine.run_until_wait()
     except ConnectionLostError as error:
-        submission = _append_client_message(world, name, machine.freeze(), *error.numbers)
+        submission = _append_client_message(world, name, machine.build_submission(), *error.numbers)
         if window.remote:
             world.sessions[name] = replace(world.sessions[name], session=machine.session, queue=())
             _finish_submission(world, name, submission)
@@ -358,7 +352,7 @@ def _run_slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[
         _finish_submission(world, name, submission)
         return submission, False
     world.sessions[name] = replace(world.sessions[name], session=machine.session)
-    run = machine.freeze()
+    run = machine.build_submission()
     if not is_done:
         world.batches[name] = run
         if run.waiting != "busy":
@@ -375,24 +369,24 @@ def _begin_next_batch(run: Submission, server: str) -> Submission:
     if repeats < step.count:
         return replace(run, frames=(), repeats=repeats)
     if step.count > 1:
-        message = Message(0, 0, 0, 0, _TIMES.format(step.count), server)
+        message = Message(0, 0, 0, 0, _LOOP_END_TEXT.format(step.count), server)
         run = replace(run, messages=(*run.messages, message))
     return replace(run, frames=(), repeats=0, step=run.step + 1)
 
 
-_LOOP: Final = "Beginning execution loop"
+_LOOP_BEGIN_TEXT: Final = "Beginning execution loop"
 """Message of Management Studio before the repetitions of `GO n`."""
-_TIMES: Final = "Batch execution completed {0} times."
+_LOOP_END_TEXT: Final = "Batch execution completed {0} times."
 """Message of Management Studio after the repetitions of `GO n`."""
 
 
-def _handle_hung_server(world: World, name: str, run: Submission, connected: bool) -> None:
+def _handle_hung_server(world: World, name: str, run: Submission, is_connected: bool) -> None:
     """Let a submission wait for a hung server. A new connection fails after the login timeout."""
     number = world.next_id()
-    reason = "server" if connected else "login"
+    reason = "server" if is_connected else "login"
     due_tick = world.tick + round(CLIENT_LOGIN_TIMEOUT_S * TICKS_PER_S)
     world.batches[name] = replace(run, waiting=reason, wait_id=number, due_tick=due_tick)
-    if not connected:
+    if not is_connected:
         world.call_at(due_tick, "tsql.continue", name, number)
 
 
@@ -401,21 +395,14 @@ def _finish_submission(world: World, name: str, run: Submission) -> None:
     if not run.messages and not world.sessions[name].remote:
         finished_message = Message(0, 0, 0, 0, "Commands completed successfully.", get_server_name(name))
         run = replace(run, messages=(finished_message,))
-    _emit_done(world, name, run)
+    _emit_completion_event(world, name, run)
     _store_last_batch(world, name, run)
     if AGENT_MARK in name:
         errors = [message for message in run.messages if message.is_error]
         number = errors[-1].number if errors else 0
         text = agent_history.join_messages(run.messages)
-        world.call_at(
-            world.tick,
-            "tsql.step_done",
-            name,
-            errors[0].text if errors else "",
-            run.started_tick,
-            text,
-            number,
-        )
+        error_text = errors[0].text if errors else ""
+        world.call_at(world.tick, "tsql.step_done", name, error_text, run.started_tick, text, number)
     session: Window = world.sessions[name]
     if session.server:
         world.sessions[name] = session = replace(session, server="", session=None)
@@ -437,7 +424,7 @@ def _store_last_batch(world: World, name: str, run: Submission) -> None:
         world.sessions[name] = replace(session, session=sql_session)
 
 
-def _end_as_json(end: StatementCompletion) -> dict[str, object]:
+def _build_completion_json(end: StatementCompletion) -> dict[str, object]:
     return {
         "after_messages": end.after_messages,
         "after_results": end.after_results,
@@ -446,7 +433,7 @@ def _end_as_json(end: StatementCompletion) -> dict[str, object]:
     }
 
 
-def _emit_done(world: World, name: str, run: Submission) -> None:
+def _emit_completion_event(world: World, name: str, run: Submission) -> None:
     errors = [message for message in run.messages if message.is_error]
     program = None
     if (
@@ -454,14 +441,14 @@ def _emit_done(world: World, name: str, run: Submission) -> None:
         and (session := world.sessions[name].session) is not None
         and session.program is not None
     ):
-        connections.count_answered_batch(world, session.program.name, session.server, failed=bool(errors))
+        connections.count_answered_batch(world, session.program.name, session.server, has_failed=bool(errors))
         program = connections.find_program_name(world, session.program.name)
     world.emit(
         SqlDoneData(
             window=name,
             batch=run.text,
             run=run.id,
-            messages=[connections.as_json(message) for message in run.messages],
+            messages=[connections.build_message_json(message) for message in run.messages],
             results=[
                 {
                     "columns": list(grid.columns),
@@ -475,7 +462,9 @@ def _emit_done(world: World, name: str, run: Submission) -> None:
             started_tick=run.started_tick,
             elapsed_ticks=world.tick - run.started_tick,
             program=program,
-            ends=[_end_as_json(end) for end in run.ends] if run.ends and DRIVER_MARK in name else None,
+            ends=[_build_completion_json(end) for end in run.ends]
+            if run.ends and DRIVER_MARK in name
+            else None,
         ),
         errors[0].text if errors else "ok",
         server=get_server_name(name),
@@ -494,7 +483,7 @@ def record_transactions(world: World) -> None:
 def check_connections(world: World) -> None:
     """End requests with a lost server or database, and continue others. This runs after each reaction."""
     record_transactions(world)
-    sound: set[tuple[object, ...]] = set()
+    checked_states: set[tuple[object, ...]] = set()
     """Connection states without a loss that were already checked. Most connections have equal states."""
     for name, window in list(world.sessions.items()):
         session = window.session
@@ -507,10 +496,10 @@ def check_connections(world: World) -> None:
             session.read_intent,
             session.logs,
         )
-        if current_state in sound:
+        if current_state in checked_states:
             continue
         instance = world.instances[session.server]
-        if not connections.is_alive(world, session):
+        if not connections.is_connection_open(world, session):
             _break_connection(
                 world,
                 name,
@@ -519,16 +508,19 @@ def check_connections(world: World) -> None:
                 or not world.computers[instance.computer].nic_up
                 else 10054,
             )
-        elif not instance.hung and (closed_name := connections.find_closed(world, session)) is not None:
+        elif (
+            not instance.hung
+            and (closed_name := connections.find_unusable_database(world, session)) is not None
+        ):
             copy = world.copies.get((session.server, closed_name))
             if copy is not None and copy.disk_failed:
                 _break_connection(world, name, 9001, copy.database)
             else:
                 _break_connection(world, name, 10054)
         else:
-            sound.add(current_state)
+            checked_states.add(current_state)
             continue
-        sound.clear()  # effects of the lost connection may have reached other servers
+        checked_states.clear()  # effects of the lost connection may have reached other servers
     run: Submission
     for name, run in list(world.batches.items()):
         if world.batches.get(name) is not run:  # a job step may have ended or restarted the batch
@@ -574,7 +566,7 @@ def close_connection(world: World, name: str, reason: str) -> None:
     session = world.sessions.pop(name).session
     assert session is not None, "the window of a program has its connection as long as it is there"
     if session.program is not None and reason != CLOSED_BY_PROGRAM:
-        connections.add_to_counters(world, session.program.name, lost=1)
+        connections.increase_program_counters(world, session.program.name, lost=1)
     text = build_message("{login} disconnected: {why}", login=session.login, why=reason)
     world.emit(SessionData(window=name, what=reason), text, server=session.server)
 

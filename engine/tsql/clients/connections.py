@@ -13,7 +13,7 @@ FIRST_SPID: Final = 51
 """First session ID of user connections. Known."""
 
 
-def as_json(message: Message) -> dict[str, object]:
+def build_message_json(message: Message) -> dict[str, object]:
     """Return the message in the form that the event `sql_done` contains."""
     fields: dict[str, object] = {name: getattr(message, name) for name in _MESSAGE_FIELDS}
     if message.above:
@@ -68,13 +68,13 @@ def find_free_spid(world: World, server: str) -> int:
     return next(number for number in range(FIRST_SPID, FIRST_SPID + len(spids) + 1) if number not in spids)
 
 
-def is_alive(world: World, session: SqlSession) -> bool:
+def is_connection_open(world: World, session: SqlSession) -> bool:
     """Return whether the server is reachable and the instance has not restarted since the connection began."""
     instance = world.instances[session.server]
     return is_reachable(world, session.server) and instance.started_tick == session.started_tick
 
 
-def find_closed(world: World, session: SqlSession) -> str | None:
+def find_unusable_database(world: World, session: SqlSession) -> str | None:
     """Return a database of the connection that cannot be used; None if all can be used.
 
     The databases are the current one and those in which the transaction has written.
@@ -99,7 +99,7 @@ def find_program_name(world: World, program_name: str) -> str:
     return next((name for name in world.programs if name.lower() == program_name.lower()), "")
 
 
-def add_to_counters(
+def increase_program_counters(
     world: World, program: str, *, logins: int = 0, refused: int = 0, lost: int = 0, errors: int = 0
 ) -> None:
     """Increase the counters of a program that the scenario names. Ignore other programs."""
@@ -115,11 +115,11 @@ def add_to_counters(
         )
 
 
-def count_answered_batch(world: World, program: str, server: str, failed: bool) -> None:
+def count_answered_batch(world: World, program: str, server: str, has_failed: bool) -> None:
     """Count a batch of a program that has ended at *server*, as an answer or as an error."""
     name = find_program_name(world, program)
-    if not name or failed:
-        add_to_counters(world, program, errors=1)
+    if not name or has_failed:
+        increase_program_counters(world, program, errors=1)
         return
     known_program = world.programs[name]
     since_tick = world.tick if known_program.answered_tick is None else known_program.answered_tick
@@ -147,7 +147,7 @@ def resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
     """
     session: Window = world.sessions[name]
     source = session.server or session.target.source or get_server_name(name)
-    if session.session is not None and is_alive(world, session.session):
+    if session.session is not None and is_connection_open(world, session.session):
         return session.session.server, None
     database = "" if session.server else session.target.database
     server, refusal = clients.resolve_login(world, source, database, session.target.read_intent)
@@ -163,7 +163,7 @@ def report_refused_login(
     errors: tuple[SqlError, ...] = (problem,)
     if problem.number != 53:
         errors = list_refusal_errors(
-            problem, world.sessions[name].target.database, _find_login(world, name, server)
+            problem, world.sessions[name].target.database, _get_window_login(world, name, server)
         )
     version = world.instances[server].version
     messages = []
@@ -173,7 +173,7 @@ def report_refused_login(
     return replace(run, messages=(*run.messages, *messages))
 
 
-def _find_login(world: World, name: str, server: str) -> str:
+def _get_window_login(world: World, name: str, server: str) -> str:
     """Return the login of a window: the service account for a job step, otherwise the account of a DBA."""
     instance = world.instances[server]
     return (
@@ -191,7 +191,7 @@ def open_session(world: World, name: str, window: Window, server: str) -> SqlSes
     if not is_reachable(world, server):
         return None
     session = window.session
-    if session is not None and session.server == server and is_alive(world, session):
+    if session is not None and session.server == server and is_connection_open(world, session):
         return session
     if window.remote:
         return None
@@ -203,7 +203,7 @@ def open_session(world: World, name: str, window: Window, server: str) -> SqlSes
         database=target.database or "master",
         read_intent=target.read_intent,
         spid=find_free_spid(world, server),
-        login=_find_login(world, name, server),
+        login=_get_window_login(world, name, server),
         started_tick=instance.started_tick,
         login_tick=world.tick,
     )

@@ -46,10 +46,10 @@ def require_linked_server(machine: Machine, name: str) -> str:
 
 def build_remote_context(machine: Machine, name: str) -> Context:
     """Return the context of the linked server."""
-    return Context(machine.world, _open_session(machine, require_linked_server(machine, name)))
+    return Context(machine.world, _build_session(machine, require_linked_server(machine, name)))
 
 
-def _open_session(machine: Machine, server: str) -> SqlSession:
+def _build_session(machine: Machine, server: str) -> SqlSession:
     """Return a session on the linked server *server* with the caller's login."""
     instance = machine.world.instances[server]
     login = machine.session.login
@@ -65,9 +65,9 @@ def execute_remotely(machine: Machine, name: str, text: str) -> None:
     if server != machine.session.server and not _is_rpc_out_enabled(machine, name):
         raise SqlError(7411, name, "RPC")
     run = Submission(id=0, text=text, steps=())
-    meter = Meter(max(1, machine.meter.ceiling - machine.meter.spent))
+    meter = Meter(max(1, machine.meter.statement_limit - machine.meter.spent))
     meter.nesting = machine.meter.nesting
-    remote = machine.create_sibling(run, _open_session(machine, server), meter)
+    remote = machine.create_sibling(run, _build_session(machine, server), meter)
     remote.begin_batch(text)
     try:
         meter.enter_view()
@@ -77,7 +77,7 @@ def execute_remotely(machine: Machine, name: str, text: str) -> None:
     for part in merge_in_order(remote.messages, remote.results):
         if isinstance(part, ResultSet):
             machine.add_result(part.columns, part.rows)
-        elif not (machine.captures and not part.number and part.text.endswith("affected)")):
+        elif not (machine.capture_target and not part.number and part.text.endswith("affected)")):
             machine.append_message(part.text, part.number, part.severity, part.state, part.line)
     errors = [message for message in remote.messages if message.is_error]
     machine.change_session(error=errors[-1].number if errors else 0, rowcount=remote.session.rowcount)

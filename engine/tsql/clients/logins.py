@@ -21,10 +21,10 @@ from engine.tsql.scalars.types import clean_text
 SYSTEM_ADMINISTRATOR: Final = "sa"
 """Login that exists on every instance."""
 
-NAME_MAX: Final = 128
+FIELD_CHARACTERS_MAX: Final = 128
 """Maximum number of characters in each value of a login request. Documented."""
 
-REASONS: Final = {
+REFUSAL_REASONS: Final = {
     "password": (8, "Password did not match that for the login provided."),
     "login": (5, "Could not find a login matching the name provided."),
     "database": (38, "Failed to open the explicitly specified database."),
@@ -93,7 +93,7 @@ def log_in(world: World, window: str, text: str) -> None:
         login_tick=world.tick,
     )
     world.sessions[window] = Window(session=session)
-    connections.add_to_counters(world, program.name, logins=1)
+    connections.increase_program_counters(world, program.name, logins=1)
     message = build_message("{login} connected from {host}", login=session.login, host=program.host or "?")
     world.emit(
         SessionData(window=window, what="connected", program=program.name, messages=()),
@@ -104,7 +104,7 @@ def log_in(world: World, window: str, text: str) -> None:
 
 def _find_language(requested_language: str) -> str:
     """Return the language in the server's spelling; empty for an unknown or unsimulated language."""
-    language = languages.find(requested_language) if requested_language else None
+    language = languages.find_language(requested_language) if requested_language else None
     return language.name if language is not None else ""
 
 
@@ -133,10 +133,12 @@ def _parse_request(text: str) -> dict[str, str]:
             'the password of a login must be "right" or "wrong"; a journal contains no real password'
         )
     for name, value in document.items():
-        if not isinstance(value, str) or len(value) > NAME_MAX:
+        if not isinstance(value, str) or len(value) > FIELD_CHARACTERS_MAX:
             raise InputError(
                 build_message(
-                    "{name} of a login must be text of at most {most} characters", name=name, most=NAME_MAX
+                    "{name} of a login must be text of at most {most} characters",
+                    name=name,
+                    most=FIELD_CHARACTERS_MAX,
                 )
             )
     if not re.fullmatch("[0-9]{0,5}", document.get("packet_bytes", "")):
@@ -152,14 +154,14 @@ def _find_refusal(
     Return None if the server accepts the login.
     """
     login = request["login"]
-    failed = SqlError(18456, login)
+    login_error = SqlError(18456, login)
     known_login = world.instances[server].find_login(login)
     if login.lower() != SYSTEM_ADMINISTRATOR and (
         known_login is None or known_login.kind != "SQL" or known_login.disabled
     ):
-        return "login", (failed,)
+        return "login", (login_error,)
     if request["password"] != "right":
-        return "password", (failed,)
+        return "password", (login_error,)
     try:
         if _find_routing_target(world, server, request) is None:
             _find_login_database(world, server, request)
@@ -167,7 +169,7 @@ def _find_refusal(
         if request.get("database"):
             return "database", connections.list_refusal_errors(problem, request["database"], login)
         # 4064 also applies if the default database is a mirror [DOC: MSSQLSERVER_4064]
-        return "default", (SqlError(4064), failed)
+        return "default", (SqlError(4064), login_error)
     return None
 
 
@@ -191,12 +193,12 @@ def _find_routing_target(world: World, server: str, request: Mapping[str, str]) 
     listener = request.get("listener", "")
     if world.listeners.get(listener) != server:
         listener = server
-    reached, refusal = clients.resolve_login(
+    target, refusal = clients.resolve_login(
         world, listener, _normalize_database_name(world, request), _is_read_only(request)
     )
     if refusal is not None:
         raise refusal
-    return reached if reached != server else None
+    return target if target != server else None
 
 
 def _normalize_database_name(world: World, request: Mapping[str, str]) -> str:
@@ -219,15 +221,17 @@ def _reject_login(
     for error in errors:
         severity, text = fill_message(error.number, *error.parameters, version=version)
         messages.append(Message(error.number, severity, error.state, 1, text, server))
-    state, reason_text = REASONS[reason]
-    connections.add_to_counters(world, request.get("program", ""), refused=1)
+    state, reason_text = REFUSAL_REASONS[reason]
+    connections.increase_program_counters(world, request.get("program", ""), refused=1)
     detail = f" Reason: {reason_text}" if version >= 2008 else ""
     errorlog.write_message(
         world, server, 18456, request["login"], detail, " [CLIENT: 127.0.0.1]", state=state
     )
     world.emit(
         SessionData(
-            window=window, what="refused", messages=[connections.as_json(message) for message in messages]
+            window=window,
+            what="refused",
+            messages=[connections.build_message_json(message) for message in messages],
         ),
         messages[0].text,
         server=server,
@@ -236,7 +240,7 @@ def _reject_login(
 
 def run_batch(world: World, window: str, text: str) -> None:
     """Run the T-SQL in *text*, a JSON string. The event `sql_done` reports the end of the batch."""
-    _check_connected(world, window)
+    _require_connection(world, window)
     try:
         sql = parse_json(text)
     except ValueError as problem:
@@ -258,7 +262,7 @@ def reset_connection(world: World, window: str) -> None:
 
     A connection pool does this before it reuses the connection.
     """
-    _check_connected(world, window)
+    _require_connection(world, window)
     client.cancel_batches(world, window)
     session = world.sessions[window].session
     assert session is not None and session.program is not None
@@ -278,14 +282,14 @@ def reset_connection(world: World, window: str) -> None:
 
 def close_program_connection(world: World, window: str) -> None:
     """Close the connection of a program. Its running batch ends, and uncommitted work is rolled back."""
-    _check_connected(world, window)
+    _require_connection(world, window)
     run: Submission | None = world.batches.get(window)
     if run is not None:
         client.cancel_batches(world, window)
     client.close_connection(world, window, client.CLOSED_BY_PROGRAM)
 
 
-def _check_connected(world: World, window: str) -> None:
+def _require_connection(world: World, window: str) -> None:
     """Raise InputError if the window is not the connection of a program."""
     session: Window | None = world.sessions.get(window)
     if session is None or not session.remote:
@@ -294,7 +298,7 @@ def _check_connected(world: World, window: str) -> None:
 
 # --- connection strings of windows ------------------------------------------------------------------------
 
-KEYWORDS: Final = {
+CONNECTION_STRING_FIELDS: Final = {
     **dict.fromkeys(("server", "data source", "address", "addr", "network address"), "source"),
     **dict.fromkeys(("database", "initial catalog"), "database"),
     **dict.fromkeys(("applicationintent", "application intent"), "intent"),
@@ -305,7 +309,7 @@ KEYWORDS: Final = {
 Documented [DOC: SqlConnection.ConnectionString].
 """
 
-INTENTS: Final = {"readonly": True, "readwrite": False}
+INTENT_VALUES: Final = {"readonly": True, "readwrite": False}
 """Value of ApplicationIntent -> whether the connection is read-intent."""
 
 
@@ -316,7 +320,7 @@ def change_connection(world: World, window: str, text: str) -> None:
     an
     unknown server.
     """
-    target = _read_target(world, text)
+    target = _parse_connection_string(world, text)
     client.cancel_batches(world, window)
     session: Window = world.sessions.get(window, Window())
     world.sessions[window] = replace(session, target=target, session=None, lost=0)
@@ -328,18 +332,18 @@ def change_connection(world: World, window: str, text: str) -> None:
     )
 
 
-def _read_target(world: World, text: str) -> ConnectionTarget:
+def _parse_connection_string(world: World, text: str) -> ConnectionTarget:
     """Parse the connection string of a window. Raises InputError."""
     options: dict[str, str] = {}
     for part in filter(str.strip, text.split(";")):
         keyword, _, value = part.partition("=")
-        name = KEYWORDS.get(keyword.strip().lower())
+        name = CONNECTION_STRING_FIELDS.get(keyword.strip().lower())
         if name is None:
             raise InputError(
                 build_message("Not simulated: {keyword} in a connection string", keyword=keyword.strip())
             )
         options[name] = value.strip()
-    intent = INTENTS.get(options.get("intent", "ReadWrite").lower().replace(" ", ""))
+    intent = INTENT_VALUES.get(options.get("intent", "ReadWrite").lower().replace(" ", ""))
     if intent is None:
         raise InputError(
             build_message(

@@ -27,11 +27,11 @@ class ColumnDefinition(Struct, frozen=True, kw_only=True):
     """Seed and increment of IDENTITY; None for other columns."""
     computed: str = ""
     """Expression of a computed column; empty for other columns. A computed column accepts no values."""
-    options: option_table.Pairs = ()
+    options: option_table.OptionPairs = ()
     """SPARSE, PERSISTED and other words that the option table lists for the statement COLUMN."""
 
 
-_CONSTANTS: Final = frozenset(
+_CONSTANT_WORDS: Final = frozenset(
     {"NULL", "CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"}
 )
 """Keywords that are values, such as NULL and CURRENT_USER."""
@@ -49,7 +49,7 @@ class Key(Struct, frozen=True, kw_only=True):
     """Columns in descending order."""
     filter: str = ""
     """Condition of a filtered index; empty for other keys."""
-    options: option_table.Pairs = ()
+    options: option_table.OptionPairs = ()
     """Options in the WITH clause."""
 
     @property
@@ -76,7 +76,7 @@ class Check(Struct, frozen=True, kw_only=True):
     """False after WITH NOCHECK: existing rows may violate the condition."""
     disabled: bool = False
     """True after NOCHECK CONSTRAINT: new rows may also violate the condition."""
-    options: option_table.Pairs = ()
+    options: option_table.OptionPairs = ()
 
 
 class ForeignKey(Struct, frozen=True, kw_only=True):
@@ -94,7 +94,7 @@ class ForeignKey(Struct, frozen=True, kw_only=True):
     """False after WITH NOCHECK: existing rows may violate the key."""
     disabled: bool = False
     """True after NOCHECK CONSTRAINT: new rows may also violate the key."""
-    options: option_table.Pairs = ()
+    options: option_table.OptionPairs = ()
 
 
 Constraint = Key | Check | ForeignKey
@@ -102,7 +102,15 @@ Constraint = Key | Check | ForeignKey
 
 _NOT_FOR_REPLICATION: Final = (("NOT FOR REPLICATION", ""),)
 _BARE_OPTIONS: Final = frozenset({"ROWGUIDCOL", "SPARSE", "PERSISTED", "FILESTREAM", "HIDDEN"})
-_BEHIND_COMPUTED: Final = ("PERSISTED", "CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "FOREIGN")
+_WORDS_AFTER_COMPUTED: Final = (
+    "PERSISTED",
+    "CONSTRAINT",
+    "PRIMARY",
+    "UNIQUE",
+    "CHECK",
+    "REFERENCES",
+    "FOREIGN",
+)
 _TABLE_CONSTRAINTS: Final = ("CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "INDEX")
 _COLUMN_WORDS: Final = frozenset(
     {
@@ -240,7 +248,9 @@ class _ColumnReader:
         self.take()
         first = self.place
         while not (
-            self.token.is_op(",", ")") or self.token.kind == "end" or self.token.upper in _BEHIND_COMPUTED
+            self.token.is_op(",", ")")
+            or self.token.kind == "end"
+            or self.token.upper in _WORDS_AFTER_COMPUTED
         ):
             if self.token.is_op("("):
                 self.read_brackets()
@@ -306,13 +316,13 @@ class _ColumnReader:
                     word, "", ()
                 )  # SQL Server accepts a table constraint here without a comma before it
                 return column
-            self.parse_rule(word, "", (column.name,))
+            self.parse_constraint_body(word, "", (column.name,))
             return replace(column, nullable=column.nullable and word != "PRIMARY")
         if word == "CONSTRAINT":
             name = get_name(self.take())
             if self.token.upper == "DEFAULT":
                 return replace(column, default_name=name)
-            self.parse_rule(self.take().upper, name, (column.name,))
+            self.parse_constraint_body(self.take().upper, name, (column.name,))
             primary = isinstance(self.constraints[-1], Key) and self.constraints[-1].kind == "PRIMARY KEY"
             return replace(column, nullable=column.nullable and not primary)
         if word == "INDEX":
@@ -353,7 +363,7 @@ class _ColumnReader:
             position += 1
         return self.tokens[position].is_op("(")
 
-    def parse_rule(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
+    def parse_constraint_body(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
         """Parse the rest of a constraint after its first keyword.
 
         *keyword*: PRIMARY, UNIQUE, CHECK, FOREIGN or REFERENCES. *columns*: the column being defined; empty
@@ -362,7 +372,7 @@ class _ColumnReader:
         if keyword in ("PRIMARY", "UNIQUE"):
             self.parse_key(keyword, name, columns)
         elif keyword == "CHECK":
-            options: option_table.Pairs = ()
+            options: option_table.OptionPairs = ()
             if self.token.upper == "NOT":
                 self.place += 3
                 options = _NOT_FOR_REPLICATION
@@ -396,7 +406,7 @@ class _ColumnReader:
             if words in ("NO", "SET"):
                 words += f" {self.take().upper}"
             action = "" if words == "NO ACTION" else words
-        options: option_table.Pairs = ()
+        options: option_table.OptionPairs = ()
         if self.token.upper == "NOT" and self.tokens[self.place + 1].upper == "FOR":
             self.place += 3
             options = _NOT_FOR_REPLICATION
@@ -417,7 +427,7 @@ class _ColumnReader:
         Without a column list, *columns* (the column being defined) is the key.
         """
         clustered = keyword == "PRIMARY"
-        hashed: option_table.Pairs = ()
+        hashed: option_table.OptionPairs = ()
         while self.token.upper in ("KEY", "CLUSTERED", "NONCLUSTERED", "HASH"):
             clustered = {"CLUSTERED": True, "NONCLUSTERED": False}.get(self.token.upper, clustered)
             hashed = (("BUCKET_COUNT", "1"),) if self.token.upper == "HASH" else hashed
@@ -438,9 +448,9 @@ class _ColumnReader:
             )
         )
 
-    def parse_key_options(self) -> option_table.Pairs:
+    def parse_key_options(self) -> option_table.OptionPairs:
         """Parse the options of a key: WITH ( … ), WITH FILLFACTOR = n, ON filegroup."""
-        options: option_table.Pairs = ()
+        options: option_table.OptionPairs = ()
         while self.token.upper in ("WITH", "ON"):
             if self.take().upper == "ON":
                 options = (*options, ("ON", self.take().text.upper()))
@@ -468,7 +478,7 @@ class _ColumnReader:
                     self.take()
                 if (
                     only_token.kind == "word"
-                    and only_token.upper not in _CONSTANTS
+                    and only_token.upper not in _CONSTANT_WORDS
                     and not self.token.is_op("(", "::")
                 ):
                     raise SqlSyntaxError(only_token.line, 128, only_token.text)
@@ -488,7 +498,7 @@ class _ColumnReader:
         if word == "INDEX":
             self.parse_index(get_name(self.take()), ())
         else:
-            self.parse_rule(word, name, ())
+            self.parse_constraint_body(word, name, ())
 
     def parse_index(self, name: str, columns: tuple[str, ...]) -> None:
         """Parse an index in CREATE TABLE (since 2014): `INDEX name [UNIQUE] [CLUSTERED] (columns)`.

@@ -8,24 +8,24 @@ from engine.model import World
 from engine.tsql import catalog
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.batches.data import SqlSession, Window
-from engine.tsql.batches.environment import CONTEXT_FUNCTIONS, GLOBALS
+from engine.tsql.batches.environment import CONTEXT_FUNCTIONS, GLOBAL_VARIABLES
 from engine.tsql.language.lexer import Token, get_name, tokenize
 from engine.tsql.language.reserved_words import COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
 from engine.tsql.procedures import PROCEDURES
 from engine.tsql.query import planner
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.functions import FUNCTIONS, INTERNAL
+from engine.tsql.scalars.functions import FUNCTIONS, INTERNAL_FUNCTIONS
 
 _WORD_CHARACTER: Final = re.compile(r"[\w@#$]")
 _QUERY_WORDS: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"})
-_BEFORE_TABLE: Final = frozenset({"FROM", "JOIN", "INTO", "UPDATE", "TABLE"})
-_BEFORE_DATABASE: Final = frozenset({"DATABASE", "USE", "LOG"})
+_WORDS_BEFORE_TABLE: Final = frozenset({"FROM", "JOIN", "INTO", "UPDATE", "TABLE"})
+_WORDS_BEFORE_DATABASE: Final = frozenset({"DATABASE", "USE", "LOG"})
 _KEYWORDS: Final = """
 AND AS ASC BETWEEN BY CASE DESC DISTINCT ELSE END EXISTS FROM GROUP HAVING IN INNER IS JOIN LEFT LIKE NOT NULL ON
 OR ORDER OUTER THEN TOP UNION WHEN WHERE COUNT SUM MIN MAX
 """
 _QUERY_KEYWORDS: Final = frozenset(_KEYWORDS.split())
-_OPTIONS: Final = {
+_SUGGESTED_OPTIONS: Final = {
     "BACKUP": frozenset({"INIT", "NOINIT", "FORMAT", "COPY_ONLY", "NORECOVERY", "NO_TRUNCATE", "STATS"}),
     "RESTORE": frozenset({"NORECOVERY", "RECOVERY", "REPLACE", "STANDBY", "STATS", "MOVE"}),
 }
@@ -33,16 +33,16 @@ _OPTIONS: Final = {
 unknown options.
 """
 
-LOOKED_AT: Final = 10_000
+CONTEXT_CHARACTERS_MAX: Final = 10_000
 """Number of characters before and after the cursor that completion reads. Assumed: a statement is far
 shorter.
 """
 
-LIMIT: Final = 200
+SUGGESTIONS_MAX: Final = 200
 """Maximum number of suggestions. Assumed."""
 
 
-_HIDDEN: Final = INTERNAL | {"scalar_function_value"}
+_HIDDEN_FUNCTIONS: Final = INTERNAL_FUNCTIONS | {"scalar_function_value"}
 
 
 def list_candidates(world: World, window: str, text: str, position: int) -> list[str]:
@@ -51,9 +51,11 @@ def list_candidates(world: World, window: str, text: str, position: int) -> list
     Strings and comments have none, except endpoint addresses.
     """
     # in a long text, read only the lines around the cursor
-    first = text.rfind("\n", 0, position - LOOKED_AT) + 1 if position > LOOKED_AT else 0
-    first = max(first, position - 2 * LOOKED_AT)
-    text, position = (text[first : position + LOOKED_AT], position - first)
+    first = (
+        text.rfind("\n", 0, position - CONTEXT_CHARACTERS_MAX) + 1 if position > CONTEXT_CHARACTERS_MAX else 0
+    )
+    first = max(first, position - 2 * CONTEXT_CHARACTERS_MAX)
+    text, position = (text[first : position + CONTEXT_CHARACTERS_MAX], position - first)
     head = text[:position]
     typed_word = _read_word_at_end(head)
     before = head[: len(head) - len(typed_word)]
@@ -66,7 +68,7 @@ def list_candidates(world: World, window: str, text: str, position: int) -> list
     words = _collect_suggestions(context, text, before, tokens, typed_word)
     lower = typed_word.lower()
     completions = {word for word in words if word.lower().startswith(lower) and word.lower() != lower}
-    return sorted(completions, key=str.lower)[:LIMIT]
+    return sorted(completions, key=str.lower)[:SUGGESTIONS_MAX]
 
 
 _ADDRESS: Final = re.compile(r"\b(?:PARTNER|WITNESS)\s*=\s*N?'(?P<begun>TCP://)?$", re.IGNORECASE)
@@ -115,13 +117,13 @@ def _collect_suggestions(
 ) -> set[str]:
     if typed.startswith("@"):
         declared = {token for token in re.findall(r"(?<!@)@\w+", text) if token.lower() != typed.lower()}
-        return declared | {name.upper() for name in GLOBALS}
+        return declared | {name.upper() for name in GLOBAL_VARIABLES}
     if not tokens:
         return {word for word_pair in COMMAND_PAIRS for word in word_pair[:1]} | set(STATEMENT_WORDS)
     last_token = tokens[-1]
     if last_token.is_op("."):
         return _complete_after_dot(context, tokens, _split_into_tokens(text) or tokens)
-    if last_token.upper in _BEFORE_TABLE and not (last_token.upper == "TABLE" and len(tokens) < 2):
+    if last_token.upper in _WORDS_BEFORE_TABLE and not (last_token.upper == "TABLE" and len(tokens) < 2):
         return _collect_tables(context)
     if last_token.upper in ("EXEC", "EXECUTE"):
         return set(PROCEDURES)
@@ -187,12 +189,12 @@ def _collect_columns(context: Context, tokens: tuple[Token, ...], alias: str = "
                 break
             token_index += 1
         token_index += int(token_index < len(tokens) and tokens[token_index].upper == "AS")
-        called = (
+        item_name = (
             get_name(tokens[token_index])
             if token_index < len(tokens) and tokens[token_index].kind == "word"
             else ""
         )
-        if not parts or (alias and alias.lower() not in (called.lower(), parts[-1].lower())):
+        if not parts or (alias and alias.lower() not in (item_name.lower(), parts[-1].lower())):
             continue
         try:
             view = catalog.find_view(context, tuple(parts))
@@ -203,19 +205,19 @@ def _collect_columns(context: Context, tokens: tuple[Token, ...], alias: str = "
 
 
 def _complete_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
-    functions = {name.upper() for name in (*FUNCTIONS, *CONTEXT_FUNCTIONS) if name not in _HIDDEN}
+    functions = {name.upper() for name in (*FUNCTIONS, *CONTEXT_FUNCTIONS) if name not in _HIDDEN_FUNCTIONS}
     return _collect_columns(context, tokens) | functions | _QUERY_KEYWORDS
 
 
 def _complete_command(context: Context, statement: str, last_token: Token) -> set[str]:
     """Return the words that the grammar accepts next. If it accepts a name, add database or server names."""
     accepted, words = planner.list_following_words(statement)
-    if "NAME" in accepted and last_token.upper in _BEFORE_DATABASE:
+    if "NAME" in accepted and last_token.upper in _WORDS_BEFORE_DATABASE:
         words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.list_copies()}
     if last_token.upper == "WITH" or (
         last_token.is_op(",") and re.search(r"\bWITH\b", statement, re.IGNORECASE)
     ):
-        words |= _OPTIONS.get(statement.split(maxsplit=1)[0].upper(), frozenset())
+        words |= _SUGGESTED_OPTIONS.get(statement.split(maxsplit=1)[0].upper(), frozenset())
     if "STRING" in accepted and last_token.is_op("="):
         words |= {f"'TCP://{name}:5022'" for name in context.world.instances}
     return words

@@ -16,18 +16,18 @@ from engine.tsql.language.instructions import (
 )
 from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, make_near_error
 from engine.tsql.language.reserved_words import STOP_WORDS
-from engine.tsql.language.table_reader import TableDefinitions
+from engine.tsql.language.table_reader import TableDefinitionReader
 from engine.tsql.query import planner
 
-CREATE_OR_ALTER: Final = 2016
+CREATE_OR_ALTER_VERSION: Final = 2016
 """First version with CREATE OR ALTER. Documented [DOC: CREATE PROCEDURE]."""
 
-_NOT_IN_CURSOR: Final = tuple(STOP_WORDS)
+_CURSOR_END_WORDS: Final = tuple(STOP_WORDS)
 
-REFUSED_OF_MODULES: Final = frozenset({"ENCRYPTION", "VIEW_METADATA", "REPLICATION"})
+REFUSED_MODULE_OPTIONS: Final = frozenset({"ENCRYPTION", "VIEW_METADATA", "REPLICATION"})
 """Options of procedures and views that are not simulated, because they would change the catalog."""
 
-SESSION_CHANGES: Final = {
+EVENT_SESSION_CLAUSES: Final = {
     "ON SERVER STATE =": ("START", "STOP"),
     "ON SERVER WITH ( STARTUP_STATE =": ("ON", "OFF"),
 }
@@ -45,7 +45,7 @@ OBJECT_WORDS: Final = frozenset(_OBJECT_WORDS.split())
 """Words that can follow CREATE, ALTER and DROP. Documented [DOC: statements]."""
 
 
-class Definitions(TableDefinitions):
+class DefinitionReader(TableDefinitionReader):
     """Part of the compiler that parses CREATE, ALTER and cursor definitions."""
 
     def compile_body(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
@@ -59,17 +59,19 @@ class Definitions(TableDefinitions):
         """
         line = self.token.line
         first = self.skip_clause()
-        verb, kind = self.tokens[first].upper, self.tokens[min(first + 1, self.place - 1)]
+        verb, kind = self.tokens[first].upper, self.tokens[min(first + 1, self.position - 1)]
         if verb in ("CREATE", "ALTER", "DROP") and kind.kind == "word" and kind.upper not in OBJECT_WORDS:
             raise SqlSyntaxError(line, 343, kind.text)
         words = [
-            token.upper for token in self.tokens[first : min(first + word_count, self.place)] if token.upper
+            token.upper
+            for token in self.tokens[first : min(first + word_count, self.position)]
+            if token.upper
         ]
         self.emit_statement(line, s.UnsimulatedStatement(" ".join(words)))
 
     def has_keyword(self, start: int, keyword: str) -> bool:
         """Return whether *keyword* occurs between token *start* and the current token."""
-        return any(token.upper == keyword for token in self.tokens[start : self.place])
+        return any(token.upper == keyword for token in self.tokens[start : self.position])
 
     def read_execution_user(self, start: int) -> str:
         """Return the user of a WITH EXECUTE AS clause after token *start*.
@@ -77,7 +79,10 @@ class Definitions(TableDefinitions):
         The result is empty for CALLER (the default) and without the clause.
         """
         for before, word, user in zip(
-            self.tokens[start : self.place], self.tokens[start + 1 :], self.tokens[start + 2 :], strict=False
+            self.tokens[start : self.position],
+            self.tokens[start + 1 :],
+            self.tokens[start + 2 :],
+            strict=False,
         ):
             if before.upper in ("EXECUTE", "EXEC") and word.upper == "AS" and user.upper != "CALLER":
                 return user.text
@@ -89,7 +94,7 @@ class Definitions(TableDefinitions):
         """Parse a CREATE, ALTER or CREATE OR ALTER statement that the command grammar does not contain."""
         words = [self.peek(count).upper for count in (1, 2, 3)]
         if self.token.upper == "CREATE" and words[:2] == ["OR", "ALTER"]:
-            if self.version < CREATE_OR_ALTER:
+            if self.version < CREATE_OR_ALTER_VERSION:
                 raise make_near_error(self.peek())
             words = words[2:]
         if words[0] in ("PROC", "PROCEDURE", "FUNCTION", "VIEW", "TRIGGER", "SCHEMA", "RULE", "DEFAULT"):
@@ -97,7 +102,7 @@ class Definitions(TableDefinitions):
             return
         if self.token.upper == "CREATE" and words[0] == "TABLE":
             self.parse_create_table()
-        elif "COLUMNSTORE" in words[:2] and self.version >= planner.COLUMNSTORE:
+        elif "COLUMNSTORE" in words[:2] and self.version >= planner.COLUMNSTORE_VERSION:
             self.emit_unsimulated(words.index("COLUMNSTORE") + 3)
         elif self.token.upper == "CREATE" and words[0] in ("INDEX", "UNIQUE", "CLUSTERED", "NONCLUSTERED"):
             self.parse_create_index()
@@ -118,7 +123,7 @@ class Definitions(TableDefinitions):
         """
         line, next_tokens = self.token.line, [self.peek(count) for count in range(3, 13)]
         clause_words = [token.upper or token.text for token in next_tokens[1:]]
-        for begin, values in SESSION_CHANGES.items():
+        for begin, values in EVENT_SESSION_CLAUSES.items():
             words = begin.split()
             if clause_words[: len(words)] == words and clause_words[len(words)] in values:
                 self.skip_clause()
@@ -154,7 +159,7 @@ class Definitions(TableDefinitions):
             verb = "CREATE OR ALTER"
         text = f"{verb[:6].rstrip()} {'PROCEDURE' if kind == 'PROC' else kind}"
         line = self.token.line
-        if self.depth > 1 or self.in_module:
+        if self.block_depth > 1 or self.in_module:
             raise make_near_error(self.peek())
         if self.actions:
             raise SqlSyntaxError(line, 111, "CREATE/ALTER PROCEDURE" if kind.startswith("PROC") else text)
@@ -173,7 +178,7 @@ class Definitions(TableDefinitions):
             self.emit_statement(line, self.parse_schema())
         else:
             self.emit_statement(line, s.UnsimulatedStatement(text))
-        self.place = len(self.tokens) - 1
+        self.position = len(self.tokens) - 1
 
     def parse_schema(self) -> s.Statement:
         """Parse CREATE SCHEMA: `[name] [AUTHORIZATION owner]`, then the definitions of objects in the schema."""
@@ -207,9 +212,9 @@ class Definitions(TableDefinitions):
                 break
         if bracketed and not self.take_if(")"):
             raise self.build_error()
-        first = self.place
-        refused = self.skip_to_as() & REFUSED_OF_MODULES
-        if self.version >= planner.IN_MEMORY and self.has_keyword(first, "NATIVE_COMPILATION"):
+        first = self.position
+        refused = self.skip_to_as() & REFUSED_MODULE_OPTIONS
+        if self.version >= planner.IN_MEMORY_VERSION and self.has_keyword(first, "NATIVE_COMPILATION"):
             return s.UnsimulatedStatement("CREATE PROCEDURE … WITH NATIVE_COMPILATION")
         if refused or self.has_keyword(first, "SCHEMABINDING"):
             return s.UnsimulatedStatement(f"CREATE PROCEDURE … WITH {min(refused, default='SCHEMABINDING')}")
@@ -237,12 +242,12 @@ class Definitions(TableDefinitions):
             raise self.build_error()
         self.expect("RETURNS")
         table = self.take().text if self.token.kind == "variable" else ""
-        start = self.place
+        start = self.position
         while not self.is_keyword("WITH", "AS", "BEGIN", "RETURN", "EXTERNAL"):
             if self.token.kind == "end":
                 raise self.build_error()
             self.take()
-        returns = self.get_text_between(start, self.place)
+        returns = self.get_text_between(start, self.position)
         while not self.is_keyword("BEGIN", "RETURN"):
             if self.token.kind == "end":
                 raise self.build_error()
@@ -265,12 +270,12 @@ class Definitions(TableDefinitions):
             if table or not self.is_keyword("RETURN"):
                 body = "\n" * (begin.line - 1) + self.text[begin.start : self.tokens[last - 1].end]
                 if table:  # the returned table is a variable of the body, declared on the line of BEGIN
-                    declared = " ".join(token.text for token in self.tokens[start : self.place - 1])
+                    declared = " ".join(token.text for token in self.tokens[start : self.position - 1])
                     declared = declared[: declared.upper().rfind(")") + 1]
                     body = body.replace(begin.text, f"{begin.text} DECLARE {table} {declared};", 1)
                     returns = ""
                 program = yield from self.compile_body(body, frozenset(item.name for item in parameters))
-                check_function_body(program, self.tokens[self.place : last], begin.line)
+                check_function_body(program, self.tokens[self.position : last], begin.line)
                 if missing := find_unsimulated_statement(program, bool(table)):
                     return s.UnsimulatedStatement(missing)
                 return s.CreateFunction(name, tuple(parameters), table.lower(), returns, verb, body, program)
@@ -278,9 +283,9 @@ class Definitions(TableDefinitions):
             last -= 1
             while self.tokens[last - 1].is_op(";"):
                 last -= 1
-        returned = self.get_text_between(self.place, last)
+        returned = self.get_text_between(self.position, last)
         parameter_names = {parameter.name for parameter in parameters}
-        for token in self.tokens[self.place : last]:
+        for token in self.tokens[self.position : last]:
             if (
                 token.kind == "variable"
                 and token.text.lower() not in parameter_names
@@ -305,7 +310,7 @@ class Definitions(TableDefinitions):
             raise SqlSyntaxError(self.token.line, 4103, name[-1])
         if self.token.is_op("("):
             return s.UnsimulatedStatement("CREATE VIEW with a list of columns")
-        if refused := self.skip_to_as() & REFUSED_OF_MODULES:
+        if refused := self.skip_to_as() & REFUSED_MODULE_OPTIONS:
             return s.UnsimulatedStatement(f"CREATE VIEW … WITH {min(refused)}")
         ending = [token.upper for token in self.tokens[-4:-1] if not token.is_op(";")]
         if ending[-2:] == ["CHECK", "OPTION"]:
@@ -324,10 +329,14 @@ class Definitions(TableDefinitions):
         after EXEC, where the variable receives the return value.
         """
         first_variable = start + (self.tokens[start].upper in ("EXEC", "EXECUTE"))
-        planner.check_version(self.tokens[start : self.place], self.version)
-        for index in range(start, self.place):
+        planner.check_version(self.tokens[start : self.position], self.version)
+        for index in range(start, self.position):
             token = self.tokens[index]
-            if token.kind != "variable" or token.text.startswith("@@") or token.text.lower() in self.declared:
+            if (
+                token.kind != "variable"
+                or token.text.startswith("@@")
+                or token.text.lower() in self.declared_variables
+            ):
                 continue
             if execute and index > first_variable and self.tokens[index + 1].is_op("="):
                 continue
@@ -339,7 +348,7 @@ class Definitions(TableDefinitions):
 
         Raise an error if it is not a single value.
         """
-        text = self.get_text_between(start, self.place)
+        text = self.get_text_between(start, self.position)
         if not text:
             raise self.build_error()
         planner.check_expression(text, line)
@@ -352,12 +361,12 @@ class Definitions(TableDefinitions):
         while not self.is_keyword("FOR"):
             options.append(self.token.upper)
             has_select = has_select or self.is_keyword("CURSOR")
-            if self.token.kind == "end" or self.is_keyword(*_NOT_IN_CURSOR):
+            if self.token.kind == "end" or self.is_keyword(*_CURSOR_END_WORDS):
                 raise self.build_error()
             self.take()
         if not has_select:
             raise self.build_error()
-        for group in option_table.EXCLUSIVE:
+        for group in option_table.EXCLUSIVE_CURSOR_OPTIONS:
             selected_options = [option for option in options if option in group]
             if len(set(selected_options)) > 1:
                 raise SqlSyntaxError(line, 1048, *selected_options[:2])
@@ -365,7 +374,7 @@ class Definitions(TableDefinitions):
         first = self.skip_clause()
         if self.tokens[first].upper == "WITH" and self.is_keyword("SELECT"):
             self.skip_clause()
-        text = self.get_text_between(first, self.place)
+        text = self.get_text_between(first, self.position)
         self.check_variables(first)
         planner.check_statement(planner.remove_cursor_options(text), line)
         self.emit_statement(line, s.DeclareCursor(name, text, tuple(options)))
@@ -406,7 +415,7 @@ def check_function_body(program: Program, tokens: Sequence[Token], line: int) ->
         if isinstance(instruction.action, EndCatch):
             raise SqlSyntaxError(line, 443, "BEGIN TRY")
         if isinstance(instruction.action, RunStatement):
-            _check_statement(instruction.action.statement, instruction.line)
+            _check_function_statement(instruction.action.statement, instruction.line)
     if not _ends_with_return(program):
         raise SqlSyntaxError(program[-1].line if program else line, 455)
 
@@ -426,23 +435,25 @@ def _ends_with_return(program: Program) -> bool:
     )
 
 
-def find_unsimulated_statement(program: Program, of_table: bool) -> str:
+def find_unsimulated_statement(program: Program, returns_table: bool) -> str:
     """Return a statement of the body that is valid in SQL Server but not simulated; "" if there is none.
 
-    *of_table*: the function returns a table.
+    *returns_table*: the function returns a table.
     """
-    return next(filter(None, (_describe_unsimulated(instruction, of_table) for instruction in program)), "")
+    return next(
+        filter(None, (_describe_unsimulated(instruction, returns_table) for instruction in program)), ""
+    )
 
 
-def _describe_unsimulated(instruction: CompiledInstruction, of_table: bool) -> str:
+def _describe_unsimulated(instruction: CompiledInstruction, returns_table: bool) -> str:
     action = instruction.action
     if not isinstance(action, RunStatement) or isinstance(action.statement, s.Declare | s.Assign):
         return ""
     statement = action.statement
     if isinstance(statement, s.Return):
-        if of_table and statement.expression:
+        if returns_table and statement.expression:
             raise SqlSyntaxError(instruction.line, 178)
-        return "" if of_table or statement.expression else "RETURN without a value in a function"
+        return "" if returns_table or statement.expression else "RETURN without a value in a function"
     if isinstance(statement, s.QueryStatement):
         return "OUTPUT in a function" if statement.output is not None else ""
     if isinstance(statement, s.UnsimulatedStatement):
@@ -454,7 +465,7 @@ def _describe_unsimulated(instruction: CompiledInstruction, of_table: bool) -> s
     return f"{type(statement).__name__} in a function"
 
 
-def _check_statement(statement: s.Statement, line: int) -> None:
+def _check_function_statement(statement: s.Statement, line: int) -> None:
     if type(statement) in _SIDE_EFFECTS:
         raise SqlSyntaxError(line, 443, _SIDE_EFFECTS[type(statement)])
     if isinstance(statement, s.Transaction):

@@ -49,19 +49,19 @@ class Token(NamedTuple):
         """Return the word in capitals; empty for a token that cannot be a keyword."""
         return self.text.upper() if self.kind == "word" else ""
 
-    def is_op(self, *signs: str) -> bool:
+    def is_op(self, *operators: str) -> bool:
         """Return whether the token is one of these operators or punctuation marks."""
-        return self.kind == "op" and self.text in signs
+        return self.kind == "op" and self.text in operators
 
 
-Raw = tuple[str, str, int, int, int]
+RawToken = tuple[str, str, int, int, int]
 """Token as a plain tuple: kind, text, start, end, line."""
 
 
 class TokenSequence(Sequence[Token]):
     """Tokens of a long text, stored as plain tuples that the garbage collector does not track."""
 
-    def __init__(self, raw: list[Raw]) -> None:
+    def __init__(self, raw: list[RawToken]) -> None:
         self._raw = raw
 
     def __len__(self) -> int:
@@ -104,22 +104,24 @@ def tokenize(text: str) -> tuple[Token, ...]:
 
     Raises SqlSyntaxError 102, 103, 105, 113, 1038 or 8623.
     """
-    return _TOKEN_CACHE.get(text, len(text), lambda: ResumableComputation(lexing(text)).get_result()[:])
+    return _TOKEN_CACHE.get(
+        text, len(text), lambda: ResumableComputation(tokenize_in_steps(text)).get_result()[:]
+    )
 
 
 _TOKEN_CACHE: Final[ResultCache[tuple[Token, ...]]] = ResultCache(300_000)
 
 
-def lexing(text: str) -> Generator[int, None, TokenSequence]:
+def tokenize_in_steps(text: str) -> Generator[int, None, TokenSequence]:
     """Tokenize a batch in steps and yield the work of each step (work.py)."""
-    tokens: list[Raw] = []
+    tokens: list[RawToken] = []
     position, line, count = 0, 1, 0
     while position < len(text):
         count += 1
-        if count % _STEP == 0:
+        if count % _TOKENS_PER_STEP == 0:
             if len(tokens) > TOKENS_MAX:
                 raise BatchTooLongError(line, f"batches of more than {TOKENS_MAX} words and signs")
-            yield _STEP * TOKEN_WORK
+            yield _TOKENS_PER_STEP * TOKEN_WORK
         if text.startswith("/*", position):
             end = yield from find_comment_end(text, position)
             if end < 0:
@@ -131,17 +133,17 @@ def lexing(text: str) -> Generator[int, None, TokenSequence]:
             end = match.end()
             kind = str(match.lastgroup)
             if kind != "blank":
-                _check(kind, match.group(), line)
+                _check_token(kind, match.group(), line)
                 tokens.append((kind, match.group(), position, end, line))
         line += text.count("\n", position, end)
         position = end
     last = tokens[-1][4] if tokens else 1
     tokens.append(("end", "", len(text), len(text), last))
-    yield count % _STEP * TOKEN_WORK + len(text) // _CHARACTERS_PER_UNIT
+    yield count % _TOKENS_PER_STEP * TOKEN_WORK + len(text) // _CHARACTERS_PER_UNIT
     return TokenSequence(tokens)
 
 
-_STEP: Final = 500
+_TOKENS_PER_STEP: Final = 500
 TOKEN_WORK: Final = 2
 """Units of work to read one token, blank or comment. The figure is measured."""
 
@@ -161,22 +163,22 @@ def find_comment_end(text: str, start: int) -> Generator[int, None, int]:
         depth += 1 if match.group() == "/*" else -1
         if depth == 0:
             return match.end()
-        if number % _STEP == 0:
-            yield _STEP
+        if number % _TOKENS_PER_STEP == 0:
+            yield _TOKENS_PER_STEP
     return -1
 
 
-def _check(kind: str, text: str, line: int) -> None:
+def _check_token(kind: str, text: str, line: int) -> None:
     if kind in ("word", "quoted") and len(text) > 130:
         raise SqlSyntaxError(line, 103, "identifier", text[:30], 128)
     if text == "[]":
         raise SqlSyntaxError(line, 1038)
     if kind == "number" and text.isdigit() and len(text) > PRECISION_MAX:
-        raise SqlSyntaxError(line, 1007, "number", text[:SHOWN_MAX])
+        raise SqlSyntaxError(line, 1007, "number", text[:SHOWN_CHARACTERS_MAX])
 
 
 def _make_lexical_error(text: str, offset: int, line: int) -> SqlSyntaxError:
-    rest_text = text[offset : offset + SHOWN_MAX].lstrip("Nn")
+    rest_text = text[offset : offset + SHOWN_CHARACTERS_MAX].lstrip("Nn")
     if rest_text[:1] in ("'", '"', "["):
         problem = SqlSyntaxError(line, 105, rest_text[1:])
         problem.problems = (problem, SqlSyntaxError(line, 102, rest_text[1:]))
@@ -184,7 +186,7 @@ def _make_lexical_error(text: str, offset: int, line: int) -> SqlSyntaxError:
     return SqlSyntaxError(line, 102, text[offset])
 
 
-SHOWN_MAX: Final = 200
+SHOWN_CHARACTERS_MAX: Final = 200
 """Maximum length, in characters, of an invalid word in an error message. Assumed."""
 
 
@@ -196,7 +198,7 @@ def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxE
             error_token.line, 156, error_token.upper if error_token.text.isupper() else error_token.text
         )
     text = get_name(error_token) if error_token.kind == "string" else error_token.text
-    return SqlSyntaxError(error_token.line, 102, text[:SHOWN_MAX])
+    return SqlSyntaxError(error_token.line, 102, text[:SHOWN_CHARACTERS_MAX])
 
 
 def restore_spelling(word: object, text: str) -> object:
@@ -207,8 +209,10 @@ def restore_spelling(word: object, text: str) -> object:
     return word if match is None else match.group()
 
 
-_CLAUSES: Final = frozenset({"FROM", "WHERE", "HAVING", "VALUES", "PRINT"})
-_QUERIES: Final = frozenset({"SELECT", "WITH", "VALUES", "INSERT", "UPDATE", "DELETE", "MERGE", "("})
+_CLAUSE_WORDS: Final = frozenset({"FROM", "WHERE", "HAVING", "VALUES", "PRINT"})
+_QUERY_START_WORDS: Final = frozenset(
+    {"SELECT", "WITH", "VALUES", "INSERT", "UPDATE", "DELETE", "MERGE", "("}
+)
 
 
 def check_brackets(tokens: Sequence[Token]) -> None:
@@ -220,7 +224,9 @@ def check_brackets(tokens: Sequence[Token]) -> None:
         word = token.upper if token.kind == "word" else ""
         if token.is_op("("):
             inner = "(" if next_token.is_op("(") else next_token.upper
-            open_brackets.append("" if inner in _QUERIES or before.upper in ("TRIM", "EXTRACT") else "(")
+            open_brackets.append(
+                "" if inner in _QUERY_START_WORDS or before.upper in ("TRIM", "EXTRACT") else "("
+            )
         elif word == "CASE":
             open_brackets.append("CASE")
         elif open_brackets and (token.is_op(")") or (word == "END" and open_brackets[-1] == "CASE")):
@@ -228,7 +234,7 @@ def check_brackets(tokens: Sequence[Token]) -> None:
         elif (
             open_brackets
             and open_brackets[-1]
-            and word in _CLAUSES
+            and word in _CLAUSE_WORDS
             and before.upper != "DISTINCT"
             and not before.is_op(".")
         ):
@@ -279,12 +285,12 @@ def quote_name(name: str) -> str:
 # --- detection of read-only batches -------------------------------------------------------------------------
 # Such a batch changes nothing that a later batch can see. Monitoring scripts consist of such batches.
 
-_OF_QUERIES: Final = frozenset({"SELECT", "WITH", "ELSE", "END"})
-_CHANGING: Final = (STATEMENT_WORDS - _OF_QUERIES) | {"INTO", "GO", "OPENQUERY", "OPENROWSET"}
+_READ_ONLY_WORDS: Final = frozenset({"SELECT", "WITH", "ELSE", "END"})
+_CHANGING_WORDS: Final = (STATEMENT_WORDS - _READ_ONLY_WORDS) | {"INTO", "GO", "OPENQUERY", "OPENROWSET"}
 
 
 _LITERAL: Final = r"(?:N?'(?:[^']|'')*'|0x[0-9A-Fa-f]*|-?[0-9.]+(?:[eE][-+]?\d+)?|NULL)"
-_CALL: Final = re.compile(
+_EXECUTESQL_CALL: Final = re.compile(
     rf"EXEC sp_executesql (N'(?:[^']|'')*')(?:, N'(?:[^']|'')*'(?:, (?:@\w+ = )?{_LITERAL})*)?"
 )
 """Pattern of a parameterized query of a driver: a call of sp_executesql without output parameters."""
@@ -307,7 +313,7 @@ def _is_read_only_batch(batch_json: str) -> bool:
         text = str(parse_json(batch_json))
     except ValueError:
         return False
-    call = _CALL.fullmatch(text)
+    call = _EXECUTESQL_CALL.fullmatch(text)
     return has_only_selects(call[1][2:-1].replace("''", "'") if call else text)
 
 
@@ -319,4 +325,4 @@ def has_only_selects(text: str) -> bool:
     except SqlSyntaxError:
         return False
     words = {token.upper for token in tokens if token.kind == "word"}
-    return tokens[0].upper in ("SELECT", "WITH") and not words & _CHANGING
+    return tokens[0].upper in ("SELECT", "WITH") and not words & _CHANGING_WORDS

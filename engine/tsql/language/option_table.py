@@ -14,7 +14,7 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import SqlSyntaxError, Token
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
-Pairs = tuple[tuple[str, str], ...]
+OptionPairs = tuple[tuple[str, str], ...]
 """Options as (name, value) in capitals. An option without a value has ''."""
 
 EFFECT: Final = "effect"
@@ -61,27 +61,31 @@ def check_options(statement: str, pairs: Iterable[tuple[str, object]], version: 
     for option, value in pairs:
         if not option[:1].isalpha():
             raise SqlError(102, option)
-        known_rules = _rules_of(statement, option, version)
+        known_rules = _find_rules(statement, option, version)
         if not known_rules:
-            raise SqlError(102, option) if statement in _TITLES else SqlError(155, option, statement)
+            raise (
+                SqlError(102, option) if statement in _STATEMENT_TITLES else SqlError(155, option, statement)
+            )
         text = "" if value is None else str(value).upper()
         rule = next((rule for rule in known_rules if rule.accepts_value(text)), None)
         if rule is None or rule.treatment == REFUSED:
             reason = rule.reason if rule is not None else ""
             shown_text = f"{option}: {reason}" if reason else f"{option} = {text}" if text else option
-            raise UnsimulatedFeatureError(f"{_TITLES.get(statement, statement + ' … WITH')} {shown_text}")
+            raise UnsimulatedFeatureError(
+                f"{_STATEMENT_TITLES.get(statement, statement + ' … WITH')} {shown_text}"
+            )
 
 
 def check_database_option(option: str, value: str, version: int) -> None:
     """Raise 102 for an option or value that ALTER DATABASE … SET does not have in *version*."""
-    known_rules = _rules_of(DATABASE_SET, option, version)
+    known_rules = _find_rules(DATABASE_SET, option, version)
     if not known_rules:
         raise SqlError(102, option)
     if not any(rule.accepts_value(value) for rule in known_rules):
         raise SqlError(102, value.split()[0] if value else option)
 
 
-def _rules_of(statement: str, option: str, version: int) -> list[OptionRule]:
+def _find_rules(statement: str, option: str, version: int) -> list[OptionRule]:
     """Return the rules that apply in *version*, newest first."""
     known_rules = (
         rule
@@ -92,20 +96,20 @@ def _rules_of(statement: str, option: str, version: int) -> list[OptionRule]:
 
 
 DATABASE_SET: Final = "ALTER DATABASE SET"
-_TITLES: Final = {"COLUMN": "a column with", DATABASE_SET: "ALTER DATABASE … SET"}
+_STATEMENT_TITLES: Final = {"COLUMN": "a column with", DATABASE_SET: "ALTER DATABASE … SET"}
 
-_CHECKED_EARLY: Final[dict[type[s.Statement], str]] = {
+_STATEMENTS_CHECKED_EARLY: Final[dict[type[s.Statement], str]] = {
     s.Backup: "BACKUP", s.Restore: "RESTORE", s.RestoreInfo: "RESTORE", s.CreateLogin: "CREATE LOGIN",
     s.AlterLogin: "ALTER LOGIN", s.CreateUser: "CREATE USER", s.AlterUser: "ALTER USER",
 }  # fmt: skip
 
 
-def check_names(statement: s.Statement, version: int, line: int) -> None:
+def check_option_names(statement: s.Statement, version: int, line: int) -> None:
     """Raise SqlSyntaxError 155 for an option that the statement does not have.
 
     Then no part of the batch runs.
     """
-    title = _CHECKED_EARLY.get(type(statement))
+    title = _STATEMENTS_CHECKED_EARLY.get(type(statement))
     pairs: Iterable[tuple[str, object]] = getattr(statement, "options", ()) if title is not None else ()
     options = {rule.option for rule in read_rules() if rule.statement == title and rule.since <= version}
     for option, _ in pairs:
@@ -115,10 +119,10 @@ def check_names(statement: s.Statement, version: int, line: int) -> None:
 
 def get_treatment(statement: str, option: str, version: int) -> str:
     """Return the treatment of an option that accepts any value; "" for an unknown option."""
-    return next((rule.treatment for rule in _rules_of(statement, option, version)), "")
+    return next((rule.treatment for rule in _find_rules(statement, option, version)), "")
 
 
-def read_options(tokens: Sequence[Token]) -> Pairs:
+def read_options(tokens: Sequence[Token]) -> OptionPairs:
     """Return the options in *tokens*, the content of parentheses such as `NAME = value, …`.
 
     Invalid parts get a name that `check_options` refuses with 102.
@@ -140,7 +144,7 @@ def _parse_pair(tokens: Sequence[str]) -> tuple[str, str]:
 
 # --- options of SET and of cursors ------------------------------------------------------------------------
 
-SWITCHES: Final = frozenset(
+SWITCH_OPTIONS: Final = frozenset(
     {
         "ANSI_NULLS", "ANSI_PADDING", "ANSI_WARNINGS", "ARITHABORT", "CONCAT_NULL_YIELDS_NULL", "FMTONLY", "FORCEPLAN",
         "IMPLICIT_TRANSACTIONS", "NOCOUNT", "NOEXEC", "NUMERIC_ROUNDABORT", "PARSEONLY", "QUOTED_IDENTIFIER",
@@ -150,10 +154,16 @@ SWITCHES: Final = frozenset(
 """Options of SET that are ON or OFF. Documented [DOC: SET statements]."""
 
 
-LEVELS: Final = ("READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SNAPSHOT", "SERIALIZABLE")
+ISOLATION_LEVELS: Final = (
+    "READ UNCOMMITTED",
+    "READ COMMITTED",
+    "REPEATABLE READ",
+    "SNAPSHOT",
+    "SERIALIZABLE",
+)
 
 
-EXCLUSIVE: Final = (
+EXCLUSIVE_CURSOR_OPTIONS: Final = (
     ("LOCAL", "GLOBAL"),
     ("FORWARD_ONLY", "SCROLL"),
     ("FAST_FORWARD", "SCROLL"),
@@ -163,10 +173,10 @@ EXCLUSIVE: Final = (
 """Groups of mutually exclusive options of a cursor. Documented [DOC: DECLARE CURSOR]."""
 
 
-_FILE_LISTS = ("ON", "PRIMARY", "LOG", ",")
+_FILE_LIST_WORDS = ("ON", "PRIMARY", "LOG", ",")
 
 
-def read_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pairs]:
+def parse_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pairs]:
     """Parse the rest of CREATE DATABASE.
 
     Return its file specifications, and the options outside the parentheses.
@@ -178,9 +188,9 @@ def read_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pa
         word = tokens[position].upper()
         if word == "(":
             end = tokens.index(")", position)
-            files.append(s.FileSpec(read_file_properties(tokens[position + 1 : end]), log))
+            files.append(s.FileSpec(parse_file_properties(tokens[position + 1 : end]), log))
             position = end + 1
-        elif word in _FILE_LISTS:
+        elif word in _FILE_LIST_WORDS:
             log = log or word == "LOG"
             position += 1
         else:
@@ -194,7 +204,7 @@ def read_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pa
     return tuple(files), tuple(options)
 
 
-def read_file_properties(tokens: list[str]) -> tuple[tuple[str, str], ...]:
+def parse_file_properties(tokens: list[str]) -> tuple[tuple[str, str], ...]:
     """Parse the properties of a file, such as `NAME , a , SIZE , 10 MB`.
 
     Return (name in capitals, value) pairs.

@@ -14,25 +14,25 @@ from engine.tsql.language import group_statements as gs
 from engine.tsql.language import lexer
 from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import SqlSyntaxError, make_near_error, remove_comments
-from engine.tsql.language.option_table import read_database_words
-from engine.tsql.language.permissions import COLUMNS, ON_SERVER
+from engine.tsql.language.option_table import parse_database_words
+from engine.tsql.language.permissions import COLUMNS_SUFFIX, SERVER_PERMISSIONS
 
 Children = list[Any]
-Parts = dict[str, Any]
+StatementFields = dict[str, Any]
 """Fields of a statement by name, collected from its clauses."""
 
 
-def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Token) -> s.Statement:
+def parse_command(text: str, tokens: Sequence[lexer.Token], next_token: lexer.Token) -> s.Statement:
     """Parse the statement with the tokens *tokens* in the batch *text*.
 
-    *following*: the token after the statement.
+    *next_token*: the token after the statement.
 
     Raises SqlSyntaxError 102 or 156.
     """
     try:
         tree = PARSER.parse(remove_comments(text, tokens))
     except UnexpectedInput as problem:
-        raise _locate_error(tokens, following, problem) from None
+        raise _locate_error(tokens, next_token, problem) from None
     for rule, clause in UNSIMULATED_CLAUSES.items():
         if next(tree.find_data(rule), None) is not None:
             return s.UnsimulatedStatement(clause)
@@ -42,18 +42,18 @@ def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Tok
 
 
 def _locate_error(
-    command_tokens: Sequence[lexer.Token], following: lexer.Token, problem: UnexpectedInput
+    command_tokens: Sequence[lexer.Token], next_token: lexer.Token, problem: UnexpectedInput
 ) -> SqlSyntaxError:
     error_token = getattr(problem, "token", None)
-    place = problem.pos_in_stream
-    if place is not None and (error_token is None or error_token.type != "$END"):
-        error_index = command_tokens[0].start + place
+    index = problem.pos_in_stream
+    if index is not None and (error_token is None or error_token.type != "$END"):
+        error_index = command_tokens[0].start + index
         return next(
             (make_near_error(token) for token in command_tokens if token.end > error_index),
             make_near_error(command_tokens[-1]),
         )
     return make_near_error(
-        command_tokens[-1] if following.kind == "end" or following.is_op(";") else following
+        command_tokens[-1] if next_token.kind == "end" or next_token.is_op(";") else next_token
     )
 
 
@@ -95,7 +95,7 @@ def unquote_text(raw: str) -> str:
 # --- helpers of the table below -------------------------------------------------------------------------
 
 
-def _merge_parts(children: Children) -> Parts:
+def _merge_parts(children: Children) -> StatementFields:
     """Return one dictionary with the entries of all dictionaries in *children*."""
     return {name: value for part in children if isinstance(part, dict) for name, value in part.items()}
 
@@ -150,9 +150,9 @@ def _build_alter_files(c: Children) -> s.Statement:
     )
 
 
-def _list_texts(group: Children) -> tuple[str, ...]:
+def _flatten_texts(group: Children) -> tuple[str, ...]:
     """Return all texts in parentheses, including nested ones, as a flat tuple."""
-    inner = [_list_texts(part) if isinstance(part, list) else (str(part),) for part in group]
+    inner = [_flatten_texts(part) if isinstance(part, list) else (str(part),) for part in group]
     return tuple(text for texts in inner for text in texts if text not in "(),")
 
 
@@ -160,10 +160,10 @@ def _build_group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
     name, value = _to_upper(c[0]), c[1] if len(c) > 1 else ""
     if isinstance(value, dict):
         return [(f"{name} {inner}", inner_value) for inner, inner_value in value["options"]]
-    option_pair = (name, _list_texts(value) if isinstance(value, list) else value)
+    option_pair = (name, _flatten_texts(value) if isinstance(value, list) else value)
     if not isinstance(value, list) or not any(isinstance(part, list) for part in value):
         return [option_pair]
-    parts = [_list_texts([part]) for part in value]
+    parts = [_flatten_texts([part]) for part in value]
     option_values = [
         text
         for number, texts in enumerate((part for part in parts if part), 1)
@@ -184,12 +184,12 @@ def _build_create_group(c: Children) -> s.Statement:
     return gs.CreateGroup(c[0], **_merge_parts(c[1:]))
 
 
-def _build_authentication(c: Children) -> Parts:
+def _build_authentication(c: Children) -> StatementFields:
     words = " ".join("CERTIFICATE" if kind == "CERTIFICATE" else f"WINDOWS {name}" for kind, name in c)
     return {"authentication": words, "certificate": dict(c).get("CERTIFICATE")}
 
 
-def _build_payload(c: Children) -> Parts:
+def _build_payload(c: Children) -> StatementFields:
     kind = _to_upper(c[0])
     return {"payload": "DATABASE_MIRRORING" if kind == "DATA_MIRRORING" else kind, **_merge_parts(c)}
 
@@ -211,7 +211,7 @@ def _build_login_option(c: Children) -> list[tuple[str, object]]:
     return [_build_option(c[:2]), *more_options]
 
 
-def _build_login(c: Children) -> Parts:
+def _build_login(c: Children) -> StatementFields:
     parts = _merge_parts(c)
     options = parts.get("options", ())
     options_by_name = dict(options)
@@ -227,10 +227,10 @@ def _build_alter_user(c: Children) -> s.Statement:
 def _build_permission_name(c: Children) -> str:
     """Return the words of a permission, with the suffix COLUMNS if it names columns."""
     words = [_to_upper(word) for word in c if isinstance(word, Token)]
-    return " ".join(words) + (COLUMNS if len(words) < len(c) else "")
+    return " ".join(words) + (COLUMNS_SUFFIX if len(words) < len(c) else "")
 
 
-def _build_securable(c: Children, has_columns: bool) -> Parts:
+def _build_securable(c: Children, has_columns: bool) -> StatementFields:
     return {"kind": " ".join(map(_to_upper, c[:-1])) or "OBJECT", "name": c[-1], "has_columns": has_columns}
 
 
@@ -238,8 +238,8 @@ def _build_permission(c: Children) -> s.Statement:
     permissions, grantees = (part for part in c if isinstance(part, tuple))
     parts = _merge_parts(c)
     if parts.get("has_columns"):
-        permissions = tuple(f"{name}{COLUMNS}" for name in permissions)
-    default = "SERVER" if ON_SERVER.intersection(permissions) else "DATABASE"
+        permissions = tuple(f"{name}{COLUMNS_SUFFIX}" for name in permissions)
+    default = "SERVER" if SERVER_PERMISSIONS.intersection(permissions) else "DATABASE"
     return s.Permission(
         _to_upper(c[0]), permissions, parts.get("kind", default), parts.get("name", ""), grantees
     )
@@ -267,7 +267,7 @@ def _build_restore(c: Children) -> s.Statement:
     return s.Restore(_get_backup_kind(c[0]), c[1], parts.get("devices", ()), options, parts.get("moves", ()))
 
 
-def _build_with_options(c: Children) -> Parts:
+def _build_with_options(c: Children) -> StatementFields:
     moves = tuple(part[1:] for part in c if part[0] == "MOVE")
     return {"options": tuple(part for part in c if part[0] != "MOVE"), "moves": moves}
 
@@ -282,11 +282,11 @@ def _build_option(c: Children) -> tuple[str, object]:
 def _build_create_database(c: Children) -> s.Statement:
     parts = _merge_parts(c[1:])
     words = [word for part in c[1:] for word in part.get("words", ())]
-    files, options = read_database_words(words)
+    files, options = parse_database_words(words)
     return s.CreateDatabase(c[0], parts.get("snapshot_of"), parts.get("attach", ""), files, options)
 
 
-def _build_create_words(c: Children) -> Parts:
+def _build_create_words(c: Children) -> StatementFields:
     return {"words": [str(word) for part in c for word in (part if isinstance(part, list) else [part])]}
 
 
@@ -317,14 +317,14 @@ def _build_argument(c: Children) -> s.Argument:
     if output and not isinstance(value, s.Variable):
         raise SqlSyntaxError(c[-1].line or 1, 179)
     narrow = isinstance(value, _StringLiteral)
-    if value is DEFAULT:
+    if value is DEFAULT_ARGUMENT:
         return s.Argument(name, None, default=True)
     return s.Argument(
         name, value.text if isinstance(value, _StringLiteral) else value, output, narrow and not value.wide
     )
 
 
-DEFAULT: Final = object()
+DEFAULT_ARGUMENT: Final = object()
 """Marker for the keyword DEFAULT in place of an argument of EXEC."""
 
 
@@ -363,7 +363,7 @@ UNSIMULATED_CLAUSES: Final = {
 because the clause would change its meaning.
 """
 
-_BUILD: Final[dict[str, Callable[[Children], object]]] = {
+_RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     # -- words
     "plain_name": lambda c: str(c[0]),
     "bytes": _build_bytes,
@@ -374,7 +374,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "number": _build_number,
     "exact": _build_exact_number,
     "null": lambda c: None,
-    "default": lambda c: DEFAULT,
+    "default": lambda c: DEFAULT_ARGUMENT,
     "qualified": lambda c: ".".join(c),
     "distributed": lambda c: None,
     "mark": lambda c: None,
@@ -405,11 +405,11 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "group_replica": lambda c: (c[0], _merge_parts(c).get("options", ())),
     "group_option": _build_group_option,
     "group_options": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},
-    "listener_ips": lambda c: [_list_texts(address) for address in c],
+    "listener_ips": lambda c: [_flatten_texts(address) for address in c],
     "listener_static": lambda c: [
         ("ADD IP" if isinstance(c[0], Token) else "WITH IP", address) for address in c[-1]
     ],
-    "listener_dhcp": lambda c: [("DHCP", _list_texts(c[0]) if c else "")],
+    "listener_dhcp": lambda c: [("DHCP", _flatten_texts(c[0]) if c else "")],
     "listener_tcp": lambda c: [("PORT", str(c[0]))],
     "listener": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},
     "group_members": _merge_parts,
@@ -578,7 +578,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
 
 class _Builder(Transformer[Token, object]):
     def __default__(self, data: object, children: Children, meta: object) -> object:
-        return _BUILD[str(data)](children)
+        return _RULE_BUILDERS[str(data)](children)
 
 
 _BUILDER: Final = _Builder()

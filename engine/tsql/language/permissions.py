@@ -4,12 +4,12 @@ from typing import Final
 
 from engine.tsql.language.lexer import SqlSyntaxError
 
-_ON_ANYTHING: Final = """
+_COMMON_PERMISSIONS: Final = """
 ALL, ALL PRIVILEGES, ALTER, AUTHENTICATE, CONNECT, CONTROL, DELETE, EXECUTE, EXEC, IMPERSONATE, INSERT, RECEIVE,
 REFERENCES, SELECT, SEND, TAKE OWNERSHIP, UPDATE, VIEW CHANGE TRACKING, VIEW DEFINITION, CREATE SEQUENCE, UNMASK
 """
 
-_ON_SERVER: Final = """
+_SERVER_PERMISSION_LIST: Final = """
 ADMINISTER BULK OPERATIONS, ALTER ANY AVAILABILITY GROUP, ALTER ANY CONNECTION, ALTER ANY CREDENTIAL, ALTER ANY
 DATABASE, ALTER ANY ENDPOINT, ALTER ANY EVENT NOTIFICATION, ALTER ANY EVENT SESSION, ALTER ANY LINKED SERVER, ALTER
 ANY LOGIN, ALTER ANY SERVER AUDIT, ALTER ANY SERVER ROLE, ALTER RESOURCES, ALTER SERVER STATE, ALTER SETTINGS, ALTER
@@ -21,7 +21,7 @@ SECURITY STATE, VIEW ANY SECURITY DEFINITION, VIEW ANY PERFORMANCE DEFINITION, V
 CRYPTOGRAPHICALLY SECURED DEFINITION
 """
 
-_ON_DATABASE: Final = """
+_DATABASE_PERMISSION_LIST: Final = """
 ADMINISTER DATABASE BULK OPERATIONS, ALTER ANY APPLICATION ROLE, ALTER ANY ASSEMBLY, ALTER ANY ASYMMETRIC KEY, ALTER
 ANY CERTIFICATE, ALTER ANY COLUMN ENCRYPTION KEY, ALTER ANY COLUMN MASTER KEY, ALTER ANY CONTRACT, ALTER ANY DATABASE
 AUDIT, ALTER ANY DATABASE DDL TRIGGER, ALTER ANY DATABASE EVENT NOTIFICATION, ALTER ANY DATABASE EVENT SESSION, ALTER
@@ -44,11 +44,13 @@ def _split_names(text: str) -> frozenset[str]:
     return frozenset(" ".join(name.split()) for name in text.split(","))
 
 
-ON_SERVER: Final = _split_names(_ON_SERVER)
+SERVER_PERMISSIONS: Final = _split_names(_SERVER_PERMISSION_LIST)
 """Server permissions, which are granted to logins without a securable."""
-PERMISSIONS: Final = _split_names(f"{_ON_ANYTHING},{_ON_SERVER},{_ON_DATABASE}")
+PERMISSIONS: Final = _split_names(
+    f"{_COMMON_PERMISSIONS},{_SERVER_PERMISSION_LIST},{_DATABASE_PERMISSION_LIST}"
+)
 
-_SERVER_SINCE: Final = {
+_NEW_SERVER_PERMISSIONS: Final = {
     2008: ("ALTER ANY SERVER AUDIT",),
     2012: (
         "ALTER ANY AVAILABILITY GROUP", "ALTER ANY EVENT SESSION", "ALTER ANY SERVER ROLE",
@@ -64,7 +66,7 @@ _SERVER_SINCE: Final = {
 """Version -> server permissions that it introduced [DOC: sys.server_permissions]."""
 
 
-ON_OBJECT: Final = (
+OBJECT_PERMISSIONS: Final = (
     "SELECT", "UPDATE", "REFERENCES", "INSERT", "DELETE", "VIEW CHANGE TRACKING", "VIEW DEFINITION", "ALTER",
     "TAKE OWNERSHIP", "CONTROL",
 )  # fmt: skip
@@ -74,19 +76,24 @@ ON_OBJECT: Final = (
 def list_server_permissions(version: int) -> tuple[str, ...]:
     """Return the server permissions that exist in *version*."""
     later_names = {
-        name for first_version, names in _SERVER_SINCE.items() if first_version > version for name in names
+        name
+        for first_version, names in _NEW_SERVER_PERMISSIONS.items()
+        if first_version > version
+        for name in names
     }
     return tuple(
-        name for name in (" ".join(part.split()) for part in _ON_SERVER.split(",")) if name not in later_names
+        name
+        for name in (" ".join(part.split()) for part in _SERVER_PERMISSION_LIST.split(","))
+        if name not in later_names
     )
 
 
-COLUMNS: Final = " (columns)"
+COLUMNS_SUFFIX: Final = " (columns)"
 """Suffix of a permission that is limited to columns."""
 
 
-def check_names(names: tuple[str, ...], line: int) -> None:
+def check_permission_names(names: tuple[str, ...], line: int) -> None:
     """Raise 102 for an unknown permission."""
     for name in names:
-        if name.removesuffix(COLUMNS) not in PERMISSIONS:
+        if name.removesuffix(COLUMNS_SUFFIX) not in PERMISSIONS:
             raise SqlSyntaxError(line, 102, name)

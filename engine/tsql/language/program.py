@@ -10,7 +10,7 @@ from engine.constants import VERSIONS
 from engine.tsql.batches.work import ResultCache, ResumableComputation, Steps
 from engine.tsql.language import permissions
 from engine.tsql.language import statements as s
-from engine.tsql.language.definition_reader import Definitions
+from engine.tsql.language.definition_reader import DefinitionReader
 from engine.tsql.language.instructions import (
     BranchIfFalse,
     CompiledInstruction,
@@ -19,73 +19,71 @@ from engine.tsql.language.instructions import (
     Program,
     RunStatement,
 )
-from engine.tsql.language.lexer import SqlSyntaxError, Token, TokenSequence, get_name, lexing, make_near_error
-from engine.tsql.language.option_table import LEVELS, SWITCHES, check_names
-from engine.tsql.language.reserved_words import (
-    BROKER_PAIRS,
-    COMMAND_PAIRS,
-    COMMAND_WORDS,
-    STATEMENT_WORDS,
+from engine.tsql.language.lexer import (
+    SqlSyntaxError,
+    Token,
+    TokenSequence,
+    get_name,
+    make_near_error,
+    tokenize_in_steps,
 )
+from engine.tsql.language.option_table import ISOLATION_LEVELS, SWITCH_OPTIONS, check_option_names
+from engine.tsql.language.reserved_words import BROKER_PAIRS, COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
 from engine.tsql.query import planner
 
 NEW_STATEMENTS: Final = {"THROW": 2012, "MERGE": 2008}
 """First word of a statement -> first version with the statement. Documented [DOC: each statement's page]."""
 
-DEPTH_LIMIT: Final = 60
+BLOCK_DEPTH_MAX: Final = 60
 """Maximum nesting of blocks before message 191. Assumed: the same order of magnitude as SQL Server's limit."""
 
-NEWEST: Final = VERSIONS[-1]
+NEWEST_VERSION: Final = VERSIONS[-1]
 """Default version of the syntax: the newest."""
 
 
-def compile_batch(text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()) -> Program:
-    """Compile a batch for a server of *version*. *variables* count as declared.
-
-    Raises SqlSyntaxError with the line in the batch.
-    """
+def compile_batch(
+    text: str, version: int = NEWEST_VERSION, variables: frozenset[str] = frozenset()
+) -> Program:
+    """Compile a batch for a server of *version*. *variables* count as declared. Raises SqlSyntaxError with its line."""
     return compile_in_steps(text, version, variables).get_result()
 
 
 def compile_in_steps(
-    text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()
+    text: str, version: int = NEWEST_VERSION, variables: frozenset[str] = frozenset()
 ) -> ResumableComputation[Program]:
     """Return a computation that runs `compile_batch` in steps. Repeated calls return a cached one."""
-    return _PROGRAM_CACHE.get(
-        (text, version, variables),
-        len(text),
-        lambda: ResumableComputation(_compile(text, version, variables)),
-    )
+    key = (text, version, variables)
+    return _PROGRAM_CACHE.get(key, len(text), lambda: ResumableComputation(_compile(*key)))
 
 
 _PROGRAM_CACHE: Final[ResultCache[ResumableComputation[Program]]] = ResultCache(4_000_000)
 
 
 def _compile(text: str, version: int, variables: frozenset[str]) -> Generator[int, None, Program]:
-    tokens = yield from lexing(text)
+    tokens = yield from tokenize_in_steps(text)
     return (yield from _Compiler(text, tokens, version, variables).compile_program())
 
 
 class _Loop(Struct):
     start: int
-    breaks: list[int]
+    break_jumps: list[int]
 
 
-class _Compiler(Definitions):
+class _Compiler(DefinitionReader):
     """Compiler that reads the tokens once and appends instructions."""
 
     def __init__(self, text: str, tokens: TokenSequence, version: int, variables: frozenset[str]) -> None:
         super().__init__(text, tokens, version, variables)
-        self.catches: list[int] = []
+        self.catch_starts: list[int] = []
         """Index of the first instruction of each CATCH block, by the number of its TRY block."""
         self.loops: list[_Loop] = []
         self.labels: dict[str, int] = {}
         self.gotos: list[tuple[int, Token]] = []
-        self.unended = False
+        self.lacks_semicolon = False
         """True if the preceding statement did not end with a semicolon."""
 
     def compile_body(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
-        tokens = yield from lexing(body)
+        tokens = yield from tokenize_in_steps(body)
         return (yield from _Compiler(body, tokens, self.version, parameters).compile_program(in_module=True))
 
     # -- output
@@ -109,12 +107,13 @@ class _Compiler(Definitions):
         self.in_module = in_module
         yield from self.skip_semicolons()
         first_token = self.token
-        young = NEW_STATEMENTS.get(first_token.upper, 0) > self.version  # an older server reads a name
+        # an older server reads a name
+        is_new_statement = NEW_STATEMENTS.get(first_token.upper, 0) > self.version
         has_name = first_token.kind == "quoted" or (
-            first_token.kind == "word" and (young or first_token.upper not in STATEMENT_WORDS)
+            first_token.kind == "word" and (is_new_statement or first_token.upper not in STATEMENT_WORDS)
         )
         if has_name and not self.peek().is_op(":") and first_token.upper not in ("RECEIVE", "SEND"):
-            self.first = self.place
+            self.statement_start = self.position
             self.parse_command_statement()
             yield from self.skip_semicolons()
         while self.token.kind != "end":
@@ -123,25 +122,25 @@ class _Compiler(Definitions):
             if token.text.lower() not in self.labels:
                 raise SqlSyntaxError(token.line, 133, token.text)
             self.actions[position] = Jump(self.labels[token.text.lower()])
-        handlers = [None if region is None else self.catches[region] for region in self.regions]
+        handlers = [None if region is None else self.catch_starts[region] for region in self.try_blocks]
         return tuple(map(CompiledInstruction, self.lines, self.actions, handlers))
 
     def parse_statement(self) -> Steps:
         """Parse one statement and the semicolons after it."""
-        self.depth += 1
-        if self.depth > DEPTH_LIMIT:
+        self.block_depth += 1
+        if self.block_depth > BLOCK_DEPTH_MAX:
             raise SqlSyntaxError(self.token.line, 191)
-        self.first = self.place
+        self.statement_start = self.position
         word = self.token.upper
         if NEW_STATEMENTS.get(word, 0) > self.version:
             raise SqlSyntaxError(self.token.line, 102, self.token.text)
-        is_alone = self.tokens[self.place - 1].upper in _BEFORE_BLOCKS if self.place else True
-        if word == "THROW" and self.unended and not is_alone and self.version >= NEW_STATEMENTS["THROW"]:
+        is_alone = self.tokens[self.position - 1].upper in _WORDS_BEFORE_STATEMENT if self.position else True
+        if word == "THROW" and self.lacks_semicolon and not is_alone:
             raise self.build_error()  # the preceding statement must end with a semicolon [DOC: THROW]
-        self.unended = False
+        self.lacks_semicolon = False
         label = self.token.kind == "word" and self.peek().is_op(":")
-        if word in _BLOCKS and not label:
-            yield from _BLOCKS[word](self)
+        if word in _BLOCK_PARSERS and not label:
+            yield from _BLOCK_PARSERS[word](self)
         elif word == "ALTER" and (self.peek().upper, self.peek(2).upper) == ("SERVER", "ROLE"):
             self.parse_command_statement()
         elif word in ("CREATE", "ALTER") and not label and (word, self.peek().upper) not in COMMAND_PAIRS:
@@ -149,16 +148,16 @@ class _Compiler(Definitions):
         else:
             statement_work = yield from self.parse_simple_statement(word)
             yield self.compute_work() - statement_work
-        self.depth -= 1
+        self.block_depth -= 1
         yield from self.skip_semicolons()
-        self.unended = not self.tokens[self.place - 1].is_op(";")
+        self.lacks_semicolon = not self.tokens[self.position - 1].is_op(";")
 
     def parse_simple_statement(self, keyword: str) -> Generator[int, None, int]:
         """Parse a statement that contains no other statements. Return the work that was already yielded."""
         if self.token.kind == "word" and self.peek().is_op(":"):
             self.parse_label()
-        elif keyword in _STRUCTURE:
-            _STRUCTURE[keyword](self)
+        elif keyword in _STATEMENT_PARSERS:
+            _STATEMENT_PARSERS[keyword](self)
         elif (keyword, self.peek().upper) == ("DROP", "INDEX"):
             self.parse_drop_index()
         elif keyword == "WAITFOR" and self.peek().is_op("("):
@@ -169,7 +168,7 @@ class _Compiler(Definitions):
             self.parse_command_statement()
         elif (keyword, self.peek().upper) == ("INSERT", "BULK"):
             self.emit_unsimulated()
-        elif keyword in _QUERIES:
+        elif keyword in _QUERY_WORDS:
             return (yield from self.parse_query())
         elif keyword in STATEMENT_WORDS - {"ADD", "ELSE", "END"}:
             self.emit_unsimulated()
@@ -184,20 +183,19 @@ class _Compiler(Definitions):
         if self.token.is_op(")"):
             raise self.build_error()
         words = [token.upper for token in self.tokens[first : first + 2]]
-        numbered = self.place > first + 2 and self.tokens[first + 2].kind == "number"
+        numbered = self.position > first + 2 and self.tokens[first + 2].kind == "number"
         if numbered and words[0] == "FETCH" and words[1] in ("NEXT", "PRIOR", "FIRST", "LAST"):
             raise SqlSyntaxError(line, 153, words[1], "FETCH")
         if self.tokens[first].upper == "THROW" and self.version < NEW_STATEMENTS["THROW"]:
-            self.emit_statement(
-                line, s.Execute(self.tokens[first].text)
-            )  # older servers read the word as the name of a procedure
+            # older servers read the word as the name of a procedure
+            self.emit_statement(line, s.Execute(self.tokens[first].text))
             return
-        statement = planner.parse_command(self.text, self.tokens[first : self.place], self.token)
+        statement = planner.parse_command(self.text, self.tokens[first : self.position], self.token)
         if isinstance(statement, s.Raiserror) and statement.number is not None and self.version >= 2012:
             raise make_near_error(self.tokens[first + 1])  # [DOC: discontinued Database Engine functionality]
         if isinstance(statement, s.Permission):
-            permissions.check_names(statement.permissions, line)
-        check_names(statement, self.version, line)
+            permissions.check_permission_names(statement.permissions, line)
+        check_option_names(statement, self.version, line)
         self.check_variables(first, isinstance(statement, s.Execute))
         self.emit_statement(line, statement)
 
@@ -213,23 +211,22 @@ class _Compiler(Definitions):
         if word == "INSERT" and self.is_keyword("SELECT") and not self.has_keyword(verb, "VALUES"):
             self.skip_clause()
         elif word == "INSERT" and self.is_keyword("EXEC", "EXECUTE") and not self.has_keyword(verb, "VALUES"):
-            target = self.get_text_between(first, self.place)
+            target = self.get_text_between(first, self.position)
             self.parse_execute()
             action = self.actions[-1]
             assert isinstance(action, RunStatement)
-            if isinstance(
-                action.statement, s.Execute | s.ExecuteString
-            ):  # other statements are not simulated
+            # other statements are not simulated
+            if isinstance(action.statement, s.Execute | s.ExecuteString):
                 self.actions[-1] = RunStatement(s.InsertExec(target, action.statement))
             return 0
-        words = [token.upper for token in self.tokens[verb : self.place]]
+        words = [token.upper for token in self.tokens[verb : self.position]]
         if ("CURRENT", "OF") in pairwise(words):
             self.emit_statement(line, s.UnsimulatedStatement(f"{word} … WHERE CURRENT OF"))
             return 0
         if self.token.is_op(")"):
             raise self.build_error()
         if word == "MERGE" and not self.token.is_op(";"):
-            raise SqlSyntaxError(self.tokens[self.place - 1].line, 10713)
+            raise SqlSyntaxError(self.tokens[self.position - 1].line, 10713)
         query_work = self.compute_work() // 2
         yield query_work
         self.emit_query(line, first)
@@ -238,7 +235,7 @@ class _Compiler(Definitions):
     def parse_with_namespaces(self) -> None:
         """Parse WITH XMLNAMESPACES (…) and the query after it, as one statement that is not simulated."""
         line = self.token.line
-        self.place += 2
+        self.position += 2
         if not self.token.is_op("("):
             raise self.build_error()
         self.read_bracketed_text()
@@ -252,11 +249,11 @@ class _Compiler(Definitions):
 
     def emit_query(self, line: int, start: int) -> None:
         """Check the text from token *start* to the current token, and append it as a query."""
-        text = self.get_text_between(start, self.place)
+        text = self.get_text_between(start, self.position)
         self.check_variables(start)
         if self.version < 2008 and self.tokens[start].upper == "INSERT":
-            planner.check_one_row(self.tokens[start : self.place])
-        missing = planner.find_unsimulated(self.tokens[start : self.place], self.version)
+            planner.check_values_rows(self.tokens[start : self.position])
+        missing = planner.find_unsimulated_construct(self.tokens[start : self.position], self.version)
         if missing:
             self.emit_statement(line, s.UnsimulatedStatement(missing))
             return
@@ -264,7 +261,7 @@ class _Compiler(Definitions):
         if planner.check_statement(plain_text, line):
             self.emit_statement(line, s.QueryStatement(plain_text, output))
         else:
-            words = [token.upper or token.text for token in self.tokens[start : self.place]]
+            words = [token.upper or token.text for token in self.tokens[start : self.position]]
             shown_text = "OPENROWSET (BULK …)" if "OPENROWSET" in words else " ".join(words[:2])
             self.emit_statement(line, s.UnsimulatedStatement(shown_text))
 
@@ -272,11 +269,8 @@ class _Compiler(Definitions):
         """Parse a Service Broker statement, which is not simulated."""
         line = self.token.line
         self.take()
-        while (
-            self.token.kind != "end"
-            and not self.token.is_op(";")
-            and self.token.upper not in (*_BLOCKS, *_STRUCTURE)
-        ):
+        first_words = (*_BLOCK_PARSERS, *_STATEMENT_PARSERS)
+        while self.token.kind != "end" and not self.token.is_op(";") and self.token.upper not in first_words:
             if self.token.is_op("("):
                 self.read_bracketed_text()
             else:
@@ -319,22 +313,22 @@ class _Compiler(Definitions):
             count += 1
         if not count and not empty_allowed:
             raise self.build_error()
-        self.first = self.place
+        self.statement_start = self.position
 
     def parse_try_catch(self) -> Steps:
-        outer = self.region
-        self.place += 2
-        self.catches.append(-1)
-        self.region = region = len(self.catches) - 1
+        outer = self.try_block
+        self.position += 2
+        self.catch_starts.append(-1)
+        self.try_block = region = len(self.catch_starts) - 1
         yield from self.parse_block()
         self.expect("END")
         self.expect("TRY")
-        self.region = outer
+        self.try_block = outer
         yield from self.skip_semicolons()
         end_jump = self.emit(self.token.line, Jump())
         self.expect("BEGIN")
         self.expect("CATCH")
-        self.catches[region] = self.next_index
+        self.catch_starts[region] = self.next_index
         yield from self.parse_block(empty_allowed=True)
         self.emit(self.token.line, EndCatch())
         self.expect("END")
@@ -347,8 +341,8 @@ class _Compiler(Definitions):
         self.in_condition = True
         first = self.skip_expression()
         self.in_condition = False
-        text = self.get_text_between(first, self.place)
-        if not text or self.tokens[self.place - 1].upper == "EXISTS":
+        text = self.get_text_between(first, self.position)
+        if not text or self.tokens[self.position - 1].upper == "EXISTS":
             raise self.build_error()
         try:
             planner.check_condition(text, line)
@@ -382,14 +376,14 @@ class _Compiler(Definitions):
         yield from self.parse_statement()
         self.loops.pop()
         self.emit(self.lines[leave], Jump(loop.start))
-        for position in (leave, *loop.breaks):
+        for position in (leave, *loop.break_jumps):
             self.set_jump_target(position)
 
     def parse_break(self) -> None:
         token = self.take()
         if not self.loops:
             raise SqlSyntaxError(token.line, 135)
-        self.loops[-1].breaks.append(self.emit(token.line, Jump()))
+        self.loops[-1].break_jumps.append(self.emit(token.line, Jump()))
 
     def parse_continue(self) -> None:
         token = self.take()
@@ -412,7 +406,7 @@ class _Compiler(Definitions):
     def parse_return(self) -> None:
         line = self.take().line
         first = self.skip_expression()
-        text = self.get_text_between(first, self.place)
+        text = self.get_text_between(first, self.position)
         if text:
             self.parse_expression(first, line)
         self.emit_statement(line, s.Return(text))
@@ -426,7 +420,7 @@ class _Compiler(Definitions):
         self.take()
         if self.token.kind == "end":
             raise self.build_error()
-        self.check_variables(self.place - 1)
+        self.check_variables(self.position - 1)
         sign = self.take()
         if not (sign.kind == "op" and sign.text.endswith("=")) or sign.text in ("<=", ">=", "!="):
             raise make_near_error(sign)
@@ -442,20 +436,18 @@ class _Compiler(Definitions):
 
     def parse_set_session(self, line: int) -> None:
         first = self.skip_clause()
-        tokens = self.tokens[first : self.place]
+        tokens = self.tokens[first : self.position]
         if not tokens or tokens[0].kind != "word":
             raise self.build_error()
         switch = next((index for index, token in enumerate(tokens) if token.upper in ("ON", "OFF")), None)
         if switch is not None:  # DELETE after SET … ON begins a statement
-            self.place = first + switch + 1
+            self.position = first + switch + 1
             tokens = tokens[: switch + 1]
-        elif tokens[0].upper in SWITCHES or tokens[0].upper == "IDENTITY_INSERT":
+        elif tokens[0].upper in SWITCH_OPTIONS or tokens[0].upper == "IDENTITY_INSERT":
             raise make_near_error(tokens[-1])
         words = " ".join(token.upper for token in tokens)
-        if (
-            tokens[0].upper == "TRANSACTION"
-            and words.removeprefix("TRANSACTION ISOLATION LEVEL ") not in LEVELS
-        ):
+        level = words.removeprefix("TRANSACTION ISOLATION LEVEL ")
+        if tokens[0].upper == "TRANSACTION" and level not in ISOLATION_LEVELS:
             raise make_near_error(tokens[-1])
         values = [token for token in tokens if token.kind in ("string", "number", "variable")]
         value: s.Value = None
@@ -477,9 +469,8 @@ class _Compiler(Definitions):
         declared = [self.parse_declaration(line, set())]
         while self.take_if(","):
             declared.append(self.parse_declaration(line, {item.name for item in declared}))
-        self.declared |= {
-            item.name for item in declared
-        }  # declared last, because a declaration cannot refer to another one of the same statement
+        # declared last, because a declaration cannot refer to another one of the same statement
+        self.declared_variables |= {item.name for item in declared}
         cursors = [item for item in declared if item.type == "cursor"]
         if len(cursors) < len(declared):
             self.emit_statement(line, s.Declare(tuple(item for item in declared if item.type != "cursor")))
@@ -489,29 +480,28 @@ class _Compiler(Definitions):
             raise self.build_error()
         token = self.take()
         name = token.text.lower()
-        if name in self.declared | earlier_names:
+        if name in self.declared_variables | earlier_names:
             raise SqlSyntaxError(token.line, 134, token.text)
         if self.is_keyword("AS"):
             self.take()
         if self.is_keyword("TABLE"):
-            first = self.place + 1
+            first = self.position + 1
             self.take()
             if not self.token.is_op("("):
                 raise self.build_error()
             self.skip_clause(commas=True)
-            columns = self.get_text_between(first, self.place)
+            columns = self.get_text_between(first, self.position)
             planner.check_columns(columns, line)
             return s.Declaration(name, "table", columns=columns)
         first = self.skip_clause(commas=True, assign=True)
-        kind = self.get_text_between(first, self.place).lower()
+        kind = self.get_text_between(first, self.position).lower()
         if not kind:
             raise self.build_error()
-        collation = next(
-            (token for token in self.tokens[first : self.place] if token.upper == "COLLATE"), None
-        )
+        type_tokens = self.tokens[first : self.position]
+        collation = next((item for item in type_tokens if item.upper == "COLLATE"), None)
         if collation is not None:
             raise make_near_error(collation)
-        if self.version < 2008 and kind.strip("[]").partition("(")[0].upper() in planner.TYPES:
+        if self.version < 2008 and kind.strip("[]").partition("(")[0].upper() in planner.TYPES_OF_2008:
             raise SqlSyntaxError(token.line, 2715, 1, kind)
         if kind.strip("[]") in ("text", "ntext", "image"):
             raise SqlSyntaxError(token.line, 2739)
@@ -524,25 +514,26 @@ class _Compiler(Definitions):
 
     def parse_execute(self) -> None:
         next_token = self.peek()
-        for index in range(self.place + 1, len(self.tokens) - 2):
+        next_words = (*_QUERY_WORDS[:1], *_QUERY_WORDS[2:], "EXEC", "EXECUTE")
+        for index in range(self.position + 1, len(self.tokens) - 2):
             words = tuple(token.upper for token in self.tokens[index : index + 3])
             if words == ("WITH", "RESULT", "SETS") and self.version >= 2012:
-                line, self.place = self.token.line, index + 3
+                line, self.position = self.token.line, index + 3
                 self.read_bracketed_text() if self.token.is_op("(") else self.take()
                 self.emit_statement(line, s.UnsimulatedStatement("EXECUTE … WITH RESULT SETS"))
                 return
-            if self.tokens[index].is_op(";") or words[0] in (*_QUERIES[:1], *_QUERIES[2:], "EXEC", "EXECUTE"):
+            if self.tokens[index].is_op(";") or words[0] in next_words:
                 break
         if next_token.upper == "AS":
             kind, name = self.peek(2).upper, self.peek(4)
             if kind not in ("LOGIN", "USER") or name.kind != "string":
                 self.emit_unsimulated()
                 return
-            line, first = self.token.line, self.place
+            line, first = self.token.line, self.position
             self.skip_clause()
-            while self.is_keyword("WITH") or self.tokens[self.place - 1].upper == "WITH":
+            while self.is_keyword("WITH") or self.tokens[self.position - 1].upper == "WITH":
                 self.skip_clause()
-            if any(token.upper == "WITH" for token in self.tokens[first : self.place]):
+            if any(token.upper == "WITH" for token in self.tokens[first : self.position]):
                 self.emit_statement(line, s.UnsimulatedStatement("EXECUTE AS … WITH NO REVERT or COOKIE"))
                 return
             self.emit_statement(line, s.ExecuteAs(kind, name.text.partition("'")[2][:-1].replace("''", "'")))
@@ -577,14 +568,18 @@ class _Compiler(Definitions):
             self.parse_command_statement()
 
 
-_QUERIES: Final = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
-_BLOCKS: Final = {"BEGIN": _Compiler.parse_begin, "IF": _Compiler.parse_if, "WHILE": _Compiler.parse_while}
+_QUERY_WORDS: Final = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
+_BLOCK_PARSERS: Final = {
+    "BEGIN": _Compiler.parse_begin,
+    "IF": _Compiler.parse_if,
+    "WHILE": _Compiler.parse_while,
+}
 """First word of a statement that contains other statements -> function that parses it."""
 
-_BEFORE_BLOCKS: Final = frozenset({"ELSE", "BEGIN", "TRY", "CATCH"})
+_WORDS_BEFORE_STATEMENT: Final = frozenset({"ELSE", "BEGIN", "TRY", "CATCH"})
 """Words after which a statement follows without a separator."""
 
-_STRUCTURE: Final = {
+_STATEMENT_PARSERS: Final = {
     "BREAK": _Compiler.parse_break,
     "CONTINUE": _Compiler.parse_continue,
     "GOTO": _Compiler.parse_goto,

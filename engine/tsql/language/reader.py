@@ -50,25 +50,25 @@ class TokenReader:
         self.text = text
         self.tokens = tokens
         self.version = version
-        self.place = 0
-        self.first = 0
+        self.position = 0
+        self.statement_start = 0
         """Index of the first token of the current statement."""
         self.in_condition = False
-        self.declared = set(variables)
-        self.depth = 0
+        self.declared_variables = set(variables)
+        self.block_depth = 0
         self.in_module = False
         """True for the body of a procedure or function."""
         self.lines: list[int] = []
         self.actions: list[Action] = []
-        self.regions: list[int | None] = []
+        self.try_blocks: list[int | None] = []
         """Number of the TRY block that contains each instruction; None outside TRY."""
-        self.region: int | None = None
+        self.try_block: int | None = None
 
     def emit(self, line: int, action: Action) -> int:
         """Append an instruction and return its index."""
         self.lines.append(line)
         self.actions.append(action)
-        self.regions.append(self.region)
+        self.try_blocks.append(self.try_block)
         return len(self.actions) - 1
 
     def emit_statement(self, line: int, statement: s.Statement) -> None:
@@ -79,16 +79,16 @@ class TokenReader:
 
     def compute_work(self) -> int:
         """Return the work to parse the current statement up to the current token."""
-        return STATEMENT_WORK + TRANSLATION_WORK * (self.place - self.first)
+        return STATEMENT_WORK + TRANSLATION_WORK * (self.position - self.statement_start)
 
     @property
     def token(self) -> Token:
         """Return the current token."""
-        return self.tokens[self.place]
+        return self.tokens[self.position]
 
     def peek(self, count: int = 1) -> Token:
         """Return the token *count* positions ahead."""
-        return self.tokens[min(self.place + count, len(self.tokens) - 1)]
+        return self.tokens[min(self.position + count, len(self.tokens) - 1)]
 
     def is_keyword(self, *words: str) -> bool:
         """Return whether the current token is one of these keywords."""
@@ -98,28 +98,28 @@ class TokenReader:
         """Return the current token and move to the next one."""
         token = self.token
         if token.kind != "end":
-            self.place += 1
+            self.position += 1
             self.check_length()
         return token
 
     def check_length(self) -> None:
         """Raise BatchTooLongError if the current statement exceeds a size limit."""
-        first_token = self.tokens[self.first]
-        if self.place - self.first > STATEMENT_TOKENS_MAX:
+        first_token = self.tokens[self.statement_start]
+        if self.position - self.statement_start > STATEMENT_TOKENS_MAX:
             limit = f"statements of more than {STATEMENT_TOKENS_MAX} words and signs"
             raise BatchTooLongError(first_token.line, limit)
         if (
-            self.place > self.first
-            and self.tokens[self.place - 1].end - first_token.start > STATEMENT_CHARACTERS_MAX
+            self.position > self.statement_start
+            and self.tokens[self.position - 1].end - first_token.start > STATEMENT_CHARACTERS_MAX
         ):
             raise BatchTooLongError(
                 first_token.line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters"
             )
 
-    def take_if(self, *signs: str) -> bool:
-        """Move past the current token if it is one of *signs*. Return whether it is."""
-        if self.token.is_op(*signs):
-            self.place += 1
+    def take_if(self, *operators: str) -> bool:
+        """Move past the current token if it is one of *operators*. Return whether it is."""
+        if self.token.is_op(*operators):
+            self.position += 1
             return True
         return False
 
@@ -134,13 +134,13 @@ class TokenReader:
 
     def build_error(self) -> SqlSyntaxError:
         """Return a syntax error for the current token."""
-        return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
+        return make_near_error(self.token, self.tokens[self.position - 1] if self.position else None)
 
     def skip_semicolons(self) -> Steps:
         """Skip all semicolons at the current token, in steps."""
-        first = self.place
+        first = self.position
         while self.take_if(";"):
-            if (self.place - first) % STATEMENT_TOKENS_MAX == 0:
+            if (self.position - first) % STATEMENT_TOKENS_MAX == 0:
                 yield STATEMENT_TOKENS_MAX
 
     def get_text_between(self, start: int, end: int) -> str:
@@ -156,7 +156,7 @@ class TokenReader:
         a comma is also an end; with *assign*, `=` is also an end. With *in_brackets*, no word begins a
         statement.
         """
-        first, level, cases = self.place, 0, 0
+        first, level, cases = self.position, 0, 0
         opened_clauses: set[str] = set()
         while self.token.kind != "end":
             token = self.token
@@ -178,18 +178,18 @@ class TokenReader:
                     pass
                 elif self.is_next_statement(first, opened_clauses):
                     break
-            if self.place > first:
+            if self.position > first:
                 opened_clauses.add(token.upper)
-            self.place += 1
+            self.position += 1
         self.check_length()
         if level:
-            check_brackets(self.tokens[first : self.place])
+            check_brackets(self.tokens[first : self.position])
             raise self.build_error()
         return first
 
     def skip_expression(self, commas: bool = False) -> int:
         """Skip an expression and return the index of its first token. Do not move if a statement begins here."""
-        first = self.place
+        first = self.position
         return first if self.token.upper in STOP_WORDS else self.skip_clause(commas)
 
     def is_next_statement(self, start: int, seen_keywords: Container[str]) -> bool:
@@ -198,7 +198,7 @@ class TokenReader:
         *seen_keywords*: the keywords between *start* and the current token.
         """
         word = self.token.upper
-        if self.place == start:
+        if self.position == start:
             return False
         if self.token.kind == "word" and self.peek().is_op(":"):
             return True  # the word is a label
@@ -206,7 +206,7 @@ class TokenReader:
             return True  # THROW ends a condition; elsewhere, without a semicolon before it, it may be a name
         if word not in STATEMENT_WORDS:
             return False
-        before = self.tokens[self.place - 1]
+        before = self.tokens[self.position - 1]
         if (
             before.is_op(".")
             or (before.upper, word) in FOLLOWING_PAIRS
@@ -238,7 +238,7 @@ class TokenReader:
         The options in WITH ENCRYPTION ( … ), for example, have no AS after the group.
         """
         level = 0
-        for index in range(self.place + bracket, len(self.tokens)):
+        for index in range(self.position + bracket, len(self.tokens)):
             level += self.tokens[index].is_op("(") - self.tokens[index].is_op(")")
             if level == 0:
                 return self.tokens[min(index + 1, len(self.tokens) - 1)].upper == "AS"
@@ -259,12 +259,12 @@ class TokenReader:
 
     def read_bracketed_text(self) -> str:
         """Return the text of the parenthesized group that begins at the current token."""
-        first = self.place
+        first = self.position
         self.take()
         self.skip_clause(in_brackets=True)
         if not self.take_if(")"):
             raise self.build_error()
-        return self.get_text_between(first, self.place)
+        return self.get_text_between(first, self.position)
 
     def read_qualified_name(self) -> tuple[str, ...]:
         """Parse a name with one or more parts. The schema may be empty, as in `master..t`."""
@@ -284,21 +284,21 @@ class TokenReader:
         name = self.take().text.lower()
         if self.is_keyword("AS"):
             self.take()
-        first = self.place
+        first = self.position
         self.take()
         while self.take_if("."):
             self.take()
         if self.token.is_op("("):
             self.read_bracketed_text()
-        kind = self.get_text_between(first, self.place).lower()
+        kind = self.get_text_between(first, self.position).lower()
         if self.is_keyword("VARYING"):
             self.take()
         default = ""
         if self.take_if("="):
-            first = self.place
+            first = self.position
             self.take_if("-")
             self.take()
-            default = self.get_text_between(first, self.place)
+            default = self.get_text_between(first, self.position)
         output = self.is_keyword("OUT", "OUTPUT")
         while self.is_keyword("OUT", "OUTPUT", "READONLY"):
             self.take()
@@ -313,13 +313,13 @@ class TokenReader:
 
         Return their words.
         """
-        first = self.place
-        while not (self.is_keyword("AS") and self.tokens[self.place - 1].upper not in ("EXECUTE", "EXEC")):
+        first = self.position
+        while not (self.is_keyword("AS") and self.tokens[self.position - 1].upper not in ("EXECUTE", "EXEC")):
             if self.token.kind == "end":
                 raise self.build_error()
             self.take()
         self.take()
-        return frozenset(token.upper for token in self.tokens[first : self.place])
+        return frozenset(token.upper for token in self.tokens[first : self.position])
 
     def read_body(self) -> str:
         """Return the rest of the text after line breaks that keep its line numbers.

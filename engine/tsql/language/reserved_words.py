@@ -26,7 +26,7 @@ KEYWORDS: Final = (STATEMENT_WORDS | frozenset(_CLAUSE_WORDS.split())) - {"DISAB
 STOP_WORDS: Final = STATEMENT_WORDS - {"ADD", "DISABLE", "ENABLE", "THROW", "WITH"}
 """Words that end the preceding statement even without a semicolon."""
 
-_DROPPED: Final = (
+_DROPPABLE_KINDS: Final = (
     "TABLE VIEW PROC PROCEDURE FUNCTION SCHEMA DATABASE USER INDEX COLUMN CONSTRAINT TRIGGER ROLE TYPE SEQUENCE "
     "SYNONYM DEFAULT RULE ASSEMBLY AGGREGATE"
 )
@@ -46,12 +46,12 @@ FOLLOWING_PAIRS: Final = frozenset(
         ("GRANT", "CREATE"),
         ("WITH", "GRANT"),
         ("DENY", "CREATE"),
-        *((kind, "IF") for kind in _DROPPED.split()),
+        *((kind, "IF") for kind in _DROPPABLE_KINDS.split()),
     }
 )
 """Word pairs whose second word does not begin a statement."""
 
-_PAIRS: Final = """
+_COMMAND_PAIR_LIST: Final = """
 ALTER AVAILABILITY, CREATE AVAILABILITY, DROP AVAILABILITY,
 ALTER DATABASE, ALTER ENDPOINT, ALTER AUTHORIZATION, ALTER CERTIFICATE, ALTER LOGIN, ALTER USER, ALTER MASTER,
 ALTER SERVICE, CREATE ENDPOINT, CREATE CERTIFICATE, CREATE LOGIN, CREATE USER, CREATE MASTER, CREATE DATABASE,
@@ -64,16 +64,16 @@ RESTORE MASTER, RESTORE SERVICE, SAVE TRAN, SAVE TRANSACTION
 """
 
 COMMAND_PAIRS: Final = frozenset(
-    (first, second) for first, second in (pair.split() for pair in _PAIRS.split(","))
+    (first, second) for first, second in (pair.split() for pair in _COMMAND_PAIR_LIST.split(","))
 )
 """First two words of each statement in the command grammar (commands.lark)."""
 
-_SINGLE: Final = """
+_COMMAND_WORD_LIST: Final = """
 CHECKPOINT COMMIT DBCC DEALLOCATE DENY FETCH GRANT KILL RAISERROR RECONFIGURE REVOKE ROLLBACK SHUTDOWN THROW USE
 WAITFOR
 """
 
-COMMAND_WORDS: Final = frozenset(_SINGLE.split())
+COMMAND_WORDS: Final = frozenset(_COMMAND_WORD_LIST.split())
 """First word of each statement in the command grammar that needs only one word to be recognized."""
 
 INNER_WORDS: Final[dict[str, frozenset[str]]] = {

@@ -61,9 +61,9 @@ class OnError(Struct, frozen=True):
 
 Step = ScriptBatch | Connect | ClientNote | OnError
 
-Split = tuple[tuple[Step, ...], dict[str, str]]
+SplitScript = tuple[tuple[Step, ...], dict[str, str]]
 
-_MAY_MATTER: Final = re.compile(r"\s*(?:[Gg][Oo]|:|!!)")
+_DIRECTIVE_START: Final = re.compile(r"\s*(?:[Gg][Oo]|:|!!)")
 _SEPARATOR: Final = re.compile(r"^\s*GO(?:\s+(?P<count>\d+))?\s*(?:--.*)?$", re.IGNORECASE)
 _BAD_GO: Final = re.compile(r"^\s*GO\s*;", re.IGNORECASE)
 _DIRECTIVE: Final = re.compile(r"^\s*:(?P<word>[A-Za-z]+)\b(?P<rest>.*)$|^\s*!!(?P<shell>.*)$")
@@ -71,15 +71,15 @@ _VARIABLE: Final = re.compile(r"\$\((?P<name>\w+)\)")
 _MARK: Final = re.compile(r"/\*|\*/|--|'|\"|\[|\]")
 _ON_ERROR: Final = {"error exit": True, "error ignore": False}
 _BAD_GO_TEXT: Final = "A fatal scripting error occurred. Incorrect syntax was encountered while parsing GO."
-_GROWN_TEXT: Final = (
+_TOO_LONG_TEXT: Final = (
     f"Not simulated: sqlcmd variables that make a line longer than {LINE_MAX} characters, "
     f"or a script longer by {TEXT_LIMIT}."
 )
-_IGNORED: Final = frozenset({"xml", "reset", "help", "list", "listvar"})
+_IGNORED_DIRECTIVES: Final = frozenset({"xml", "reset", "help", "list", "listvar"})
 """sqlcmd commands that have no effect in this simulation."""
 
 
-def split_in_steps(text: str, variables: Mapping[str, str]) -> ResumableComputation[Split]:
+def split_in_steps(text: str, variables: Mapping[str, str]) -> ResumableComputation[SplitScript]:
     """Return a computation of the steps of a submission and of the sqlcmd variables after it.
 
     GO and directives count only outside strings, names and comments. As in SSMS, an unknown `$(name)` or an
@@ -90,21 +90,21 @@ def split_in_steps(text: str, variables: Mapping[str, str]) -> ResumableComputat
     return _SPLIT_CACHE.get(key, len(text), lambda: ResumableComputation(_split_script(text, variables)))
 
 
-_SPLIT_CACHE: Final[ResultCache[ResumableComputation[Split]]] = ResultCache(4_000_000)
+_SPLIT_CACHE: Final[ResultCache[ResumableComputation[SplitScript]]] = ResultCache(4_000_000)
 
 
-def _split_script(text: str, variables: Mapping[str, str]) -> Generator[int, None, Split]:
+def _split_script(text: str, variables: Mapping[str, str]) -> Generator[int, None, SplitScript]:
     if len(text) > TEXT_LIMIT:
         message = f"The text has {len(text)} characters; a window takes {TEXT_LIMIT}."
         return (ClientNote(message, True),), dict(variables)
     script_variables = dict(variables)
     steps: list[Step] = []
     lines: list[str] = []
-    state = _State()
-    grown = 0
+    state = _OpenConstruct()
+    added_characters = 0
     for number, raw in enumerate(_iterate_lines(text.replace("\r\n", "\n")), start=1):
-        if number % _LINES_A_STEP == 0:
-            yield _LINES_A_STEP * LINE_WORK
+        if number % _LINES_PER_STEP == 0:
+            yield _LINES_PER_STEP * LINE_WORK
         if len(steps) > STEPS_MAX:
             steps.append(
                 ClientNote(f"Not simulated: scripts of more than {STEPS_MAX} batches and commands.", True)
@@ -113,11 +113,11 @@ def _split_script(text: str, variables: Mapping[str, str]) -> Generator[int, Non
         try:
             line, missing = _substitute(raw, script_variables)
         except _LineTooLongError:
-            steps.append(ClientNote(_GROWN_TEXT, True))
+            steps.append(ClientNote(_TOO_LONG_TEXT, True))
             return tuple(steps), script_variables
-        grown += len(line) - len(raw)
-        if grown > TEXT_LIMIT:
-            steps.append(ClientNote(_GROWN_TEXT, True))
+        added_characters += len(line) - len(raw)
+        if added_characters > TEXT_LIMIT:
+            steps.append(ClientNote(_TOO_LONG_TEXT, True))
             return tuple(steps), script_variables
         if missing is not None:
             steps.append(
@@ -126,10 +126,10 @@ def _split_script(text: str, variables: Mapping[str, str]) -> Generator[int, Non
                 )
             )
             return tuple(steps), script_variables
-        if not state.open and _MAY_MATTER.match(line):
+        if not state.open and _DIRECTIVE_START.match(line):
             separator_match = _SEPARATOR.match(line)
             if _BAD_GO.match(line) or (
-                separator_match is not None and not _can_count(separator_match["count"] or "1")
+                separator_match is not None and not _is_valid_count(separator_match["count"] or "1")
             ):
                 steps.append(ClientNote(_BAD_GO_TEXT, True))
                 return tuple(steps), script_variables
@@ -158,7 +158,7 @@ def _iterate_lines(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-_LINES_A_STEP: Final = 500
+_LINES_PER_STEP: Final = 500
 LINE_WORK: Final = 3
 """Units of work to read a line, or a quote or comment mark in it. The figure is measured."""
 
@@ -169,13 +169,13 @@ COUNT_MAX: Final = 2**31 - 1
 """Maximum n of `GO n` that the client accepts. Documented as an int."""
 
 
-def _can_count(digits: str) -> bool:
+def _is_valid_count(digits: str) -> bool:
     return len(digits) <= len(str(COUNT_MAX)) and int(digits) <= COUNT_MAX
 
 
-def _append_batch(lines: list[str], steps: list[Step], count: int, read: int) -> None:
-    """Append a batch of *lines*. *read*: number of lines read so far, including *lines*."""
-    text, lines_above = "\n".join(lines), read - len(lines)
+def _append_batch(lines: list[str], steps: list[Step], count: int, lines_read: int) -> None:
+    """Append a batch of *lines*. *lines_read*: number of lines read so far, including *lines*."""
+    text, lines_above = "\n".join(lines), lines_read - len(lines)
     lines.clear()
     if text.strip() and count:
         steps.append(ScriptBatch(text, min(count, REPEAT_LIMIT), lines_above))
@@ -184,26 +184,26 @@ def _append_batch(lines: list[str], steps: list[Step], count: int, read: int) ->
 
 
 def _run_directive(
-    match: re.Match[str], lines: list[str], steps: list[Step], variables: dict[str, str], read: int
+    match: re.Match[str], lines: list[str], steps: list[Step], variables: dict[str, str], lines_read: int
 ) -> bool:
-    """Execute a directive. Return False if it ends the script. *read*: number of lines before the directive."""
+    """Execute a directive. Return False if it ends the script. *lines_read*: number of lines before the directive."""
     if match["shell"] is not None:
         steps.append(ClientNote("Not simulated: operating system commands (!!)."))
         return True
     word, directive_text = match["word"].lower(), match["rest"].strip()
     if word == "connect" and directive_text:
-        _append_batch(lines, steps, 1, read)
+        _append_batch(lines, steps, 1, lines_read)
         steps.append(Connect(directive_text.split()[0].strip("\"'")))
     elif word == "setvar" and directive_text:
         name, _, value = directive_text.partition(" ")
         variables[name.lower()] = value.strip().strip('"')
     elif word in ("exit", "quit"):
-        _append_batch(lines, steps, 1, read)
+        _append_batch(lines, steps, 1, lines_read)
         return False
     elif word == "on" and directive_text.lower() in _ON_ERROR:
-        _append_batch(lines, steps, 1, read)
+        _append_batch(lines, steps, 1, lines_read)
         steps.append(OnError(_ON_ERROR[directive_text.lower()]))
-    elif word not in _IGNORED:
+    elif word not in _IGNORED_DIRECTIVES:
         steps.append(ClientNote(f"Not simulated: the sqlcmd command :{word[:30]}."))
     return True
 
@@ -237,36 +237,36 @@ _AGENT_TOKENS: Final = frozenset(
 """Names of SQL Server Agent tokens. Scripts pass these tokens to job steps unchanged."""
 
 
-class _State:
+class _OpenConstruct:
     """Construct that is open at the end of the text so far: quote, bracket, nested comments, or none."""
 
     def __init__(self) -> None:
-        self.closing = ""
-        self.comments = 0
+        self.closing_mark = ""
+        self.comment_depth = 0
 
     @property
     def open(self) -> bool:
-        return bool(self.closing or self.comments)
+        return bool(self.closing_mark or self.comment_depth)
 
     def read_line(self, line: str) -> Steps:
         """Update the state with the quotes, brackets and comment marks of *line*, in steps."""
         for number, match in enumerate(_MARK.finditer(line), start=1):
-            if number % _LINES_A_STEP == 0:
-                yield _LINES_A_STEP * LINE_WORK
+            if number % _LINES_PER_STEP == 0:
+                yield _LINES_PER_STEP * LINE_WORK
             mark = match.group()
-            if self.comments:
-                self.comments += (mark == "/*") - (mark == "*/")
-            elif self.closing:
-                self.closing = "" if mark == self.closing else self.closing
+            if self.comment_depth:
+                self.comment_depth += (mark == "/*") - (mark == "*/")
+            elif self.closing_mark:
+                self.closing_mark = "" if mark == self.closing_mark else self.closing_mark
             elif mark == "--":
                 return
             elif mark == "/*":
-                self.comments = 1
-            elif mark in _CLOSING:
-                self.closing = _CLOSING[mark]
+                self.comment_depth = 1
+            elif mark in _CLOSING_MARKS:
+                self.closing_mark = _CLOSING_MARKS[mark]
 
 
-_CLOSING: Final = {"'": "'", '"': '"', "[": "]"}
+_CLOSING_MARKS: Final = {"'": "'", '"': '"', "[": "]"}
 
 
 # --- syntax check of Ctrl+F5 --------------------------------------------------------------------------------

@@ -9,26 +9,26 @@ from engine.tsql.language.lexer import SqlSyntaxError, get_name, make_near_error
 from engine.tsql.language.reader import TokenReader
 from engine.tsql.query import planner
 
-INLINE_INDEX: Final = 2014
+INLINE_INDEX_VERSION: Final = 2014
 """First version with INDEX in CREATE TABLE. Documented [DOC: CREATE TABLE]. Message 1018 of older versions is
 seen in public output.
 """
 
 
-class TableDefinitions(TokenReader):
+class TableDefinitionReader(TokenReader):
     """Part of the compiler that parses definitions of tables and indexes."""
 
     def parse_create_table(self) -> None:
         """Parse CREATE TABLE name ( … ) and its storage options."""
         line = self.token.line
-        self.place += 2
+        self.position += 2
         name = self.read_qualified_name()
         if not self.token.is_op("("):
             raise self.build_error()
-        first = self.place
+        first = self.position
         columns = self.read_bracketed_text()
-        for token in self.tokens[first : self.place]:
-            if token.upper == "INDEX" and self.version < INLINE_INDEX:
+        for token in self.tokens[first : self.position]:
+            if token.upper == "INDEX" and self.version < INLINE_INDEX_VERSION:
                 raise SqlSyntaxError(token.line, 1018, token.text)
         planner.check_columns(columns, self.tokens[first].line)
         options = self.parse_storage_options()
@@ -36,34 +36,34 @@ class TableDefinitions(TokenReader):
             raise SqlSyntaxError(self.token.line, 319)
         self.emit_statement(line, s.CreateTable(name, columns, options))
 
-    def parse_storage_options(self) -> option_table.Pairs:
+    def parse_storage_options(self) -> option_table.OptionPairs:
         """Parse ON filegroup, TEXTIMAGE_ON filegroup and WITH ( … ), in any order."""
-        options: option_table.Pairs = ()
+        options: option_table.OptionPairs = ()
         while self.is_keyword("ON", "TEXTIMAGE_ON", "FILESTREAM_ON") or (
             self.is_keyword("WITH") and self.peek().is_op("(")
         ):
-            word, first = self.take().upper, self.place
+            word, first = self.take().upper, self.position
             if word == "WITH":
                 self.read_bracketed_text()
-                options = (*options, *option_table.read_options(self.tokens[first + 1 : self.place - 1]))
+                options = (*options, *option_table.read_options(self.tokens[first + 1 : self.position - 1]))
             else:
                 self.take()
                 if self.token.is_op("("):  # a partition scheme, followed by its column in parentheses
                     self.read_bracketed_text()
-                options = (*options, (word, self.get_text_between(first, self.place).upper()))
+                options = (*options, (word, self.get_text_between(first, self.position).upper()))
         return options
 
     def parse_create_index(self) -> None:
         """Parse `CREATE [UNIQUE] [CLUSTERED] INDEX name ON table (columns) [INCLUDE (columns)] [WITH (…)]`."""
         line = self.token.line
-        begin = self.place
+        begin = self.position
         self.skip_clause()
-        words = [token.upper for token in self.tokens[begin : self.place]]
-        end = self.place
+        words = [token.upper for token in self.tokens[begin : self.position]]
+        end = self.position
         if "ON" not in words or "INDEX" not in words[: words.index("ON")]:
             raise self.build_error()
         index = begin + words.index("INDEX")
-        self.place = begin + words.index("ON") + 1
+        self.position = begin + words.index("ON") + 1
         table = self.read_qualified_name()
         columns, descending = self.parse_names_in_brackets()
         included: tuple[str, ...] = ()
@@ -71,26 +71,26 @@ class TableDefinitions(TokenReader):
             self.take()
             included, _ = self.parse_names_in_brackets()
         filter_text = ""
-        if self.is_keyword("WHERE") and self.version >= planner.FILTERED_INDEXES:
+        if self.is_keyword("WHERE") and self.version >= planner.FILTERED_INDEX_VERSION:
             self.take()
-            start = self.place
-            while self.place < end and not self.is_keyword("WITH", "ON", "FILESTREAM_ON"):
+            start = self.position
+            while self.position < end and not self.is_keyword("WITH", "ON", "FILESTREAM_ON"):
                 self.take()
-            filter_text = self.get_text_between(start, self.place)
+            filter_text = self.get_text_between(start, self.position)
             if not filter_text:
                 raise self.build_error()
         options = self.parse_storage_options()
         if (
-            self.is_keyword("WITH") and self.place < end
+            self.is_keyword("WITH") and self.position < end
         ):  # options without parentheses, the syntax before 2005
-            begin = self.place + 1
-            while self.place < end and not self.is_keyword("ON"):
+            begin = self.position + 1
+            while self.position < end and not self.is_keyword("ON"):
                 self.take()
             options = (
-                *option_table.read_options(self.tokens[begin : self.place]),
+                *option_table.read_options(self.tokens[begin : self.position]),
                 *self.parse_storage_options(),
             )
-        if self.place < end:
+        if self.position < end:
             raise self.build_error()
         self.emit_statement(
             line,
@@ -111,9 +111,9 @@ class TableDefinitions(TokenReader):
         """Parse a column list such as `(a, b DESC)`. Return all names, and the names in descending order."""
         if not self.token.is_op("("):
             raise self.build_error()
-        first = self.place + 1
+        first = self.position + 1
         self.read_bracketed_text()
-        return read_ordered_names(self.tokens[first : self.place - 1])
+        return read_ordered_names(self.tokens[first : self.position - 1])
 
     def parse_alter_table(self) -> None:
         """Parse ALTER TABLE name with an action.
@@ -121,7 +121,7 @@ class TableDefinitions(TokenReader):
         The actions are [WITH [NO]CHECK] ADD, DROP, ALTER COLUMN, and [NO]CHECK CONSTRAINT.
         """
         line = self.token.line
-        self.place += 2
+        self.position += 2
         name = self.read_qualified_name()
         action, check_option = self.take().upper, ""
         if action == "WITH" and self.token.upper in ("CHECK", "NOCHECK"):
@@ -132,19 +132,19 @@ class TableDefinitions(TokenReader):
                 line, s.AlterTable(name, enabled=names, switch=action, checked=check_option == "CHECK")
             )
             return
-        first = self.skip_clause() if self.token.kind != "end" else self.place
-        text = self.get_text_between(first, self.place)
-        tokens = self.tokens[first : self.place]
+        first = self.skip_clause() if self.token.kind != "end" else self.position
+        text = self.get_text_between(first, self.position)
+        tokens = self.tokens[first : self.position]
         if not tokens:
             raise make_near_error(self.tokens[first - 1])
         word = self.tokens[first].upper
         default = next((index for index, token in enumerate(tokens) if token.upper == "DEFAULT"), None)
         optional = action == "DROP" and [token.upper for token in tokens[1:3]] == ["IF", "EXISTS"]
-        if optional and self.version < planner.IF_EXISTS:
+        if optional and self.version < planner.IF_EXISTS_VERSION:
             raise make_near_error(tokens[1])
         tokens = (tokens[0], *tokens[3:]) if optional else tuple(tokens)
         if action == "ADD" and default in (0, 2) and len(tokens) > 3 and tokens[-2].upper == "FOR":
-            value = self.get_text_between(first + default + 1, self.place - 2)
+            value = self.get_text_between(first + default + 1, self.position - 2)
             constraint_name = get_name(tokens[1]) if default == 2 else ""
             self.emit_statement(
                 line, s.AlterTable(name, default=(get_name(tokens[-1]), value, constraint_name))
@@ -163,11 +163,11 @@ class TableDefinitions(TokenReader):
             and len(tokens) > 2
             and tokens[2].upper not in ("ADD", "DROP")
         ):
-            column = self.get_text_between(first + 1, self.place)
+            column = self.get_text_between(first + 1, self.position)
             planner.check_columns(f"({column})", line)
             self.emit_statement(line, s.AlterTable(name, altered=f"({column})"))
         elif action == "ALTER" and word == "COLUMN" and len(tokens) < 3:
-            raise make_near_error(self.tokens[self.place - 1])
+            raise make_near_error(self.tokens[self.position - 1])
         else:
             self.emit_statement(line, s.UnsimulatedStatement(f"ALTER TABLE … {action} {word}".rstrip()))
 
@@ -189,12 +189,12 @@ class TableDefinitions(TokenReader):
     def parse_drop_index(self) -> None:
         """Parse `DROP INDEX index ON table [WITH (…)], …` or `DROP INDEX table.index, …`."""
         line = self.token.line
-        self.place += 1
+        self.position += 1
         if_exists = self.peek().upper == "IF" and self.peek(2).upper == "EXISTS"
         if if_exists:
-            if self.version < planner.IF_EXISTS:
+            if self.version < planner.IF_EXISTS_VERSION:
                 raise make_near_error(self.peek())
-            self.place += 2
+            self.position += 2
         indexes: list[tuple[str, tuple[str, ...]]] = []
         while not indexes or self.take_if(","):
             if not indexes:

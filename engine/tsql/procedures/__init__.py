@@ -9,7 +9,7 @@ from engine.messages import SqlError
 from engine.tables import read_table
 from engine.tsql import catalog
 from engine.tsql.batches import gate, objects, permissions
-from engine.tsql.batches.data import DeclaredVariable, parse_declarations
+from engine.tsql.batches.data import DeclaredVariable, parse_parameter_declarations
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES
 from engine.tsql.clients import linked_servers
@@ -34,7 +34,7 @@ from engine.tsql.procedures.call import (
     ProcedureDefinition,
     Procedures,
     bind_arguments,
-    check_parameters,
+    check_ignored_parameters,
     convert_argument,
     define_procedure,
 )
@@ -95,13 +95,15 @@ def execute_procedure(machine: Machine, statement: s.Execute) -> None:
             procedure_definition.integers,
         )
         gate.check_procedure(machine.context, plain_part, arguments)
-        check_parameters(call)
+        check_ignored_parameters(call)
         try:
             procedure_definition.run(call)
         except SqlError as problem:
             problem.procedure = plain_part
             if statement.returns and not machine.is_in_try:
-                machine.set_variable(statement.returns, application_locks.FAILED.get(plain_part, FAILED))
+                machine.set_variable(
+                    statement.returns, application_locks.ERROR_RETURN_CODES.get(plain_part, ERROR_RETURN_CODE)
+                )
             raise
         for index, argument in enumerate(statement.arguments):
             parameter = argument.name or procedure_definition.parameters[index]
@@ -125,7 +127,7 @@ def _set_error_procedure(procedure: str) -> Iterator[None]:
         raise
 
 
-FAILED: Final = 1
+ERROR_RETURN_CODE: Final = 1
 """Return code of a system procedure after an error [DOC: system stored procedures]."""
 
 
@@ -142,13 +144,19 @@ def _format_call(machine: Machine, parts: list[str], statement: s.Execute) -> st
     argument_texts = []
     for argument in statement.arguments:
         value = machine.resolve_value(argument.value)
-        text = "NULL" if value is None else str(value) if isinstance(value, int | float) else _quote(value)
+        text = (
+            "NULL"
+            if value is None
+            else str(value)
+            if isinstance(value, int | float)
+            else _format_literal(value)
+        )
         argument_texts.append(f"{argument.name} = {text}" if argument.name else text)
     name = ".".join(quote_name(part) if part else "" for part in parts)
     return f"EXEC {name} {', '.join(argument_texts)}"
 
 
-def _quote(value: Scalar) -> str:
+def _format_literal(value: Scalar) -> str:
     text = to_text(value)
     return text if isinstance(value, bytes) else "N'" + text.replace("'", "''") + "'"
 
@@ -179,7 +187,7 @@ def _bind_parameters(
     parameter_names = tuple(item.name for item in procedure.parameters)
     required = tuple(item.name for item in procedure.parameters if not item.default)
     argument_values = bind_arguments(
-        machine, name, ProcedureDefinition(_do_nothing, required, parameter_names), statement.arguments
+        machine, name, ProcedureDefinition(_run_placeholder, required, parameter_names), statement.arguments
     )
     arguments_by_name = {
         argument.name or parameter_names[index]: argument
@@ -206,7 +214,7 @@ def _get_parameter_type(machine: Machine, argument: s.Argument | None, declared:
     return str(make_variant(machine.get_variable_type(argument.value.name)))
 
 
-def _do_nothing(call: ProcedureCall) -> None:
+def _run_placeholder(call: ProcedureCall) -> None:
     """Do nothing: placeholder for a user-defined procedure, whose statements are in its body."""
 
 
@@ -222,17 +230,17 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
         if not positional:
             raise SqlError(201, "sp_executesql", "@statement")
         text = positional.pop(0)
-    _require_unicode(machine, text, "@statement")
+    _check_unicode_argument(machine, text, "@statement")
     declared = arguments_by_name.pop("@params", None) or arguments_by_name.pop("@parameters", None)
     if declared is None and positional:
         declared = positional.pop(0)
     if declared is not None:
-        _require_unicode(machine, declared, "@params")
+        _check_unicode_argument(machine, declared, "@params")
     variables: dict[str, DeclaredVariable] = {}
     outputs: list[tuple[str, str]] = []
     source = to_text(machine.resolve_value(declared.value)) if declared is not None else ""
     query = to_text(machine.resolve_value(text.value))
-    parameters = parse_declarations(source)
+    parameters = parse_parameter_declarations(source)
     unknown = next(
         (name for name in arguments_by_name if name not in {parameter[0] for parameter in parameters}), None
     )
@@ -264,7 +272,7 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
     )
 
 
-def _require_unicode(machine: Machine, argument: s.Argument, parameter: str) -> None:
+def _check_unicode_argument(machine: Machine, argument: s.Argument, parameter: str) -> None:
     """Raise 214 for a string or variable that is not Unicode."""
     variable = (
         machine.scope.variables.get(argument.value.name) if isinstance(argument.value, s.Variable) else None
@@ -285,7 +293,7 @@ def _run_for_each_database(call: ProcedureCall) -> None:
         call.machine.enter_frame(call.get_text("@command1").replace(mark, name))
 
 
-_RUN: Final[Procedures] = {
+_PROCEDURE_FUNCTIONS: Final[Procedures] = {
     "sp_msforeachdb": _run_for_each_database,
     **accounts.PROCEDURES,
     **alerts.PROCEDURES,
@@ -302,7 +310,7 @@ _RUN: Final[Procedures] = {
 }
 
 PROCEDURES: Final = {
-    row["name"]: define_procedure(_RUN[row["name"]], row["parameters"])
+    row["name"]: define_procedure(_PROCEDURE_FUNCTIONS[row["name"]], row["parameters"])
     for row in read_table("engine.tsql.procedures", "procedures.tsv")
 }
 """System procedures by lowercase name."""

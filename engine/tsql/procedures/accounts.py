@@ -7,7 +7,7 @@ from engine.messages import SqlError
 from engine.protocol import accounts, commits, databases, jobs, options
 from engine.tsql import catalog
 from engine.tsql.batches import gate, ledger_tables, permissions
-from engine.tsql.batches.context import list_roles_in
+from engine.tsql.batches.context import list_database_roles
 from engine.tsql.batches.data import Row
 from engine.tsql.catalog import security
 from engine.tsql.language import statements as s
@@ -65,7 +65,7 @@ def _change_role_member(call: ProcedureCall) -> None:
         rows = catalog.list_view_rows(call.machine.context, "sys.server_principals")
         if member.lower() not in {to_text(row["name"]).lower() for row in rows}:
             raise SqlError(15007, member)
-        roles = security.fixed_server_roles(call.machine.context.version)
+        roles = security.list_fixed_server_roles(call.machine.context.version)
         if call.get_text("@rolename").lower() not in map(str.lower, roles):
             raise SqlError(15402, call.get_text("@rolename"))
     else:
@@ -147,7 +147,7 @@ def _list_users_of_login(call: ProcedureCall, login: catalog.Record) -> Iterator
         if login["sid"] == database["owner_sid"]:
             users = ["dbo"]
         for user in users:
-            roles = {"db_owner"} if user == "dbo" else list_roles_in(context, database_name, user)
+            roles = {"db_owner"} if user == "dbo" else list_database_roles(context, database_name, user)
             for role in sorted(roles - {"public"}):
                 yield (name, database_name, role, "MemberOf")
             yield (name, database_name, user, "User    ")

@@ -54,7 +54,7 @@ def set_given_columns(
 
 # --- operators -------------------------------------------------------------------------------------------
 
-_OPERATOR: Final = {
+_OPERATOR_COLUMNS: Final = {
     "@new_name": "name",
     "@enabled": "enabled",
     "@email_address": "email_address",
@@ -73,7 +73,7 @@ _PAGER_START: Final = 90000
 _PAGER_END: Final = 180000
 _PAGER_TIMES: Final = {
     column: _PAGER_START if "start" in column else _PAGER_END
-    for column in _OPERATOR.values()
+    for column in _OPERATOR_COLUMNS.values()
     if column.endswith(("pager_start_time", "pager_end_time"))
 }
 
@@ -86,13 +86,19 @@ def _add_operator(call: ProcedureCall) -> None:
         ledger_tables.OPERATORS.build_row({"name": name, "enabled": 1, "pager_days": 0, **_PAGER_TIMES}),
     )
     set_given_columns(
-        call, ledger_tables.OPERATORS, find_named_row(call, ledger_tables.OPERATORS, "@name"), _OPERATOR
+        call,
+        ledger_tables.OPERATORS,
+        find_named_row(call, ledger_tables.OPERATORS, "@name"),
+        _OPERATOR_COLUMNS,
     )
 
 
 def _update_operator(call: ProcedureCall) -> None:
     set_given_columns(
-        call, ledger_tables.OPERATORS, find_named_row(call, ledger_tables.OPERATORS, "@name"), _OPERATOR
+        call,
+        ledger_tables.OPERATORS,
+        find_named_row(call, ledger_tables.OPERATORS, "@name"),
+        _OPERATOR_COLUMNS,
     )
 
 
@@ -110,7 +116,7 @@ def _delete_operator(call: ProcedureCall) -> None:
 
 # --- alerts ----------------------------------------------------------------------------------------------
 
-_ALERT: Final = {
+_ALERT_COLUMNS: Final = {
     "@new_name": "name",
     "@message_id": "message_id",
     "@severity": "severity",
@@ -129,8 +135,8 @@ _ALERT: Final = {
 def _add_alert(call: ProcedureCall) -> None:
     name = check_new_name(call, ledger_tables.ALERTS)
     job = require_job_name(call) if _has_job_argument(call) else None
-    _check_condition(call)
-    ledger.begin_watching(call.world, call.server)
+    _check_alert_condition(call)
+    ledger.begin_alert_checks(call.world, call.server)
     ledger_tables.ALERTS.add_row(
         call.world,
         call.server,
@@ -142,7 +148,7 @@ def _add_alert(call: ProcedureCall) -> None:
         },
     )
     row = find_named_row(call, ledger_tables.ALERTS, "@name")
-    set_given_columns(call, ledger_tables.ALERTS, row, _ALERT)
+    set_given_columns(call, ledger_tables.ALERTS, row, _ALERT_COLUMNS)
     if call.get_argument("@performance_condition") is not None:
         call.machine.report_unsimulated("alerts on performance counters never occur here")
     elif (
@@ -152,7 +158,7 @@ def _add_alert(call: ProcedureCall) -> None:
         call.machine.report_unsimulated("of WMI events only DATABASE_MIRRORING_STATE_CHANGE occurs here")
 
 
-def _check_condition(call: ProcedureCall) -> None:
+def _check_alert_condition(call: ProcedureCall) -> None:
     """Check the condition of an alert: severity, message, performance counter or WMI query.
 
     Raises 14266 for a severity above 25, 14262 for an unknown message, and 14500 for a severity with a
@@ -183,7 +189,7 @@ def _has_job_argument(call: ProcedureCall) -> bool:
 
 def _update_alert(call: ProcedureCall) -> None:
     row = find_named_row(call, ledger_tables.ALERTS, "@name")
-    set_given_columns(call, ledger_tables.ALERTS, row, _ALERT)
+    set_given_columns(call, ledger_tables.ALERTS, row, _ALERT_COLUMNS)
     if call.get_argument("@job_id") is not None or call.get_argument("@job_name") is not None:
         job = require_job_name(call) if _has_job_argument(call) else None
         ledger_tables.ALERTS.change_rows(
@@ -239,8 +245,8 @@ def _delete_notification(call: ProcedureCall) -> None:
 
 # --- categories ------------------------------------------------------------------------------------------
 
-_CLASSES: Final = {"JOB": 1, "ALERT": 2, "OPERATOR": 3}
-_TYPES: Final = {"LOCAL": 1, "MULTI-SERVER": 2, "NONE": 3}
+_CATEGORY_CLASSES: Final = {"JOB": 1, "ALERT": 2, "OPERATOR": 3}
+_CATEGORY_TYPES: Final = {"LOCAL": 1, "MULTI-SERVER": 2, "NONE": 3}
 
 
 def _add_category(call: ProcedureCall) -> None:
@@ -249,8 +255,8 @@ def _add_category(call: ProcedureCall) -> None:
         call.server,
         {
             "name": check_new_name(call, ledger_tables.CATEGORIES),
-            "category_class": _CLASSES.get(call.get_text("@class").upper(), 1),
-            "category_type": _TYPES.get(call.get_text("@type").upper(), 1),
+            "category_class": _CATEGORY_CLASSES.get(call.get_text("@class").upper(), 1),
+            "category_type": _CATEGORY_TYPES.get(call.get_text("@type").upper(), 1),
         },
     )
 
@@ -266,14 +272,14 @@ def _delete_category(call: ProcedureCall) -> None:
 
 def _notify_operator(call: ProcedureCall) -> None:
     if not jobs.is_agent_running(call.world, call.server):
-        raise SqlError(22022, ledger.NOT_RUNNING)
+        raise SqlError(22022, ledger.AGENT_STOPPED_TEXT)
     call.machine.report_unsimulated("mail and pagers: nothing leaves the instance")
 
 
 # --- Database Mail ------------------------------------------------------------------------------------------
 # Profiles and accounts are stored. Mails remain in the queue and are never sent.
 
-COMPONENT: Final = "Database Mail XPs"
+MAIL_COMPONENT: Final = "Database Mail XPs"
 
 
 def _add_named_row(
@@ -345,7 +351,7 @@ def _grant_profile(call: ProcedureCall) -> None:
     )
 
 
-def _build_delete(table: LedgerTable[RowT], kind: str) -> Callable[[ProcedureCall], None]:
+def _build_delete_procedure(table: LedgerTable[RowT], kind: str) -> Callable[[ProcedureCall], None]:
     def run(call: ProcedureCall) -> None:
         number = _find_number(call, table, kind)
         table.remove_rows(call.world, call.server, lambda row: row["id"] == number)
@@ -365,8 +371,8 @@ def _queue_mail(call: ProcedureCall) -> None:
     Raises 15281 if Database Mail is off, 14607 without a profile, 14624 without recipients.
     """
     # Database Mail is off by default
-    if not get_option_value(call.machine.context, COMPONENT):
-        raise SqlError(15281, "procedure", f"dbo.{call.name}", COMPONENT, COMPONENT, COMPONENT)
+    if not get_option_value(call.machine.context, MAIL_COMPONENT):
+        raise SqlError(15281, "procedure", f"dbo.{call.name}", MAIL_COMPONENT, MAIL_COMPONENT, MAIL_COMPONENT)
     profiles = ledger_tables.MAIL_PROFILES.list_rows(call.world, call.server)
     if call.get_argument("@profile_name") is not None:
         number = _find_number(call, ledger_tables.MAIL_PROFILES, "profile")
@@ -420,8 +426,8 @@ PROCEDURES: Final[Procedures] = {
     "sysmail_add_account_sp": _add_account,
     "sysmail_add_profileaccount_sp": _join_profile,
     "sysmail_add_principalprofile_sp": _grant_profile,
-    "sysmail_delete_profile_sp": _build_delete(ledger_tables.MAIL_PROFILES, "profile"),
-    "sysmail_delete_account_sp": _build_delete(ledger_tables.MAIL_ACCOUNTS, "account"),
+    "sysmail_delete_profile_sp": _build_delete_procedure(ledger_tables.MAIL_PROFILES, "profile"),
+    "sysmail_delete_account_sp": _build_delete_procedure(ledger_tables.MAIL_ACCOUNTS, "account"),
     "sysmail_configure_sp": _reject_call,
     "sysmail_start_sp": _start_mail,
     "sysmail_stop_sp": _reject_call,

@@ -17,7 +17,7 @@ GRANTED, GRANTED_AFTER_WAIT, TIMED_OUT, DEADLOCK, INVALID = 0, 1, -1, -3, -999
 """Return codes [DOC: sp_getapplock]."""
 
 
-_WORKER: Final = "xp_userlock"
+_INTERNAL_PROCEDURE: Final = "xp_userlock"
 """Name of the internal procedure in error messages about application locks. Seen in public output."""
 
 
@@ -36,7 +36,7 @@ def _find_owner(call: ProcedureCall) -> str | None:
     For an unknown owner, print message 15625 and return None.
     """
     owner = call.get_text("@lockowner") if call.get_argument("@lockowner") is not None else "Transaction"
-    if owner.lower() in locks.OWNERS:
+    if owner.lower() in locks.APPLICATION_LOCK_OWNERS:
         return owner.lower()
     _reject(call, 15625, owner, "@LockOwner")
     return None
@@ -45,7 +45,7 @@ def _find_owner(call: ProcedureCall) -> str | None:
 def _make_resource_key(call: ProcedureCall) -> ObjectKey:
     """Return the lock key of the resource. Raises 1224 without a resource, 1202 for an unknown principal."""
     if call.get_argument("@resource") is None:
-        raise SqlError(1224, _WORKER, state=5)
+        raise SqlError(1224, _INTERNAL_PROCEDURE, state=5)
     context = call.machine.context
     principal = call.get_text("@dbprincipal") or "public"
     principal_names = {
@@ -58,7 +58,7 @@ def _make_resource_key(call: ProcedureCall) -> ObjectKey:
 
 def _acquire_lock(call: ProcedureCall) -> None:
     machine = call.machine
-    mode = locks.MODES.get(call.get_text("@lockmode").lower())
+    mode = locks.APPLICATION_LOCK_MODES.get(call.get_text("@lockmode").lower())
     if mode is None:
         _reject(call, 15625, call.get_text("@lockmode"), "@LockMode")
         return
@@ -71,23 +71,23 @@ def _acquire_lock(call: ProcedureCall) -> None:
     timeout = call.get_argument("@locktimeout")
     limit = locks.get_lock_timeout_ms(machine.session) if timeout is None else int(to_number(timeout))
     if limit < -1:
-        raise SqlError(1227, _WORKER, state=2)
-    place = _make_resource_key(call)
-    lock = locks.find_application_lock(machine.session, place, owner)
+        raise SqlError(1227, _INTERNAL_PROCEDURE, state=2)
+    index = _make_resource_key(call)
+    lock = locks.find_application_lock(machine.session, index, owner)
     wanted_mode = mode if lock is None else locks.combine_modes(lock.mode, mode)
-    blockers = locks.find_holders(machine.context, place, wanted_mode)
+    blockers = locks.find_application_lock_holders(machine.context, index, wanted_mode)
     since_tick = machine.run.since_tick
     waited = 0 if since_tick is None else call.world.tick - since_tick
     if blockers:
         if 0 <= limit * TICKS_PER_S <= waited * 1000:
             call.outputs[RETURN_VALUE] = TIMED_OUT
             return
-        conflict = locks.LockConflictError(blockers, place, wanted_mode)
+        conflict = locks.LockConflictError(blockers, index, wanted_mode)
         if locks.is_deadlock_victim(machine, conflict, waited):
             call.outputs[RETURN_VALUE] = DEADLOCK
             return
         raise conflict
-    machine.change_session(applocks=locks.add_lock_request(machine.session.applocks, place, owner, mode))
+    machine.change_session(applocks=locks.add_lock_request(machine.session.applocks, index, owner, mode))
     call.outputs[RETURN_VALUE] = GRANTED if since_tick is None else GRANTED_AFTER_WAIT
 
 
@@ -95,17 +95,17 @@ def _release_lock(call: ProcedureCall) -> None:
     owner = _find_owner(call)
     if owner is None:
         return
-    place = _make_resource_key(call)
+    index = _make_resource_key(call)
     if owner == "transaction" and not call.machine.session.transactions:
         raise SqlError(3918)
-    lock = locks.find_application_lock(call.machine.session, place, owner)
+    lock = locks.find_application_lock(call.machine.session, index, owner)
     if lock is None:
         principal = to_text(call.get_argument("@dbprincipal")) or "public"
         raise SqlError(1223, principal, call.get_text("@resource"))
     call.machine.change_session(applocks=locks.remove_lock_request(call.machine.session.applocks, lock))
 
 
-FAILED: Final = dict.fromkeys(("sp_getapplock", "sp_releaseapplock"), INVALID)
+ERROR_RETURN_CODES: Final = dict.fromkeys(("sp_getapplock", "sp_releaseapplock"), INVALID)
 
 
 PROCEDURES: Final[Procedures] = {

@@ -57,7 +57,7 @@ class ProcedureCall(Struct, frozen=True):
         """Append a result set and its row count to the output."""
         fixed = list(rows)
         self.machine.add_result(columns, fixed)
-        if not self.machine.captures:  # INSERT … EXEC itself reports the number of inserted rows
+        if not self.machine.capture_target:  # INSERT … EXEC itself reports the number of inserted rows
             self.machine.append_row_count(len(fixed))
 
     def append_messages(self, messages: Iterable[Message]) -> None:
@@ -153,7 +153,7 @@ def _get_argument_type(machine: Machine, argument: s.Argument | None, value: Sca
     return "int" if isinstance(value, int) and -(2**31) <= value < 2**31 else "numeric"
 
 
-class UnreadParameter(NamedTuple):
+class IgnoredParameter(NamedTuple):
     """Parameter that a procedure accepts and ignores (parameter_effects.tsv)."""
 
     values: tuple[str, ...]
@@ -165,23 +165,23 @@ class UnreadParameter(NamedTuple):
 
 
 @cache
-def read_unused_parameters() -> dict[tuple[str, str], UnreadParameter]:
+def read_ignored_parameters() -> dict[tuple[str, str], IgnoredParameter]:
     """Return the ignored parameters by (procedure, parameter)."""
     unread = {}
     for row in read_table("engine.tsql.procedures", "parameter_effects.tsv"):
-        rule = UnreadParameter(tuple(row["values"].split("|")), row["reason"])
+        rule = IgnoredParameter(tuple(row["values"].split("|")), row["reason"])
         for name in row["procedures"].split():
             unread.update({(name, parameter): rule for parameter in row["parameters"].split()})
     return unread
 
 
-def check_parameters(call: ProcedureCall) -> None:
+def check_ignored_parameters(call: ProcedureCall) -> None:
     """Refuse a value of an ignored parameter that would have an effect in SQL Server.
 
     Raises UnsimulatedFeatureError.
     """
     for parameter, value in call.arguments.items():
-        rule = read_unused_parameters().get((call.name, parameter))
+        rule = read_ignored_parameters().get((call.name, parameter))
         if rule is None or value is None or "*" in rule.values:
             continue
         text = to_text(value).casefold()

@@ -3,7 +3,7 @@
 from typing import Final
 
 from engine import arithmetic
-from engine.constants import PRODUCT
+from engine.constants import PRODUCT_VERSIONS
 from engine.messages import SqlError
 from engine.model import ReplicaWord
 from engine.protocol import accounts, clock, commits, errorlog, options, startup, volumes
@@ -62,7 +62,9 @@ def _show_space_used(call: ProcedureCall) -> None:
 def _change_owner(call: ProcedureCall) -> None:
     """Execute sp_changedbowner: set the owner of the current database."""
     database = call.database
-    call.append_messages(options.set_owner(call.world, call.server, database, call.get_text("@loginame")))
+    call.append_messages(
+        options.set_database_owner(call.world, call.server, database, call.get_text("@loginame"))
+    )
 
 
 def _show_fixed_drives(call: ProcedureCall) -> None:
@@ -180,7 +182,10 @@ def _read_error_log(call: ProcedureCall) -> None:
     for tick, message, severity, state, text in logs[number]:
         if (start_time is not None and tick < start_time) or (end_time is not None and tick > end_time):
             continue
-        line_time, source = call.machine.context.get_datetime_value(tick), errorlog.find_source(message, text)
+        line_time, source = (
+            call.machine.context.get_datetime_value(tick),
+            errorlog.find_line_source(message, text),
+        )
         if severity > 10 or message in (28047, 28048):
             rows.append((line_time, source, f"Error: {message}, Severity: {severity}, State: {state}."))
         rows.append((line_time, source, text))
@@ -225,7 +230,7 @@ def _show_version(call: ProcedureCall) -> None:
     """Execute xp_msver. Row names and numbers are from its published output; unknown values are NULL."""
     server = call.world.instances[call.server]
     cores = call.world.get_computer_of(call.server).cores
-    number = PRODUCT[server.version][0]
+    number = PRODUCT_VERSIONS[server.version][0]
     _, (windows, release, windows_build) = host.get_windows_version(call.machine.context)
     major, _, build, patch = number.split(".")
     memory_mb = MEMORY_KB // 1024
@@ -273,7 +278,7 @@ def _flush_log(call: ProcedureCall) -> None:
         raise SqlError(2812, call.name)
 
 
-HEALTH: Final = ("unknown", "clean", "warning", "error")
+HEALTH_STATES: Final = ("unknown", "clean", "warning", "error")
 
 
 def _show_diagnostics(call: ProcedureCall) -> None:
@@ -290,20 +295,24 @@ def _show_diagnostics(call: ProcedureCall) -> None:
     if call.get_number("@repeat_interval"):
         raise UnsimulatedFeatureError("sp_server_diagnostics with a repeat interval")
     copies = context.list_copies()
-    starved = any(copy.source is not None and world.flow.count_worker_waits(copy.source) for copy in copies)
+    lacks_workers = any(
+        copy.source is not None and world.flow.count_worker_waits(copy.source) for copy in copies
+    )
     states = {
         "system": 1,
         "resource": 1,
-        "query_processing": 3 if context.server.short_of_threads else 2 if starved else 1,
+        "query_processing": 3 if context.server.short_of_threads else 2 if lacks_workers else 1,
         "io_subsystem": 2 if any(copy.disk_failed for copy in copies) else 1,
         "events": 0,
     }
     rows = [("instance", name, state) for name, state in states.items()]
     for group, own_replica_state in availability.list_local_groups(context):
-        settled = own_replica_state.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.SECONDARY_NORMAL)
-        rows.append(("alwaysOn:AvailabilityGroup", group.name, int(settled)))
+        is_normal = own_replica_state.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.SECONDARY_NORMAL)
+        rows.append(("alwaysOn:AvailabilityGroup", group.name, int(is_normal)))
     columns = ("create_time", "component_type", "component_name", "state", "state_desc", "data")
-    call.show_rows(columns, [(context.get_datetime_value(), *row, HEALTH[row[2]], None) for row in rows])
+    call.show_rows(
+        columns, [(context.get_datetime_value(), *row, HEALTH_STATES[row[2]], None) for row in rows]
+    )
     call.machine.report_partly_simulated("column data of sp_server_diagnostics; NULL here")
 
 
@@ -317,7 +326,7 @@ def _run_shell_command(call: ProcedureCall) -> None:
     raise UnsimulatedFeatureError("commands of the operating system")
 
 
-_REGISTRY: Final[dict[str, Scalar]] = {
+_REGISTRY_VALUES: Final[dict[str, Scalar]] = {
     "backupdirectory": "D:\\Backup",
     "defaultdata": "D:\\Data",
     "defaultlog": "L:\\Log",
@@ -337,7 +346,9 @@ def _read_registry(call: ProcedureCall) -> None:
     A missing value sets the parameter to NULL. Without the parameter, it prints message 22001.
     """
     name = call.get_text("@value_name").lower()
-    value = call.machine.context.server.service_account if name == "objectname" else _REGISTRY.get(name)
+    value = (
+        call.machine.context.server.service_account if name == "objectname" else _REGISTRY_VALUES.get(name)
+    )
     call.outputs["@value"] = value
     if value is None and call.get_text("@key").upper().startswith(("HARDWARE", "SYSTEM")):
         raise UnsimulatedFeatureError(f"the registry under {call.get_text('@key')}")

@@ -15,14 +15,14 @@ from engine.tsql.scalars.values import Scalar, to_text
 EXECUTING, BETWEEN_RETRIES, IDLE = 1, 3, 4
 """Values of current_execution_status. Documented [DOC: sp_help_job]."""
 
-_NAMES: Final = """
+_COLUMN_LIST: Final = """
 job_id originating_server name enabled description start_step_id category owner notify_level_eventlog
 notify_level_email notify_level_netsend notify_level_page notify_email_operator notify_netsend_operator
 notify_page_operator delete_level date_created date_modified version_number last_run_date last_run_time
 last_run_outcome next_run_date next_run_time next_run_schedule_id current_execution_status current_execution_step
 current_retry_attempt has_step has_schedule has_target type
 """
-_COLUMNS: Final = tuple(_NAMES.split())
+_COLUMNS: Final = tuple(_COLUMN_LIST.split())
 """Column names of sp_help_job. Documented [DOC: sp_help_job]."""
 
 
@@ -32,7 +32,7 @@ def _build_row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) 
     job_row = ledger_tables.JOBS.find_row(world, server, "job", name) or {}
     last_server = servers.get(job["job_id"])
     activity = ledger.find_activity(world, server, name) or {}
-    running = ledger.is_running(world, server, name)
+    running = ledger.is_job_running(world, server, name)
     steps = ledger.list_steps(world, server, name)
     step = next((candidate for candidate in steps if candidate["step_id"] == activity.get("step_id")), None)
     categories = {
@@ -107,7 +107,7 @@ def _show_jobs(call: ProcedureCall) -> None:
     ]
     rows = [row for row in found_rows if _is_matching(call, row)]
     call.show_rows(_COLUMNS, [tuple(row.get(column) for column in _COLUMNS) for row in rows])
-    if call.machine.captures or not rows:
+    if call.machine.capture_target or not rows:
         return
     if is_single and not call.get_text("@job_aspect"):
         call.machine.report_partly_simulated(
@@ -117,18 +117,18 @@ def _show_jobs(call: ProcedureCall) -> None:
 
 # --- sp_help_jobhistory [DOC: sp_help_jobhistory] ---------------------------------------------------------
 
-_SUMMARY: Final = """
+_SUMMARY_COLUMNS: Final = """
 job_id job_name run_status run_date run_time run_duration operator_emailed operator_netsent operator_paged
 retries_attempted server
 """
-_FULL: Final = """
+_FULL_COLUMNS: Final = """
 instance_id job_id job_name step_id step_name sql_message_id sql_severity message run_status run_date run_time
 run_duration operator_emailed operator_netsent operator_paged retries_attempted server
 """
-_SEM: Final = """
+_SEM_COLUMNS: Final = """
 step_id step_name message run_status run_date run_time run_duration operator_emailed operator_netsent operator_paged
 """
-_MODES: Final = {"SUMMARY": _SUMMARY, "FULL": _FULL, "SEM": _SEM}
+_MODE_COLUMNS: Final = {"SUMMARY": _SUMMARY_COLUMNS, "FULL": _FULL_COLUMNS, "SEM": _SEM_COLUMNS}
 """Value of @mode -> columns. The text of the procedure also contains SEM, the form of an older tool."""
 
 _FILTERS: Final = {
@@ -156,22 +156,24 @@ def _show_history(call: ProcedureCall) -> None:
     if not 0 <= call.get_number("@run_status") <= 5:
         raise SqlError(14266, "@run_status", "0..5")
     mode = (call.get_text("@mode") or "SUMMARY").strip().upper()
-    if mode not in _MODES:
+    if mode not in _MODE_COLUMNS:
         raise SqlError(14266, "@mode", "SUMMARY, FULL, SEM")
     context = call.machine.context
     names = {row["job_id"]: row["name"] for row in catalog.list_view_rows(context, "msdb.dbo.sysjobs")}
     rows = [
         {**row, "job_name": names[row["job_id"]]}
         for row in catalog.list_view_rows(context, "msdb.dbo.sysjobhistory")
-        if row["job_id"] in names and single_job in (None, names[row["job_id"]]) and _is_wanted(call, row)
+        if row["job_id"] in names
+        and single_job in (None, names[row["job_id"]])
+        and _matches_filters(call, row)
     ]
     if call.get_number("@oldest_first") != 1:
         rows.reverse()
-    columns = _MODES[mode].split()
+    columns = _MODE_COLUMNS[mode].split()
     call.show_rows(columns, [tuple(row.get(column) for column in columns) for row in rows])
 
 
-def _is_wanted(call: ProcedureCall, row: Record) -> bool:
+def _matches_filters(call: ProcedureCall, row: Record) -> bool:
     server = call.get_text("@server").strip()
     if server and server.casefold() != to_text(row["server"]).casefold():
         return False

@@ -28,7 +28,7 @@ def require_job_name(call: ProcedureCall) -> str:
 
 
 def _add_job(call: ProcedureCall) -> None:
-    _report_unused_parameters(call)
+    _refuse_unsimulated_parameters(call)
     _check_owner_and_category(call)
     enabled = call.get_argument("@enabled") is None or bool(call.get_number("@enabled"))
     name = call.get_text("@job_name")
@@ -86,7 +86,7 @@ def _find_operator_id(call: ProcedureCall) -> int:
     return int(str(row["id"]))
 
 
-def _report_unused_parameters(call: ProcedureCall) -> None:
+def _refuse_unsimulated_parameters(call: ProcedureCall) -> None:
     """Raise UnsimulatedFeatureError for net send, pager and job deletion, which are not simulated."""
     for parameter in ("@notify_level_netsend", "@notify_level_page", "@delete_level"):
         if call.get_number(parameter):
@@ -124,7 +124,7 @@ def _check_owner_and_category(call: ProcedureCall) -> None:
 
 def _update_job(call: ProcedureCall) -> None:
     name = require_job_name(call)
-    _report_unused_parameters(call)
+    _refuse_unsimulated_parameters(call)
     _check_owner_and_category(call)
     if call.get_argument("@enabled") is not None:
         call.append_messages(
@@ -179,7 +179,7 @@ def _stop_job(call: ProcedureCall) -> None:
 
 # --- steps -----------------------------------------------------------------------------------------------
 
-_STEP: Final = {
+_STEP_COLUMNS: Final = {
     parameter: parameter.lstrip("@")
     for parameter in (
         "@step_name", "@subsystem", "@command", "@database_name", "@on_success_action", "@on_success_step_id",
@@ -204,7 +204,7 @@ _STEP_DEFAULTS: Final[dict[str, Scalar]] = {
 def _add_step(call: ProcedureCall) -> None:
     name = require_job_name(call)
     number = call.get_number("@step_id", len(ledger.list_steps(call.world, call.server, name)) + 1)
-    options = {column: call.get_argument(parameter) for parameter, column in _STEP.items()}
+    options = {column: call.get_argument(parameter) for parameter, column in _STEP_COLUMNS.items()}
     values = {**_STEP_DEFAULTS, **{column: value for column, value in options.items() if value is not None}}
     _store_step(call, name, number, values)
 
@@ -241,7 +241,7 @@ def _require_step(call: ProcedureCall, name: str) -> StepRow:
 
 def _update_step(call: ProcedureCall) -> None:
     step = _require_step(call, require_job_name(call))
-    values = {column: call.get_argument(parameter) for parameter, column in _STEP.items()}
+    values = {column: call.get_argument(parameter) for parameter, column in _STEP_COLUMNS.items()}
     changes = {column: value for column, value in values.items() if value is not None}
     ledger_tables.STEPS.change_rows(
         call.world, call.server, lambda row: row["id"] == step["id"], ledger_tables.STEPS.build_row(changes)
@@ -261,7 +261,7 @@ def _delete_step(call: ProcedureCall) -> None:
 
 # --- schedules -------------------------------------------------------------------------------------------
 
-_SCHEDULE: Final = {
+_SCHEDULE_COLUMNS: Final = {
     parameter: parameter.lstrip("@")
     for parameter in (
         "@enabled", "@freq_type", "@freq_interval", "@freq_subday_type", "@freq_subday_interval",
@@ -276,7 +276,7 @@ def _store_schedule(call: ProcedureCall, parameter: str) -> int:
 
     The schedule has no effect, because this simulation starts no jobs by time.
     """
-    options = {column: call.get_argument(name) for name, column in _SCHEDULE.items()}
+    options = {column: call.get_argument(name) for name, column in _SCHEDULE_COLUMNS.items()}
     values = {"enabled": 1, **{column: value for column, value in options.items() if value is not None}}
     name = call.get_text(parameter)
     number = ledger_tables.SCHEDULES.add_row(

@@ -81,7 +81,7 @@ def _change_monitoring(call: ProcedureCall) -> None:
 
 def _show_monitoring(call: ProcedureCall) -> None:
     _require_msdb(call)
-    call.show_rows(("update_period",), [(monitor.get_period(call.world, call.server),)])
+    call.show_rows(("update_period",), [(monitor.get_update_period(call.world, call.server),)])
 
 
 def _drop_monitoring(call: ProcedureCall) -> None:
@@ -110,7 +110,7 @@ def _show_alerts(call: ProcedureCall) -> None:
     number = None if call.get_argument("@alert_id") is None else call.get_number("@alert_id")
     alerts = monitor.list_alerts(call.world, call.server, call.get_text("@database_name"), number)
     # without an alert id, the result excludes the retention period
-    numbers = monitor.EVENTS if number is None else (number,)
+    numbers = monitor.ALERT_MESSAGES if number is None else (number,)
     rows = [
         _build_alert_row(next((alert for alert in alerts if alert.alert_id == alert_id), None), alert_id)
         for alert_id in numbers
@@ -122,7 +122,7 @@ def _build_alert_row(alert: Alert | None, number: int) -> tuple[int, int | None,
     """Return alert id, threshold (None if not set) and 1 if enabled, else 0 [DOC: sp_dbmmonitorhelpalert]."""
     if alert is not None:
         return number, round(alert.threshold), int(alert.enabled)
-    is_retention = number == monitor.RETENTION
+    is_retention = number == monitor.RETENTION_ALERT
     return number, round(monitor.RETENTION_H) if is_retention else None, int(is_retention)
 
 

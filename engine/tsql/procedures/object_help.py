@@ -23,23 +23,23 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import parse_type
 from engine.tsql.scalars.values import Scalar, to_text
 
-Name = tuple[str, ...]
+NameParts = tuple[str, ...]
 """Parts of a qualified object name."""
 
-_PRECISE: Final = frozenset({
+_TYPES_WITH_PRECISION: Final = frozenset({
     "bigint", "int", "smallint", "tinyint", "float", "real", "money", "smallmoney", "decimal", "numeric", "date",
     "time", "datetime2", "datetimeoffset",
 })  # fmt: skip
 """Types for which sp_help shows precision and scale [DOC: data types]."""
-_TRIMMED: Final = frozenset({"char", "varchar", "binary", "varbinary"})
-_SIZED: Final = _TRIMMED | {"nchar", "nvarchar"}
-_COLLATED: Final = frozenset({"char", "varchar", "nchar", "nvarchar", "text", "ntext"})
-_BLANK: Final = "     "
-_COLUMNS: Final = (
+_TRIMMED_TYPES: Final = frozenset({"char", "varchar", "binary", "varbinary"})
+_SIZED_TYPES: Final = _TRIMMED_TYPES | {"nchar", "nvarchar"}
+_COLLATED_TYPES: Final = frozenset({"char", "varchar", "nchar", "nvarchar", "text", "ntext"})
+_BLANK_DIGITS: Final = "     "
+_HELP_COLUMNS: Final = (
     "Column_name", "Type", "Computed", "Length", "Prec", "Scale", "Nullable", "TrimTrailingBlanks",
     "FixedLenNullInSource", "Collation",
 )  # fmt: skip
-_TYPES: Final = {
+_OBJECT_TYPES: Final = {
     "U": "user table", "V": "view", "P": "stored procedure", "FN": "scalar function", "IF": "inline function",
 }  # fmt: skip
 
@@ -54,11 +54,11 @@ def _execute_help(call: ProcedureCall) -> None:
     help_object = objects.find_object(call.machine.context, parts) if parts else None
     if help_object is not None:
         kind = objects.get_type_code(help_object)
-        _show_head(
+        _show_object_head(
             call,
             _get_spelled_name(call, parts),
             objects.format_qualified_name(parts).split(".")[0],
-            _TYPES[kind.strip()],
+            _OBJECT_TYPES[kind.strip()],
             call.machine.context.get_datetime_value(),
         )
         _describe_object(call, name, help_object)
@@ -66,7 +66,7 @@ def _execute_help(call: ProcedureCall) -> None:
     view = _find_system_view(call, parts)
     if view is None:
         raise _make_unknown_name_error(call, name)
-    _show_head(call, view.name.split(".")[-1], "sys", "view", None)
+    _show_object_head(call, view.name.split(".")[-1], "sys", "view", None)
     _show_columns(call, [(c.name, c.type, None) for c in view.list_columns_in(call.machine.context.version)])
     _show_identity(call, None)
     call.machine.report_unsimulated("NULL of the columns of system views")
@@ -92,18 +92,18 @@ def _get_spelled_name(call: ProcedureCall, parts: tuple[str, ...]) -> str:
 
     For an unknown object, return the last of *parts*.
     """
-    listed = (stored_object for stored_object, _ in objects.list_objects(call.machine.context))
+    listed_sources = (stored_object for stored_object, _ in objects.list_objects(call.machine.context))
     return next(
         (
             stored_object.name
-            for stored_object in listed
+            for stored_object in listed_sources
             if stored_object.key == objects.make_object_key(parts)
         ),
         parts[-1],
     )
 
 
-def _show_head(call: ProcedureCall, name: str, owner: str, kind: str, created: Scalar) -> None:
+def _show_object_head(call: ProcedureCall, name: str, owner: str, kind: str, created: Scalar) -> None:
     call.machine.add_result(("Name", "Owner", "Type", "Created_datetime"), [(name, owner, kind, created)])
 
 
@@ -142,7 +142,7 @@ def _require_table(call: ProcedureCall) -> tuple[str, Table]:
     return name, help_object
 
 
-def _execute_helpindex(call: ProcedureCall) -> None:
+def _execute_help_index(call: ProcedureCall) -> None:
     _show_indexes(call, *_require_table(call))
 
 
@@ -171,7 +171,7 @@ def _show_indexes(call: ProcedureCall, name: str, table: Table) -> None:
     call.machine.add_result(("index_name", "index_description", "index_keys"), rows)
 
 
-def _execute_helpconstraint(call: ProcedureCall) -> None:
+def _execute_help_constraint(call: ProcedureCall) -> None:
     name, table = _require_table(call)
     if call.get_text("@nomsg").lower() != "nomsg":
         call.machine.add_result(("Object Name",), [(name,)])
@@ -252,14 +252,14 @@ def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | 
     rows: list[Row] = []
     for name, kind, nullable in columns:
         type_name, length, precision, scale = _get_type_sizes(kind)
-        trimmed = type_name in _TRIMMED
+        trimmed = type_name in _TRIMMED_TYPES
         nullable_text = None if nullable is None else "yes" if nullable else "no"
         rows.append(
             (
                 name,
                 type_name,
                 "no",
-                None if nullable is None and type_name in _SIZED else length,
+                None if nullable is None and type_name in _SIZED_TYPES else length,
                 *_format_digits(precision, scale),
                 nullable_text,
                 "no" if trimmed else "(n/a)",
@@ -267,7 +267,7 @@ def _show_columns(call: ProcedureCall, columns: Iterable[tuple[str, str, bool | 
                 _get_collation(call, type_name),
             )
         )
-    call.machine.add_result(_COLUMNS, rows)
+    call.machine.add_result(_HELP_COLUMNS, rows)
 
 
 def _show_parameters(call: ProcedureCall, parameters: Iterable[tuple[str, str]]) -> None:
@@ -291,12 +291,12 @@ def _show_parameters(call: ProcedureCall, parameters: Iterable[tuple[str, str]])
 def _format_digits(precision: int | None, scale: int | None) -> tuple[Scalar, Scalar]:
     """Return precision and scale, padded as in SQL Server; blanks for types without precision."""
     if precision is None:
-        return _BLANK, _BLANK
+        return _BLANK_DIGITS, _BLANK_DIGITS
     return f"{precision:<5}", None if scale is None else f"{scale:<5}"
 
 
 def _get_collation(call: ProcedureCall, type_name: str) -> Scalar:
-    if type_name not in _COLLATED and type_name != "sysname":
+    if type_name not in _COLLATED_TYPES and type_name != "sysname":
         return None
     rows = catalog.list_view_rows(call.machine.context, "sys.databases")
     return next((row["collation_name"] for row in rows if row["name"] == call.database), None)
@@ -307,7 +307,7 @@ def _get_type_sizes(kind: str) -> tuple[str, int, int | None, int | None]:
     row = build_type_record(kind)
     name = "sysname" if kind.lower() == "sysname" else to_text(row["DATA_TYPE"])
     size, digits, scale = (int(str(row[column])) for column in ("max_length", "precision", "scale"))
-    if name not in _PRECISE:
+    if name not in _TYPES_WITH_PRECISION:
         return name, size, None, None
     return name, size, digits, None if name in ("float", "real") else scale
 
@@ -322,7 +322,7 @@ def _list_objects(call: ProcedureCall) -> None:
     """Show all objects of the database, user objects first, and no user-defined types."""
     context = call.machine.context
     own_rows: list[Row] = [
-        (stored_object.name, stored_object.schema, _TYPES[objects.get_type_code(item).strip()])
+        (stored_object.name, stored_object.schema, _OBJECT_TYPES[objects.get_type_code(item).strip()])
         for stored_object, item in objects.list_objects(context)
     ]
     own_rows.sort(key=lambda row: to_text(row[2]), reverse=True)  # the sort is stable: names stay in order
@@ -352,7 +352,7 @@ def _execute_rename(call: ProcedureCall) -> None:
         _rename_object(call, stored_object, parts, new)
     elif not (
         (kind in ("", "OBJECT") and _rename_constraint(context, parts, new))
-        or (kind != "OBJECT" and len(parts) > 1 and _rename_part(context, parts, kind, old, new))
+        or (kind != "OBJECT" and len(parts) > 1 and _rename_column_or_index(context, parts, kind, old, new))
     ):
         raise (
             SqlError(15248, kind)
@@ -363,7 +363,7 @@ def _execute_rename(call: ProcedureCall) -> None:
 
 
 def _rename_object(
-    call: ProcedureCall, stored_object: objects.StoredObject, parts: Name, new_name: str
+    call: ProcedureCall, stored_object: objects.StoredObject, parts: NameParts, new_name: str
 ) -> None:
     context = call.machine.context
     if schema_binding.is_schema_bound(context, parts):
@@ -389,7 +389,9 @@ def _name_defaults(name: str, table: Table) -> tuple[ColumnDefinition, ...]:
     )
 
 
-def _change_references(context: Context, table: Name, change: Callable[[ForeignKey], ForeignKey]) -> None:
+def _change_references(
+    context: Context, table: NameParts, change: Callable[[ForeignKey], ForeignKey]
+) -> None:
     """Apply *change* to all foreign keys that refer to *table*."""
     key = objects.make_object_key(table)
     for stored, item in objects.list_objects(context):
@@ -405,7 +407,7 @@ def _is_reference_to(rule: Constraint, key: str) -> bool:
     return isinstance(rule, ForeignKey) and objects.make_object_key(rule.table) == key
 
 
-def _rename_constraint(context: Context, parts: Name, new_name: str) -> bool:
+def _rename_constraint(context: Context, parts: NameParts, new_name: str) -> bool:
     """Rename a key, CHECK constraint or foreign key. Return False if the schema does not contain it."""
     schema = (len(parts) > 1 and parts[-2].lower()) or "dbo"
     for stored, item in objects.list_objects(context):
@@ -422,12 +424,14 @@ def _rename_constraint(context: Context, parts: Name, new_name: str) -> bool:
                 or objects.find_object(context, (stored.schema, new_name)) is not None
             ):
                 raise SqlError(15335, new_name, "object")
-            _rename_rule(context, (stored.schema, stored.name), item, parts[-1], new_name)
+            _rename_constraint_of_table(context, (stored.schema, stored.name), item, parts[-1], new_name)
             return True
     return False
 
 
-def _rename_rule(context: Context, owner: Name, table: Table, old_name: str, new_name: str) -> None:
+def _rename_constraint_of_table(
+    context: Context, owner: NameParts, table: Table, old_name: str, new_name: str
+) -> None:
     rules = tuple(
         replace(rule, name=new_name) if rule.name.lower() == old_name.lower() else rule
         for rule in table.constraints
@@ -435,7 +439,9 @@ def _rename_rule(context: Context, owner: Name, table: Table, old_name: str, new
     objects.store_object(context, owner, replace(table, constraints=rules))
 
 
-def _rename_part(context: Context, parts: Name, kind: str, old_name: str, new_name: str) -> bool:
+def _rename_column_or_index(
+    context: Context, parts: NameParts, kind: str, old_name: str, new_name: str
+) -> bool:
     """Rename a column or index of a table. Return False if it does not exist."""
     owner, name = parts[:-1], parts[-1]
     _, stored_object = objects.locate_object(context, owner)
@@ -449,7 +455,7 @@ def _rename_part(context: Context, parts: Name, kind: str, old_name: str, new_na
             return False
         if new_name.lower() in used_names:
             raise SqlError(15335, new_name, "INDEX")
-        _rename_rule(context, owner, table, name, new_name)
+        _rename_constraint_of_table(context, owner, table, name, new_name)
         return True
     if new_name.lower() in used_names:
         raise SqlError(15335, new_name, "COLUMN")
@@ -457,11 +463,11 @@ def _rename_part(context: Context, parts: Name, kind: str, old_name: str, new_na
     texts += [rule.filter for rule in table.constraints if isinstance(rule, Key)]
     texts += [column.computed for column in table.columns]
     if schema_binding.is_schema_bound(context, owner, name) or any(
-        schema_binding.has_name(tokenize(text), name) for text in texts if text
+        schema_binding.contains_identifier(tokenize(text), name) for text in texts if text
     ):
         raise SqlError(15336, old_name)
 
-    def renamed(names: Name) -> Name:
+    def renamed(names: NameParts) -> NameParts:
         return tuple(
             new_name if column_name.lower() == name.lower() else column_name for column_name in names
         )
@@ -489,7 +495,7 @@ def _rename_part(context: Context, parts: Name, kind: str, old_name: str, new_na
 
 PROCEDURES: Final[Procedures] = {
     "sp_help": _execute_help,
-    "sp_helpindex": _execute_helpindex,
-    "sp_helpconstraint": _execute_helpconstraint,
+    "sp_helpindex": _execute_help_index,
+    "sp_helpconstraint": _execute_help_constraint,
     "sp_rename": _execute_rename,
 }

@@ -13,12 +13,12 @@ from engine.tsql.batches import first_result, undeclared
 from engine.tsql.catalog.column_types import TYPE_IDS
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.scalars.like_patterns import evaluate_like
-from engine.tsql.scalars.types import SCALED
+from engine.tsql.scalars.types import SCALED_TIME_TYPES
 from engine.tsql.scalars.values import Scalar, make_text_key, to_text
 
 Record = dict[str, Scalar]
 
-TYPES: Final = {
+ODBC_TYPES: Final = {
     # name -> ODBC code, datetime subcode, precision (0: as declared), bytes, scale, radix, literal prefix,
     # TDS type
     "bigint": (-5, None, 19, 8, 0, 10, "", 108),
@@ -53,16 +53,20 @@ TYPES: Final = {
     "varchar": (12, None, 0, 0, None, None, "'", 39),
     "xml": (-10, None, 0, 0, None, None, "N'", 0),
 }
-OLD_MOMENTS_OF_3: Final = dict.fromkeys(("datetime", "smalldatetime"), (93, 3))
-MOMENTS_OF_3: Final = {
-    **OLD_MOMENTS_OF_3, "date": (91, 1), "time": (-154, None), "datetime2": (93, 3), "datetimeoffset": (-155, None),
-}  # fmt: skip
+OLD_DATE_TYPES_ODBC_3: Final = dict.fromkeys(("datetime", "smalldatetime"), (93, 3))
+DATE_TYPES_ODBC_3: Final = {
+    **OLD_DATE_TYPES_ODBC_3,
+    "date": (91, 1),
+    "time": (-154, None),
+    "datetime2": (93, 3),
+    "datetimeoffset": (-155, None),
+}
 """ODBC code and datetime subcode of each date and time type, for a caller with ODBC version 3 (@ODBCVer).
 
 Procedures without the suffix _100, which are older than version 2008, return the new types of 2008 as texts
 [DOC: data type support for date and time].
 """
-WIDE: Final = frozenset({"nchar", "nvarchar"})
+WIDE_TYPES: Final = frozenset({"nchar", "nvarchar"})
 
 
 def _list_rows(call: ProcedureCall, view: str) -> list[Record]:
@@ -70,7 +74,7 @@ def _list_rows(call: ProcedureCall, view: str) -> list[Record]:
     return [defaultdict(lambda: None, row) for row in catalog.list_view_rows(call.machine.context, view)]
 
 
-def _is_match(pattern: Scalar, name: Scalar) -> bool:
+def _matches_pattern(pattern: Scalar, name: Scalar) -> bool:
     return (
         pattern is None
         or pattern == ""
@@ -104,8 +108,8 @@ def _require_current_database(call: ProcedureCall) -> str:
 
 def _show_columns(call: ProcedureCall) -> None:
     """Execute sp_columns."""
-    added_types = () if call.name == "sp_columns" else UDT_AND_XML
-    sparse = SPARSE if call.name == "sp_columns_100" else ()
+    added_types = () if call.name == "sp_columns" else UDT_AND_XML_COLUMNS
+    sparse = SPARSE_COLUMNS if call.name == "sp_columns_100" else ()
     names = (
         "TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "COLUMN_NAME", "DATA_TYPE", "TYPE_NAME", "PRECISION", "LENGTH",
         "SCALE", "RADIX", "NULLABLE", "REMARKS", "COLUMN_DEF", "SQL_DATA_TYPE", "SQL_DATETIME_SUB",
@@ -121,28 +125,28 @@ def _show_columns(call: ProcedureCall) -> None:
     for row in _list_rows(call, "sys.columns"):
         schema, table, _ = tables.get(row["object_id"], (None, None, ""))
         if table is None or not (
-            _is_match(call.arguments.get("@table_name"), table)
-            and _is_match(call.arguments.get("@table_owner"), schema)
-            and _is_match(call.arguments.get("@column_name"), row["name"])
+            _matches_pattern(call.arguments.get("@table_name"), table)
+            and _matches_pattern(call.arguments.get("@table_owner"), schema)
+            and _matches_pattern(call.arguments.get("@column_name"), row["name"])
         ):
             continue
-        place = int(str(row["column_id"]))
+        index = int(str(row["column_id"]))
         null = bool(row["is_nullable"])
         default = defaults.get((row["object_id"], row["column_id"]))
-        code, sub, precision, length, scale, radix, octets, tds = _build_odbc_figures(call, types, row)
+        code, sub, precision, length, scale, radix, octets, tds = _describe_odbc_type(call, types, row)
         type_name = f"{types.get(row['user_type_id'])}{' identity' if row['is_identity'] else ''}"
         kinds = (0, 0, row["is_computed"], row["is_identity"])
         rows.append(
             (_require_current_database(call), schema, table, row["name"], code, type_name, precision, length, scale,
              radix, int(null), None,
-             default, 9 if sub else code, sub, octets, place, "YES" if null else "NO",
+             default, 9 if sub else code, sub, octets, index, "YES" if null else "NO",
              *(kinds if sparse else ()), *(None for _ in added_types), tds)
         )  # fmt: skip
     call.show_rows(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[16])))))
 
 
-SPARSE: Final = ("SS_IS_SPARSE", "SS_IS_COLUMN_SET", "SS_IS_COMPUTED", "SS_IS_IDENTITY")
-UDT_AND_XML: Final = (
+SPARSE_COLUMNS: Final = ("SS_IS_SPARSE", "SS_IS_COLUMN_SET", "SS_IS_COMPUTED", "SS_IS_IDENTITY")
+UDT_AND_XML_COLUMNS: Final = (
     "SS_UDT_CATALOG_NAME", "SS_UDT_SCHEMA_NAME", "SS_UDT_ASSEMBLY_TYPE_NAME", "SS_XML_SCHEMACOLLECTION_CATALOG_NAME",
     "SS_XML_SCHEMACOLLECTION_SCHEMA_NAME", "SS_XML_SCHEMACOLLECTION_NAME",
 )  # fmt: skip
@@ -157,14 +161,14 @@ def _map_type_names(call: ProcedureCall) -> dict[Scalar, str]:
 
 def _get_odbc_codes(call: ProcedureCall, name: str) -> tuple[int, int | None]:
     """Return the ODBC code and the datetime subcode of a type, for the ODBC version in @odbcver."""
-    newer = MOMENTS_OF_3 if call.name.endswith("_100") else OLD_MOMENTS_OF_3
+    newer = DATE_TYPES_ODBC_3 if call.name.endswith("_100") else OLD_DATE_TYPES_ODBC_3
     if call.get_number("@odbcver") >= 3 and name in newer:
         return newer[name]
-    code, sub, *_ = TYPES.get(name, TYPES["sql_variant"])
+    code, sub, *_ = ODBC_TYPES.get(name, ODBC_TYPES["sql_variant"])
     return code, sub
 
 
-def _build_odbc_figures(call: ProcedureCall, types: dict[Scalar, str], row: Record) -> tuple[Scalar, ...]:
+def _describe_odbc_type(call: ProcedureCall, types: dict[Scalar, str], row: Record) -> tuple[Scalar, ...]:
     """Return the ODBC description of a column's type.
 
     The items are code, datetime subcode, precision, length, scale, radix, octet length of strings, and TDS
@@ -172,7 +176,7 @@ def _build_odbc_figures(call: ProcedureCall, types: dict[Scalar, str], row: Reco
     """
     name = types.get(row["user_type_id"], "")
     code, sub = _get_odbc_codes(call, name)
-    _, _, precision, length, scale, radix, _, tds = TYPES.get(name, TYPES["sql_variant"])
+    _, _, precision, length, scale, radix, _, tds = ODBC_TYPES.get(name, ODBC_TYPES["sql_variant"])
     size, octets = int(str(row["max_length"])), None
     if not precision and name in ("decimal", "numeric"):
         precision, length, scale = (
@@ -180,12 +184,12 @@ def _build_odbc_figures(call: ProcedureCall, types: dict[Scalar, str], row: Reco
             int(str(row["precision"])) + 2,
             int(str(row["scale"])),
         )
-    elif name in SCALED:
+    elif name in SCALED_TIME_TYPES:
         digits, scale = int(str(row["precision"])), int(str(row["scale"]))
         precision, length = digits, digits * 2 if length == 2 * (precision or 0) else length
     elif not precision:
         length = octets = size if size >= 0 else 2147483647
-        precision = length // 2 if name in WIDE else length
+        precision = length // 2 if name in WIDE_TYPES else length
     return code, sub, precision, length, scale, radix, octets, tds
 
 
@@ -200,7 +204,7 @@ def _show_types(call: ProcedureCall) -> None:
     wanted_type = call.get_number("@data_type")
     known_names = set(_map_type_names(call).values())
     rows: list[tuple[Scalar, ...]] = []
-    for name, (_, _, precision, _, scale, radix, prefix, _) in TYPES.items():
+    for name, (_, _, precision, _, scale, radix, prefix, _) in ODBC_TYPES.items():
         code, sub = _get_odbc_codes(call, name)
         if name not in known_names or wanted_type not in (0, code):
             continue
@@ -210,7 +214,7 @@ def _show_types(call: ProcedureCall) -> None:
         )
         suffix = "'" if prefix.endswith("'") else None
         number = radix is not None
-        size_max = precision or (38 if radix else 4000 if name in WIDE else 8000)
+        size_max = precision or (38 if radix else 4000 if name in WIDE_TYPES else 8000)
         rows.append(
             (name, code, size_max, prefix or None, suffix, declared, 1, 0, 3 if characters else 2,
              int(name == "tinyint") if number else None, int("money" in name), 0 if number else None, name,
@@ -246,7 +250,7 @@ def _list_index_keys(call: ProcedureCall) -> list[tuple[tuple[Scalar, ...], Reco
 
 def _show_procedure_columns(call: ProcedureCall) -> None:
     """Execute sp_sproc_columns: show the return value of each procedure, then its parameters."""
-    added_types = () if call.name == "sp_sproc_columns" else UDT_AND_XML
+    added_types = () if call.name == "sp_sproc_columns" else UDT_AND_XML_COLUMNS
     type_columns = (
         ("SS_TYPE_CATALOG_NAME", "SS_TYPE_SCHEMA_NAME") if call.name == "sp_sproc_columns_100" else ()
     )
@@ -269,20 +273,20 @@ def _show_procedure_columns(call: ProcedureCall) -> None:
     rows: list[tuple[Scalar, ...]] = []
     for number, (schema, name, _) in procedures.items():
         if not (
-            _is_match(call.arguments.get("@procedure_name"), name)
-            and _is_match(call.arguments.get("@procedure_owner"), schema)
+            _matches_pattern(call.arguments.get("@procedure_name"), name)
+            and _matches_pattern(call.arguments.get("@procedure_owner"), schema)
         ):
             continue
         for row in (returned, *parameters[number]):
-            if not _is_match(call.arguments.get("@column_name"), row["name"]):
+            if not _matches_pattern(call.arguments.get("@column_name"), row["name"]):
                 continue
-            code, sub, precision, length, scale, radix, octets, tds = _build_odbc_figures(call, types, row)
-            place = int(str(row["parameter_id"]))
-            column_type = 5 if not place else 2 if row["is_output"] else 1
+            code, sub, precision, length, scale, radix, octets, tds = _describe_odbc_type(call, types, row)
+            index = int(str(row["parameter_id"]))
+            column_type = 5 if not index else 2 if row["is_output"] else 1
             rows.append(
                 (_require_current_database(call), schema, f"{to_text(name)};1", row["name"], column_type, code,
-                 types.get(row["user_type_id"]), precision, length, scale, radix, int(place > 0), None, None,
-                 9 if sub else code, sub, octets, place, "YES" if place else "NO",
+                 types.get(row["user_type_id"]), precision, length, scale, radix, int(index > 0), None, None,
+                 9 if sub else code, sub, octets, index, "YES" if index else "NO",
                  *(None for _ in (*type_columns, *added_types)), tds)
             )  # fmt: skip
     call.show_rows(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[17])))))
@@ -308,7 +312,7 @@ def _show_special_columns(call: ProcedureCall) -> None:
     if best is not None and to_text(call.arguments.get("@col_type") or "R").upper() == "R":
         for name in best[1]:
             row = by_name[best[0]["object_id"], name]
-            code, _, precision, length, scale, *_ = _build_odbc_figures(call, types, row)
+            code, _, precision, length, scale, *_ = _describe_odbc_type(call, types, row)
             rows.append((0, name, code, types.get(row["user_type_id"]), precision, length, scale, 1))
     call.show_rows(names, rows)
 
@@ -327,11 +331,11 @@ def _describe_first_result(call: ProcedureCall) -> None:
         machine.change_session(error=note.number)
     if not errors:
         columns = [name for name in first_result.COLUMNS if not name.startswith("error_")]
-        columns += first_result.OF_TDS
+        columns += first_result.TDS_COLUMNS
         call.show_rows(columns, [tuple(row.get(column) for column in columns) for row in rows])
 
 
-def _describe_undeclared(call: ProcedureCall) -> None:
+def _describe_undeclared_parameters(call: ProcedureCall) -> None:
     rows = undeclared.describe_undeclared_parameters(
         call.machine, call.get_text("@tsql"), call.get_text("@params")
     )
@@ -341,7 +345,7 @@ def _describe_undeclared(call: ProcedureCall) -> None:
 
 
 PROCEDURES: Final[Procedures] = {
-    "sp_describe_undeclared_parameters": _describe_undeclared,
+    "sp_describe_undeclared_parameters": _describe_undeclared_parameters,
     **dict.fromkeys(("sp_columns", "sp_columns_90", "sp_columns_100"), _show_columns),
     **dict.fromkeys(("sp_datatype_info", "sp_datatype_info_90", "sp_datatype_info_100"), _show_types),
     **dict.fromkeys(

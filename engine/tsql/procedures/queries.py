@@ -16,17 +16,19 @@ from engine.tsql.batches.data import DeclaredVariable
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.scalars.values import to_text
 
-_TEXT: Final = resources.files("engine.tsql.procedures").joinpath("queries.sql").read_text(encoding="utf-8")
-_QUIET: Final = "quiet"
+_QUERIES_TEXT: Final = (
+    resources.files("engine.tsql.procedures").joinpath("queries.sql").read_text(encoding="utf-8")
+)
+_QUIET_WORD: Final = "quiet"
 _QUERIES: Final = {
-    name: (query.strip(), _QUIET in names.split())
-    for names, query in re.findall(r"^-- ([xs]p_.*)\n((?:(?!-- ).+\n)+)", _TEXT, re.MULTILINE)
+    name: (query.strip(), _QUIET_WORD in names.split())
+    for names, query in re.findall(r"^-- ([xs]p_.*)\n((?:(?!-- ).+\n)+)", _QUERIES_TEXT, re.MULTILINE)
     for name in names.split()
-    if name != _QUIET
+    if name != _QUIET_WORD
 }
 
 
-def show_query(call: ProcedureCall) -> None:
+def show_queries(call: ProcedureCall) -> None:
     """Show the rows of the procedure's queries. The parameters are variables in the queries.
 
     Raises their errors.
@@ -59,11 +61,11 @@ def show_query(call: ProcedureCall) -> None:
             elif names[0] not in ("error", "message"):
                 machine.add_result(names, rows, plan.kinds)
                 if (
-                    not quiet and not machine.captures
+                    not quiet and not machine.capture_target
                 ):  # INSERT … EXEC itself reports the number of inserted rows
                     machine.append_row_count(len(rows))
     finally:
         scope.variables, machine.chained = outside, chained
 
 
-PROCEDURES: Final[Procedures] = dict.fromkeys(_QUERIES, show_query)
+PROCEDURES: Final[Procedures] = dict.fromkeys(_QUERIES, show_queries)

@@ -10,7 +10,7 @@ from engine.tsql.catalog.shapes import SHAPES, TABLE_FUNCTIONS, list_columns_in
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import xpath
 
-PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
+FILTER_COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "dm_exec_sql_text": ("asked_handle",),
     "dm_exec_input_buffer": ("asked_handle", ""),
     "dm_exec_query_plan": ("asked_handle",),
@@ -28,7 +28,7 @@ PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
 An argument of NULL selects every row. An empty column name means that the argument is ignored. Functions that
 are not listed return all rows.
 """
-SIMULATED: Final = {"fn_my_permissions": (1, ("SERVER",))}
+SIMULATED_ARGUMENTS: Final = {"fn_my_permissions": (1, ("SERVER",))}
 """Table-valued function -> (index of an argument, values of this argument that are simulated)."""
 
 
@@ -40,27 +40,27 @@ def replace_applies(select: exp.Select, join: exp.Join) -> None:
     alias = lateral.alias or ""
     columns = [column.name for column in lateral.args["alias"].columns] if lateral.args.get("alias") else []
     if isinstance(inner, exp.Dot | exp.Anonymous):
-        _apply_call(join, inner, alias, outer)
+        _apply_table_function(join, inner, alias, outer)
     elif isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.Values):
         _apply_values(select, join, inner.this, alias, columns)
     elif isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.Select):
         _apply_select(select, join, inner.this, alias, columns, outer)
     elif isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.SetOperation):
-        _apply_packed(select, join, inner.this, alias, columns, outer)
+        _apply_query(select, join, inner.this, alias, columns, outer)
     else:
         raise UnsimulatedFeatureError("this form of CROSS APPLY and OUTER APPLY")
 
 
-def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None:
+def _apply_table_function(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None:
     """Replace an applied table function by a join with all its possible rows, which must equal the arguments."""
     if (
         isinstance(call, exp.Dot)
         and isinstance(call.expression, exp.Anonymous)
-        and _is_nodes(call.expression)
+        and _is_nodes_method(call.expression)
     ):
         _apply_nodes(join, call.this, call.expression, alias, outer)
         return
-    name, arguments, parts = _read_call(call)
+    name, arguments, parts = _parse_call(call)
     if name not in TABLE_FUNCTIONS and name not in PACKED_FUNCTIONS:
         raise UnsimulatedFeatureError(f"the function {'.'.join(parts)}()")
     packed = _build_packed_call(name, arguments)
@@ -70,12 +70,14 @@ def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None
         join.set("this", _pack_rows(packed, alias or name))
         join.set("side", "LEFT" if outer else None)
         join.set("on", exp.true())
-        _substitute(select, join, alias or name, _unpack_columns(alias or name, names))
+        _replace_columns(select, join, alias or name, _unpack_columns(alias or name, names))
         return
     table = _build_function_table(parts, alias or name)
     join.set("this", table)
     join.set("side", "LEFT" if outer else None)
-    join.set("on", _build_match_condition(PARAMETERS.get(name, ()), arguments, alias or name) or exp.true())
+    join.set(
+        "on", _build_match_condition(FILTER_COLUMNS.get(name, ()), arguments, alias or name) or exp.true()
+    )
 
 
 def _alias_columns(source: exp.Expr) -> tuple[str, ...]:
@@ -84,7 +86,7 @@ def _alias_columns(source: exp.Expr) -> tuple[str, ...]:
     return tuple(column.name for column in alias.columns) if isinstance(alias, exp.TableAlias) else ()
 
 
-def _read_call(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
+def _parse_call(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
     """Return the lowercase name of a called function, its arguments, and all parts of its name."""
     parts = list(call.flatten()) if isinstance(call, exp.Dot) else [call]
     last_part = parts[-1]
@@ -125,24 +127,24 @@ def _build_match_condition(
 def replace_table_call(table: exp.Table) -> None:
     """Replace `FROM function(arguments)` by the matching rows of the function's table."""
     parts: tuple[str, ...]
-    if isinstance(table.this, exp.Anonymous) and _is_nodes(table.this):
+    if isinstance(table.this, exp.Anonymous) and _is_nodes_method(table.this):
         _replace_nodes_call(table, table.this)
         return
-    name, arguments, parts = _read_call(table.this)
+    name, arguments, parts = _parse_call(table.this)
     if name not in TABLE_FUNCTIONS and name not in PACKED_FUNCTIONS:
         return
     packed = _build_packed_call(name, arguments)
     if packed is not None:
         _replace_with_packed(table, packed, _alias_columns(table) or _list_packed_columns(name, arguments))
         return
-    position, known_columns = SIMULATED.get(name, (0, ()))
+    position, known_columns = SIMULATED_ARGUMENTS.get(name, (0, ()))
     if known_columns and position < len(arguments) and arguments[position].name.upper() not in known_columns:
         raise UnsimulatedFeatureError(f"{name} of {arguments[position].name or arguments[position].sql()}")
     parts = (*(part.name for part in (table.args.get("db"),) if part is not None), *parts)
     alias = table.alias or name
     source = _build_function_table(parts, alias)
     source.set("joins", table.args.get("joins"))
-    condition = _build_match_condition(PARAMETERS.get(name, ()), arguments, alias)
+    condition = _build_match_condition(FILTER_COLUMNS.get(name, ()), arguments, alias)
     holder = table.parent
     table.replace(source)
     if condition is not None and isinstance(holder, exp.Join):
@@ -180,7 +182,7 @@ def _apply_values(
         )
         for index, name in enumerate(columns)
     }
-    _substitute(select, join, alias, uses)
+    _replace_columns(select, join, alias, uses)
     join.set(
         "this",
         exp.Subquery(this=numbers, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))),
@@ -199,7 +201,7 @@ def _apply_select(
         clause = inner.args.get("where")
         if clause is not None and outer:
             values = [exp.Case(ifs=[exp.If(this=clause.this.copy(), true=value)]) for value in values]
-        _substitute(select, join, alias, dict(zip(names, values, strict=False)))
+        _replace_columns(select, join, alias, dict(zip(names, values, strict=False)))
         join.pop()
         if inner.args.get("where") is not None and not outer:
             _add_condition(select, inner.args["where"].this)
@@ -209,10 +211,10 @@ def _apply_select(
     limit = inner.args.get("limit")
     single = limit is not None and limit.expression is not None and limit.expression.name == "1"
     if (aggregate and not grouped) or single or inner.args.get("for_") is not None:
-        if len(names) * count_nodes(inner) > COPIED_MAX:
+        if len(names) * count_nodes(inner) > COPIED_NODES_MAX:
             raise SqlError(8623)
         uses = {name: _build_single_value(inner, value) for name, value in zip(names, values, strict=False)}
-        _substitute(select, join, alias, uses)
+        _replace_columns(select, join, alias, uses)
         join.pop()
         if single and not outer:
             probe = inner.copy()
@@ -222,16 +224,16 @@ def _apply_select(
         return
     windows = inner.args.get("windows") or any(value.find(exp.Window) for value in values)
     if grouped or aggregate or limit is not None or windows:
-        _apply_packed(select, join, inner, alias, columns, outer)
+        _apply_query(select, join, inner, alias, columns, outer)
         return
     _join_inner(select, join, inner, alias, dict(zip(names, values, strict=False)), outer)
 
 
-PACKED: Final = "packed"
+PACKED_ROWS_KEY: Final = "packed"
 """Metadata key of a call of json_each, which expands a JSON list with one element per row to a table."""
 
 
-def _apply_packed(
+def _apply_query(
     select: exp.Select, join: exp.Join, inner: exp.Query, alias: str, columns: list[str], outer: bool
 ) -> None:
     """Replace any other applied query.
@@ -261,7 +263,7 @@ def _apply_packed(
     join.set("this", _pack_rows(exp.Subquery(this=packed), alias))
     join.set("side", "LEFT" if outer else None)
     join.set("on", exp.true())
-    _substitute(select, join, alias, _unpack_columns(alias, names))
+    _replace_columns(select, join, alias, _unpack_columns(alias, names))
 
 
 def _unpack_columns(alias: str, names: Sequence[str]) -> dict[str, exp.Expr]:
@@ -273,7 +275,7 @@ def _unpack_columns(alias: str, names: Sequence[str]) -> dict[str, exp.Expr]:
     }
 
 
-ROWS_OF: Final = {
+COMPUTED_FUNCTION_COLUMNS: Final = {
     "dm_os_file_exists": ("file_exists", "file_is_a_directory", "parent_directory_exists"),
     "fn_my_permissions": ("entity_name", "subentity_name", "permission_name"),
     "dm_exec_describe_first_result_set": tuple(
@@ -325,7 +327,7 @@ def _list_packed_columns(name: str, arguments: Sequence[exp.Expr]) -> tuple[str,
     """
     if name == "string_split" and (len(arguments) < 3 or arguments[2].name != "1"):
         return ("value",)
-    return ROWS_OF[name]
+    return COMPUTED_FUNCTION_COLUMNS[name]
 
 
 PACKED_FUNCTIONS: Final = frozenset(
@@ -345,7 +347,7 @@ table_function_rows calls user-defined functions (functions.py).
 
 
 def _replace_with_packed(table: exp.Table, values: exp.Expr, names: Sequence[str]) -> None:
-    select, alias = table.find_ancestor(exp.Select), table.alias or _read_call(table.this)[0]
+    select, alias = table.find_ancestor(exp.Select), table.alias or _parse_call(table.this)[0]
     assert isinstance(select, exp.Select)
     lateral = _pack_rows(values, alias)
     lateral.set("joins", table.args.get("joins"))
@@ -354,13 +356,13 @@ def _replace_with_packed(table: exp.Table, values: exp.Expr, names: Sequence[str
         "joins"
     ):
         select.set("expressions", [_build_column(alias, name) for name in names])
-    _substitute(select, exp.Join(this=lateral.copy()), alias, _unpack_columns(alias, names))
+    _replace_columns(select, exp.Join(this=lateral.copy()), alias, _unpack_columns(alias, names))
 
 
 def _pack_rows(values: exp.Expr, alias: str) -> exp.Lateral:
     table_alias = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     lateral = exp.Lateral(this=exp.Anonymous(this="json_each", expressions=[values]), alias=table_alias)
-    lateral.meta[PACKED] = True
+    lateral.meta[PACKED_ROWS_KEY] = True
     return lateral
 
 
@@ -368,7 +370,7 @@ def _build_column(table: str, name: str) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(table, quoted=True))
 
 
-def _is_nodes(call: exp.Anonymous) -> bool:
+def _is_nodes_method(call: exp.Anonymous) -> bool:
     return str(call.this).lower() == "nodes" and len(call.expressions) == 1
 
 
@@ -385,7 +387,7 @@ def _apply_nodes(join: exp.Join, xml: exp.Expr, call: exp.Anonymous, alias: str,
     join.set("this", _build_nodes_source(xml, call, alias))
     join.set("side", "LEFT" if outer else None)
     join.set("on", exp.true())
-    _substitute(select, join, alias, {names[0]: _build_column(alias, "value")})
+    _replace_columns(select, join, alias, {names[0]: _build_column(alias, "value")})
 
 
 def _replace_nodes_call(table: exp.Table, call: exp.Anonymous) -> None:
@@ -400,7 +402,7 @@ def _replace_nodes_call(table: exp.Table, call: exp.Anonymous) -> None:
     nodes = _build_nodes_source(xml, call, table.alias)
     nodes.set("joins", table.args.get("joins"))
     table.replace(nodes)
-    _substitute(
+    _replace_columns(
         select, exp.Join(this=nodes.copy()), table.alias, {names[0]: _build_column(table.alias, "value")}
     )
 
@@ -409,11 +411,11 @@ def _build_nodes_source(xml: exp.Expr, call: exp.Anonymous, alias: str) -> exp.L
     path = call.expressions[0]
     if not isinstance(path, exp.Literal):
         raise UnsimulatedFeatureError("the method nodes() of xml")
-    check_path(path.name)
+    check_xml_path(path.name)
     return _pack_rows(exp.Anonymous(this="xml_nodes", expressions=[xml.copy(), path.copy()]), alias)
 
 
-def check_path(text: str) -> None:
+def check_xml_path(text: str) -> None:
     """Raise UnsimulatedFeatureError for an XQuery path that is not simulated (xpath.py)."""
     try:
         xpath.compile_path(text)
@@ -435,7 +437,7 @@ def _join_inner(
     """
     source = inner.args["from_"].this
     inner_joins = inner.args.get("joins") or []
-    _substitute(select, join, alias, uses)
+    _replace_columns(select, join, alias, uses)
     if inner_joins:
         source = exp.Paren(this=source)
         source.this.set("joins", inner_joins)
@@ -484,7 +486,7 @@ def _add_condition(select: exp.Select, condition: exp.Expr) -> None:
     select.set("where", exp.Where(this=expression))
 
 
-def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[str, exp.Expr]) -> None:
+def _replace_columns(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[str, exp.Expr]) -> None:
     """Replace every column of the applied table in *select* by its expression in *uses*."""
     values_by_name = {name.lower(): value for name, value in uses.items()}
     sizes = {name: count_nodes(value) for name, value in values_by_name.items()}
@@ -502,7 +504,7 @@ def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[st
         if not table and column.find_ancestor(exp.Select) is not select:
             continue  # in a subquery, a column without a table prefix belongs to the subquery
         copied += sizes[column.name.lower()]
-        if copied > COPIED_MAX:  # each nested x.a = y.a + y.a doubles the size
+        if copied > COPIED_NODES_MAX:  # each nested x.a = y.a + y.a doubles the size
             raise SqlError(8623)
         replacement: exp.Expr = exp.Paren(this=value.copy())
         if column.parent is select and column.arg_key == "expressions":
@@ -526,7 +528,7 @@ def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) 
     select.set("expressions", expressions)
 
 
-COPIED_MAX: Final = 4_000
+COPIED_NODES_MAX: Final = 4_000
 """Maximum number of query nodes that APPLY and PIVOT may copy before message 8623. Assumed."""
 
 

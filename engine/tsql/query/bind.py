@@ -5,14 +5,28 @@ ORDER BY (145, 1033), derived tables (8155, 8156), and types (206, 402, 8117).
 """
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Final
 
 from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import conversions, forjson, forms, infer
-from engine.tsql.query.conversions import Kind, as_float, convert_to, is_bare_function, literal, wrap_in_call
-from engine.tsql.query.grouping_sets import REPEATED, Grouping, check_aggregates, has_aggregate, unalias
+from engine.tsql.query.conversions import (
+    Kind,
+    convert_to_float,
+    convert_to_type,
+    is_bare_function,
+    make_literal,
+    wrap_in_call,
+)
+from engine.tsql.query.grouping_sets import (
+    REPEATED_SELECT_KEY,
+    GroupingBinder,
+    check_aggregates,
+    has_aggregate,
+    remove_alias,
+)
 from engine.tsql.query.plans import (
     NO_NAMES,
     UNNAMED,
@@ -25,7 +39,15 @@ from engine.tsql.query.plans import (
     resolve_column,
 )
 from engine.tsql.query.syntax_normalization import is_json
-from engine.tsql.scalars.types import DECIMALS, MAX, NULL, SqlType, common_type, digits_of, nvarchar
+from engine.tsql.scalars.types import (
+    DECIMALS,
+    MAX_LENGTH,
+    NULL,
+    SqlType,
+    get_precision_and_scale,
+    infer_common_type,
+    make_nvarchar,
+)
 
 
 def bind_query(tree: exp.Expr, names: BindingContext = NO_NAMES) -> Columns | None:
@@ -43,7 +65,7 @@ def bind_query(tree: exp.Expr, names: BindingContext = NO_NAMES) -> Columns | No
     return columns
 
 
-class QueryBinder(Grouping):
+class QueryBinder(GroupingBinder):
     """Binder of one query."""
 
     def __init__(self, names: BindingContext) -> None:
@@ -85,7 +107,7 @@ class QueryBinder(Grouping):
         if kind is None or kind == NULL or kind.name == "float":
             return
         outer = node.parent if isinstance(node.parent, exp.Window) else node
-        wrap_in_call(outer, "convert", literal(kind), suffix=(exp.Null(), literal(source or kind)))
+        wrap_in_call(outer, "convert", make_literal(kind), suffix=(exp.Null(), make_literal(source or kind)))
 
     # -- nested queries
 
@@ -94,7 +116,7 @@ class QueryBinder(Grouping):
         while isinstance(node, exp.Subquery):
             node = node.this
         if isinstance(node, exp.Query):
-            reject_order(node)
+            reject_inner_order(node)
             return self.bind_query(node)
         if isinstance(node, exp.Expr):
             self.bind(node)
@@ -118,7 +140,7 @@ class QueryBinder(Grouping):
         while isinstance(query, exp.Subquery):
             query = query.this
         if isinstance(query, exp.Select) and len(query.expressions) == 1:
-            convert_to(query.expressions[0].unalias(), source, target)
+            convert_to_type(query.expressions[0].unalias(), source, target)
 
     # -- whole queries
 
@@ -149,7 +171,7 @@ class QueryBinder(Grouping):
         if name.lower() in self.space.ctes:
             raise SqlError(239, name)
         named = [str(column.name) for column in cte.args["alias"].columns]
-        reject_order(inner)
+        reject_inner_order(inner)
         recursive = isinstance(inner, exp.Union) and any(
             isinstance(table.this, exp.Identifier) and table.name.lower() == name.lower() and not table.db
             for table in inner.args["expression"].find_all(exp.Table)
@@ -157,20 +179,17 @@ class QueryBinder(Grouping):
         if recursive:
             if inner.args.get("distinct"):
                 raise SqlError(252, name)
-            anchor = self.bind_query(inner.this)
-            self.space.ctes[name.lower()] = _rename_columns(anchor, named)
-            _check_recursion(_rename_columns(anchor, named), self.bind_query(inner.args["expression"]), name)
-            columns = anchor
-            cte.meta[forms.RECURSIVE] = [column for column, _ in _rename_columns(anchor, named) or ()]
+            columns = self.bind_query(inner.this)
+            anchor = self.space.ctes[name.lower()] = _rename_columns(columns, named)
+            _check_recursion(anchor, self.bind_query(inner.args["expression"]), name)
+            cte.meta[forms.RECURSIVE_COLUMNS_KEY] = [column for column, _ in anchor or ()]
         else:
             columns = self.bind_query(inner)
         if columns is not None and named and len(named) != len(columns):
             raise SqlError(8158 if len(columns) > len(named) else 8159, name)
-        self.space.ctes[name.lower()] = self._check_derived_columns(
-            _rename_columns(columns, named), name, bool(named)
-        )
+        self.space.ctes[name.lower()] = self._check_derived_columns(_rename_columns(columns, named), name)
 
-    def _check_derived_columns(self, columns: Columns | None, name: str, renamed: bool) -> Columns | None:
+    def _check_derived_columns(self, columns: Columns | None, name: str) -> Columns | None:
         """Raise 8155 for a column without a name, 8156 for a duplicate name."""
         names_seen: set[str] = set()
         for number, (column, _) in enumerate(columns or (), start=1):
@@ -198,12 +217,8 @@ class QueryBinder(Grouping):
         known_lists = [columns for columns in column_lists if columns is not None]
         if len({len(columns) for columns in known_lists}) > 1:
             raise SqlError(205)
-        kinds: list[Kind] = []
-        for index in range(len(known_lists[0])):
-            kind: Kind = NULL
-            for columns in known_lists:
-                kind = common_type(kind, columns[index][1])
-            kinds.append(kind)
+        type_rows = [[kind for _, kind in columns] for columns in known_lists]
+        kinds: list[Kind] = [reduce(infer_common_type, types) for types in zip(*type_rows, strict=True)]
         _check_collations(tree, members)
         for member, columns in zip(members, known_lists, strict=True):
             _convert_projections(member, columns, kinds)
@@ -228,11 +243,8 @@ class QueryBinder(Grouping):
     def _bind_values(self, tree: exp.Expr) -> Columns | None:
         rows = []
         for row in tree.expressions:
-            cells = (
-                row.expressions
-                if isinstance(row, exp.Tuple)
-                else [row.this if isinstance(row, exp.Paren) else row]
-            )
+            value = row.this if isinstance(row, exp.Paren) else row
+            cells = row.expressions if isinstance(row, exp.Tuple) else [value]
             rows.append((cells, self.bind_all(list(cells))))
         if len({len(cells) for cells, _ in rows}) > 1:
             raise SqlError(10709)
@@ -240,10 +252,10 @@ class QueryBinder(Grouping):
         for index in range(len(rows[0][0])):
             kind: Kind = NULL
             for _, sql_types in rows:
-                kind = common_type(kind, sql_types[index])
+                kind = infer_common_type(kind, sql_types[index])
             kinds.append(kind)
             for cells, sql_types in rows:
-                convert_to(cells[index], sql_types[index], kind)
+                convert_to_type(cells[index], sql_types[index], kind)
         return tuple(("", kind) for kind in kinds)
 
     # -- SELECT
@@ -278,27 +290,26 @@ class QueryBinder(Grouping):
         columns = self._bind_projections(select)
         self._bind_order(select, columns)
         self._bind_limit(select)
-        if select.meta.get(REPEATED):
+        if select.meta.get(REPEATED_SELECT_KEY):
             del self.problems[problem_count:]
         clause = select.args.get("for_")
         if is_json(clause):
             return forjson.store_column_types(select, columns, space)
         if clause is None or clause.args.get("kind") != "XML":
             return columns
-        self._write_as_xml(select, columns)
+        self._convert_for_xml(select, columns)
         # FOR XML has one column: xml with TYPE, else text
         typed = any(str(option.this.name).upper() == "TYPE" for option in clause.expressions)
-        return (("XML_F52E2B61-18A1-11d1-B105-00805F49916B", SqlType("xml") if typed else nvarchar(MAX)),)
+        result_type = SqlType("xml") if typed else make_nvarchar(MAX_LENGTH)
+        return (("XML_F52E2B61-18A1-11d1-B105-00805F49916B", result_type),)
 
-    def _write_as_xml(self, select: exp.Select, columns: Columns | None) -> None:
+    def _convert_for_xml(self, select: exp.Select, columns: Columns | None) -> None:
         """Convert dates and floats to the form that XML uses (styles 126 and 2 of CONVERT)."""
         for projection, (_, kind) in zip(list(select.expressions), columns or (), strict=False):
             if kind is None or projection.is_star or kind.name not in XML_STYLES:
                 continue
-            style = exp.Literal.number(XML_STYLES[kind.name])
-            wrap_in_call(
-                unalias(projection), "convert", literal("varchar(40)"), suffix=(style, literal(kind))
-            )
+            suffix = (exp.Literal.number(XML_STYLES[kind.name]), make_literal(kind))
+            wrap_in_call(remove_alias(projection), "convert", make_literal("varchar(40)"), suffix=suffix)
 
     def _bind_source(self, node: exp.Expr) -> None:
         space = self.space
@@ -322,7 +333,7 @@ class QueryBinder(Grouping):
             applied = node.this.this if isinstance(node.this, exp.Subquery) else None
             columns = None
             if isinstance(applied, exp.Query | exp.Values):
-                reject_order(applied)
+                reject_inner_order(applied)
                 columns = _rename_columns(self.bind_query(applied), named)
             elif conversions.is_series(node.this):
                 columns = (((named or ["value"])[0], conversions.infer_series(self, node.this)),)
@@ -363,7 +374,7 @@ class QueryBinder(Grouping):
         if not name:
             raise SqlError(102, ")")
         inner = node if isinstance(node, exp.Values) else node.this
-        reject_order(inner)
+        reject_inner_order(inner)
         if isinstance(node, exp.Values):
             columns = self._bind_values(node)
         else:
@@ -378,9 +389,7 @@ class QueryBinder(Grouping):
                 self.space = outer
         if columns is not None and named and len(named) != len(columns):
             raise SqlError(8158 if len(columns) > len(named) else 8159, name)
-        return QuerySource(
-            name, self._check_derived_columns(_rename_columns(columns, named), name, bool(named))
-        )
+        return QuerySource(name, self._check_derived_columns(_rename_columns(columns, named), name))
 
     def _check_source_names(self, space: SelectScope) -> None:
         """Raise 1011 or 1013 for two sources with the same name."""
@@ -414,9 +423,7 @@ class QueryBinder(Grouping):
     def _bind_star(self, star: exp.Expr) -> Columns | None:
         assert self.space is not None
         table_name = self.get_name(star.args.get("table")).lower() if isinstance(star, exp.Column) else ""
-        sources = [
-            source for source in self.space.sources if not table_name or source.name.lower() == table_name
-        ]
+        sources = [source for source in self.space.sources if table_name in ("", source.name.lower())]
         if table_name and not sources:
             self.problems.append(SqlError(107, table_name))
         if any(source.columns is None for source in sources):
@@ -425,14 +432,9 @@ class QueryBinder(Grouping):
 
     def _bind_order(self, select: exp.Select, columns: Columns | None) -> None:
         order = select.args.get("order")
-        aliases = {name.lower() for name, _ in columns or ()} | {
-            str(p.alias_or_name).lower() for p in select.expressions
-        }
-        projections = (
-            [self._describe_projection(projection) for projection in select.expressions]
-            if order is not None
-            else []
-        )
+        aliases = {name.lower() for name, _ in columns or ()}
+        aliases |= {str(p.alias_or_name).lower() for p in select.expressions}
+        projections = [self._describe_projection(p) for p in select.expressions] if order is not None else []
         used_terms: set[int | str] = set()
         for ordered in order.expressions if order is not None else ():
             node = ordered.this
@@ -451,10 +453,9 @@ class QueryBinder(Grouping):
         """Return the name and the text of a result column; empty texts for a star."""
         if projection.is_star:
             return "", ""
-        value = unalias(projection)
-        return str(projection.alias_or_name).lower(), self._build_column_key(value) or value.sql(
-            dialect="tsql"
-        )
+        value = remove_alias(projection)
+        key = self._build_column_key(value) or value.sql(dialect="tsql")
+        return str(projection.alias_or_name).lower(), key
 
     def _build_column_key(self, node: exp.Expr) -> str:
         """Return the normalized name of a column with its table; "" for other nodes."""
@@ -470,10 +471,8 @@ class QueryBinder(Grouping):
     def _check_order_term(
         self, node: exp.Expr, projections: list[tuple[str, str]], seen_terms: set[int | str]
     ) -> None:
-        """Raise 169 for a repeated ORDER BY term, 209 for a name of two different result columns.
-
-        Two result columns with the same value are different terms, as in the queries of TypeORM.
-        """
+        """Raise 169 for a repeated ORDER BY term, 209 for a name of two different result columns."""
+        # Two result columns with the same value are different terms, as in the queries of TypeORM.
         starred = ("", "") in projections
         term: int | str = ""
         if isinstance(node, exp.Literal) and node.is_int and not starred:
@@ -510,7 +509,7 @@ class QueryBinder(Grouping):
             raise SqlError(1060)
         kind = self.bind(value) if isinstance(number, exp.Parameter | exp.Cast | exp.Convert) else None
         if percent:
-            as_float(value, kind)
+            convert_to_float(value, kind)
         elif kind is not None and kind.is_number and not kind.is_integer:
             raise SqlError(1060)
         elif isinstance(number, exp.Parameter) and options is None:
@@ -542,7 +541,8 @@ def _check_recursion(anchor: Columns | None, recursive_columns: Columns | None, 
     for (column, first_sql_type), (_, second) in zip(anchor or (), recursive_columns or (), strict=False):
         if first_sql_type is None or second is None or NULL in (first_sql_type, second):
             continue
-        digits = [digits_of(kind) if kind.name in DECIMALS else () for kind in (first_sql_type, second)]
+        types = (first_sql_type, second)
+        digits = [get_precision_and_scale(kind) if kind.name in DECIMALS else () for kind in types]
         if (first_sql_type.name, first_sql_type.length, digits[0]) != (second.name, second.length, digits[1]):
             raise SqlError(240, column, name)
 
@@ -560,14 +560,11 @@ def _check_unpivoted(pivot: exp.Expr, source: QuerySource) -> None:
 def _get_column_name(projection: exp.Expr) -> str:
     if isinstance(projection, exp.Alias):
         return "" if projection.alias == UNNAMED else str(projection.alias)
-    return (
-        str(projection.name)
-        if isinstance(projection, exp.Column) and not is_bare_function(projection)
-        else ""
-    )
+    has_name = isinstance(projection, exp.Column) and not is_bare_function(projection)
+    return str(projection.name) if has_name else ""
 
 
-def reject_order(node: exp.Expr) -> None:
+def reject_inner_order(node: exp.Expr) -> None:
     """Raise 1033 for an inner query with ORDER BY but without TOP, OFFSET or FOR XML."""
     if not isinstance(node, exp.Select | exp.SetOperation) or node.args.get("order") is None:
         return
@@ -597,4 +594,4 @@ def _convert_projections(member: exp.Expr, columns: Columns, kinds: Sequence[Kin
     if len(projections) != len(columns):
         return
     for projection, (_, source), target in zip(projections, columns, kinds, strict=True):
-        convert_to(unalias(projection), source, target)
+        convert_to_type(remove_alias(projection), source, target)

@@ -6,20 +6,20 @@ from typing import Final, Protocol
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.forms import KEYS
+from engine.tsql.query.forms import SORT_KEYS_KEY
 from engine.tsql.query.plans import BindingContext, Columns, SelectScope, UnsimulatedFeatureError
 from engine.tsql.scalars import returns
 from engine.tsql.scalars.types import (
     BIGINT,
     FLOAT,
     INT,
-    MAX,
+    MAX_LENGTH,
     NULL,
     SqlType,
     check_conversion,
-    common_type,
-    nvarchar,
-    varchar,
+    infer_common_type,
+    make_nvarchar,
+    make_varchar,
 )
 
 Kind = SqlType | None
@@ -59,7 +59,7 @@ class Binder(Protocol):
 Rule = Callable[[Binder, exp.Expr], Kind]
 
 
-INSERTED: Final = "made"
+INSERTED_CALL_KEY: Final = "made"
 """Metadata key of a call that was inserted, so the text of the query does not contain it."""
 
 
@@ -76,7 +76,7 @@ def _find_explicit_collation(node: exp.Expr) -> str:
     while True:
         if isinstance(node, exp.Collate):
             name = str(node.expression.name)
-            return "" if name.upper() in OWN_COLLATIONS else name
+            return "" if name.upper() in DEFAULT_COLLATIONS else name
         if isinstance(node, exp.Add) and (collation := _find_explicit_collation(node.expression)):
             return collation
         if not isinstance(node, exp.Add | exp.Paren | exp.Alias):
@@ -84,24 +84,24 @@ def _find_explicit_collation(node: exp.Expr) -> str:
         node = node.this
 
 
-OWN_COLLATIONS: Final = frozenset({"DATABASE_DEFAULT", "CATALOG_DEFAULT"})
+DEFAULT_COLLATIONS: Final = frozenset({"DATABASE_DEFAULT", "CATALOG_DEFAULT"})
 
 
 def wrap_in_call(node: exp.Expr, name: str, *before: exp.Expr, suffix: Sequence[exp.Expr] = ()) -> exp.Expr:
     """Replace *node* by the call *name*(*before*, *node*, *suffix*), and return the call."""
     call = exp.Anonymous(this=name, expressions=[])
-    call.meta[INSERTED] = True
+    call.meta[INSERTED_CALL_KEY] = True
     node.replace(call)
     call.set("expressions", [*before, node, *suffix])
     return call
 
 
-def literal(value: object) -> exp.Expr:
+def make_literal(value: object) -> exp.Expr:
     """Return a string literal."""
     return exp.Literal.string(str(value))
 
 
-def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
+def convert_to_type(node: exp.Expr, source: Kind, target: Kind) -> None:
     """Convert *node* to *target*, unless stored values of both types compare correctly. Raises 206."""
     if source is None or target is None or source in (NULL, target):
         return
@@ -112,13 +112,15 @@ def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
     ):
         return
     check_conversion(source, target, explicit=False)
-    wrap_in_call(node, "convert", literal(target), suffix=(exp.Null(), literal(source)))
+    wrap_in_call(node, "convert", make_literal(target), suffix=(exp.Null(), make_literal(source)))
 
 
-def as_float(node: exp.Expr, kind: Kind) -> None:
+def convert_to_float(node: exp.Expr, kind: Kind) -> None:
     """Convert a long decimal to float, so that it can be compared with a number in another stored form."""
     if kind is not None and kind.is_long:
-        wrap_in_call(find_replacement(node), "convert", literal("float"), suffix=(exp.Null(), literal(kind)))
+        wrap_in_call(
+            find_replacement(node), "convert", make_literal("float"), suffix=(exp.Null(), make_literal(kind))
+        )
 
 
 def convert_to_common_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
@@ -126,20 +128,20 @@ def convert_to_common_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
     kinds = [binder.bind(node) for node in nodes]
     common_kind: Kind = NULL
     for kind in kinds:
-        common_kind = common_type(common_kind, kind)
+        common_kind = infer_common_type(common_kind, kind)
     for node, kind in zip(nodes, kinds, strict=True):
-        convert_to(find_replacement(node), kind, common_kind)
+        convert_to_type(find_replacement(node), kind, common_kind)
     return common_kind
 
 
 def find_replacement(node: exp.Expr) -> exp.Expr:
     """Return the outermost inserted call around *node*, or *node* itself if no call was inserted."""
-    while isinstance(node.parent, exp.Anonymous) and node.parent.meta.get(INSERTED):
+    while isinstance(node.parent, exp.Anonymous) and node.parent.meta.get(INSERTED_CALL_KEY):
         node = node.parent
     return node
 
 
-def as_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
+def convert_to_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
     """Convert a value that is not text to text, by the rules of its type."""
     if (
         kind is not None
@@ -148,7 +150,7 @@ def as_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
         and not kind.is_integer
         and kind.name != "sql_variant"
     ):
-        wrap_in_call(node, "text", suffix=(literal(kind),))
+        wrap_in_call(node, "text", suffix=(make_literal(kind),))
 
 
 # --- types of aggregates and of functions with OVER, and checks of OVER -----------------------------------
@@ -188,7 +190,7 @@ def _infer_sum(binder: Binder, node: exp.Expr) -> Kind:
     return kind
 
 
-_ORDERED: Final = frozenset(
+_FUNCTIONS_WITH_ORDER: Final = frozenset(
     {
         "row_number", "rank", "dense_rank", "ntile", "lag", "lead", "first_value", "last_value", "percent_rank",
         "cume_dist",
@@ -197,12 +199,12 @@ _ORDERED: Final = frozenset(
 """Functions that require ORDER BY in OVER. Documented [DOC: OVER]."""
 
 
-_WINDOWED: Final = _ORDERED | {
+_WINDOW_FUNCTIONS: Final = _FUNCTIONS_WITH_ORDER | {
     "sum", "avg", "min", "max", "count", "count_big", "stdev", "stdevp", "var", "varp", "checksum_agg",
 }  # fmt: skip
 """Functions that accept OVER [DOC: OVER]."""
 
-_FRAMED: Final = frozenset({"first_value", "last_value"})
+_FUNCTIONS_WITH_FRAME: Final = frozenset({"first_value", "last_value"})
 """Functions in _ORDERED that accept ROWS or RANGE."""
 
 
@@ -221,12 +223,12 @@ def _check_window(node: exp.Expr) -> None:
         raise UnsimulatedFeatureError("OVER after this expression")
     anonymous = isinstance(function, exp.Anonymous)
     name = str(function.this) if anonymous else function.sql_name()
-    if order is None and name.lower() in _ORDERED:
+    if order is None and name.lower() in _FUNCTIONS_WITH_ORDER:
         raise SqlError(4112, name.upper())
-    if name.lower() not in _WINDOWED:
+    if name.lower() not in _WINDOW_FUNCTIONS:
         raise SqlError(4113, name.upper())
     framed = node.args.get("spec") is not None
-    if framed and name.lower() in _ORDERED - _FRAMED:
+    if framed and name.lower() in _FUNCTIONS_WITH_ORDER - _FUNCTIONS_WITH_FRAME:
         raise SqlError(10752, name.lower())
     if framed and order is None:
         raise SqlError(10756)
@@ -277,25 +279,25 @@ def _infer_deviation(binder: Binder, node: exp.Expr) -> Kind:
 
 def _infer_string_agg(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of STRING_AGG: (max) if its texts are, else 8,000 bytes [DOC: STRING_AGG]."""
-    if len(node.expressions) != 2 and KEYS not in node.meta:
+    if len(node.expressions) != 2 and SORT_KEYS_KEY not in node.meta:
         raise SqlError(174, "STRING_AGG", 2)
     kind, *_ = [binder.bind(value) for value in list(node.expressions)]
     if kind is not None and kind.family != "text":
         wrap_in_call(
             node.expressions[0],
             "convert",
-            literal("nvarchar(4000)"),
-            suffix=(exp.Null(), literal(kind)),
+            make_literal("nvarchar(4000)"),
+            suffix=(exp.Null(), make_literal(kind)),
         )
-    if kind is None or kind.length == MAX:
-        return nvarchar(MAX)
-    return varchar(8000) if kind.name in ("varchar", "char") else nvarchar(4000)
+    if kind is None or kind.length == MAX_LENGTH:
+        return make_nvarchar(MAX_LENGTH)
+    return make_varchar(8000) if kind.name in ("varchar", "char") else make_nvarchar(4000)
 
 
-_HASHED: Final = frozenset({"bit", "tinyint", "smallint", "int", "null"})
+_CHECKSUM_TYPES: Final = frozenset({"bit", "tinyint", "smallint", "int", "null"})
 
 
-def _checksum(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_checksum(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of CHECKSUM. Raises UnsimulatedFeatureError for types whose checksum is unknown.
 
     Programs use the checksum of NEWID as a random number.
@@ -304,7 +306,7 @@ def _checksum(binder: Binder, node: exp.Expr) -> Kind:
         kind = None if isinstance(argument, exp.Star) else binder.bind(argument)
         text_known = node.name.lower() == "binary_checksum" and kind and kind.name in ("char", "varchar")
         is_random = isinstance(argument, exp.Anonymous) and argument.name.lower() == "newid"
-        if kind is None or not (kind.name in _HASHED or text_known or is_random):
+        if kind is None or not (kind.name in _CHECKSUM_TYPES or text_known or is_random):
             raise UnsimulatedFeatureError(f"{node.name.upper()} of {kind or 'this value'}")
     return INT
 
@@ -316,7 +318,7 @@ def _infer_row_function(binder: Binder, node: exp.Expr) -> Kind:
         if key != "this" and isinstance(part, exp.Expr):
             sql_type = binder.bind(part)
             if key == "default":
-                convert_to(part, sql_type, kind)
+                convert_to_type(part, sql_type, kind)
     return kind
 
 
@@ -340,7 +342,7 @@ def infer_series(binder: Binder, node: exp.Expr) -> Kind:
         raise SqlError(5373)
     target: Kind = NULL
     for kind in sql_types:
-        target = common_type(target, kind)
+        target = infer_common_type(target, kind)
     return target
 
 
@@ -353,11 +355,11 @@ RULES: Final[dict[type[exp.Expr], Rule]] = {
     **dict.fromkeys((exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile), _infer_row_number),
     **dict.fromkeys((exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue), _infer_row_function),
 }
-NAMED: Final[dict[str, Rule]] = {
+RULES_BY_NAME: Final[dict[str, Rule]] = {
     "avg": _infer_average,
     **dict.fromkeys(("stdev", "stdevp", "var", "varp"), _infer_deviation),
     "string_agg": _infer_string_agg,
-    **dict.fromkeys(("checksum", "binary_checksum"), _checksum),
+    **dict.fromkeys(("checksum", "binary_checksum"), _infer_checksum),
 }
 """Aggregate or function without its own node class -> rule for its type."""
 

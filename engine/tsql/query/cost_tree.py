@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.plans import COST_MAX, NO_QUERY, Bound, CostSource, Equal, QueryCost
+from engine.tsql.query.plans import COST_MAX, NO_QUERY, ColumnBound, ColumnEquality, CostSource, QueryCost
 
 QUERIES_MAX: Final = 3_000
 """Maximum number of nested queries before message 8623. Each use of a CTE counts, because SQLite copies it.
@@ -38,8 +38,8 @@ class _CostReader:
             cost = QueryCost(
                 parts=(self.read_query(tree.this), self.read_query(tree.expression)),
                 sorts=int(bool(tree.args.get("distinct"))) + int(tree.args.get("order") is not None),
-                most=_read_row_limit(tree),
-                most_by=_read_limit_parameter(tree),
+                rows_max=_read_row_limit(tree),
+                limit_parameter=_read_limit_parameter(tree),
             )
         elif isinstance(tree, exp.Select):
             cost = self._read_select(tree)
@@ -70,35 +70,41 @@ class _CostReader:
         self._weights[query] = weight
 
     def _read_select(self, select: exp.Select) -> QueryCost:
-        listed = list(_list_sources(select))
-        source_names = [node.alias_or_name.lower() for node, _ in listed]
+        listed_sources = list(_list_sources(select))
+        source_names = [node.alias_or_name.lower() for node, _ in listed_sources]
         tables = {
-            name: self._get_table_name(node) for name, (node, _) in zip(source_names, listed, strict=True)
+            name: self._get_table_name(node)
+            for name, (node, _) in zip(source_names, listed_sources, strict=True)
         }
         clause = select.args.get("where")
         common = list(_iterate_conjuncts(clause.this if clause is not None else None))
-        for _, join in listed:
+        for _, join in listed_sources:
             if join is not None and not join.side:
                 common += _iterate_conjuncts(join.args.get("on"))
         sources = tuple(
             self._read_source(node, join, source_names[: index + 1], tables, common)
-            for index, (node, join) in enumerate(listed)
+            for index, (node, join) in enumerate(listed_sources)
         )
-        filtering = [clause, *(join.args.get("on") for _, join in listed if join is not None)]
-        showing = [
+        filter_expressions = [
+            clause,
+            *(join.args.get("on") for _, join in listed_sources if join is not None),
+        ]
+        shown_expressions = [
             value for key, value in select.args.items() if key not in ("from_", "joins", "where", "with_")
         ]
         inner: list[tuple[QueryCost, bool]] = []
         inner += (
             (self._read_packed_rows(listed_node.this), True)
-            for listed_node, _ in listed
-            if _is_packed(listed_node)
+            for listed_node, _ in listed_sources
+            if _is_json_each(listed_node)
         )
-        filters = self._count_calls(filtering, source_names, inner)
-        calls = self._count_calls(showing, source_names, inner)
+        filters = self._count_calls(filter_expressions, source_names, inner)
+        calls = self._count_calls(shown_expressions, source_names, inner)
         grouped_by = _find_grouped_sources(select, source_names)
         totals = (
-            [node for value in showing for node in _iterate_totals(value)] if grouped_by is not None else []
+            [node for value in shown_expressions for node in _iterate_aggregates(value)]
+            if grouped_by is not None
+            else []
         )
         group_calls = calls - self._count_calls(totals, source_names, []) if grouped_by is not None else 0
         grouped = select.args.get("group") is not None
@@ -113,9 +119,9 @@ class _CostReader:
             sorts=ordered
             + len([window for projection in select.expressions for window in _list_sorts(projection)]),
             one_row=not grouped and bool(sources) and _is_single_aggregate(select),
-            most=_read_row_limit(select),
-            most_by=_read_limit_parameter(select),
-            columns=_list_passed_columns(select, sources),
+            rows_max=_read_row_limit(select),
+            limit_parameter=_read_limit_parameter(select),
+            columns=_list_unchanged_columns(select, sources),
         )
 
     def _read_packed_rows(self, call: exp.Expr) -> QueryCost:
@@ -123,11 +129,11 @@ class _CostReader:
         packed = call.expressions[0]
         if isinstance(packed, exp.Subquery):
             return self.read_query(packed.this.args["from_"].this)
-        return QueryCost(parts=(NO_QUERY,) * NODES_ASSUMED, calls=1)
+        return QueryCost(parts=(NO_QUERY,) * ASSUMED_XML_NODES, calls=1)
 
     def _get_table_name(self, node: exp.Expr) -> str:
         """Return the name of a table in SQLite; "" for a query."""
-        if _is_packed(node):
+        if _is_json_each(node):
             return ""
         return node.name if isinstance(node, exp.Table) and node.name.lower() not in self._named else ""
 
@@ -141,7 +147,7 @@ class _CostReader:
     ) -> CostSource:
         outer = join is not None and bool(join.side)
         tests = list(_iterate_conjuncts(join.args.get("on"))) if outer and join is not None else common
-        equal: list[Equal] = []
+        equal: list[ColumnEquality] = []
         fixed: list[str] = []
         for test in tests:
             for column, other_expression in _iterate_equalities(test):
@@ -187,11 +193,11 @@ class _CostReader:
         return calls
 
 
-NODES_ASSUMED: Final = 20
+ASSUMED_XML_NODES: Final = 20
 """Number of nodes that a path finds in XML. Assumed."""
 
 
-def _is_packed(node: exp.Expr) -> bool:
+def _is_json_each(node: exp.Expr) -> bool:
     return isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous)
 
 
@@ -215,26 +221,26 @@ def _find_grouped_sources(select: exp.Expr, source_names: list[str]) -> tuple[in
     return tuple(source_names.index(name) for name in sorted(tables)) if tables <= set(source_names) else None
 
 
-def _iterate_totals(value: object) -> Iterator[exp.Expr]:
+def _iterate_aggregates(value: object) -> Iterator[exp.Expr]:
     """Yield the aggregates without OVER in expressions. Each of them reads every row."""
     remaining_nodes = [value]
     while remaining_nodes:
         node = remaining_nodes.pop()
         if isinstance(node, list):
             remaining_nodes += node
-        elif _is_total(node):
+        elif _is_aggregate(node):
             yield node
         elif isinstance(node, exp.Expr) and not isinstance(node, exp.Query | exp.Window):
             remaining_nodes += node.iter_expressions()
 
 
-def _is_total(node: object) -> TypeGuard[exp.Expr]:
+def _is_aggregate(node: object) -> TypeGuard[exp.Expr]:
     return isinstance(node, exp.AggFunc) or (
         isinstance(node, exp.Anonymous) and node.name.lower() in AGGREGATES
     )
 
 
-def _list_passed_columns(
+def _list_unchanged_columns(
     select: exp.Select, sources: tuple[CostSource, ...]
 ) -> tuple[tuple[str, str, str], ...]:
     """Return (name, table, column) of the result columns that are unchanged columns of a single source table."""
@@ -290,7 +296,7 @@ def _iterate_equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]
     """Yield each equality in both directions: (column, other side)."""
     if not isinstance(test, exp.EQ):
         return
-    sides = [_unwrap(test.this), _unwrap(test.expression)]
+    sides = [_unwrap_value(test.this), _unwrap_value(test.expression)]
     for column, other_expression in (sides, sides[::-1]):
         if isinstance(column, exp.Column) and not any(
             isinstance(part, exp.Query) for part in other_expression.walk()
@@ -301,11 +307,13 @@ def _iterate_equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]
 _SIGNS: Final[dict[type[exp.Expr], str]] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.Like: "like"}
 
 
-def _iterate_bounds(tests: list[exp.Expr], source: str, single_source: bool) -> Iterator[Bound]:
+def _iterate_bounds(tests: list[exp.Expr], source: str, single_source: bool) -> Iterator[ColumnBound]:
     """Yield the comparisons of columns of *source* with a number or a LIKE pattern."""
     for test in tests:
         sign = _SIGNS.get(type(test))
-        column, other_expression = (_unwrap(test.this), _unwrap(test.expression)) if sign else (None, None)
+        column, other_expression = (
+            (_unwrap_value(test.this), _unwrap_value(test.expression)) if sign else (None, None)
+        )
         if not isinstance(column, exp.Column) or not isinstance(other_expression, exp.Literal):
             continue
         if other_expression.is_string != (sign == "like"):
@@ -318,7 +326,7 @@ def _iterate_bounds(tests: list[exp.Expr], source: str, single_source: bool) -> 
             )
 
 
-def _unwrap(node: exp.Expr) -> exp.Expr:
+def _unwrap_value(node: exp.Expr) -> exp.Expr:
     while isinstance(node, exp.Paren | exp.Collate):
         node = node.this
     return node
@@ -337,7 +345,7 @@ def _is_single_aggregate(select: exp.Select) -> bool:
     """Return whether the query aggregates all rows into one."""
     for projection in select.expressions:
         for node in projection.walk(prune=lambda node: isinstance(node, exp.Query | exp.Window)):
-            if _is_total(node):
+            if _is_aggregate(node):
                 return True
     return False
 

@@ -15,11 +15,11 @@ from engine.tsql.query.bind import QueryBinder
 from engine.tsql.query.infer import parse_written_type
 from engine.tsql.query.plans import BindingContext, ColumnsOf, Deduction, UnsimulatedFeatureError
 from engine.tsql.query.translation_context import build_table_ref, get_variable_name
-from engine.tsql.scalars.types import MAX, NULL, SqlType, nvarchar, varchar
+from engine.tsql.scalars.types import MAX_LENGTH, NULL, SqlType, make_nvarchar, make_varchar
 
-_COMPARED: Final = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
-_ORDERED: Final = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.Between)
-_CALCULATED: Final = (
+_EQUALITY_NODES: Final = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
+_RANGE_NODES: Final = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.Between)
+_ARITHMETIC_NODES: Final = (
     exp.Add,
     exp.Sub,
     exp.Mul,
@@ -29,9 +29,9 @@ _CALCULATED: Final = (
     exp.BitwiseOr,
     exp.BitwiseXor,
 )
-_COUNTS: Final = (exp.Limit, exp.Offset, exp.Fetch)
-_ALTERNATIVES: Final = (exp.Coalesce, exp.Nullif)
-_TYPED: Final = (*_COMPARED, *_ORDERED, *_CALCULATED, *_ALTERNATIVES, exp.In)
+_ROW_LIMIT_NODES: Final = (exp.Limit, exp.Offset, exp.Fetch)
+_ALTERNATIVE_NODES: Final = (exp.Coalesce, exp.Nullif)
+_OPERATION_NODES: Final = (*_EQUALITY_NODES, *_RANGE_NODES, *_ARITHMETIC_NODES, *_ALTERNATIVE_NODES, exp.In)
 _CHANGES: Final = (exp.Update, exp.Delete, exp.Merge)
 _STATEMENTS: Final = (exp.Select, exp.Insert, *_CHANGES)
 _BIGINT: Final = SqlType("bigint")
@@ -64,18 +64,18 @@ def deduce_types(
     return [deducer.deduce_parameter(node) for node in parameters]
 
 
-def generalize(kind: SqlType) -> SqlType:
+def generalize_type(kind: SqlType) -> SqlType:
     """Return the type with its maximum length or precision.
 
     Parameters that are not compared for equality get this type.
     """
     match kind.name:
         case "char" | "varchar":
-            return varchar(MAX if kind.length == MAX else 8000)
+            return make_varchar(MAX_LENGTH if kind.length == MAX_LENGTH else 8000)
         case "nchar" | "nvarchar":
-            return nvarchar(MAX if kind.length == MAX else 4000)
+            return make_nvarchar(MAX_LENGTH if kind.length == MAX_LENGTH else 4000)
         case "binary" | "varbinary":
-            return SqlType("varbinary", MAX if kind.length == MAX else 8000)
+            return SqlType("varbinary", MAX_LENGTH if kind.length == MAX_LENGTH else 8000)
         case "numeric" | "decimal":
             return SqlType("numeric", precision=38, scale=19)
         case "time" | "datetime2" | "datetimeoffset":
@@ -89,7 +89,7 @@ def _get_position(node: exp.Expr) -> int:
     return position
 
 
-def _find_outermost(node: exp.Expr) -> exp.Expr:
+def _find_outermost_node(node: exp.Expr) -> exp.Expr:
     """Return the outermost of the parentheses and minus signs around the node, or the node itself."""
     while isinstance(node.parent, exp.Paren | exp.Neg):
         node = node.parent
@@ -124,9 +124,9 @@ class _Deducer:
 
     def deduce_parameter(self, node: exp.Parameter) -> Deduction:
         name, shown_name = get_variable_name(node), f"@{node.name}"
-        inner = _find_outermost(node)
+        inner = _find_outermost_node(node)
         parent = inner.parent
-        if isinstance(parent, _COUNTS):
+        if isinstance(parent, _ROW_LIMIT_NODES):
             return Deduction(name, _BIGINT)
         if isinstance(parent, exp.Cast | exp.TryCast):
             return Deduction(name, parse_written_type(parent.args["to"]))
@@ -137,9 +137,9 @@ class _Deducer:
             return Deduction(name, inserted)
         if isinstance(parent, exp.Select | exp.Alias) or _is_alias(parent):
             raise SqlError(11506, shown_name, "sql_variant", "xml")
-        if isinstance(parent, _TYPED):
+        if isinstance(parent, _OPERATION_NODES):
             kind = self.find_operand_type(node, shown_name)
-            kind = kind if isinstance(parent, (*_COMPARED, exp.In)) else generalize(kind)
+            kind = kind if isinstance(parent, (*_EQUALITY_NODES, exp.In)) else generalize_type(kind)
             assigned = _is_assignment(parent) and parent.this is inner
             return Deduction(name, kind, is_read=not assigned, is_written=assigned)
         if isinstance(parent, exp.Is):
@@ -170,8 +170,8 @@ class _Deducer:
 
     def find_other_operand(self, node: exp.Parameter) -> exp.Expr | None:
         """Return an operand of the same operation, preferably one that is not an undeclared parameter."""
-        inner = _find_outermost(node)
-        if not isinstance(inner.parent, _TYPED):
+        inner = _find_outermost_node(node)
+        if not isinstance(inner.parent, _OPERATION_NODES):
             return None
         other_operands = [
             value for value in islice(inner.parent.iter_expressions(), _OPERANDS_MAX) if value is not inner

@@ -15,16 +15,16 @@ from msgspec import Struct
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.conversions import INSERTED, Binder, find_replacement, literal
+from engine.tsql.query.conversions import INSERTED_CALL_KEY, Binder, find_replacement, make_literal
 from engine.tsql.query.plans import Columns, SelectScope, resolve_column
 from engine.tsql.query.syntax_normalization import JSON_FRAGMENTS, is_json
 from engine.tsql.scalars.json_values import JsonTemplate
-from engine.tsql.scalars.types import MAX, SqlType, nvarchar
+from engine.tsql.scalars.types import MAX_LENGTH, SqlType, make_nvarchar
 
-COLUMN: Final = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B"
+JSON_COLUMN: Final = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B"
 """Name of the result column of an outermost FOR JSON query."""
 
-KIND: Final = "json_kind"
+COLUMN_TYPE_KEY: Final = "json_kind"
 """Metadata key of a result column. The value is its type, its source, and True if it already is JSON."""
 
 _STYLES: Final = {
@@ -68,8 +68,8 @@ def store_column_types(select: exp.Select, columns: Columns | None, space: Selec
             except SqlError:
                 source_found = None  # bind.py reports the error
             source = source_found.name if source_found is not None and source_found in space.sources else ""
-        projection.meta[KIND] = (kind, source, _is_fragment(value))
-    return ((COLUMN, nvarchar(MAX)),)
+        projection.meta[COLUMN_TYPE_KEY] = (kind, source, _is_fragment(value))
+    return ((JSON_COLUMN, make_nvarchar(MAX_LENGTH)),)
 
 
 def _is_fragment(value: exp.Expr) -> bool:
@@ -105,16 +105,16 @@ def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.
     if is_unwrapped and "ROOT" in options:
         raise SqlError(13620)
     projections = list(select.expressions)
-    if any(projection.is_star or KIND not in projection.meta for projection in projections):
+    if any(projection.is_star or COLUMN_TYPE_KEY not in projection.meta for projection in projections):
         return None
     names = [_get_name(projection, unnamed) for projection in projections]
     if "" in names:
         raise SqlError(13605)
     values = [p.expression if isinstance(p, exp.EQ) else p.unalias() for p in projections]
-    column_kinds = [(p.meta[KIND][0], p.meta[KIND][2]) for p in projections]
+    column_kinds = [(p.meta[COLUMN_TYPE_KEY][0], p.meta[COLUMN_TYPE_KEY][2]) for p in projections]
     literals = [
-        _build_literal(exp.column(f"x{place}"), *literal_kind)
-        for place, literal_kind in enumerate(column_kinds)
+        _build_literal(exp.column(f"x{index}"), *literal_kind)
+        for index, literal_kind in enumerate(column_kinds)
     ]
     levels = _list_levels(projections, names) if auto else [("", list(enumerate(names)))]
     if levels is None:
@@ -125,16 +125,20 @@ def rewrite_for_json(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.
     objects = [_build_object(members, literals, nulls, nested=not auto) for _, members in levels]
     titles = _list_array_names(select, [name for name, _ in levels])
     joined_objects = exp.Anonymous(
-        this="group_concat", expressions=[_build_call("json_levels", *objects), literal(",")]
+        this="group_concat", expressions=[_build_call("json_levels", *objects), make_literal(",")]
     )
-    root = literal(options["ROOT"] or "root") if "ROOT" in options else exp.Null()
+    root = make_literal(options["ROOT"] or "root") if "ROOT" in options else exp.Null()
     rows_call = _build_call(
-        "json_rows", joined_objects, literal(json.dumps(titles)), root, exp.Literal.number(int(is_unwrapped))
+        "json_rows",
+        joined_objects,
+        make_literal(json.dumps(titles)),
+        root,
+        exp.Literal.number(int(is_unwrapped)),
     )
     rows = exp.Subquery(this=select.copy(), alias=exp.TableAlias(this=exp.to_identifier("s")))
     has_rows = exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
     return exp.Select(
-        expressions=[exp.alias_(rows_call, COLUMN, quoted=True)],
+        expressions=[exp.alias_(rows_call, JSON_COLUMN, quoted=True)],
         from_=exp.From(this=rows),
         having=exp.Having(this=has_rows),
     )
@@ -161,27 +165,29 @@ def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
     values follow alternately, or only values.
     """
     step = 2 if str(node.this).lower() == "json_object_text" else 1
-    for place, value in enumerate(list(node.expressions[1:])):
-        kind, json_kind = binder.bind(value), find_replacement(node.expressions[place + 1])
-        if place % step == step - 1:
+    for index, value in enumerate(list(node.expressions[1:])):
+        kind, json_kind = binder.bind(value), find_replacement(node.expressions[index + 1])
+        if index % step == step - 1:
             literal = _build_literal(json_kind.copy(), kind, _is_fragment(json_kind), prefix="")
-            literal.meta[INSERTED] = True
+            literal.meta[INSERTED_CALL_KEY] = True
             json_kind.replace(literal)
-    return nvarchar(MAX)
+    return make_nvarchar(MAX_LENGTH)
 
 
 def _build_literal(value: exp.Expr, kind: SqlType | None, fragment: bool, prefix: str = "t_") -> exp.Expr:
     """Return the call that converts a value to JSON: numbers without quotes, bits as words, binary as base64."""
     if kind is None or fragment:
         return _build_call(
-            "json_literal", value, literal(""), exp.Literal.number(int(fragment)), prefix=prefix
+            "json_literal", value, make_literal(""), exp.Literal.number(int(fragment)), prefix=prefix
         )
     if not (kind.is_text or kind.is_integer or kind.is_binary or kind.name in _UNCONVERTED_TYPES):
         style = exp.Literal.number(_STYLES[kind.name]) if kind.name in _STYLES else exp.Null()
-        value = _build_call("convert", literal("varchar(60)"), value, style, literal(kind), prefix=prefix)
+        value = _build_call(
+            "convert", make_literal("varchar(60)"), value, style, make_literal(kind), prefix=prefix
+        )
     # in all public output, money is a number, although the documentation says string
     kind_name = "bit" if kind.name == "bit" else "number" if kind.is_number else kind.name
-    return _build_call("json_literal", value, literal(kind_name), exp.Literal.number(0), prefix=prefix)
+    return _build_call("json_literal", value, make_literal(kind_name), exp.Literal.number(0), prefix=prefix)
 
 
 def _build_object(
@@ -212,9 +218,9 @@ def _build_object(
             current_level = inner
         current_level.append((path[-1], number))
         before = path
-    member_literals = [literals[place].copy() for place, _ in members]
+    member_literals = [literals[index].copy() for index, _ in members]
     return _build_call(
-        "json_object_of", literal(json.dumps(template)), exp.Literal.number(int(nulls)), *member_literals
+        "json_object_of", make_literal(json.dumps(template)), exp.Literal.number(int(nulls)), *member_literals
     )
 
 
@@ -228,12 +234,12 @@ def _list_levels(
     levels: dict[str, list[tuple[int, str]]] = {}
     own_names: list[str] = []
     deepest = ""
-    for place, (projection, name) in enumerate(zip(projections, names, strict=True)):
-        source = str(projection.meta[KIND][1])
+    for index, (projection, name) in enumerate(zip(projections, names, strict=True)):
+        source = str(projection.meta[COLUMN_TYPE_KEY][1])
         deepest = source if source and source not in levels else deepest
         if not source:
             own_names.append(deepest)
-        levels.setdefault(source or deepest, []).append((place, name))
+        levels.setdefault(source or deepest, []).append((index, name))
     if "" in levels and len(levels) > 1:
         first = levels.pop("")
         top = next(iter(levels))
@@ -247,9 +253,9 @@ def _list_levels(
 def _list_array_names(select: exp.Select, sources: list[str]) -> list[str]:
     """Return the names of the nested arrays in AUTO: the alias of each table, or its name in the query."""
     title_map = {
-        str(table.alias_or_name).lower(): str(table.meta[ELEMENT_NAME])
+        str(table.alias_or_name).lower(): str(table.meta[ELEMENT_NAME_KEY])
         for table in select.find_all(exp.Table)
-        if ELEMENT_NAME in table.meta
+        if ELEMENT_NAME_KEY in table.meta
     }
     return [title_map.get(source.lower(), source) for source in sources]
 
@@ -260,30 +266,30 @@ def _list_array_names(select: exp.Select, sources: list[str]) -> list[str]:
 XML_COLUMN: Final = "XML_F52E2B61-18A1-11d1-B105-00805F49916B"
 """Name of the result column of an outermost FOR XML query."""
 
-MARK: Final = "xml"
+XML_VALUE_KEY: Final = "xml"
 """Metadata key of a node whose value already is XML (TYPE) and must not be escaped again."""
 
-ELEMENT_NAME: Final = "shown"
+ELEMENT_NAME_KEY: Final = "shown"
 """Metadata key of a table. The value is the name of its elements in AUTO."""
 
-UNSIMULATED: Final = {
+UNSIMULATED_FORMS: Final = {
     "XML": "EXPLICIT, and AUTO or UNION of several tables",
     "JSON": "of a UNION, of unknown columns, and AUTO with an expression between the columns of several tables",
 }
 """Clause -> forms that are not simulated."""
 
-_CONTENT: Final = frozenset({"", "*", "text()", "node()", "data()"})
+_CONTENT_NAMES: Final = frozenset({"", "*", "text()", "node()", "data()"})
 """Column names whose value becomes the text of the row's element, without an element of its own."""
 
 
-class _Item(Struct, frozen=True):
+class _XmlColumn(Struct, frozen=True):
     """Result column: its path in the row's element, and its value as XML."""
 
     path: tuple[str, ...]
     content: exp.Expr
 
-    def strip_path_step(self) -> _Item:
-        return _Item(self.path[1:], self.content)
+    def strip_path_step(self) -> _XmlColumn:
+        return _XmlColumn(self.path[1:], self.content)
 
 
 def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select | None:
@@ -312,19 +318,19 @@ def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.S
         if select.args.get("joins") or not isinstance(select.args["from_"].this, exp.Table):
             return None
         source = select.args["from_"].this
-        tag = str(source.meta.get(ELEMENT_NAME) or source.alias_or_name)
+        tag = str(source.meta.get(ELEMENT_NAME_KEY) or source.alias_or_name)
     attributes = mode != "PATH" and not any(word.startswith("ELEMENTS") for word in options)
     if attributes and "" in names:
         raise SqlError(6809)
     _check_attributes(names)
     nil = "ELEMENTS XSINIL" in options
     items = []
-    for place, (name, value) in enumerate(zip(names, values, strict=True)):
-        column = exp.column(f"x{place}")
+    for index, (name, value) in enumerate(zip(names, values, strict=True)):
+        column = exp.column(f"x{index}")
         content = (
             _build_xml_call("xml_join", column) if _is_xml(value) else _build_xml_call("xml_escape", column)
         )
-        items.append(_Item(_split_path(f"@{name}" if attributes else name, mode == "PATH"), content))
+        items.append(_XmlColumn(_split_path(f"@{name}" if attributes else name, mode == "PATH"), content))
     order_by_values(select, names, values)
     select.set(
         "expressions", [exp.alias_(value, f"x{place}", quoted=True) for place, value in enumerate(values)]
@@ -352,7 +358,7 @@ def rewrite_for_xml(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.S
     outer = exp.Select(
         expressions=[exp.alias_(joined_rows, XML_COLUMN, quoted=True)], from_=exp.From(this=rows)
     )
-    outer.meta[MARK] = "TYPE" in options
+    outer.meta[XML_VALUE_KEY] = "TYPE" in options
     return outer
 
 
@@ -385,12 +391,12 @@ def _is_xml(value: exp.Expr) -> bool:
     inner = value.this if isinstance(value, exp.Subquery) else value
     if isinstance(inner, exp.Anonymous) and inner.name == "t_convert":
         return bool(inner.expressions[0].name == "xml")
-    return bool(isinstance(inner, exp.Expr) and inner.meta.get(MARK))
+    return bool(isinstance(inner, exp.Expr) and inner.meta.get(XML_VALUE_KEY))
 
 
 _XSI: Final = ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
 
-_MARKS: Final = re.compile(r"(comment|processing-instruction)\((.*)\)")
+_MARKUP_NAME: Final = re.compile(r"(comment|processing-instruction)\((.*)\)")
 """Pattern of column names that create a comment or a processing instruction."""
 
 
@@ -414,7 +420,7 @@ def encode_name(name: str) -> str:
 
 def _split_path(name: str, divided: bool = True) -> tuple[str, ...]:
     parts = tuple(name.split("/")) if divided else (name,)
-    return parts[:-1] if divided and parts[-1].lower() in _CONTENT else parts
+    return parts[:-1] if divided and parts[-1].lower() in _CONTENT_NAMES else parts
 
 
 def order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr]) -> None:
@@ -427,7 +433,7 @@ def order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr]
             ordered.set("this", values_by_name[column.name.lower()].copy())
 
 
-def _build_attributes(items: list[_Item]) -> exp.Expr:
+def _build_attributes(items: list[_XmlColumn]) -> exp.Expr:
     attribute_items = [item for item in items if len(item.path) == 1 and item.path[0].startswith("@")]
     parts = [
         _build_xml_call("xml_attribute", exp.Literal.string(encode_name(i.path[0][1:])), i.content)
@@ -436,7 +442,7 @@ def _build_attributes(items: list[_Item]) -> exp.Expr:
     return _build_xml_call("xml_join", *parts) if parts else exp.Null()
 
 
-def _build_content(items: list[_Item], nil: bool) -> exp.Expr:
+def _build_content(items: list[_XmlColumn], nil: bool) -> exp.Expr:
     """Return the XML content of consecutive columns.
 
     Columns whose paths begin with the same name share an element.
@@ -445,7 +451,7 @@ def _build_content(items: list[_Item], nil: bool) -> exp.Expr:
     inner = [item for item in items if not (item.path and item.path[0].startswith("@"))]
     for name, group in groupby(inner, key=lambda item: item.path[0] if item.path else ""):
         joined_items = [item.strip_path_step() if name else item for item in group]
-        mark = _MARKS.fullmatch(name)
+        mark = _MARKUP_NAME.fullmatch(name)
         if mark is not None:
             kind, mark_text = exp.Literal.string(mark[1]), exp.Literal.string(mark[2])
             parts += [_build_xml_call("xml_mark", kind, mark_text, item.content) for item in joined_items]

@@ -11,12 +11,12 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql.language.lexer import SqlSyntaxError, Token, check_brackets, make_near_error
 from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.functions import INTERNAL
+from engine.tsql.scalars.functions import INTERNAL_FUNCTIONS
 
 REPLACED_EXPRESSIONS: Final = (exp.Any, exp.All, exp.NullSafeEQ, exp.NullSafeNEQ, exp.AtTimeZone)
 """Node classes that `rewrite_quantified_comparisons` replaces before type inference."""
 
-RECURSIVE: Final = "recursive"
+RECURSIVE_COLUMNS_KEY: Final = "recursive"
 """Metadata key of a recursive CTE. The value is its columns."""
 
 
@@ -28,26 +28,26 @@ _VALUES: Final = (
 )  # fmt: skip
 
 
-_TAKES_STAR: Final = ("checksum", "binary_checksum")
+_FUNCTIONS_WITH_STAR: Final = ("checksum", "binary_checksum")
 _FOREIGN_OPERATORS: Final = frozenset({("|", "|"), ("=", "="), ("<", "<"), (">", ">"), ("*", "*")})
 """Pairs of characters that are operators only in other database products."""
 
-_FOREIGN: Final = frozenset(
+_FOREIGN_WORDS: Final = frozenset(
     {"ILIKE", "GLOB", "REGEXP", "RLIKE", "QUALIFY", "NATURAL", "SYMMETRIC", "NULLS", "RECURSIVE", "USING"}
 )
 """Words in queries of other database products, which T-SQL does not allow at these positions."""
 
-_BEFORE_NAMES: Final = frozenset({"AS", "FROM", "JOIN", "SELECT", "BY", "INTO", "UPDATE", "SET", "ON"})
+_WORDS_BEFORE_NAMES: Final = frozenset({"AS", "FROM", "JOIN", "SELECT", "BY", "INTO", "UPDATE", "SET", "ON"})
 """Words that precede a name."""
 
 _LIST_ENDS: Final = """
 FROM WHERE GROUP ORDER HAVING UNION EXCEPT INTERSECT INTO ON JOIN INNER OPTION AND OR SET VALUES THEN END ELSE WHEN BY
 SELECT
 """
-_BEHIND_LISTS: Final = frozenset(_LIST_ENDS.split())
+_WORDS_AFTER_LISTS: Final = frozenset(_LIST_ENDS.split())
 """Words that cannot follow a comma."""
 
-_TYPES: Final = frozenset(
+_FOREIGN_TYPES: Final = frozenset(
     {"BOOLEAN", "BOOL", "STRING", "BLOB", "DOUBLE", "INT64", "LONG", "NUMBER", "VARCHAR2"}
 )
 """Types that only other database products have."""
@@ -63,7 +63,7 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
     merge = tokens[0].upper == "MERGE"
     _check_joins(tokens, int(merge))
     check_brackets(tokens)
-    replaced_starts = {tokens[place].start for place in replaced}
+    replaced_starts = {tokens[index].start for index in replaced}
     for before, token, next_token in zip(tokens, tokens[1:], tokens[2:], strict=False):
         word = token.upper
         if before.kind == token.kind == "op" and (before.text, token.text) in _FOREIGN_OPERATORS:
@@ -73,10 +73,10 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
         if token.start in replaced_starts:
             continue
         used = next_token.kind in ("word", "quoted", "string", "number") or next_token.is_op("(")
-        named = before.upper in _BEFORE_NAMES or before.is_op(".", ",")
-        if word in _FOREIGN and used and not named and not merge:
+        named = before.upper in _WORDS_BEFORE_NAMES or before.is_op(".", ",")
+        if word in _FOREIGN_WORDS and used and not named and not merge:
             raise SqlSyntaxError(token.line, 102, token.text)
-        if before.is_op(",") and (token.is_op(")", ",", ";") or word in _BEHIND_LISTS):
+        if before.is_op(",") and (token.is_op(")", ",", ";") or word in _WORDS_AFTER_LISTS):
             raise make_near_error(token)
         if token.is_op(",") and (
             next_token.kind == "end" or before.is_op("(") or before.upper in ("SELECT", "BY")
@@ -96,7 +96,7 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
             raise SqlSyntaxError(next_token.line, 156, "ON")
         if word == "OR" and before.upper == "INSERT":
             raise SqlSyntaxError(token.line, 156, "OR")
-        if before.upper == "AS" and word in _TYPES and next_token.is_op(")", "("):
+        if before.upper == "AS" and word in _FOREIGN_TYPES and next_token.is_op(")", "("):
             raise SqlSyntaxError(token.line, 243, token.text)
 
 
@@ -136,9 +136,11 @@ _HINTS: Final = frozenset(
 """Table hints. Documented [DOC: table hints]."""
 
 
-_DIRTY: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
-_LOCKING: Final = frozenset({"HOLDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "TABLOCKX", "UPDLOCK", "XLOCK"})
-"""Hints that conflict with _DIRTY. Documented for isolation levels [DOC: table hints], else in public output."""
+_DIRTY_READ_HINTS: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
+_LOCKING_HINTS: Final = frozenset(
+    {"HOLDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "TABLOCKX", "UPDLOCK", "XLOCK"}
+)
+"""Hints that conflict with dirty reads. Documented for isolation levels [DOC: table hints], else in public output."""
 
 
 def _check_hints(node: exp.Expr) -> None:
@@ -162,12 +164,12 @@ def _check_hints(node: exp.Expr) -> None:
             ]
             word.replace(exp.Var(this=name))
             node.set("expressions", [*node.expressions, *named])
-    if names_given & _DIRTY and names_given & _LOCKING:
+    if names_given & _DIRTY_READ_HINTS and names_given & _LOCKING_HINTS:
         raise SqlSyntaxError(1, 1047)
     table = node.parent
     change = table.parent if table is not None else None
     if isinstance(change, exp.Update | exp.Delete | exp.Merge) and change.this is table:
-        if names_given & _DIRTY:
+        if names_given & _DIRTY_READ_HINTS:
             raise SqlSyntaxError(1, 1065)
         if names_given & {"INDEX", "FORCESEEK", "FORCESCAN"}:
             raise SqlSyntaxError(1, 1069)
@@ -176,21 +178,21 @@ def _check_hints(node: exp.Expr) -> None:
 def rewrite_index_hints(tokens: Sequence[Token]) -> dict[int, str]:
     """Return token replacements that turn `INDEX = name` into `INDEX (name)`. Raises 1018 without WITH."""
     replacements: dict[int, str] = {}
-    for place in range(2, len(tokens) - 2):
-        before, token, next_token = tokens[place - 1 : place + 2]
+    for index in range(2, len(tokens) - 2):
+        before, token, next_token = tokens[index - 1 : index + 2]
         if token.upper != "INDEX" or not next_token.is_op("=", "(") or not before.is_op("(", ","):
             continue
-        if before.is_op("(") and tokens[place - 2].upper not in ("WITH", "HINT"):
+        if before.is_op("(") and tokens[index - 2].upper not in ("WITH", "HINT"):
             raise SqlSyntaxError(token.line, 1018, token.text)
         if next_token.is_op("="):
-            single = not tokens[place + 2].is_op("(")
+            single = not tokens[index + 2].is_op("(")
             replacements |= (
-                {place + 1: "(", place + 2: f"{tokens[place + 2].text})"} if single else {place + 1: ""}
+                {index + 1: "(", index + 2: f"{tokens[index + 2].text})"} if single else {index + 1: ""}
             )
     return replacements
 
 
-RANKING: Final = (
+RANKING_FUNCTIONS: Final = (
     exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue,
 )  # fmt: skip
 """Functions that require OVER. Documented [DOC: ranking functions; analytic functions]."""
@@ -222,7 +224,7 @@ def check_query(tree: exp.Expr) -> None:
         exp.Count,
         exp.WindowSpec,
         exp.Update,
-        *RANKING,
+        *RANKING_FUNCTIONS,
     ):
         if isinstance(node, exp.Select):
             if not node.expressions and node.args.get("from_") is not None:
@@ -242,11 +244,11 @@ def check_query(tree: exp.Expr) -> None:
         elif isinstance(node, exp.TruncateTable):
             if isinstance(node.expressions[0].this, exp.Parameter):
                 raise SqlSyntaxError(1, 102, f"@{node.expressions[0].name}")
-        elif isinstance(node, RANKING):
+        elif isinstance(node, RANKING_FUNCTIONS):
             if not isinstance(node.parent, exp.Window):
                 raise SqlSyntaxError(1, 10753, node.sql_name())
         elif isinstance(node, exp.Anonymous):
-            if str(node.this).lower() in INTERNAL:
+            if str(node.this).lower() in INTERNAL_FUNCTIONS:
                 raise SqlSyntaxError(1, 195, node.this, "built-in function name")
         elif isinstance(node, exp.Boolean):
             raise SqlSyntaxError(1, 207, "TRUE" if node.this else "FALSE")
@@ -259,7 +261,7 @@ def check_query(tree: exp.Expr) -> None:
         elif isinstance(node, exp.Star):
             call = node.parent
             if isinstance(call, exp.Func | exp.Distinct) and not (
-                isinstance(call, exp.Count) or call.name.lower() in _TAKES_STAR
+                isinstance(call, exp.Count) or call.name.lower() in _FUNCTIONS_WITH_STAR
             ):
                 raise SqlSyntaxError(1, 102, "*")
         elif isinstance(node, exp.Count):
@@ -288,17 +290,9 @@ _SIGNS: Final[dict[type[exp.Expr], tuple[int, str]]] = {
     exp.In: (156, "IN"), exp.Between: (156, "BETWEEN"), exp.Is: (156, "IS"), exp.Exists: (156, "EXISTS"),
     exp.NullSafeEQ: (156, "IS"), exp.NullSafeNEQ: (156, "IS"),
 }  # fmt: skip
-_OF_VALUES: Final = (
-    exp.Cast,
-    exp.Coalesce,
-    exp.AggFunc,
-    exp.Ordered,
-    exp.Add,
-    exp.Sub,
-    exp.Mul,
-    exp.Div,
-    exp.Mod,
-)
+_VALUE_OPERATORS: Final = (
+    exp.Cast, exp.Coalesce, exp.AggFunc, exp.Ordered, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod,
+)  # fmt: skip
 """Node classes whose operands must be values."""
 
 
@@ -306,13 +300,13 @@ def check_values(tree: exp.Expr) -> None:
     """Raise SqlSyntaxError 102 or 156 for a condition where a value is required."""
     for select in tree.find_all(exp.Select):
         for projection in select.expressions:
-            _check_value(projection)
+            _check_projection(projection)
     for condition in tree.find_all(*_SIGNS):
-        if _is_misplaced(condition):
+        if _is_misplaced_condition(condition):
             raise SqlSyntaxError(1, *_SIGNS[type(condition)])
 
 
-def _is_misplaced(condition: exp.Expr) -> bool:
+def _is_misplaced_condition(condition: exp.Expr) -> bool:
     """Return whether the condition is where a value is required: an argument, an operand, or a CASE result."""
     node, holder = condition, condition.parent
     while isinstance(holder, exp.Paren):
@@ -327,10 +321,10 @@ def _is_misplaced(condition: exp.Expr) -> bool:
     if isinstance(holder, exp.Select | exp.Alias):
         return node is not condition or isinstance(condition, exp.NullSafeEQ | exp.NullSafeNEQ)
     compared = isinstance(holder, exp.EQ | exp.NEQ | exp.LT | exp.GT | exp.LTE | exp.GTE)
-    return isinstance(holder, _OF_VALUES) or (compared and not isinstance(condition, exp.EQ))
+    return isinstance(holder, _VALUE_OPERATORS) or (compared and not isinstance(condition, exp.EQ))
 
 
-def _check_value(projection: exp.Expr) -> None:
+def _check_projection(projection: exp.Expr) -> None:
     """Raise SqlSyntaxError for a condition in a select list. `name = value` is not one, but names a column."""
     value = projection.unalias()
     named = isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Parameter | exp.Literal)
@@ -425,36 +419,36 @@ _VALUE: Final = "compared value"
 # --- TOP … PERCENT, TOP … WITH TIES ------------------------------------------------------------------------
 
 
-def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool) -> None:
+def rewrite_top(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool) -> None:
     """Limit the rows by a counting subquery: *percent* of all rows, or all rows that tie with the last one."""
     if select.args.get("distinct") is not None:
         raise UnsimulatedFeatureError("SELECT DISTINCT TOP … PERCENT or WITH TIES")
-    most = limit.expression
+    row_limit = limit.expression
     if percent:
-        value = exp.Anonymous(this="t_top_percent", expressions=[_build_count(), most.copy()])
-        counted = _remove_limit(select)
-        counted.set("order", None)
-        most = exp.Subquery(
-            this=exp.Select(expressions=[value], from_=exp.From(this=_wrap_as_derived(counted)))
+        value = exp.Anonymous(this="t_top_percent", expressions=[_build_count(), row_limit.copy()])
+        counted_select = _remove_limit(select)
+        counted_select.set("order", None)
+        row_limit = exp.Subquery(
+            this=exp.Select(expressions=[value], from_=exp.From(this=_wrap_as_derived(counted_select)))
         )
     if ties:
-        ranked = _remove_limit(select)
-        if (order := ranked.args.get("order")) is None:
+        ranked_select = _remove_limit(select)
+        if (order := ranked_select.args.get("order")) is None:
             raise SqlError(1062)
-        ranked.set("order", None)
+        ranked_select.set("order", None)
         for ordered in order.expressions:
-            ordered.set("this", _resolve_order_term(ordered.this, ranked.expressions))
+            ordered.set("this", _resolve_order_term(ordered.this, ranked_select.expressions))
         rank = exp.Window(this=exp.Anonymous(this="RANK"), order=order)
-        ranked.set("expressions", [exp.alias_(rank, "place", quoted=True)])
+        ranked_select.set("expressions", [exp.alias_(rank, "place", quoted=True)])
         column = exp.column(exp.to_identifier("place", quoted=True))
-        most = exp.Subquery(
+        row_limit = exp.Subquery(
             this=exp.Select(
                 expressions=[_build_count()],
-                from_=exp.From(this=_wrap_as_derived(ranked)),
-                where=exp.Where(this=exp.LTE(this=column, expression=most.copy())),
+                from_=exp.From(this=_wrap_as_derived(ranked_select)),
+                where=exp.Where(this=exp.LTE(this=column, expression=row_limit.copy())),
             )
         )
-    select.set("limit", exp.Limit(expression=most))
+    select.set("limit", exp.Limit(expression=row_limit))
 
 
 def _build_count() -> exp.Expr:
@@ -489,7 +483,7 @@ def _resolve_order_term(node: exp.Expr, projections: Iterable[exp.Expr]) -> exp.
 
 # --- WITHIN GROUP ----------------------------------------------------------------------------------------
 
-KEYS: Final = "keys"
+SORT_KEYS_KEY: Final = "keys"
 """Metadata key of a STRING_AGG call whose additional arguments are the sort keys of WITHIN GROUP."""
 
 
@@ -505,7 +499,7 @@ def fold_within_group(tree: exp.Expr) -> None:
             direction = "desc" if ordered.args.get("desc") else "asc"
             call.append("expressions", exp.Literal.string(direction))
             call.append("expressions", ordered.this)
-        call.meta[KEYS] = True
+        call.meta[SORT_KEYS_KEY] = True
         node.replace(call)
 
 
@@ -593,7 +587,7 @@ def _may_fail(call: exp.Anonymous) -> bool:
     return call.this in ("t_div", "t_mod", "t_convert")
 
 
-def unwrap(node: exp.Expr) -> exp.Expr:
+def unwrap_value(node: exp.Expr) -> exp.Expr:
     """Return the node inside all parentheses and COLLATE."""
     while isinstance(node, exp.Collate | exp.Paren):
         node = node.this

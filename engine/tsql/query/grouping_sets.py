@@ -23,7 +23,7 @@ from engine.tsql.query.plans import (
 
 MULTIPLE_GROUPINGS: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
-REPEATED: Final = "again"
+REPEATED_SELECT_KEY: Final = "again"
 """Metadata key of a SELECT that repeats another one, so its errors are already reported."""
 
 SETS_MAX: Final = 64
@@ -31,7 +31,7 @@ SETS_MAX: Final = 64
 allows 4096.
 """
 
-_OUTSIDE: Final = ("order", "limit", "offset", "distinct", "for_", "with_", "options")
+_OUTER_CLAUSES: Final = ("order", "limit", "offset", "distinct", "for_", "with_", "options")
 """Clauses that apply to the combined result of all grouping sets."""
 
 Sets = list[list[exp.Expr]]
@@ -141,7 +141,7 @@ def _expand_grouping_sets(select: exp.Select, sets: Sets) -> exp.Select:
     if any(node.find_ancestor(exp.Select) is select for node in select.find_all(exp.Window)):
         raise UnsimulatedFeatureError("OVER together with GROUP BY of several groupings")
     names = [_get_name(projection) for projection in select.expressions]
-    values = [unalias(projection) for projection in select.expressions]
+    values = [remove_alias(projection) for projection in select.expressions]
     order = select.args.get("order")
     ordered = list(order.expressions) if order is not None else []
     hidden: list[exp.Expr] = []
@@ -153,7 +153,7 @@ def _expand_grouping_sets(select: exp.Select, sets: Sets) -> exp.Select:
             for index, name in enumerate(names)
         ]
     )
-    for key in _OUTSIDE:
+    for key in _OUTER_CLAUSES:
         outer.set(key, select.args.get(key))
         select.set(key, None)
     all_columns = {_write_canonical_text(column) for expressions in sets for column in expressions}
@@ -162,7 +162,7 @@ def _expand_grouping_sets(select: exp.Select, sets: Sets) -> exp.Select:
     ]
     union: exp.Expr = copies[0]
     for copy in copies[1:]:
-        copy.meta[REPEATED] = True
+        copy.meta[REPEATED_SELECT_KEY] = True
         union = exp.Union(this=union, expression=copy, distinct=False)
     outer.set(
         "from_", exp.From(this=exp.Subquery(this=union, alias=exp.TableAlias(this=exp.to_identifier("g"))))
@@ -171,7 +171,7 @@ def _expand_grouping_sets(select: exp.Select, sets: Sets) -> exp.Select:
 
 
 def _get_name(projection: exp.Expr) -> str:
-    if isinstance(projection, exp.EQ) and unalias(projection) is not projection:
+    if isinstance(projection, exp.EQ) and remove_alias(projection) is not projection:
         return str(projection.this.name)
     name = str(projection.alias_or_name) if isinstance(projection, exp.Alias | exp.Column) else ""
     return "" if name == UNNAMED else name
@@ -234,7 +234,7 @@ AGGREGATES: Final = frozenset(
 )
 
 
-class Grouping:
+class GroupingBinder:
     """Part of the binder that checks GROUP BY, HAVING, DISTINCT and their columns."""
 
     def __init__(self, names: BindingContext) -> None:
@@ -273,7 +273,7 @@ class Grouping:
                 return
         order = select.args.get("order")
         ordered = [term.this for term in order.expressions] if order is not None else []
-        values = [unalias(projection) for projection in select.expressions]
+        values = [remove_alias(projection) for projection in select.expressions]
         aggregates = (
             group is not None or having is not None or any(map(_has_own_aggregate, (*values, *ordered)))
         )
@@ -358,7 +358,9 @@ class Grouping:
         if order is None or select.args.get("distinct") is None:
             return
         column_names = {str(projection.alias_or_name).lower() for projection in select.expressions}
-        column_names |= {self._normalize_expression(unalias(projection)) for projection in select.expressions}
+        column_names |= {
+            self._normalize_expression(remove_alias(projection)) for projection in select.expressions
+        }
         if any(projection.is_star for projection in select.expressions):
             return
         for ordered in order.expressions:
@@ -369,7 +371,7 @@ class Grouping:
                 raise SqlError(145)
 
 
-def unalias(projection: exp.Expr) -> exp.Expr:
+def remove_alias(projection: exp.Expr) -> exp.Expr:
     """Return the expression of a result column without its alias."""
     value = projection.unalias()
     if isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Literal | exp.Parameter):

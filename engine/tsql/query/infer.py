@@ -16,34 +16,34 @@ from engine.tsql.query.conversions import (
     Binder,
     Kind,
     Rule,
-    as_float,
-    as_text,
-    convert_to,
     convert_to_common_type,
+    convert_to_float,
+    convert_to_text,
+    convert_to_type,
     is_bare_function,
-    literal,
+    make_literal,
     wrap_in_call,
 )
 from engine.tsql.query.forms import XML_METHODS
-from engine.tsql.query.plans import ROW_NUMBER, UnsimulatedFeatureError, resolve_column
+from engine.tsql.query.plans import ROW_NUMBER_KEY, UnsimulatedFeatureError, resolve_column
 from engine.tsql.scalars import returns
 from engine.tsql.scalars.types import (
     BIT,
     FLOAT,
     GUID,
     INT,
-    MAX,
+    MAX_LENGTH,
     NULL,
     SqlType,
     check_conversion,
-    check_type_text,
-    common_type,
+    check_type_size,
     infer_arithmetic_type,
+    infer_common_type,
     infer_literal_type,
+    make_nvarchar,
+    make_varchar,
     make_variant,
-    nvarchar,
-    read_type,
-    varchar,
+    parse_sql_type,
 )
 
 # --- values ----------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ from engine.tsql.scalars.types import (
 def _infer_literal(binder: Binder, node: exp.Expr) -> Kind:
     name = str(node.name)
     if node.args.get("is_string"):
-        return varchar(len(name)) if len(name) <= 8000 else varchar(MAX)
+        return make_varchar(len(name)) if len(name) <= 8000 else make_varchar(MAX_LENGTH)
     if "e" in name.lower():
         if math.isinf(float(name)):
             raise SqlError(168, name, 8)
@@ -61,7 +61,7 @@ def _infer_literal(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_national(binder: Binder, node: exp.Expr) -> Kind:
-    return nvarchar(len(node.name)) if len(node.name) <= 4000 else nvarchar(MAX)
+    return make_nvarchar(len(node.name)) if len(node.name) <= 4000 else make_nvarchar(MAX_LENGTH)
 
 
 def _infer_hex(binder: Binder, node: exp.Expr) -> Kind:
@@ -69,15 +69,13 @@ def _infer_hex(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_column(binder: Binder, node: exp.Expr) -> Kind:
-    if isinstance(node.this, exp.Star):
-        return None
     if not isinstance(node.this, exp.Identifier):
         return None
-    if node.meta.get(ROW_NUMBER):
+    if node.meta.get(ROW_NUMBER_KEY):
         return INT
     parts = [binder.get_name(node.args.get(key)) for key in ("catalog", "db", "table")]
     if is_bare_function(node):
-        return returns.RULES[node.name.lower()](())
+        return returns.RETURN_TYPE_RULES[node.name.lower()](())
     while parts and parts[0] == "":
         parts.pop(0)
     try:
@@ -94,8 +92,8 @@ def _infer_column(binder: Binder, node: exp.Expr) -> Kind:
 def _infer_parameter(binder: Binder, node: exp.Expr) -> Kind:
     inner = node.this
     if isinstance(inner, exp.Parameter):
-        name = f"@@{inner.name.lower()}"
-        return _fit_declared_type(binder, node, returns.RULES[name](()) if name in returns.RULES else None)
+        rule = returns.RETURN_TYPE_RULES.get(f"@@{inner.name.lower()}")
+        return _fit_declared_type(binder, node, rule(()) if rule is not None else None)
     return binder.variables.get(f"@{inner.name.lower()}")
 
 
@@ -141,9 +139,8 @@ def _infer_arithmetic(binder: Binder, node: exp.Expr) -> Kind:
     for part in reversed(chain):
         if isinstance(part, exp.Add):
             conversions.check_collations("add", part.this, part.expression)
-        kind = _infer_operation(
-            part, kind, binder.bind(part.args["expression"]), binder.names.settings.concat_null
-        )
+        right_kind = binder.bind(part.args["expression"])
+        kind = _infer_operation(part, kind, right_kind, binder.names.settings.concat_null)
     return kind
 
 
@@ -158,8 +155,8 @@ def _infer_operation(node: exp.Expr, left_kind: Kind, right_kind: Kind, concat_n
     node.meta["call"] = (name, sign, str(kind))
     for operand_key, sql_type in (("this", left_kind), ("expression", right_kind)):
         value = node.args[operand_key]
-        if (kind.is_moment and sql_type.is_text) or (kind.is_integer and sql_type.is_text):
-            wrap_in_call(value, "convert", literal(kind), suffix=(exp.Null(), literal(sql_type)))
+        if (kind.is_date_time and sql_type.is_text) or (kind.is_integer and sql_type.is_text):
+            wrap_in_call(value, "convert", make_literal(kind), suffix=(exp.Null(), make_literal(sql_type)))
     return kind
 
 
@@ -198,24 +195,24 @@ def _infer_comparison(binder: Binder, node: exp.Expr) -> Kind:
         return BIT
     if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
         return binder.bind_parts(node)
-    conversions.check_collations(_COMPARED.get(type(node), "equal to"), left, right)
+    conversions.check_collations(_COMPARISON_NAMES.get(type(node), "equal to"), left, right)
     a, b = binder.bind(left), binder.bind(right)
     left, right = node.this, node.args["expression"]
-    target = common_type(a, b)
+    target = infer_common_type(a, b)
     if target is not None and a is not None and b is not None:
         if target.name in ("text", "ntext", "image", "xml") and NULL not in (a, b):
-            raise SqlError(402, a.name, b.name, _COMPARED.get(type(node), "equal to"))
-        convert_to(left, a, target)
-        convert_to(right, b, target)
+            raise SqlError(402, a.name, b.name, _COMPARISON_NAMES.get(type(node), "equal to"))
+        convert_to_type(left, a, target)
+        convert_to_type(right, b, target)
     elif a is None or b is None:
-        as_float(left, a)
-        as_float(right, b)
+        convert_to_float(left, a)
+        convert_to_float(right, b)
     if not binder.names.settings.ansi_nulls and isinstance(node, exp.EQ | exp.NEQ):
         _compare_nulls_as_equal(node, a, b)
     return BIT
 
 
-_COMPARED: Final[dict[type[exp.Expr], str]] = {
+_COMPARISON_NAMES: Final[dict[type[exp.Expr], str]] = {
     exp.EQ: "equal to", exp.NEQ: "not equal to", exp.LT: "less than", exp.GT: "greater than",
     exp.LTE: "less than or equal to", exp.GTE: "greater than or equal to",
 }  # fmt: skip
@@ -238,18 +235,18 @@ def _infer_in(binder: Binder, node: exp.Expr) -> Kind:
         if columns is not None and len(columns) != 1:
             raise SqlError(116)
         other_sql_type = columns[0][1] if columns else None
-        convert_to(node.this, kind, common_type(kind, other_sql_type))
+        convert_to_type(node.this, kind, infer_common_type(kind, other_sql_type))
         if other_sql_type is not None and kind is not None:
-            binder.convert_column(query, other_sql_type, common_type(kind, other_sql_type))
+            binder.convert_column(query, other_sql_type, infer_common_type(kind, other_sql_type))
         return BIT
     conversions.check_collations("equal to", node.this, *node.expressions)
     kinds = [binder.bind(value) for value in list(node.expressions)]
     target = kind
     for other_sql_type in kinds:
-        target = common_type(target, other_sql_type)
-    convert_to(node.this, kind, target)
+        target = infer_common_type(target, other_sql_type)
+    convert_to_type(node.this, kind, target)
     for value, other_sql_type in zip(list(node.expressions), kinds, strict=True):
-        convert_to(value, other_sql_type, target)
+        convert_to_type(value, other_sql_type, target)
     return BIT
 
 
@@ -258,9 +255,9 @@ def _infer_between(binder: Binder, node: exp.Expr) -> Kind:
     kinds = [binder.bind(node.args[key]) for key in keys]
     target: Kind = NULL
     for kind in kinds:
-        target = common_type(target, kind)
+        target = infer_common_type(target, kind)
     for key, kind in zip(keys, kinds, strict=True):
-        convert_to(node.args[key], kind, target)
+        convert_to_type(node.args[key], kind, target)
     return BIT
 
 
@@ -268,19 +265,17 @@ def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
     conversions.check_collations("like", node.this, node.args["expression"])
     kinds = [binder.bind(node.args[operand_key]) for operand_key in ("this", "expression")]
     for operand, kind in zip(("this", "expression"), kinds, strict=True):
-        as_text(binder, node.args[operand], kind)
+        convert_to_text(binder, node.args[operand], kind)
     wide = any(kind is not None and kind.name in ("nchar", "nvarchar") for kind in kinds)
     pattern = node.args["expression"]
     if wide and not (isinstance(pattern, exp.Literal | exp.National) and str(pattern.name).endswith("%")):
         for operand in ("this", "expression"):  # trailing blanks of Unicode texts are significant
-            node.set(
-                operand,
-                exp.DPipe(this=exp.Paren(this=node.args[operand]), expression=exp.Literal.string(END)),
-            )
+            value = exp.Paren(this=node.args[operand])
+            node.set(operand, exp.DPipe(this=value, expression=exp.Literal.string(PATTERN_END)))
     return BIT
 
 
-END: Final = "\x01"
+PATTERN_END: Final = "\x01"
 """Character after text and pattern of LIKE that makes trailing blanks significant [DOC: LIKE]."""
 
 
@@ -291,7 +286,7 @@ def parse_written_type(node: exp.Expr) -> SqlType:
     """Return the type that CAST or CONVERT names. Raises 243 for an unknown type."""
     sql = node.sql(dialect="tsql").lower()
     try:
-        return read_type(sql)
+        return parse_sql_type(sql)
     except SqlError as problem:
         if problem.number == 2715:
             raise SqlError(243, sql.strip("[] ")) from None
@@ -299,13 +294,12 @@ def parse_written_type(node: exp.Expr) -> SqlType:
 
 
 def _infer_convert(binder: Binder, node: exp.Expr) -> Kind:
-    is_convert = isinstance(node, exp.Convert)
-    target_type, value = (
-        (node.this, node.args.get("expression")) if is_convert else (node.args["to"], node.this)
-    )
+    target_type, value = node.args.get("to"), node.this
+    if isinstance(node, exp.Convert):
+        target_type, value = node.this, node.args.get("expression")
     if not isinstance(value, exp.Expr) or not isinstance(target_type, exp.Expr):
         raise SqlError(102, ")")
-    check_type_text(target_type.sql(dialect="tsql"), "convert specification")
+    check_type_size(target_type.sql(dialect="tsql"), "convert specification")
     target = parse_written_type(target_type)
     source = binder.bind(value)
     style = node.args.get("style")
@@ -338,9 +332,9 @@ def convert_case_values(binder: Binder, nodes: list[exp.Expr]) -> None:
     kinds = [binder.bind(node) for node in nodes]
     target: Kind = NULL
     for kind in kinds:
-        target = common_type(target, kind)
+        target = infer_common_type(target, kind)
     for node, kind in zip(nodes, kinds, strict=True):
-        convert_to(node, kind, target)
+        convert_to_type(node, kind, target)
 
 
 def _infer_coalesce(binder: Binder, node: exp.Expr) -> Kind:
@@ -356,10 +350,10 @@ def _infer_nullif(binder: Binder, node: exp.Expr) -> Kind:
         raise SqlError(4151)
     first_sql_type = binder.bind(node.this)
     second = binder.bind(node.args["expression"])
-    if common_type(first_sql_type, second) == first_sql_type:
-        convert_to(node.args["expression"], second, first_sql_type)
+    if infer_common_type(first_sql_type, second) == first_sql_type:
+        convert_to_type(node.args["expression"], second, first_sql_type)
     elif first_sql_type is None or (first_sql_type.is_number and not first_sql_type.is_long):
-        as_float(node.args["expression"], second)
+        convert_to_float(node.args["expression"], second)
     return first_sql_type
 
 
@@ -372,8 +366,8 @@ DATE_PART_FIRST: Final = frozenset(
 
 def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
     name = str(node.this).lower()
-    if name in _SPECIAL:
-        return _SPECIAL[name](binder, node)
+    if name in _SPECIAL_RULES:
+        return _SPECIAL_RULES[name](binder, node)
     skip = 1 if name in DATE_PART_FIRST else 0
     arguments = list(node.expressions)
     if skip and arguments and isinstance(arguments[0], exp.Literal | exp.National | exp.Parameter):
@@ -383,56 +377,63 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
     counts = _ARGUMENT_COUNTS.get(name)
     if counts is not None and len(kinds) not in counts:
         raise SqlError(174, name, *counts) if len(counts) == 1 else SqlError(189, name, *counts)
-    rule = returns.RULES.get(name)
+    rule = returns.RETURN_TYPE_RULES.get(name)
     result = rule(kinds) if rule is not None else None
     if name == "format" and kinds and kinds[0] is not None and (kinds[0].is_text or kinds[0] == NULL):
         raise SqlError(8116, "NULL" if kinds[0] == NULL else kinds[0].name, 1, name)
-    for place in returns.TAKES_TEXT.get(name, ()):
-        kind = kinds[place] if place < len(arguments) else None
+    for index in returns.TEXT_ARGUMENTS.get(name, ()):
+        kind = kinds[index] if index < len(arguments) else None
         if kind is not None and not (name == "len" and kind.is_binary):
-            as_text(binder, node.expressions[place], kind)
+            convert_to_text(binder, node.expressions[index], kind)
     if name == "hashbytes" and any(kind and kind.name in ("nchar", "nvarchar") for kind in kinds[1:2]):
-        style_and_type = (exp.Null(), literal(nvarchar(MAX)))
-        wrap_in_call(node.expressions[1], "convert", literal("varbinary(max)"), suffix=style_and_type)
+        style_and_type = (exp.Null(), make_literal(make_nvarchar(MAX_LENGTH)))
+        wrap_in_call(node.expressions[1], "convert", make_literal("varbinary(max)"), suffix=style_and_type)
     if name == "datalength" and kinds[0] not in (None, NULL):
-        node.append("expressions", literal(kinds[0]))
+        node.append("expressions", make_literal(kinds[0]))
     if name == "sql_variant_property":
         _add_variant_type(node, kinds[0])
-    if name in _TYPED_LAST:
-        kind = kinds[0] if name in _BITS else result
+    if name in _FUNCTIONS_WITH_TYPE:
+        kind = kinds[0] if name in _BIT_FUNCTIONS else result
         if name == "date_bucket" and len(kinds) == 3:
             node.append("expressions", exp.Null())
         if name == "set_bit" and len(kinds) == 2:
             node.append("expressions", exp.Literal.number(1))
         if kind is not None:
-            node.append("expressions", literal(kind))
+            node.append("expressions", make_literal(kind))
     if name == "replicate" and result is not None:
         node.append("expressions", exp.Literal.number(result.length))
-    if name in returns.FITTED and kinds and kinds[0] is not None:
-        if kinds[0].is_moment or kinds[0] == GUID:
+    if name in returns.RANGE_CHECKED_FUNCTIONS and kinds and kinds[0] is not None:
+        if kinds[0].is_date_time or kinds[0] == GUID:
             raise SqlError(8116, kinds[0].name, 1, name)
         binder.convert(node, result, source=FLOAT if name == "power" else None)
         return result
     return _fit_declared_type(binder, node, result)
 
 
-_BITS: Final = dict.fromkeys(("left_shift", "right_shift", "get_bit"), (2,)) | {
+_BIT_FUNCTIONS: Final = dict.fromkeys(("left_shift", "right_shift", "get_bit"), (2,)) | {
     "bit_count": (1,),
     "set_bit": (2, 3),
 }
-_TYPED_LAST: Final = {
-    "dateadd": (3,), "datetrunc": (2,), "date_bucket": (3, 4), "switchoffset": (2,), "todatetimeoffset": (2,), **_BITS,
-}  # fmt: skip
+_FUNCTIONS_WITH_TYPE: Final = {
+    "dateadd": (3,),
+    "datetrunc": (2,),
+    "date_bucket": (3, 4),
+    "switchoffset": (2,),
+    "todatetimeoffset": (2,),
+    **_BIT_FUNCTIONS,
+}
 """Function that gets the type of its value as an additional last argument -> numbers of its own arguments."""
-_ARGUMENT_COUNTS: Final = {**_TYPED_LAST, "datalength": (1,), "sql_variant_property": (2,), "replicate": (2,)}
+_ARGUMENT_COUNTS: Final = {
+    **_FUNCTIONS_WITH_TYPE,
+    "datalength": (1,),
+    "sql_variant_property": (2,),
+    "replicate": (2,),
+}
 """Function that gets an additional argument here -> numbers of arguments that a query may contain."""
 
 
 def _add_variant_type(node: exp.Expr, kind: Kind) -> None:
-    """Pass the type of the value to SQL_VARIANT_PROPERTY.
-
-    Raises UnsimulatedFeatureError for a value whose own type is unknown.
-    """
+    """Pass the type of the value to SQL_VARIANT_PROPERTY. Raises UnsimulatedFeatureError for an unknown type."""
     if kind is not None and kind.name == "sql_variant":
         if kind.base is None:
             raise UnsimulatedFeatureError("the type of a value in a sql_variant")
@@ -440,7 +441,7 @@ def _add_variant_type(node: exp.Expr, kind: Kind) -> None:
     if node.expressions[1].name.lower() == "totalbytes":
         raise UnsimulatedFeatureError("SQL_VARIANT_PROPERTY of TotalBytes")
     if kind not in (None, NULL):
-        node.append("expressions", literal(kind))
+        node.append("expressions", make_literal(kind))
 
 
 def _infer_parse(binder: Binder, node: exp.Expr) -> Kind:
@@ -471,7 +472,7 @@ def _infer_extreme_argument(binder: Binder, node: exp.Expr) -> Kind:
     """Return the type of GREATEST or LEAST: the one with the highest precedence. Convert all arguments."""
     kinds = [binder.bind(value) for value in list(node.expressions)]
     for index, kind in enumerate(kinds, 1):
-        if kind is not None and kind.name in returns.UNORDERED:
+        if kind is not None and kind.name in returns.UNORDERED_TYPES:
             raise SqlError(8116, kind.name, index, str(node.this).lower())
     return convert_to_common_type(binder, list(node.expressions))
 
@@ -485,16 +486,12 @@ def _infer_isnull(binder: Binder, node: exp.Expr) -> Kind:
         return second if first_sql_type == NULL else None
     if second is not None and second not in (NULL, first_sql_type):
         check_conversion(second, first_sql_type, explicit=False)
-        wrap_in_call(
-            node.expressions[1],
-            "convert",
-            literal(first_sql_type),
-            suffix=(exp.Null(), literal(second)),
-        )
+        suffix = (exp.Null(), make_literal(second))
+        wrap_in_call(node.expressions[1], "convert", make_literal(first_sql_type), suffix=suffix)
     return first_sql_type
 
 
-_SPECIAL: Final[dict[str, Rule]] = {
+_SPECIAL_RULES: Final[dict[str, Rule]] = {
     "parse": _infer_parse,
     "try_parse": _infer_parse,
     "iif": _infer_iif,
@@ -504,7 +501,7 @@ _SPECIAL: Final[dict[str, Rule]] = {
     "least": _infer_extreme_argument,
     "json_object_text": forjson.infer_constructor,
     "json_array_text": forjson.infer_constructor,
-    **conversions.NAMED,
+    **conversions.RULES_BY_NAME,
 }
 """Function whose result type does not depend on its argument types alone -> rule for its type."""
 
@@ -519,7 +516,7 @@ def _infer_dot(binder: Binder, node: exp.Expr) -> Kind:
         binder.bind(node.this)
     if name == "value" and len(call.expressions) == 2 and call.expressions[1].is_string:
         try:
-            return _fit_declared_type(binder, node, read_type(str(call.expressions[1].name)))
+            return _fit_declared_type(binder, node, parse_sql_type(str(call.expressions[1].name)))
         except SqlError:
             return None
     if name in ("exist", "query"):
@@ -531,7 +528,7 @@ def _infer_dot(binder: Binder, node: exp.Expr) -> Kind:
 
 def _infer_collate(binder: Binder, node: exp.Expr) -> Kind:
     name = str(node.expression.name)
-    if name.upper() not in conversions.OWN_COLLATIONS and _COLLATION.fullmatch(name) is None:
+    if name.upper() not in conversions.DEFAULT_COLLATIONS and _COLLATION.fullmatch(name) is None:
         raise SqlError(448, name)
     if isinstance(node.this, exp.Add):  # sqlglot parses a + b COLLATE c as (a + b) COLLATE c
         last_collate = exp.Collate(this=node.this.expression, expression=node.expression)

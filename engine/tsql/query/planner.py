@@ -25,14 +25,14 @@ def load_planner() -> None:
     from engine.tsql.query import translate  # noqa: F401
 
 
-def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Statement:
-    """Parse the statement with the tokens *tokens* in *text*. *following*: the token after the statement.
+def parse_command(text: str, tokens: Sequence[Token], following_token: Token) -> s.Statement:
+    """Parse the statement with the tokens *tokens* in *text*. *following_token*: the token after the statement.
 
     Raises SqlSyntaxError 102 or 156.
     """
     from engine.tsql.language import parse
 
-    return parse.parse_command(text, tokens, following)
+    return parse.parse_command(text, tokens, following_token)
 
 
 def list_following_words(statement: str) -> tuple[set[str], set[str]]:
@@ -212,7 +212,7 @@ def _extract_clause(
 
 # --- errors of servers that are older than a T-SQL feature [DOC: data types; ORDER BY; OVER] --------------
 
-TYPES: Final = frozenset(
+TYPES_OF_2008: Final = frozenset(
     {"DATE", "TIME", "DATETIME2", "DATETIMEOFFSET", "HIERARCHYID", "GEOMETRY", "GEOGRAPHY"}
 )
 """Types that version 2008 introduced."""
@@ -223,23 +223,23 @@ _AGGREGATES: Final = frozenset(
 """Aggregates that accept ORDER BY in OVER since 2012. Ranking functions always accept it."""
 
 
-IF_EXISTS: Final = 2016
+IF_EXISTS_VERSION: Final = 2016
 """First version with DROP … IF EXISTS. Documented [DOC: each statement's page]."""
 
 
-IN_MEMORY: Final = 2014
-COLUMNSTORE: Final = 2012
+IN_MEMORY_VERSION: Final = 2014
+COLUMNSTORE_VERSION: Final = 2012
 """First versions with in-memory tables and procedures, and with columnstore indexes.
 
 Documented [DOC: CREATE TABLE; CREATE COLUMNSTORE INDEX].
 """
 
 
-FILTERED_INDEXES: Final = 2008
+FILTERED_INDEX_VERSION: Final = 2008
 """First version with filtered indexes. Documented [DOC: CREATE INDEX]."""
 
 
-IS_DISTINCT: Final = 2022
+IS_DISTINCT_VERSION: Final = 2022
 """First version with IS [NOT] DISTINCT FROM. Documented [DOC: IS DISTINCT FROM]."""
 
 _SYNTAX_VERSIONS: Final = {
@@ -254,7 +254,7 @@ _SYNTAX_VERSIONS: Final = {
 """Version -> pairs of adjacent words that identify its new constructs. These constructs are not simulated."""
 
 
-def find_unsimulated(tokens: Sequence[Token], version: int) -> str:
+def find_unsimulated_construct(tokens: Sequence[Token], version: int) -> str:
     """Return the first construct of *version* in a query that is not simulated; "" if there is none."""
     for first_version, pairs in _SYNTAX_VERSIONS.items():
         for before, token in pairwise(tokens if first_version <= version else ()):
@@ -269,10 +269,10 @@ def find_unsimulated(tokens: Sequence[Token], version: int) -> str:
     return ""
 
 
-APPROXIMATE: Final = 2019
+APPROX_COUNT_VERSION: Final = 2019
 """First version with APPROX_COUNT_DISTINCT. Documented [DOC: APPROX_COUNT_DISTINCT]."""
 
-_CALLS: Final = {"ISJSON": 1, "STRING_SPLIT": 2}
+_ARGUMENTS_BEFORE_2022: Final = {"ISJSON": 1, "STRING_SPLIT": 2}
 """Function that accepts an additional argument since 2022 -> number of arguments before."""
 
 
@@ -291,7 +291,10 @@ def _check_calls_before_2022(tokens: Sequence[Token]) -> None:
             if colon is not None:
                 raise make_near_error(colon)
             raise SqlSyntaxError(word.line, 195, word.text.lower(), "built-in function name")
-        elif word.upper in _CALLS and _count_arguments(tokens, index + 1) > _CALLS[word.upper]:
+        elif (
+            word.upper in _ARGUMENTS_BEFORE_2022
+            and _count_arguments(tokens, index + 1) > _ARGUMENTS_BEFORE_2022[word.upper]
+        ):
             if word.upper == "STRING_SPLIT":
                 raise SqlSyntaxError(word.line, 8144, word.text)
             raise SqlSyntaxError(word.line, 174, word.text.lower(), 1)
@@ -308,7 +311,7 @@ def _count_arguments(tokens: Sequence[Token], start: int) -> int:
     return count
 
 
-JSON: Final = 2016
+FOR_JSON_VERSION: Final = 2016
 """First version with FOR JSON. Documented [DOC: FOR clause]."""
 
 
@@ -318,9 +321,9 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
     The features include OFFSET, ORDER BY in OVER, and IIF.
     """
     dropping = tokens and tokens[0].upper == "DROP" and [t.upper for t in tokens[2:4]] == ["IF", "EXISTS"]
-    if dropping and version < IF_EXISTS:
+    if dropping and version < IF_EXISTS_VERSION:
         raise make_near_error(tokens[2])
-    for word, json in pairwise(tokens if version < JSON else ()):
+    for word, json in pairwise(tokens if version < FOR_JSON_VERSION else ()):
         if word.upper == "FOR" and json.upper == "JSON":
             raise make_near_error(json)
     for index, (word, kind) in enumerate(pairwise(tokens)):
@@ -328,10 +331,10 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
             mode = tokens[index + 2] if index + 2 < len(tokens) else kind
             if mode.upper not in ("AUTO", "PATH", "RAW", "EXPLICIT"):
                 raise make_near_error(kind if mode.kind == "end" else mode)
-    for word, zone in pairwise(tokens if version < JSON else ()):
+    for word, zone in pairwise(tokens if version < FOR_JSON_VERSION else ()):
         if word.upper == "TIME" and zone.upper == "ZONE":
             raise make_near_error(word)
-    for word, distinct in pairwise(tokens if version < IS_DISTINCT else ()):
+    for word, distinct in pairwise(tokens if version < IS_DISTINCT_VERSION else ()):
         if distinct.upper == "DISTINCT" and word.upper in ("IS", "NOT"):
             raise make_near_error(distinct)
     if tokens and tokens[0].upper == "TRUNCATE" and len(tokens) > 1 and tokens[1].upper != "TABLE":
@@ -340,9 +343,9 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
         for word, row in pairwise(tokens):
             if word.upper == "VALUES" and row.kind in ("number", "string", "variable"):
                 raise make_near_error(row)
-    if version < IS_DISTINCT:
+    if version < IS_DISTINCT_VERSION:
         _check_calls_before_2022(tokens)
-    for name, bracket in pairwise(tokens if version < APPROXIMATE else ()):
+    for name, bracket in pairwise(tokens if version < APPROX_COUNT_VERSION else ()):
         if name.upper == "APPROX_COUNT_DISTINCT" and bracket.is_op("("):
             raise SqlSyntaxError(name.line, 195, name.text, "built-in function name")
     if version >= 2012:
@@ -361,7 +364,7 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
             raise SqlSyntaxError(token.line, 155, token.text, open_brackets[-1].lower())
         if version < 2008 and token.upper == "VALUES" and index and tokens[index - 1].is_op("("):
             raise make_near_error(token)
-        if version < 2008 and token.upper in TYPES and _is_type(tokens, index):
+        if version < 2008 and token.upper in TYPES_OF_2008 and _is_type(tokens, index):
             raise SqlSyntaxError(token.line, 243, token.text)
         if before == "OFFSET" and index > 1 and token.kind in ("number", "variable"):
             raise create_offset_error(token.line, tokens[index - 1].text, tokens[index:])
@@ -369,7 +372,11 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
             raise SqlSyntaxError(token.line, 102, token.text)
         if token.upper in ("ROWS", "RANGE") and open_brackets and open_brackets[-1].endswith(" OVER"):
             raise SqlSyntaxError(token.line, 102, token.text)
-        if open_brackets and open_brackets[-1] == "IIF" and (token.is_op(*_SIGNS) or token.upper in _TESTS):
+        if (
+            open_brackets
+            and open_brackets[-1] == "IIF"
+            and (token.is_op(*_SIGNS) or token.upper in _CONDITION_OPERATORS)
+        ):
             raise make_near_error(token)
         if token.is_op("("):
             open_brackets.append(f"{closed_bracket} OVER" if before == "OVER" else before)
@@ -394,7 +401,7 @@ def create_offset_error(line: int, near_text: str, following_tokens: Sequence[To
 
 
 _SIGNS: Final = ("=", "<", ">", "<=", ">=", "<>", "!=")
-_TESTS: Final = frozenset({"IS", "LIKE", "IN", "BETWEEN", "NOT", "EXISTS"})
+_CONDITION_OPERATORS: Final = frozenset({"IS", "LIKE", "IN", "BETWEEN", "NOT", "EXISTS"})
 """Operators of conditions. Of all functions, only IIF accepts a condition as an argument."""
 
 _WINDOW_AGGREGATES: Final = frozenset(f"{name} OVER" for name in _AGGREGATES)
@@ -410,7 +417,7 @@ def _is_type(tokens: Sequence[Token], index: int) -> bool:
     return before[-1].is_op("(") and before[0].upper in ("CONVERT", "TRY_CONVERT")
 
 
-def check_one_row(tokens: Sequence[Token]) -> None:
+def check_values_rows(tokens: Sequence[Token]) -> None:
     """Raise an error for VALUES with several rows, which version 2005 does not support."""
     level, values = 0, False
     for token in tokens:

@@ -26,7 +26,7 @@ from engine.tsql.scalars.values import Scalar, format_typed_value, make_text_key
 CALL_WORK: Final = 2
 """Units of work (work.py) of one function call. Long texts cost more (scratch.py). The figure is measured."""
 
-ROWS_A_WORK: Final = 10
+ROWS_PER_WORK_UNIT: Final = 10
 """Number of rows that SQLite processes per unit of work. The figure is measured."""
 
 RECURSION_WORK: Final = 8
@@ -35,15 +35,11 @@ RECURSION_WORK: Final = 8
 COST_MAX: Final = 10**12
 """Upper limit of all costs and row counts."""
 
-
-Bound = tuple[str, str, float | str]
+ColumnBound = tuple[str, str, float | str]
 """Comparison of a column with a constant: (column; `>`, `>=`, `<` or `like`; number or pattern)."""
 
-
-Equal = tuple[str, str, str]
-"""Equality of a column with a column of another table: (column, other table, other column). The last two are
-empty if the other side is not a column of a table.
-"""
+ColumnEquality = tuple[str, str, str]
+"""Equality of two columns: (column, other table, other column). The last two are empty for another expression."""
 
 
 class CostSource(Struct, frozen=True, eq=False):
@@ -51,13 +47,13 @@ class CostSource(Struct, frozen=True, eq=False):
 
     table: str = ""
     query: QueryCost | None = None
-    equal: tuple[Equal, ...] = ()
+    equalities: tuple[ColumnEquality, ...] = ()
     """Equalities of its columns with an earlier source."""
-    fixed: tuple[str, ...] = ()
+    fixed_columns: tuple[str, ...] = ()
     """Columns that must equal a constant, a variable or a column of an outer query."""
-    bounds: tuple[Bound, ...] = ()
+    bounds: tuple[ColumnBound, ...] = ()
     """Comparisons of its columns with a number or a LIKE pattern."""
-    outer: bool = False
+    is_left_join: bool = False
     """True for LEFT JOIN, which keeps every row of the left side."""
 
 
@@ -79,9 +75,9 @@ class QueryCost(Struct, frozen=True, eq=False):
     """(subquery in an expression, True if it runs again for every row)."""
     sorts: int = 0
     one_row: bool = False
-    most: int = COST_MAX
+    rows_max: int = COST_MAX
     """Maximum number of rows if LIMIT is a number; else COST_MAX."""
-    most_by: tuple[str, bool] | None = None
+    limit_parameter: tuple[str, bool] | None = None
     """Parameter in LIMIT, and True if the length of its text is the limit; None without a parameter."""
     recursive: bool = False
     columns: tuple[tuple[str, str, str], ...] = ()
@@ -94,14 +90,14 @@ NO_QUERY: Final = QueryCost()
 """Cost model of a query without work."""
 
 
-class Sizes:
+class TableStatistics:
     """Rows of the tables of a query, for row counts and value frequencies."""
 
     def __init__(self, parameters: Mapping[str, Scalar] | None = None) -> None:
         self._parameters = parameters or {}
         self._columns: dict[str, tuple[str, ...]] = {}
         self._rows: dict[str, Sequence[Sequence[Scalar]]] = {}
-        self._commonest: dict[tuple[str, str, tuple[Bound, ...]], int] = {}
+        self._commonest: dict[tuple[str, str, tuple[ColumnBound, ...]], int] = {}
         self._counted: dict[tuple[str, str], Counter[Scalar]] = {}
 
     def add_table(self, table: str, columns: Iterable[str], rows: Sequence[Sequence[Scalar]]) -> None:
@@ -111,27 +107,27 @@ class Sizes:
 
     def find_row_limit(self, query: QueryCost) -> int:
         """Return the maximum number of rows that LIMIT allows."""
-        name, by_length = query.most_by or ("", False)
+        name, by_length = query.limit_parameter or ("", False)
         value = self._parameters.get(name)
         if by_length and isinstance(value, str):
             return len(value)
-        return value if isinstance(value, int) and value >= 0 and not by_length else query.most
+        return value if isinstance(value, int) and value >= 0 and not by_length else query.rows_max
 
     def count_rows(self, table: str) -> int:
         """Return the number of rows of a table."""
         return len(self._rows.get(table, ()))
 
-    def find_rows_within(self, table: str, bounds: Sequence[Bound]) -> list[Sequence[Scalar]]:
+    def find_rows_within(self, table: str, bounds: Sequence[ColumnBound]) -> list[Sequence[Scalar]]:
         """Return the rows of a table that satisfy all *bounds*."""
         names, rows = self._columns.get(table, ()), self._rows.get(table, ())
         tests = [(names.index(column), sign, limit) for column, sign, limit in bounds if column in names]
         return [
             row
             for row in rows
-            if all(_is_within_limit(row[place], sign, limit) for place, sign, limit in tests)
+            if all(_is_within_limit(row[index], sign, limit) for index, sign, limit in tests)
         ]
 
-    def count_commonest_value(self, table: str, column: str, bounds: tuple[Bound, ...] = ()) -> int:
+    def count_commonest_value(self, table: str, column: str, bounds: tuple[ColumnBound, ...] = ()) -> int:
         """Return the frequency of the most frequent value of a column in the rows within *bounds*.
 
         For an unknown column, return the number of these rows.
@@ -147,10 +143,13 @@ class Sizes:
 
     def count_matches(self, table: str, column: str, other_table: str, other_column: str) -> int:
         """Return the highest frequency in *column* among the values that also occur in *other_column*."""
-        own_values, theirs = self._count_values(table, column), self._count_values(other_table, other_column)
-        if own_values is None or theirs is None:
+        own_values, other_values = (
+            self._count_values(table, column),
+            self._count_values(other_table, other_column),
+        )
+        if own_values is None or other_values is None:
             return self.count_commonest_value(table, column)
-        return max((own_values[value] for value in theirs if value in own_values), default=0)
+        return max((own_values[value] for value in other_values if value in own_values), default=0)
 
     def _count_values(self, table: str, column: str) -> Counter[Scalar] | None:
         """Return the number of rows per value of a column; None if the column does not exist."""
@@ -182,7 +181,7 @@ def _is_within_limit(value: Scalar, sign: str, limit: float | str) -> bool:
     return value > limit if sign == ">" else value >= limit if sign == ">=" else value < limit
 
 
-def estimate_work(query: QueryCost, sizes: Sizes) -> int:
+def estimate_work(query: QueryCost, sizes: TableStatistics) -> int:
     """Return the estimated work of *query* with tables of these sizes.
 
     Raises 8623 for a query that is nested too deeply for Python.
@@ -193,7 +192,7 @@ def estimate_work(query: QueryCost, sizes: Sizes) -> int:
         raise SqlError(8623) from None
 
 
-def estimate_recursion_work(query: QueryCost, sizes: Sizes) -> int:
+def estimate_recursion_work(query: QueryCost, sizes: TableStatistics) -> int:
     """Return the estimated work per row of the most expensive recursive part in *query*.
 
     scratch.py counts this work for each row that is produced.
@@ -221,7 +220,7 @@ def estimate_recursion_work(query: QueryCost, sizes: Sizes) -> int:
 
 
 def _estimate_cost(
-    query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]
+    query: QueryCost, sizes: TableStatistics, cache: dict[QueryCost, tuple[int, int]]
 ) -> tuple[int, int]:
     """Return the maximum number of rows, and the work."""
     if query not in cache:
@@ -234,7 +233,7 @@ def _estimate_cost(
 
 
 def _estimate_parts_cost(
-    query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]
+    query: QueryCost, sizes: TableStatistics, cache: dict[QueryCost, tuple[int, int]]
 ) -> tuple[int, int]:
     costs = [_estimate_cost(part, sizes, cache) for part in query.parts]
     rows, work = sum(int(part[0]) for part in costs), sum(int(part[1]) for part in costs)
@@ -244,9 +243,9 @@ def _estimate_parts_cost(
 
 
 def _estimate_sources_cost(
-    query: QueryCost, sizes: Sizes, cache: dict[QueryCost, tuple[int, int]]
+    query: QueryCost, sizes: TableStatistics, cache: dict[QueryCost, tuple[int, int]]
 ) -> tuple[int, int]:
-    rows, looked_at, work = 1, 0, 0
+    rows, rows_read, work = 1, 0, 0
     sizes_there = []
     for source in query.sources:
         size = sizes.count_rows(source.table)
@@ -255,29 +254,30 @@ def _estimate_sources_cost(
             work += inner_work
         sizes_there.append(max(size, 1))
         matches = min(
-            (_count_matches(source, equality, size, sizes) for equality in source.equal), default=size
+            (_count_matches(source, equality, size, sizes) for equality in source.equalities), default=size
         )
-        looked_at += rows * matches + (size if source.equal else 0)  # SQLite indexes all rows first
+        rows_read += rows * matches + (size if source.equalities else 0)  # SQLite indexes all rows first
         matches = min(
-            (_count_commonest_value(source, column, size, sizes) for column in source.fixed), default=matches
+            (_count_commonest_value(source, column, size, sizes) for column in source.fixed_columns),
+            default=matches,
         )
         if source.bounds:
-            columns = (*(column for column, _, _ in source.equal), *source.fixed)
+            columns = (*(column for column, _, _ in source.equalities), *source.fixed_columns)
             commonests = (
                 sizes.count_commonest_value(source.table, column, source.bounds) for column in columns
             )
             matches = min(matches, *commonests, len(sizes.find_rows_within(source.table, source.bounds)))
-        rows = min(rows * max(matches, int(source.outer)), COST_MAX)
-    looked_at = max(looked_at, 1)
+        rows = min(rows * max(matches, int(source.is_left_join)), COST_MAX)
+    rows_read = max(rows_read, 1)
     if _can_stop_early(query):
         row_limit = sizes.find_row_limit(query)
-        rows, looked_at = min(rows, row_limit), min(looked_at, add_in_order(sizes_there) + row_limit)
+        rows, rows_read = min(rows, row_limit), min(rows_read, add_in_order(sizes_there) + row_limit)
     for inner, is_repeated in query.inner:
         work += _estimate_cost(inner, sizes, cache)[1] * (max(rows, 1) if is_repeated else 1)
-    work += looked_at // ROWS_A_WORK + looked_at * query.filters + rows * query.calls * CALL_WORK
+    work += rows_read // ROWS_PER_WORK_UNIT + rows_read * query.filters + rows * query.calls * CALL_WORK
     work += query.sorts * _estimate_sorting_work(rows)
     if query.grouped_by is not None:
-        rows = min(rows, math.prod(sizes_there[place] for place in query.grouped_by))
+        rows = min(rows, math.prod(sizes_there[index] for index in query.grouped_by))
     work += rows * query.group_calls * CALL_WORK
     return min(1 if query.one_row else rows, sizes.find_row_limit(query)), min(work, COST_MAX)
 
@@ -285,12 +285,12 @@ def _estimate_sources_cost(
 def _can_stop_early(query: QueryCost) -> bool:
     """Return whether the query returns every row that it reads, so that it can stop after TOP rows."""
     has_filters = query.filters or any(
-        source.equal or source.fixed or source.bounds for source in query.sources
+        source.equalities or source.fixed_columns or source.bounds for source in query.sources
     )
     return not (has_filters or query.sorts or query.one_row or query.grouped_by is not None)
 
 
-def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Sizes) -> int:
+def _count_matches(source: CostSource, equal: ColumnEquality, row_count: int, sizes: TableStatistics) -> int:
     """Return the maximum number of rows that match one row of an earlier source."""
     column, other_table, other_column = equal
     if source.query is not None or not other_table:
@@ -298,7 +298,7 @@ def _count_matches(source: CostSource, equal: Equal, row_count: int, sizes: Size
     return sizes.count_matches(source.table, column, other_table, other_column)
 
 
-def _count_commonest_value(source: CostSource, column: str, row_count: int, sizes: Sizes) -> int:
+def _count_commonest_value(source: CostSource, column: str, row_count: int, sizes: TableStatistics) -> int:
     """Return the frequency of the column's most frequent value.
 
     For a computed column, the frequency is assumed to be the square root of the number of rows.
@@ -312,23 +312,23 @@ def _count_commonest_value(source: CostSource, column: str, row_count: int, size
 
 
 def _estimate_sorting_work(rows: int) -> int:
-    return rows * rows.bit_length() // ROWS_A_WORK
+    return rows * rows.bit_length() // ROWS_PER_WORK_UNIT
 
 
 # --- plans of queries as plain data -----------------------------------------------------------------------
 
 UNNAMED: Final = "(No column name)"
-COLLATION: Final = "tsql"
+DEFAULT_COLLATION: Final = "tsql"
 """Name of the default collation in SQLite, which ignores case and trailing blanks."""
-EXACT: Final = "tsql_cs"
-CODE_POINTS: Final = "tsql_bin"
+CASE_SENSITIVE_COLLATION: Final = "tsql_cs"
+BINARY_COLLATION: Final = "tsql_bin"
 """Names of the collations in SQLite for case-sensitive (EXACT) and binary collations (CODE_POINTS)."""
 ROW_ID: Final = "_rowid_"
 """Name of SQLite's row number, in the spelling that a column is least likely to have."""
-COLLATIONS: Final = (COLLATION, EXACT, CODE_POINTS)
+COLLATIONS: Final = (DEFAULT_COLLATION, CASE_SENSITIVE_COLLATION, BINARY_COLLATION)
 
 
-LITERAL: Final = "="
+LITERAL_PREFIX: Final = "="
 """Prefix of a number literal that is passed to SQLite as a parameter."""
 
 
@@ -518,22 +518,22 @@ class ColumnBinding(Struct, frozen=True):
     space: SelectScope | None
 
 
-QUERY_NAME: Final = "written"
+QUERY_NAME_KEY: Final = "written"
 """Metadata key of a function call. The value is its name in the query."""
 
 HIDDEN: Final = "asked_handle"
 """Hidden column for an argument of a table-valued function. Queries cannot name it, results omit it."""
 
-ROW_NUMBER: Final = "row number"
+ROW_NUMBER_KEY: Final = "row number"
 """Metadata key of an inserted column that contains SQLite's row number."""
 
-UNKNOWN: Final = ColumnBinding(None, None, None)
+UNKNOWN_BINDING: Final = ColumnBinding(None, None, None)
 
 
 def resolve_column(space: SelectScope | None, qualifiers: Sequence[str], name: str) -> ColumnBinding:
     """Resolve the column *name* with its *qualifiers*. Raises 207, 209 or 4104."""
     if name.lower() in ("$action", "$rowguid", "$identity"):
-        return UNKNOWN
+        return UNKNOWN_BINDING
     if name.lower() == HIDDEN:
         raise SqlError(207, name)
     while space is not None:
@@ -594,5 +594,5 @@ def _find_unqualified_column(space: SelectScope, name: str) -> ColumnBinding | N
     if bindings:
         return bindings[0]
     if any(source.columns is None for source in space.sources):
-        return UNKNOWN
+        return UNKNOWN_BINDING
     return None

@@ -8,7 +8,7 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql.query import forms
 from engine.tsql.query.apply import (
-    COPIED_MAX,
+    COPIED_NODES_MAX,
     count_nodes,
     get_projection_name,
     list_cells,
@@ -17,7 +17,7 @@ from engine.tsql.query.apply import (
 )
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
-RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous, exp.CTE)
+RESHAPED_NODES: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous, exp.CTE)
 """Node classes that `replace_unsupported_forms` may rewrite. Trees without them need no call."""
 
 
@@ -159,7 +159,7 @@ def rewrite_values_as_selects(values: exp.Values) -> exp.Expr:
 
 # --- PIVOT as GROUP BY, UNPIVOT as UNION ALL --------------------------------------------------------------
 
-PIVOTED_MAX: Final = 250
+PIVOT_COLUMNS_MAX: Final = 250
 """Maximum number of columns in PIVOT and UNPIVOT before message 8623. Assumed."""
 
 
@@ -168,7 +168,7 @@ def find_pivoted_sources(select: exp.Select) -> list[exp.Expr]:
     source = select.args.get("from_")
     sources = [source.this] if source is not None else []
     sources += [join.this for join in select.args.get("joins") or ()]
-    return [place for place in sources if place.args.get("pivots")]
+    return [index for index in sources if index.args.get("pivots")]
 
 
 def rewrite_pivot_or_unpivot(source: exp.Expr) -> None:
@@ -209,7 +209,7 @@ def _rewrite_pivot(source: exp.Expr, pivot: exp.Expr) -> None:
     value = aggregates[0].find(exp.Column)
     if value is None:
         raise UnsimulatedFeatureError("PIVOT of COUNT(*)")
-    _check_size(source, fields[0].expressions, copies=1)
+    _check_pivot_size(source, fields[0].expressions, copies=1)
     groups = [name for name in names if name.lower() not in (key.lower(), value.name.lower())]
     expressions: list[exp.Expr] = [_create_quoted_column(name) for name in groups]
     for pivot_value in fields[0].expressions:
@@ -224,9 +224,9 @@ def _rewrite_pivot(source: exp.Expr, pivot: exp.Expr) -> None:
     _replace_source(source, pivot, expressions, groups)
 
 
-def _check_size(source: exp.Expr, names: Sequence[object], copies: int) -> None:
+def _check_pivot_size(source: exp.Expr, names: Sequence[object], copies: int) -> None:
     """Raise 8623 for too many columns, or if the copies of the source would have too many nodes."""
-    if len(names) > PIVOTED_MAX or copies * count_nodes(source.this) > COPIED_MAX:
+    if len(names) > PIVOT_COLUMNS_MAX or copies * count_nodes(source.this) > COPIED_NODES_MAX:
         raise SqlError(8623)
 
 
@@ -265,7 +265,7 @@ def _rewrite_unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
         raise UnsimulatedFeatureError("UNPIVOT of more than one column")
     names = _list_column_names(source, "UNPIVOT")
     unpivoted_names = [column.name for column in fields[0].expressions]
-    _check_size(source, unpivoted_names, copies=len(unpivoted_names))
+    _check_pivot_size(source, unpivoted_names, copies=len(unpivoted_names))
     value, key = pivot.expressions[0].name, fields[0].this.name
     remaining = [
         name
@@ -316,7 +316,7 @@ _LEVEL: Final = "recursion level"
 def count_recursion(tree: exp.Expr) -> None:
     """Make each recursive common table expression count its steps, and raise 530 beyond MAXRECURSION."""
     for cte in list(tree.find_all(exp.CTE)):
-        columns, with_clause = cte.meta.get(forms.RECURSIVE), cte.parent
+        columns, with_clause = cte.meta.get(forms.RECURSIVE_COLUMNS_KEY), cte.parent
         inner = cte.this
         if (
             not columns
@@ -398,7 +398,7 @@ def convert_insert_values(values: exp.Values) -> exp.Expr:
     return exp.Select(expressions=[exp.Star()], from_=exp.From(this=rows))
 
 
-def is_default(node: exp.Expr | None) -> bool:
+def is_default_keyword(node: exp.Expr | None) -> bool:
     """Return whether the value is the keyword DEFAULT."""
     is_keyword = isinstance(node, exp.Var) or (
         isinstance(node, exp.Column) and not node.table and not node.this.args.get("quoted")

@@ -7,23 +7,23 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import forjson, forms, grouping_sets
-from engine.tsql.query.apply import PACKED, check_path
+from engine.tsql.query.apply import PACKED_ROWS_KEY, check_xml_path
 from engine.tsql.query.bind import bind_query
 from engine.tsql.query.cost_tree import build_cost
-from engine.tsql.query.forms import evaluate_joins_first, unwrap
+from engine.tsql.query.forms import evaluate_joins_first, unwrap_value
 from engine.tsql.query.infer import DATE_PART_FIRST
 from engine.tsql.query.plans import (
-    CODE_POINTS,
-    COLLATION,
+    BINARY_COLLATION,
+    CASE_SENSITIVE_COLLATION,
     COLLATIONS,
-    EXACT,
-    LITERAL,
-    QUERY_NAME,
+    DEFAULT_COLLATION,
+    LITERAL_PREFIX,
+    QUERY_NAME_KEY,
     UNNAMED,
     BindingContext,
     UnsimulatedFeatureError,
 )
-from engine.tsql.query.reshape import RESHAPED, replace_unsupported_forms
+from engine.tsql.query.reshape import RESHAPED_NODES, replace_unsupported_forms
 from engine.tsql.query.syntax_normalization import write_sqlite
 from engine.tsql.query.translation_context import (
     RewrittenQuery,
@@ -34,50 +34,51 @@ from engine.tsql.query.translation_context import (
 from engine.tsql.scalars import xpath
 from engine.tsql.scalars.types import WHOLE_DIGITS
 
-NODES_A_STEP: Final = 2_000
+NODES_PER_STEP: Final = 2_000
 BIND_WORK: Final = 3
 NODE_WORK: Final = 1
 """Units of work (work.py) per node and pass. Binding costs BIND_WORK. The figures are measured."""
 
 
-def rewrite_steps(tree: exp.Expr, names: BindingContext) -> Generator[int, None, tuple[str, RewrittenQuery]]:
+def rewrite_in_steps(
+    tree: exp.Expr, names: BindingContext
+) -> Generator[int, None, tuple[str, RewrittenQuery]]:
     """Rewrite a query for SQLite in steps. Return its text, and its tables, variables and costs."""
     query = RewrittenQuery()
     nodes = list(tree.walk())  # the nodes are listed once, because a walk is expensive
     yield len(nodes) * BIND_WORK
     if _has_node(nodes, forms.REPLACED_EXPRESSIONS):
         forms.rewrite_quantified_comparisons(tree)
-    if _has_node(nodes, grouping_sets.MULTIPLE_GROUPINGS) or any(
-        map(grouping_sets.find_grouping_function, nodes)
-    ):
+    has_function = any(map(grouping_sets.find_grouping_function, nodes))
+    if has_function or _has_node(nodes, grouping_sets.MULTIPLE_GROUPINGS):
         tree = grouping_sets.expand_grouping_clauses(tree)
     columns = bind_query(tree, names)
     query.outputs = tuple(name for name, _ in columns or ())
     query.kinds = tuple(kind for _, kind in columns or ())
     nodes = list(tree.walk())
     yield len(nodes) * NODE_WORK
-    if _has_node(nodes, RESHAPED):
+    if _has_node(nodes, RESHAPED_NODES):
         tree = replace_unsupported_forms(tree)
         nodes = list(tree.walk())
     query.ctes = {node.alias.lower() for node in nodes if isinstance(node, exp.CTE)}
-    derives = _has_node(nodes, (exp.With, exp.Subquery))
+    has_derived_tables = _has_node(nodes, (exp.With, exp.Subquery))
     work = len(nodes) * NODE_WORK
     yield work
     for number, node in enumerate(reversed(nodes), start=1):
-        if number % NODES_A_STEP == 0:
-            yield NODES_A_STEP * NODE_WORK
-        rewrite = _REWRITE.get(type(node))
+        if number % NODES_PER_STEP == 0:
+            yield NODES_PER_STEP * NODE_WORK
+        rewrite = _REWRITE_RULES.get(type(node))
         if rewrite is None:
             continue
         new = rewrite(node, query)
         if new is not node:
-            derives = derives or isinstance(new, exp.Query)  # FOR XML adds an outer query
+            has_derived_tables |= isinstance(new, exp.Query)  # FOR XML adds an outer query
             if node is tree:
                 tree = new
             else:
                 _replace_node(node, new)
     yield work
-    if derives:
+    if has_derived_tables:
         _separate_derived_tables(tree)
     _fix_join_order(tree)
     query.cost = build_cost(tree)
@@ -86,12 +87,12 @@ def rewrite_steps(tree: exp.Expr, names: BindingContext) -> Generator[int, None,
 
 def _replace_node(node: exp.Expr, replacement: exp.Expr) -> None:
     """Replace a node in place. `node.replace` would renumber the list: one second for an IN of 2,000 values."""
-    parent, key, place = node.parent, node.arg_key, node.index
-    if parent is None or parent is replacement or key is None or place is None:
+    parent, key, index = node.parent, node.arg_key, node.index
+    if parent is None or parent is replacement or key is None or index is None:
         node.replace(replacement)
         return
-    parent.args[key][place] = replacement
-    replacement.parent, replacement.arg_key, replacement.index = parent, key, place
+    parent.args[key][index] = replacement
+    replacement.parent, replacement.arg_key, replacement.index = parent, key, index
 
 
 def _has_node(nodes: Iterable[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> bool:
@@ -108,12 +109,10 @@ def _separate_derived_tables(tree: exp.Expr) -> None:
             if not any(table.name.lower() == cte.alias.lower() for table in cte.find_all(exp.Table)):
                 cte.set("materialized", True)
     for derived in list(tree.find_all(exp.Subquery)):
-        query = derived.this
-        if not isinstance(query, exp.Select | exp.SetOperation) or isinstance(
-            derived.parent, exp.SetOperation
-        ):
+        query, parent = derived.this, derived.parent
+        if not isinstance(query, exp.Select | exp.SetOperation) or isinstance(parent, exp.SetOperation):
             continue
-        if isinstance(derived.parent, exp.From | exp.Join) and not _has_plain_columns(query):
+        if isinstance(parent, exp.From | exp.Join) and not _has_plain_columns(query):
             if query.args.get("limit") is None:
                 query.set("limit", exp.Limit(expression=exp.Literal.number(-1)))
             query.set("offset", exp.Offset(expression=exp.Literal.number(0)))
@@ -122,8 +121,7 @@ def _separate_derived_tables(tree: exp.Expr) -> None:
 def _fix_join_order(tree: exp.Expr) -> None:
     """Make SQLite join the tables in the order of the query's text.
 
-    Otherwise each SQLite version would choose its own order, and so the order of rows and of calls to our
-    functions.
+    Otherwise each SQLite version would choose its own order of tables, rows and calls to our functions.
     """
     for join in tree.find_all(exp.Join):
         if not join.side and join.kind.upper() in ("", "INNER", "CROSS"):
@@ -140,7 +138,7 @@ def _has_plain_columns(query: exp.Expr) -> bool:
 
 # --- expressions ----------------------------------------------------------------------------------------
 
-NOT_COUNTED: Final = -1
+UNCHECKED_ARITY: Final = -1
 """Placeholder for the number of arguments of a call that the grammar has already checked."""
 
 _KNOWN_UDF: Final = frozenset(
@@ -164,9 +162,8 @@ def _rewrite_call(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if name in ("percent_rank", "cume_dist") and isinstance(node.parent, exp.Window):
         query.calls.add((call_name, len(arguments)))
         return node  # SQLite supports this function
-    if (
-        name == "rand" and not arguments and not isinstance(node.parent, exp.Subquery)
-    ):  # RAND gives all rows the same number
+    # RAND gives all rows the same number
+    if name == "rand" and not arguments and not isinstance(node.parent, exp.Subquery):
         query.calls.add((call_name, 0))
         return exp.Subquery(this=exp.Select(expressions=[_build_call(name)]))
     if name in DATE_PART_FIRST and arguments and isinstance(arguments[0], exp.Column):
@@ -176,20 +173,20 @@ def _rewrite_call(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     collation = _find_other_collation(*arguments)
     if collation is None:
         call = _build_call(name, *arguments)
-        call.meta[QUERY_NAME] = call_name
+        call.meta[QUERY_NAME_KEY] = call_name
         return call
-    exact = f"{name}_exact" if name in EXACT_CALLS else name
+    exact = f"{name}_exact" if name in CASE_SENSITIVE_CALLS else name
     return exp.Collate(this=_build_call(exact, *arguments), expression=exp.var(collation))
 
 
-EXACT_CALLS: Final = frozenset({"charindex", "patindex", "replace"})
+CASE_SENSITIVE_CALLS: Final = frozenset({"charindex", "patindex", "replace"})
 """Functions that compare texts and have variants for case-sensitive collations (functions.py)."""
 
 
 def _find_other_collation(*values: exp.Expr) -> str | None:
     """Return the explicit collation in *values* that is not the default collation; None without one."""
     named = [value.expression.name for value in values if isinstance(value, exp.Collate)]
-    return next((name for name in named if name in (EXACT, CODE_POINTS)), None)
+    return next((name for name in named if name in (CASE_SENSITIVE_COLLATION, BINARY_COLLATION)), None)
 
 
 def _rewrite_like(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -215,7 +212,7 @@ def _rewrite_dot(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         return call
     if forms.XML_METHODS.get(name) == len(call.expressions):
         return _call_xml_method(name, node.this, call.expressions, query)
-    last = str(call.meta.get(QUERY_NAME, name))
+    last = str(call.meta.get(QUERY_NAME_KEY, name))
     path_text = f"{node.this.sql(dialect='tsql')}.{last}"
     mangled = f"u{len(query.functions)}_{name}"
     query.functions[mangled] = path_text
@@ -226,8 +223,8 @@ def _call_xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query:
     path = arguments[0]
     if not isinstance(path, exp.Literal) or name == "modify":
         raise UnsimulatedFeatureError(f"the method {name}() of xml")
-    check_path(xpath.VARIABLE.sub('""', path.name))
-    named = [query.get_parameter(match[1].lower()) for match in xpath.VARIABLE.finditer(path.name)]
+    check_xml_path(xpath.VARIABLE_REFERENCE.sub('""', path.name))
+    named = [query.get_parameter(match[1].lower()) for match in xpath.VARIABLE_REFERENCE.finditer(path.name)]
     xml_call = _build_call(f"xml_{name}", xml, path, *named)
     if name != "value":
         return xml_call
@@ -264,7 +261,7 @@ def _rewrite_literal(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     name = node.name
     if node.args.get("is_string") or (name.isdigit() and len(name) <= WHOLE_DIGITS):
         return node
-    return query.get_parameter(LITERAL + node.name)
+    return query.get_parameter(LITERAL_PREFIX + node.name)
 
 
 def _rewrite_unary(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -272,32 +269,27 @@ def _rewrite_unary(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     return node if typed is None else _build_call(typed[0], exp.Literal.string(typed[2]), node.this)
 
 
-def _flatten_call(
-    name: str, left_operand: exp.Expr, right_operand: exp.Expr, kind: exp.Expr | None = None
-) -> exp.Expr:
+def _flatten_call(name: str, left: exp.Expr, right: exp.Expr, kind: exp.Expr | None = None) -> exp.Expr:
     """Return a + b + c as one call. Nested calls of a hundred operands would be too deep for SQLite."""
     first = [kind] if kind is not None else []
-    has_same_name = (
-        isinstance(left_operand, exp.Anonymous)
-        and left_operand.this == f"t_{name}"
-        and name in ("add", "joined", "pasted")
-    )
-    if has_same_name and len(left_operand.expressions) < ARGUMENTS_MAX:
-        return _build_call(name, *first, *left_operand.expressions[len(first) :], right_operand)
-    return _build_call(name, *first, left_operand, right_operand)
+    has_same_name = isinstance(left, exp.Anonymous) and left.this == f"t_{name}"
+    if has_same_name and name in ("add", "joined", "pasted") and len(left.expressions) < ARGUMENTS_MAX:
+        return _build_call(name, *first, *left.expressions[len(first) :], right)
+    return _build_call(name, *first, left, right)
 
 
 def _rewrite_window(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     if isinstance(node.this, exp.Lag | exp.Lead | exp.FirstValue | exp.LastValue):
         query.calls.add((node.this.sql_name(), 0))
     order = node.args.get("order")
-    if isinstance(node.this, exp.RowNumber) and order is not None and all(map(_unordered, order.expressions)):
+    is_unordered = order is not None and all(map(_is_unordered, order.expressions))
+    if is_unordered and isinstance(node.this, exp.RowNumber):
         node.set("order", None)
     kind = node.this.meta.get("average")
     return node if kind is None else _rewrite_average(node.this, kind, node)
 
 
-def _unordered(ordered: exp.Expr) -> bool:
+def _is_unordered(ordered: exp.Expr) -> bool:
     """Return whether the term is ORDER BY (SELECT NULL), which numbers rows in any order."""
     value = ordered.this
     while isinstance(value, exp.Collate | exp.Paren | exp.Subquery):
@@ -334,7 +326,7 @@ def _rewrite_convert(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     source = exp.Literal.string(node.meta.get("source", ""))
     call = "try_convert" if safe else "convert"
     if safe:
-        query.calls.add(("TRY_CAST" if isinstance(node, exp.TryCast) else "TRY_CONVERT", NOT_COUNTED))
+        query.calls.add(("TRY_CAST" if isinstance(node, exp.TryCast) else "TRY_CONVERT", UNCHECKED_ARITY))
     return _build_call(call, exp.Literal.string(name), value, style or exp.Null(), source)
 
 
@@ -342,7 +334,7 @@ def _add_collation(node: exp.Expr | None) -> exp.Expr | None:
     skip = exp.Collate | exp.Tuple | exp.Star
     if node is None or isinstance(node, skip) or (isinstance(node, exp.Literal) and not node.is_string):
         return node
-    return exp.Collate(this=node, expression=exp.var(COLLATION))
+    return exp.Collate(this=node, expression=exp.var(DEFAULT_COLLATION))
 
 
 def _rewrite_comparison(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
@@ -382,12 +374,7 @@ def _rewrite_extreme(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     return node
 
 
-def _rewrite_distinct(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
-    node.set("expressions", [_add_collation(value) for value in node.expressions])
-    return node
-
-
-def _rewrite_group(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
+def _collate_expressions(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     node.set("expressions", [_add_collation(value) for value in node.expressions])
     return node
 
@@ -441,7 +428,13 @@ def _rewrite_collate(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     words = set(name.split("_"))
     if not words & {"ci", "cs", "bin", "bin2"} and name != "database_default":
         raise SqlError(448, node.expression.name)
-    collation = CODE_POINTS if words & {"bin", "bin2"} else EXACT if "cs" in words else COLLATION
+    collation = (
+        BINARY_COLLATION
+        if words & {"bin", "bin2"}
+        else CASE_SENSITIVE_COLLATION
+        if "cs" in words
+        else DEFAULT_COLLATION
+    )
     if "ai" in words:
         raise UnsimulatedFeatureError("accent-insensitive collations")
     return exp.Collate(this=node.this, expression=exp.var(collation))
@@ -466,7 +459,9 @@ def _propagate_constants(select: exp.Expr) -> None:
         on_clause = join.args.get("on")
         if isinstance(on_clause, exp.Expr) and not join.side:
             tests += on_clause.flatten() if isinstance(on_clause, exp.And) else [on_clause]
-    pairs = [(unwrap(test.this), unwrap(test.expression)) for test in tests if isinstance(test, exp.EQ)]
+    pairs = [
+        (unwrap_value(test.this), unwrap_value(test.expression)) for test in tests if isinstance(test, exp.EQ)
+    ]
     both_orders = [*pairs, *((right, left) for left, right in pairs)]
     known_values = {
         (column.table.lower(), column.name.lower()): value
@@ -517,7 +512,7 @@ def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         if percent and limit.expression.name == "100":
             node.set("limit", None)
         elif percent or ties:
-            forms.limit_by_count(node, limit, percent, ties)
+            forms.rewrite_top(node, limit, percent, ties)
     if node.args.get("into") is not None:
         raise UnsimulatedFeatureError("SELECT … INTO inside a query")
     if (
@@ -538,19 +533,19 @@ def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     write_sqlite = forjson.rewrite_for_json if kind == "JSON" else forjson.rewrite_for_xml
     sqlite_text = write_sqlite(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
     if sqlite_text is None:
-        raise UnsimulatedFeatureError(f"FOR {kind} {forjson.UNSIMULATED.get(kind, '')}".rstrip())
+        raise UnsimulatedFeatureError(f"FOR {kind} {forjson.UNSIMULATED_FORMS.get(kind, '')}".rstrip())
     return sqlite_text
 
 
 def _rewrite_lateral(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Return the rows that reshape.py has packed, as a table."""
-    if not node.meta.get(PACKED):
+    if not node.meta.get(PACKED_ROWS_KEY):
         raise UnsimulatedFeatureError("CROSS APPLY and OUTER APPLY")
     call = exp.Anonymous(this="json_each", expressions=node.this.expressions)
     return exp.Table(this=call, alias=node.args["alias"])
 
 
-_REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, RewrittenQuery], exp.Expr]]] = {
+_REWRITE_RULES: Final[dict[type[exp.Expr], Callable[[exp.Expr, RewrittenQuery], exp.Expr]]] = {
     exp.Table: rewrite_table,
     exp.Column: rewrite_column,
     exp.Parameter: rewrite_parameter,
@@ -572,9 +567,9 @@ _REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, RewrittenQuery], exp.Ex
     exp.Subquery: _rewrite_subquery,
     exp.Min: _rewrite_extreme,
     exp.Max: _rewrite_extreme,
-    exp.Distinct: _rewrite_distinct,
+    exp.Distinct: _collate_expressions,
     exp.Ordered: _rewrite_comparison,
-    exp.Group: _rewrite_group,
+    exp.Group: _collate_expressions,
     exp.Cast: _rewrite_convert,
     exp.TryCast: _rewrite_convert,
     exp.Convert: _rewrite_convert,

@@ -13,24 +13,24 @@ from engine.arithmetic import add_in_order
 from engine.messages import SqlError
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
-from engine.tsql.batches.work import STATEMENT_MAX, Meter
+from engine.tsql.batches.work import STATEMENT_WORK_MAX, Meter
 from engine.tsql.query.plans import (
+    BINARY_COLLATION,
     CALL_WORK,
-    CODE_POINTS,
-    COLLATION,
-    EXACT,
+    CASE_SENSITIVE_COLLATION,
+    DEFAULT_COLLATION,
     HIDDEN,
-    LITERAL,
+    LITERAL_PREFIX,
     RECURSION_WORK,
     ROW_ID,
     QueryPlan,
-    Sizes,
     TableRef,
+    TableStatistics,
     UnsimulatedFeatureError,
     estimate_recursion_work,
     estimate_work,
 )
-from engine.tsql.query.totals import AGGREGATES, COLLECTING
+from engine.tsql.query.totals import AGGREGATES, VARIADIC_AGGREGATES
 from engine.tsql.scalars.formats import compute_format_work
 from engine.tsql.scalars.functions import (
     CULTURED,
@@ -41,12 +41,12 @@ from engine.tsql.scalars.functions import (
 )
 from engine.tsql.scalars.like_patterns import compute_compare_work, compute_search_work, evaluate_like
 from engine.tsql.scalars.settings import build_settings
-from engine.tsql.scalars.types import read_type
+from engine.tsql.scalars.types import parse_sql_type
 from engine.tsql.scalars.values import (
     Scalar,
     check_finite,
-    compare_codes,
-    compare_exact,
+    compare_case_sensitive,
+    compare_code_points,
     compare_texts,
     convert_value,
     parse_number,
@@ -56,14 +56,14 @@ STEPS_PER_CHECK: Final = 1_000
 CHECK_WORK: Final = 9
 """Units of work (work.py) per call of SQLite's progress handler. The figure is measured."""
 
-EFFORT_MAX: Final = 4 * STATEMENT_MAX
+EFFORT_MAX: Final = 4 * STATEMENT_WORK_MAX
 """Maximum work of one statement by SQLite's own step counter, before message 8624.
 
 SQLite versions count steps differently, so estimates (plans.py) replace the counter elsewhere. Assumed: a
 query that needs more would block all windows for over a second.
 """
 
-LONG: Final = 200
+LONG_ARGUMENT_CHARACTERS: Final = 200
 """Length of arguments, in characters, that CALL_WORK covers. The figure is measured."""
 
 _CALL_WORK: Final[dict[str, Callable[..., int]]] = {
@@ -90,7 +90,7 @@ QUERY_WORK: Final = 100
 CHARACTER_WORK: Final = 4
 """Units of work per query (QUERY_WORK), and per character of its translated text. The figures are measured."""
 
-TRANSLATED_MAX: Final = 6_000
+COUNTED_CHARACTERS_MAX: Final = 6_000
 """Maximum length of a query's text whose work is counted here. The compiler has counted longer texts."""
 
 ROWS_MAX: Final = 20_000
@@ -111,7 +111,7 @@ _LIMITS: Final = (
     (sqlite3.SQLITE_LIMIT_ATTACHED, 0),
     (sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0),
 )
-_ALLOWED: Final = frozenset(
+_ALLOWED_ACTIONS: Final = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 )
 _FORBIDDEN_FUNCTIONS: Final = frozenset(
@@ -128,31 +128,31 @@ Rows = Iterable[tuple[Scalar, ...]]
 Source = Rows | Callable[[Sequence[str]], Rows]
 """Rows of a table, or a function that computes only the requested columns, in the requested order."""
 
-Fetch = Callable[[TableRef], tuple[Columns, Source]]
+TableReader = Callable[[TableRef], tuple[Columns, Source]]
 """Function that returns the columns and rows of a table. It raises SqlError 208 for an unknown table."""
 
 Call = Callable[..., Scalar]
 
 
-SPARE_MAX: Final = 8
+IDLE_CONNECTIONS_MAX: Final = 8
 """Maximum number of idle connections that are kept. Nested views use several at once. Assumed."""
 
-_spare: Final[list[ScratchDatabase]] = []
+_idle_connections: Final[list[ScratchDatabase]] = []
 
 
-def open_scratch(context: Context, fetch: Fetch, meter: Meter) -> ScratchDatabase:
+def open_scratch(context: Context, fetch: TableReader, meter: Meter) -> ScratchDatabase:
     """Return a connection for one turn of a submission: an idle one if possible, else a new one."""
-    for place, spare in enumerate(_spare):
+    for index, spare in enumerate(_idle_connections):
         if spare.version == context.version:
-            del _spare[place]
+            del _idle_connections[index]
             spare.begin_turn(context, fetch, meter)
             return spare
     return ScratchDatabase(context, fetch, meter)
 
 
-CALL: Final = "t_"
+FUNCTION_PREFIX: Final = "t_"
 """Prefix of our functions' names in SQLite."""
-RECURSION: Final = f"{CALL}recursion"
+RECURSION_FUNCTION: Final = f"{FUNCTION_PREFIX}recursion"
 """Function that SQLite calls once per row of a recursive part (reshape.py)."""
 
 
@@ -168,7 +168,7 @@ def _remove_counters(names: Iterable[str]) -> tuple[str, ...]:
 class ScratchDatabase:
     """Connection for the statements of one turn. The caller must call close() at its end."""
 
-    def __init__(self, context: Context, fetch: Fetch, meter: Meter) -> None:
+    def __init__(self, context: Context, fetch: TableReader, meter: Meter) -> None:
         self.version = context.version
         self._context: Context | None = None
         self._sound = True
@@ -183,7 +183,7 @@ class ScratchDatabase:
         self._connection.execute("SELECT 1 FROM json_each('[]')")  # registers the table json_each
         self._configure_connection()
 
-    def begin_turn(self, context: Context, fetch: Fetch, meter: Meter) -> None:
+    def begin_turn(self, context: Context, fetch: TableReader, meter: Meter) -> None:
         """Prepare this connection for a turn whose work *meter* counts."""
         self._context = context
         self._fetch = fetch
@@ -193,7 +193,7 @@ class ScratchDatabase:
         """Work per row of a recursive common table expression in this query."""
         self._long: set[tuple[Call | Scalar, ...]] = set()
         """Calls with long texts whose work is already counted for this query."""
-        self.forgiving = build_settings(context.session.options).forgiving
+        self.forgiving = build_settings(context.session.options).ignores_arithmetic_errors
         self.warnings: set[int] = set()
         """Warnings for errors that gave NULL, because ARITHABORT and ANSI_WARNINGS are OFF."""
 
@@ -210,9 +210,9 @@ class ScratchDatabase:
             self._connection.setlimit(limit, value)
         self._connection.execute(f"PRAGMA hard_heap_limit = {HEAP_MAX_BYTES}")
         for collation, compares in (
-            (COLLATION, compare_texts),
-            (EXACT, compare_exact),
-            (CODE_POINTS, compare_codes),
+            (DEFAULT_COLLATION, compare_texts),
+            (CASE_SENSITIVE_COLLATION, compare_case_sensitive),
+            (BINARY_COLLATION, compare_code_points),
         ):
             self._connection.create_collation(collation, partial(self._compare_texts, compares))
         for name, function in FUNCTIONS.items():
@@ -229,16 +229,16 @@ class ScratchDatabase:
             self._connection.create_function("like", count, guarded, deterministic=True)
         for name, step in AGGREGATES.items():
             self._connection.create_window_function(name, 1, partial(step, self.fail_query))
-        for name, step in COLLECTING.items():
+        for name, step in VARIADIC_AGGREGATES.items():
             self._connection.create_aggregate(name, -1, partial(step, self.fail_query))
         self._connection.set_progress_handler(self._count_progress, STEPS_PER_CHECK)
 
     def close(self) -> None:
         """End the turn and keep the empty connection for later turns."""
         self._context = None
-        if self._sound and len(_spare) < SPARE_MAX:
+        if self._sound and len(_idle_connections) < IDLE_CONNECTIONS_MAX:
             self._set_automatic_index(True)
-            _spare.append(self)
+            _idle_connections.append(self)
         else:
             self._connection.close()
 
@@ -250,7 +250,9 @@ class ScratchDatabase:
         *values* returns the value of a variable. Raises SqlError, or UnsimulatedFeatureError if SQLite cannot
         run it.
         """
-        self._meter.charge_translation(QUERY_WORK + CHARACTER_WORK * min(len(plan.sql), TRANSLATED_MAX))
+        self._meter.charge_compilation(
+            QUERY_WORK + CHARACTER_WORK * min(len(plan.sql), COUNTED_CHARACTERS_MAX)
+        )
         return self._run_select(plan, values)
 
     def _run_select(
@@ -259,7 +261,7 @@ class ScratchDatabase:
         parameters = {f"p{number}": _get_value(name, values) for number, name in enumerate(plan.variables)}
         # Drop only the tables that were created here; sqlite_master always exists.
         filled: list[str] = []
-        sizes, rows = Sizes(parameters), list[tuple[Scalar, ...]]()
+        sizes, rows = TableStatistics(parameters), list[tuple[Scalar, ...]]()
         try:
             sources: dict[str, tuple[Columns, Source]] = {}
             for ref in plan.tables:
@@ -272,18 +274,20 @@ class ScratchDatabase:
                 self._meter.charge_units(sizes.count_rows(key) * row_work)
             self._meter.charge_estimate(estimate_work(plan.cost, sizes))
             self._recursion_work = (
-                estimate_recursion_work(plan.cost, sizes) if RECURSION in plan.sql else RECURSION_WORK
+                estimate_recursion_work(plan.cost, sizes)
+                if RECURSION_FUNCTION in plan.sql
+                else RECURSION_WORK
             )
             self._problem = None
             self._long.clear()
-            self._connection.set_authorizer(_authorize)
+            self._connection.set_authorizer(_authorize_action)
             # Close the cursor before its tables are dropped, because a query that stops at ROWS_MAX still
             # locks them.
             with closing(self._connection.execute(plan.sql, parameters)) as cursor:
                 _read_rows(cursor, self._meter, rows)
                 names = tuple(column[0] for column in cursor.description or ())
             if HIDDEN in names:
-                visible_indexes = [place for place, name in enumerate(names) if name != HIDDEN]
+                visible_indexes = [index for index, name in enumerate(names) if name != HIDDEN]
                 names = tuple(names[place] for place in visible_indexes)
                 rows = [tuple(row[place] for place in visible_indexes) for row in rows]
         except MemoryError:
@@ -291,10 +295,10 @@ class ScratchDatabase:
             raise SqlError(701, "default") from None
         except (sqlite3.Error, OverflowError) as problem:
             self._sound = False
-            explained = self._translate_error(str(problem), plan)
-            if isinstance(explained, SqlError) and explained is self._problem:
-                explained.rows_before = self._read_before_failure(plan, parameters, len(rows))
-            raise explained from None
+            sql_error = self._translate_error(str(problem), plan)
+            if isinstance(sql_error, SqlError) and sql_error is self._problem:
+                sql_error.rows_before = self._read_before_failure(plan, parameters, len(rows))
+            raise sql_error from None
         finally:
             self._connection.set_authorizer(None)
             for key in filled:
@@ -341,12 +345,12 @@ class ScratchDatabase:
         ) -> int:
             if action == sqlite3.SQLITE_READ and first_argument is not None and second_argument is not None:
                 columns_by_source.setdefault(first_argument, set()).add(second_argument)
-            return _authorize(action, first_argument, second_argument, *names)
+            return _authorize_action(action, first_argument, second_argument, *names)
 
         self._connection.set_authorizer(note)
         steps = self._connection.execute(f"EXPLAIN {plan.sql}", parameters).fetchall()
         self._connection.set_authorizer(None)
-        by_text = any(step[1] == "OpenAutoindex" and COLLATION in str(step[5]) for step in steps)
+        by_text = any(step[1] == "OpenAutoindex" and DEFAULT_COLLATION in str(step[5]) for step in steps)
         self._set_automatic_index(not by_text)
         return columns_by_source
 
@@ -355,7 +359,9 @@ class ScratchDatabase:
             self._connection.execute(f"PRAGMA automatic_index = {int(is_allowed)}")
             self._indexes = is_allowed
 
-    def _fill_table(self, key: str, columns: Columns, source: Source, read: set[str], sizes: Sizes) -> None:
+    def _fill_table(
+        self, key: str, columns: Columns, source: Source, read: set[str], sizes: TableStatistics
+    ) -> None:
         names = [name for name, _ in columns]
         if callable(source):
             names = [name for name in names if name in read] or names[:1]
@@ -363,12 +369,14 @@ class ScratchDatabase:
         else:
             rows = list(source)
         kinds = {
-            name: read_type(kind) for name, kind in columns if kind.split("(")[0].lower() in _MAY_BE_LONG
+            name: parse_sql_type(kind)
+            for name, kind in columns
+            if kind.split("(")[0].lower() in _LONG_DECIMAL_TYPES
         }
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             if name in kinds and kinds[name].is_long:
                 rows = [
-                    (*row[:place], convert_value(row[place], kinds[name]), *row[place + 1 :]) for row in rows
+                    (*row[:index], convert_value(row[index], kinds[name]), *row[index + 1 :]) for row in rows
                 ]
         marks = ", ".join("?" * len(names))
         into = f"{_quote_name(key)} ({', '.join(map(_quote_name, names))})"
@@ -376,12 +384,12 @@ class ScratchDatabase:
         sizes.add_table(key, names, rows)
 
     def _count_progress(self) -> int:
-        self._meter.effort += CHECK_WORK
-        return int(self._meter.effort > EFFORT_MAX)
+        self._meter.sqlite_work += CHECK_WORK
+        return int(self._meter.sqlite_work > EFFORT_MAX)
 
     def _compare_texts(self, compares: Callable[[str, str], int], a: str, b: str) -> int:
-        self._meter.effort += 1 + (len(a) + len(b)) // 500
-        return 0 if self._meter.effort > EFFORT_MAX else compares(a, b)
+        self._meter.sqlite_work += 1 + (len(a) + len(b)) // 500
+        return 0 if self._meter.sqlite_work > EFFORT_MAX else compares(a, b)
 
     def _register_function(self, name: str, function: Call, call: Call) -> None:
         is_bound = call is not function
@@ -402,20 +410,22 @@ class ScratchDatabase:
         """
 
         def guarded(*arguments: Scalar) -> Scalar:
-            self._meter.effort += CALL_WORK
+            self._meter.sqlite_work += CALL_WORK
             if recursive:
                 self._charge_units(self._recursion_work)
             texts = sum(len(value) for value in arguments if isinstance(value, str))
             extra_work = work(*arguments) if work is not None and arguments else 0
-            if texts >= LONG or extra_work:
-                self._count_work_once(function, arguments, CALL_WORK * (texts // LONG) + extra_work)
+            if texts >= LONG_ARGUMENT_CHARACTERS or extra_work:
+                self._count_work_once(
+                    function, arguments, CALL_WORK * (texts // LONG_ARGUMENT_CHARACTERS) + extra_work
+                )
             try:
                 for value in arguments:
                     check_finite(value)
                 return check_finite(function(*arguments))
             except SqlError as problem:
-                if self.forgiving and problem.number in FORGIVEN:
-                    self.warnings.add(FORGIVEN[problem.number])
+                if self.forgiving and problem.number in WARNINGS_FOR_ERRORS:
+                    self.warnings.add(WARNINGS_FOR_ERRORS[problem.number])
                     return None
                 self._problem = problem
                 raise
@@ -427,7 +437,7 @@ class ScratchDatabase:
 
     def _count_work_once(self, function: Call, arguments: tuple[Scalar, ...], units: int) -> None:
         """Count the work of equal calls only once, because SQLite versions repeat calls differently often."""
-        self._meter.effort += units
+        self._meter.sqlite_work += units
         if (key := (function, *arguments)) not in self._long:
             self._long.add(key)
             self._charge_units(units)
@@ -449,14 +459,14 @@ class ScratchDatabase:
         """Return the SQL Server error for the text of an SQLite error."""
         if self._problem is not None:
             return self._problem
-        for pattern, make in COMPLAINTS:
+        for pattern, make in SQLITE_ERRORS:
             match = re.search(pattern, text, re.DOTALL)
             if match is not None:
                 return make(match, plan)
         return UnsimulatedFeatureError(f"this query ({text})")
 
 
-FORGIVEN: Final = {8134: 3607, 8115: 3606, 220: 3606, 232: 3606}
+WARNINGS_FOR_ERRORS: Final = {8134: 3607, 8115: 3606, 220: 3606, 232: 3606}
 """Arithmetic error -> warning that replaces it if ARITHABORT is OFF. Documented [DOC: SET ARITHABORT]."""
 
 
@@ -493,10 +503,10 @@ def _needs_filtering(sources: dict[str, tuple[Columns, Source]]) -> bool:
     return len(sources) > 1 or any(callable(source) for _, source in sources.values())
 
 
-def _authorize(
+def _authorize_action(
     action: int, first_argument: str | None, second_argument: str | None, *names: str | None
 ) -> int:
-    if action not in _ALLOWED or (
+    if action not in _ALLOWED_ACTIONS or (
         action == sqlite3.SQLITE_FUNCTION and second_argument in _FORBIDDEN_FUNCTIONS
     ):
         return sqlite3.SQLITE_DENY
@@ -507,33 +517,35 @@ def _authorize(
 
 def _get_value(name: str, values: Callable[[str], Scalar]) -> Scalar:
     """Return the value of a variable, or the number in a name with the prefix LITERAL."""
-    return parse_number(name.removeprefix(LITERAL)) if name.startswith(LITERAL) else values(name)
+    return (
+        parse_number(name.removeprefix(LITERAL_PREFIX)) if name.startswith(LITERAL_PREFIX) else values(name)
+    )
 
 
 def _quote_name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-_MAY_BE_LONG: Final = frozenset({"decimal", "numeric", "dec", "money"})
+_LONG_DECIMAL_TYPES: Final = frozenset({"decimal", "numeric", "dec", "money"})
 
 
 def _get_affinity(kind: str) -> str:
     """Return the SQLite type of a T-SQL type. Texts get the default collation."""
     head = kind.split("(")[0].strip().lower()
-    if head in _MAY_BE_LONG and read_type(kind).is_long:
-        return f"TEXT COLLATE {COLLATION}"
+    if head in _LONG_DECIMAL_TYPES and parse_sql_type(kind).is_long:
+        return f"TEXT COLLATE {DEFAULT_COLLATION}"
     if head in ("bit", "tinyint", "smallint", "int", "bigint", "integer"):
         return "INTEGER"
     if head in ("float", "real", "decimal", "numeric", "money", "smallmoney"):
         return "NUMERIC"
     if head in ("binary", "varbinary", "image"):
         return "BLOB"
-    return f"COLLATE {COLLATION}" if head == "sql_variant" else f"TEXT COLLATE {COLLATION}"
+    return f"COLLATE {DEFAULT_COLLATION}" if head == "sql_variant" else f"TEXT COLLATE {DEFAULT_COLLATION}"
 
 
 # --- mapping of SQLite errors to SQL Server errors --------------------------------------------------------
 
-_Make = Callable[["re.Match[str]", QueryPlan], "SqlError | UnsimulatedFeatureError"]
+_ErrorFactory = Callable[["re.Match[str]", QueryPlan], "SqlError | UnsimulatedFeatureError"]
 
 
 def _create_column_error(match: re.Match[str], plan: QueryPlan) -> SqlError:
@@ -554,15 +566,15 @@ def _create_function_error(match: re.Match[str], plan: QueryPlan) -> SqlError | 
     return SqlError(195, name.removeprefix("t_"), "built-in function name")
 
 
-def _raise_position_error(match: re.Match[str], plan: QueryPlan) -> SqlError:
+def _create_position_error(match: re.Match[str], plan: QueryPlan) -> SqlError:
     """Return error 108 for an ORDER BY position beyond the number of columns."""
     terms = plan.sql.rpartition("ORDER BY")[2].split(",")
-    place = int(match[1]) - 1
-    number = re.match(r"\s*(\d+)", terms[place]) if place < len(terms) else None
-    return SqlError(108, int(number[1]) if number else place + 1)
+    index = int(match[1]) - 1
+    number = re.match(r"\s*(\d+)", terms[index]) if index < len(terms) else None
+    return SqlError(108, int(number[1]) if number else index + 1)
 
 
-COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
+SQLITE_ERRORS: Final[tuple[tuple[str, _ErrorFactory], ...]] = (
     (r"no such column: (.+)", _create_column_error),
     (r"ambiguous column name: (?:.*\.)?(.+)", lambda match, plan: SqlError(209, match[1])),
     (r"no such function: (.+)", _create_function_error),
@@ -583,6 +595,6 @@ COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
         lambda match, plan: SqlError(8623),
     ),
     (r"too big|out of memory", lambda match, plan: SqlError(8152)),
-    (r"(\d+)\w\w ORDER BY term (?:out of range|does not match)", _raise_position_error),
+    (r"(\d+)\w\w ORDER BY term (?:out of range|does not match)", _create_position_error),
     (r"integer overflow|too large to convert", lambda match, plan: SqlError(8115, "expression", "bigint")),
 )

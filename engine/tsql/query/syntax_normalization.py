@@ -38,7 +38,7 @@ GET_BIT SET_BIT LEFT_SHIFT RIGHT_SHIFT
 _PLAIN_CALLS: Final = frozenset(_PLAIN_NAMES.split())
 
 
-_JSON: Final = f"{NEUTRAL_PREFIX}json"
+_JSON_PREFIX: Final = f"{NEUTRAL_PREFIX}json"
 _JSON_KINDS: Final = frozenset({"VALUE", "OBJECT", "ARRAY", "SCALAR"})
 
 
@@ -62,10 +62,10 @@ def _rewrite_open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
                 kind += tokens[position].text
             position += 1
         position += 1
-        call = f"{_JSON}_{'fragment' if fragment else 'field'}([value], {path or _quote_text('$.' + name)})"
+        call = f"{_JSON_PREFIX}_{'fragment' if fragment else 'field'}([value], {path or _quote_text('$.' + name)})"
         columns.append(f"CAST({call} AS {kind}) AS [{name}]")
     alias = "" if tokens[end].upper == "AS" or tokens[end].kind == "quoted" else " AS [openjson]"
-    if tokens[end].kind == "word" and tokens[end].upper not in _BEHIND_TABLES:
+    if tokens[end].kind == "word" and tokens[end].upper not in _WORDS_AFTER_TABLES:
         alias = ""
     return {
         **dict.fromkeys(range(start, end), ""),
@@ -77,7 +77,7 @@ def _rewrite_open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
 _CLAUSE_WORDS: Final = """
 WHERE ORDER GROUP HAVING UNION EXCEPT INTERSECT INNER LEFT RIGHT FULL CROSS OUTER JOIN ON FOR OPTION GO ELSE END
 """
-_BEHIND_TABLES: Final = frozenset(_CLAUSE_WORDS.split())
+_WORDS_AFTER_TABLES: Final = frozenset(_CLAUSE_WORDS.split())
 """Words that can follow a table that has no alias."""
 
 
@@ -127,17 +127,17 @@ def _rewrite_json_constructor(tokens: Sequence[Token], index: int) -> dict[int, 
     """Rewrite JSON_OBJECT (name : value, … NULL ON NULL) as a call. Its first argument is the NULL option."""
     end, level, nulls = find_end_of_brackets(tokens, index + 1) - 1, 0, _NULLS_IN_JSON[tokens[index].upper]
     replacements, colons, wanted_colons = dict[int, str](), 0, int(tokens[index].upper == "JSON_OBJECT")
-    for place in range(index + 1, end + 1):
-        level += tokens[place].is_op("(") - tokens[place].is_op(")")
-        if level == 1 and tokens[place].is_op(":"):
-            replacements[place] = ","
+    for position in range(index + 1, end + 1):
+        level += tokens[position].is_op("(") - tokens[position].is_op(")")
+        if level == 1 and tokens[position].is_op(":"):
+            replacements[position] = ","
             colons += 1
-        elif (level == 1 and tokens[place].is_op(",")) or (place == end and end > index + 2):
+        elif (level == 1 and tokens[position].is_op(",")) or (position == end and end > index + 2):
             if colons != wanted_colons:
-                raise make_near_error(tokens[place])
+                raise make_near_error(tokens[position])
             colons = 0
         if colons > wanted_colons:
-            raise make_near_error(tokens[place])
+            raise make_near_error(tokens[position])
     if [token.upper for token in tokens[end - 2 : end]] == ["ON", "NULL"] and end - 3 > index + 1:
         nulls = int(tokens[end - 3].upper == "NULL")
         replacements |= dict.fromkeys(range(end - 3, end), "")
@@ -151,22 +151,16 @@ _TRIMS: Final = {"TRIM": "BOTH", "LTRIM": "LEADING", "RTRIM": "TRAILING"}
 def _rewrite_trim(tokens: Sequence[Token], index: int) -> dict[int, str]:
     """Rewrite TRIM ([side] characters FROM text) and LTRIM (text, characters) as calls [DOC: TRIM]."""
     end, level = find_end_of_brackets(tokens, index + 1) - 1, 0
-    for place in range(index + 1, end):
-        level += tokens[place].is_op("(") - tokens[place].is_op(")")
+    for position in range(index + 1, end):
+        level += tokens[position].is_op("(") - tokens[position].is_op(")")
         if level != 1:
             continue
-        if tokens[index].upper == "TRIM" and tokens[place].upper == "FROM":
+        if tokens[index].upper == "TRIM" and tokens[position].upper == "FROM":
             first = index + 2
-            trim_side = (
-                tokens[first].upper if tokens[first].upper in ("LEADING", "TRAILING", "BOTH") else "BOTH"
-            )
-            named = (
-                {first: f"'{trim_side}',"}
-                if tokens[first].upper == trim_side
-                else {index + 1: f"('{trim_side}',"}
-            )
-            return {index: "trim_characters", place: ",", **named}
-        if tokens[index].upper != "TRIM" and tokens[place].is_op(","):
+            if tokens[first].upper in ("LEADING", "TRAILING", "BOTH"):
+                return {index: "trim_characters", position: ",", first: f"'{tokens[first].upper}',"}
+            return {index: "trim_characters", position: ",", index + 1: "('BOTH',"}
+        if tokens[index].upper != "TRIM" and tokens[position].is_op(","):
             trim_side = _TRIMS[tokens[index].upper]
             return {index: "trim_of", index + 1: f"('{trim_side}',"}
     return {}
@@ -188,11 +182,12 @@ def _flatten_replace_calls(tokens: Sequence[Token], index: int) -> dict[int, str
     while tokens[index].upper == "REPLACE" and tokens[index + 1].is_op("("):
         levels.append(index)
         index += 2
-    for depth, place in enumerate(levels if len(levels) >= NESTED_MIN else ()):
+    for depth, position in enumerate(levels if len(levels) >= NESTED_MIN else ()):
         if depth % NESTED_AT_ONCE == 0:
-            replacements[place] = "REPLACE_EACH"
+            replacements[position] = "REPLACE_EACH"
         else:
-            replacements |= {place: "", place + 1: "", find_end_of_brackets(tokens, place + 1) - 1: ""}
+            last = find_end_of_brackets(tokens, position + 1) - 1
+            replacements |= dict.fromkeys((position, position + 1, last), "")
     return replacements
 
 
@@ -232,7 +227,7 @@ def _drop_query_hints(tokens: Sequence[Token]) -> dict[int, str]:
     return hints
 
 
-_BEHIND_VALUES: Final = frozenset({"string", "number", "quoted"})
+_VALUE_TOKEN_KINDS: Final = frozenset({"string", "number", "quoted"})
 
 
 def _rewrite_national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
@@ -240,18 +235,18 @@ def _rewrite_national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
     replacements = dict[int, str]()
     for index, (before, token) in enumerate(pairwise(tokens), start=1):
         wide = token.kind == "string" and token.text[:1] in "Nn"
-        if wide and (before.is_op(")") or before.kind in _BEHIND_VALUES):
+        if wide and (before.is_op(")") or before.kind in _VALUE_TOKEN_KINDS):
             replacements[index] = token.text[1:]
     return replacements
 
 
 def find_verb_index(tokens: Sequence[Token]) -> int:
     """Return the index of the statement's verb, after `WITH name AS (…), …`."""
-    place = 0
+    index = 0
     if tokens[0].upper == "WITH":
-        while tokens[place].kind != "end" and tokens[place].upper not in _VERBS:
-            place = find_end_of_brackets(tokens, place) if tokens[place].is_op("(") else place + 1
-    return place
+        while tokens[index].kind != "end" and tokens[index].upper not in _VERBS:
+            index = find_end_of_brackets(tokens, index) if tokens[index].is_op("(") else index + 1
+    return index
 
 
 _VERBS: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"})
@@ -268,7 +263,7 @@ def _drop_first_from(tokens: Sequence[Token]) -> dict[int, str]:
     return {verb + 1: ""} if tokens[position - 1].kind != "end" and tokens[position].upper == "FROM" else {}
 
 
-_CONSTANTS: Final = {
+_ESCAPED_CONSTANTS: Final = {
     "D": ("CAST(", " AS datetime)"),
     "TS": ("CAST(", " AS datetime)"),
     "T": ("(CONVERT(datetime, CONVERT(char(8), GETDATE(), 112)) + CAST(", " AS datetime))"),
@@ -292,7 +287,7 @@ _CALL_STARTS: Final = {
 }  # fmt: skip
 """Function in {fn NAME( -> start of its T-SQL call, if it differs. Documented [DOC: ODBC scalar functions]."""
 
-_CLOSED: Final = {"CURDATE": ", 23)", "CURRENT_DATE": ", 23)", "MOD": ")"}
+_CALL_ENDS: Final = {"CURDATE": ", 23)", "CURRENT_DATE": ", 23)", "MOD": ")"}
 _ARGUMENT_SEPARATORS: Final = {"MOD": ") % (", "EXTRACT": ", "}
 """Function in {fn NAME( -> T-SQL between its two arguments."""
 
@@ -305,12 +300,12 @@ def _rewrite_escapes(tokens: Sequence[Token]) -> dict[int, str]:
     for index, token in enumerate(tokens):
         kind = tokens[index + 1].upper if token.is_op("{") else ""
         if (
-            kind in _CONSTANTS
+            kind in _ESCAPED_CONSTANTS
             and len(tokens) > index + 3
             and tokens[index + 2].kind == "string"
             and tokens[index + 3].is_op("}")
         ):
-            before, suffix = _CONSTANTS[kind]
+            before, suffix = _ESCAPED_CONSTANTS[kind]
             escapes |= {index: before, index + 1: "", index + 3: suffix}
         elif kind == "FN" and len(tokens) > index + 3 and tokens[index + 3].is_op("("):
             name = tokens[index + 2].upper
@@ -321,7 +316,7 @@ def _rewrite_escapes(tokens: Sequence[Token]) -> dict[int, str]:
                 escapes |= {index + 2: _CALL_STARTS[name], index + 3: ""}
         elif open_kinds and token.is_op("}") and index not in escapes:
             levels.pop()
-            escapes[index] = _CLOSED.get(open_kinds.pop(), "")
+            escapes[index] = _CALL_ENDS.get(open_kinds.pop(), "")
         elif open_kinds:
             levels[-1] += token.is_op("(") - token.is_op(")")
             divides = token.is_op(",") or token.upper == "FROM"
@@ -398,7 +393,7 @@ def prepare_for_sqlglot(text: str, depth: int = 0) -> str:
         if token.is_op("::") and index and tokens[index - 1].upper in ("FROM", "JOIN", "APPLY"):
             output += text[copied : token.start]
             copied = token.end
-        if not token.is_op(*_COMPOUND) or not index or token.start < copied:
+        if not token.is_op(*_COMPOUND_OPERATORS) or not index or token.start < copied:
             continue
         left_text = tokens[index - 1].text
         end = _find_value_end(tokens, index + 1)
@@ -453,7 +448,7 @@ COMPOUNDS_MAX: Final = 3
 """Maximum nesting of `@a += @b += …`. Assumed."""
 
 
-_COMPOUND: Final = ("+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=")
+_COMPOUND_OPERATORS: Final = ("+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=")
 
 
 def _find_value_end(tokens: tuple[Token, ...], index: int) -> int:
@@ -500,7 +495,7 @@ def is_json(clause: exp.Expr | None) -> bool:
 
 # --- dialects for T-SQL and SQLite, in which sqlglot does not translate function calls --------------------
 
-NATIVE: Final = frozenset({
+SQLITE_FUNCTIONS: Final = frozenset({
     "COUNT", "COUNT_BIG", "SUM", "MIN", "MAX", "COALESCE", "NULLIF", "ROW_NUMBER", "RANK", "DENSE_RANK",
     "NTILE", "LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE",
 })  # fmt: skip
@@ -512,7 +507,7 @@ class UnreadableTextError(Exception):
 
 
 class _Parser(TSQLParser):
-    FUNCTIONS = {name: build for name, build in TSQLParser.FUNCTIONS.items() if name in NATIVE}  # noqa: RUF012
+    FUNCTIONS = {name: build for name, build in TSQLParser.FUNCTIONS.items() if name in SQLITE_FUNCTIONS}  # noqa: RUF012
     FUNCTION_PARSERS = {  # noqa: RUF012
         name: parse
         for name, parse in TSQLParser.FUNCTION_PARSERS.items()
@@ -547,16 +542,13 @@ class SqliteWriter(SQLite):
 
 
 def read_query(text: str) -> exp.Expr:
-    """Parse *text*, which must contain one query.
-
-    Raises SqlSyntaxError or UnreadableTextError.
-    """
+    """Parse *text*, which must contain one query. Raises SqlSyntaxError or UnreadableTextError."""
     if len(text) > STATEMENT_CHARACTERS_MAX + 500:
         raise BatchTooLongError(1, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters")
     try:
         trees = TsqlReader().parse(text)
     except ParseError as problem:
-        if _BULK.search(text):
+        if _BULK_SOURCE.search(text):
             raise UnreadableTextError from None
         first = problem.errors[0] if problem.errors else {}
         word = str(first.get("highlight") or "").strip() or text[:20]
@@ -581,7 +573,7 @@ _NAMED_STAR: Final = re.compile(r"\*\s+(\w+)\s+$")
 """Pattern of `SELECT * FORM t`. sqlglot reads FORM as an alias of the star, which T-SQL does not allow."""
 
 
-_BULK: Final = re.compile(r"\bOPENROWSET\s*+\(\s*+BULK\b", re.IGNORECASE)
+_BULK_SOURCE: Final = re.compile(r"\bOPENROWSET\s*+\(\s*+BULK\b", re.IGNORECASE)
 """Pattern of OPENROWSET (BULK …), a file source that sqlglot does not support."""
 
 

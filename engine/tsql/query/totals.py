@@ -31,20 +31,20 @@ def _sum_decimals(values: Iterable[int | float | Decimal]) -> Decimal:
 def _sum_exactly(values: Iterable[int | float | Decimal]) -> int | float:
     """Return the exact decimal sum: 0.69 - 0.01 is 0.68, in any order and with any SQLite version."""
     total = _sum_decimals(values)
-    return int(total) if total == total.to_integral_value() and abs(total) < EXACT_MAX else float(total)
+    return int(total) if total == total.to_integral_value() and abs(total) < EXACT_SUM_MAX else float(total)
 
 
-Fail = Callable[[SqlError], object]
+ErrorHandler = Callable[[SqlError], object]
 """Function that ends the query with an error that occurred inside SQLite."""
 
-EXACT_MAX: Final = 10**38
+EXACT_SUM_MAX: Final = 10**38
 """Limit up to which a sum is an exact integer. Larger sums are floats."""
 
 
 class _Sum:
     """SUM, which stores all values and adds them exactly at the end."""
 
-    def __init__(self, fail: Fail) -> None:
+    def __init__(self, fail: ErrorHandler) -> None:
         self.values: deque[int | float | Decimal] = deque()
         self._fail = fail
 
@@ -101,34 +101,34 @@ class _Average(_Sum):
         return total / count
 
 
-class _VarianceOfAll(_Sum):
-    less = 0
+class _PopulationVariance(_Sum):
+    degrees_lost = 0
     """Number that is subtracted from the count of values before the division: 0 for a population, 1 for a
     sample.
     """
 
     def value(self) -> Scalar:
         count = len(self.values)
-        if count <= self.less:
+        if count <= self.degrees_lost:
             return None
         numbers = [float(value) for value in self.values]
         mean = arithmetic.add_exactly(numbers) / count
         squares = arithmetic.add_exactly((value - mean) * (value - mean) for value in numbers)
-        return squares / (count - self.less)
+        return squares / (count - self.degrees_lost)
 
 
-class _Variance(_VarianceOfAll):
-    less = 1
+class _SampleVariance(_PopulationVariance):
+    degrees_lost = 1
 
 
-class _DeviationOfAll(_VarianceOfAll):
+class _PopulationDeviation(_PopulationVariance):
     def value(self) -> Scalar:
         total_value = super().value()
         return None if total_value is None else math.sqrt(to_number(total_value))
 
 
-class _Deviation(_DeviationOfAll):
-    less = 1
+class _SampleDeviation(_PopulationDeviation):
+    degrees_lost = 1
 
 
 class _OneRow:
@@ -137,7 +137,7 @@ class _OneRow:
     Raises 512 for a second row.
     """
 
-    def __init__(self, fail: Fail) -> None:
+    def __init__(self, fail: ErrorHandler) -> None:
         self._fail = fail
         self._rows = 0
         self._value: Scalar = None
@@ -155,7 +155,7 @@ class _OneRow:
 class _StringAgg:
     """STRING_AGG, which joins the texts that are not NULL in the order of WITHIN GROUP."""
 
-    def __init__(self, fail: Fail) -> None:
+    def __init__(self, fail: ErrorHandler) -> None:
         self._separator: Scalar = ""
         self._directions: Sequence[Scalar] = ()
         self._rows: list[tuple[str, Sequence[Scalar]]] = []
@@ -173,10 +173,10 @@ class _StringAgg:
         return separator.join(value for value, _ in self._rows) if self._rows else None
 
 
-class _Pack:
+class _PackedRows:
     """Aggregate that returns all rows of an applied query as a JSON list."""
 
-    def __init__(self, fail: Fail) -> None:
+    def __init__(self, fail: ErrorHandler) -> None:
         self._rows: list[list[object]] = []
 
     def step(self, *values: Scalar) -> None:
@@ -200,11 +200,11 @@ def _build_sort_key(value: Scalar) -> tuple[int, Any]:
 AGGREGATES: Final[dict[str, Any]] = {
     "t_sum": _Sum,
     "t_avg": _Average,
-    "t_stdev": _Deviation,
-    "t_stdevp": _DeviationOfAll,
-    "t_var": _Variance,
-    "t_varp": _VarianceOfAll,
+    "t_stdev": _SampleDeviation,
+    "t_stdevp": _PopulationDeviation,
+    "t_var": _SampleVariance,
+    "t_varp": _PopulationVariance,
     "t_one_row": _OneRow,
 }
-COLLECTING: Final[dict[str, Any]] = {"t_pack": _Pack, "t_string_agg": _StringAgg}
+VARIADIC_AGGREGATES: Final[dict[str, Any]] = {"t_pack": _PackedRows, "t_string_agg": _StringAgg}
 """Aggregates of ours that accept any number of arguments and do not support OVER."""

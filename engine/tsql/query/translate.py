@@ -11,13 +11,13 @@ from engine.messages import SqlError
 from engine.tsql.batches.work import ResultCache, ResumableComputation, cache_by_text
 from engine.tsql.language.lexer import SqlSyntaxError, tokenize
 from engine.tsql.query import forms, syntax_normalization
-from engine.tsql.query.bind import reject_order
+from engine.tsql.query.bind import reject_inner_order
 from engine.tsql.query.conversions import is_bare_function
 from engine.tsql.query.grouping_sets import has_aggregate
 from engine.tsql.query.plans import (
     NO_NAMES,
     ROW_ID,
-    ROW_NUMBER,
+    ROW_NUMBER_KEY,
     UNNAMED,
     BindingContext,
     QueryPlan,
@@ -25,8 +25,13 @@ from engine.tsql.query.plans import (
     TableRef,
     UnsimulatedFeatureError,
 )
-from engine.tsql.query.reshape import check_merge_action, convert_insert_values, is_default, read_merge_action
-from engine.tsql.query.rewrite import rewrite_steps
+from engine.tsql.query.reshape import (
+    check_merge_action,
+    convert_insert_values,
+    is_default_keyword,
+    read_merge_action,
+)
+from engine.tsql.query.rewrite import rewrite_in_steps
 from engine.tsql.query.syntax_normalization import UnreadableTextError, read_query, restore_call_names
 from engine.tsql.query.translation_context import (
     PLANNING_ERRORS,
@@ -107,7 +112,7 @@ def parse_query(text: str) -> exp.Expr:
 
 def check_view(text: str) -> None:
     """Raise 1033 if the query of a view has ORDER BY without TOP."""
-    reject_order(parse_query(text))
+    reject_inner_order(parse_query(text))
 
 
 def copy_tree(text: str, line: int) -> exp.Expr:
@@ -153,7 +158,7 @@ def _plan_in_steps(text: str, names: BindingContext) -> Planning:
     tree = copy_tree(text, 1)
     yield len(text)
     top_count = syntax_normalization.get_top_number(text)
-    for kind, build in _PLANS:
+    for kind, build in _PLANNERS:
         if isinstance(tree, kind):
             plan = yield from build(tree, names)
             return replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT {top_count}") if top_count else plan
@@ -169,10 +174,12 @@ def plan_text(kind: str, text: str, names: BindingContext | None = None) -> Quer
     if kind == "statement":
         return translate_errors(plan_in_steps(text, names).get_result)
     build = _plan_condition if kind == "condition" else _plan_expression
-    return _VALUES.get((kind, text, names), len(text), lambda: translate_errors(lambda: build(text, names)))
+    return _EXPRESSION_CACHE.get(
+        (kind, text, names), len(text), lambda: translate_errors(lambda: build(text, names))
+    )
 
 
-_VALUES: Final[ResultCache[QueryPlan]] = ResultCache(CACHED_PLANS_MAX)
+_EXPRESSION_CACHE: Final[ResultCache[QueryPlan]] = ResultCache(CACHED_PLANS_MAX)
 
 
 def _plan_expression(text: str, names: BindingContext) -> QueryPlan:
@@ -190,12 +197,12 @@ def _plan_condition(text: str, names: BindingContext) -> QueryPlan:
 
 def find_references(kind: str, text: str) -> References:
     """Return the tables and variables that *text* names. *kind*: statement, expression or condition."""
-    return _REFERENCES.get(
+    return _REFERENCES_CACHE.get(
         (kind, text), len(text), lambda: _find_references(text if kind == "statement" else "SELECT " + text)
     )
 
 
-_REFERENCES: Final[ResultCache[References]] = ResultCache(CACHED_TREES_MAX)
+_REFERENCES_CACHE: Final[ResultCache[References]] = ResultCache(CACHED_TREES_MAX)
 
 
 def _find_references(text: str) -> References:
@@ -237,7 +244,7 @@ def _plan_select(tree: exp.Expr, names: BindingContext) -> Planning:
     first.set("into", None)
     _name_columns(first)
     yield len(first.expressions) * NAME_WORK
-    sql, query = yield from rewrite_steps(tree, names)
+    sql, query = yield from rewrite_in_steps(tree, names)
     kind = "assign" if assigns else "select"
     return _build_plan(kind, sql, query, assigns=assigns, target=target)
 
@@ -323,17 +330,17 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
             (place, at)
             for place, row in enumerate(source.expressions)
             for at, cell in enumerate(row.expressions)
-            if is_default(cell)
+            if is_default_keyword(cell)
         )
-        for place, column_index in defaulted:
-            source.expressions[place].expressions[column_index].replace(exp.Null())
+        for index, column_index in defaulted:
+            source.expressions[index].expressions[column_index].replace(exp.Null())
         if len(source.expressions) > VALUES_MAX:
             raise SqlError(10738, 1000)
         source = convert_insert_values(source)
     with_clause = tree.args.get("with_")
     if with_clause is not None:
         source.set("with_", with_clause)
-    sql, query = yield from rewrite_steps(source, names)
+    sql, query = yield from rewrite_in_steps(source, names)
     if columns and query.outputs and len(query.outputs) != len(columns):
         raise SqlError(fewer if len(query.outputs) < len(columns) else more_values)
     plan = _build_plan("insert", sql, query, target=target, columns=columns)
@@ -351,7 +358,9 @@ def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
         raise SqlError(102, "*")
     if tree.args.get("returning") is not None:
         raise UnsimulatedFeatureError("this form of UPDATE … OUTPUT")
-    defaulted = tuple((-1, at) for at, pair in enumerate(pairs, start=1) if is_default(pair.expression))
+    defaulted = tuple(
+        (-1, at) for at, pair in enumerate(pairs, start=1) if is_default_keyword(pair.expression)
+    )
     for _, column_index in defaulted:
         pairs[column_index - 1].set("expression", exp.Null())
     values = [*(pair.expression for pair in (*pairs, *variables)), *_parse_outputs(names)]
@@ -392,7 +401,7 @@ def _plan_delete(tree: exp.Expr, names: BindingContext) -> Planning:
 
 def _build_row_number(alias: str) -> exp.Expr:
     number = exp.column(exp.to_identifier(ROW_ID), table=exp.to_identifier(alias, quoted=True))
-    number.meta[ROW_NUMBER] = True
+    number.meta[ROW_NUMBER_KEY] = True
     return number
 
 
@@ -429,7 +438,7 @@ def _build_row_query(
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"])
     reads = tree.args.get("where") is not None or any(value.find(exp.Column) for value in projections[1:])
-    sql, query = yield from rewrite_steps(select, names)
+    sql, query = yield from rewrite_in_steps(select, names)
     return sql, query, replace(target, read=reads)
 
 
@@ -551,17 +560,17 @@ def _plan_merge_part(
     values: list[exp.Expr] = []
     branches: list[tuple[str, tuple[str, ...], int, int]] = []
     choice = exp.Case(ifs=[])
-    for place, clause in enumerate(whens):
+    for index, clause in enumerate(whens):
         check_merge_action(clause)
         condition = clause.args.get("condition") or exp.true()
-        choice.append("ifs", exp.If(this=condition.copy(), true=exp.Literal.number(place)))
+        choice.append("ifs", exp.If(this=condition.copy(), true=exp.Literal.number(index)))
         action, columns, new = read_merge_action(clause.args["then"])
         branches.append((action, columns, len(values), len(values) + len(new)))
         values += new
     select.set("expressions", [number.copy(), choice, *(value.copy() for value in values), *outputs])
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"].copy())
-    sql, query = yield from rewrite_steps(select, names)
+    sql, query = yield from rewrite_in_steps(select, names)
     return replace(_build_plan("select", sql, query), branches=tuple(branches))
 
 
@@ -570,7 +579,7 @@ def _plan_truncate(tree: exp.Expr, names: BindingContext) -> Planning:
     return QueryPlan(kind="truncate", target=build_table_ref(tree.find(exp.Table)))
 
 
-_PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr, BindingContext], Planning]], ...]] = (
+_PLANNERS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr, BindingContext], Planning]], ...]] = (
     (exp.Insert, _plan_insert),
     (exp.Update, _plan_update),
     (exp.Delete, _plan_delete),

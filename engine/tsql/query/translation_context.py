@@ -13,7 +13,7 @@ from engine.messages import SqlError
 from engine.tsql.query import forjson
 from engine.tsql.query.conversions import is_bare_function
 from engine.tsql.query.plans import (
-    LITERAL,
+    LITERAL_PREFIX,
     NO_QUERY,
     Operand,
     QueryCost,
@@ -86,7 +86,7 @@ _COMPARISONS: Final[dict[type[exp.Expr], str]] = {
     exp.LT: "<",
     exp.Like: "LIKE",
 }
-_MIRRORED: Final = {"=": "=", ">=": "<=", ">": "<", "<=": ">=", "<": ">"}
+_MIRRORED_OPERATORS: Final = {"=": "=", ">=": "<=", ">": "<", "<=": ">=", "<": ">"}
 
 
 def _remove_collation(node: exp.Expr | None) -> exp.Expr | None:
@@ -99,7 +99,7 @@ def _read_operand(node: exp.Expr | None, query: RewrittenQuery) -> Operand | Non
     if isinstance(node, exp.Placeholder):
         names = {value: name for name, value in query.variables.items()}
         name = names.get(str(node.name), "")
-        return ("variable" if name.startswith("@") else "number", name.removeprefix(LITERAL), ())
+        return ("variable" if name.startswith("@") else "number", name.removeprefix(LITERAL_PREFIX), ())
     if isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal):
         return "number", f"-{node.this.name}", ()
     if isinstance(node, exp.Literal):
@@ -129,7 +129,7 @@ def _read_condition(
     for left, operator, right in tests:
         column, values = _remove_collation(left), right
         if len(right) == 1 and isinstance(other_side := _remove_collation(right[0]), exp.Column):
-            column, values, operator = other_side, [left], _MIRRORED.get(operator, "")
+            column, values, operator = other_side, [left], _MIRRORED_OPERATORS.get(operator, "")
         operands = [operand for value in values if (operand := _read_operand(value, query)) is not None]
         if not isinstance(column, exp.Column) or column.table not in ("", table.alias_or_name):
             return []
@@ -190,7 +190,7 @@ def rewrite_table(table: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
     joins = table.args.get("joins")
     new_table = exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)
-    new_table.meta[forjson.ELEMENT_NAME] = table.alias or ".".join(ref.parts)
+    new_table.meta[forjson.ELEMENT_NAME_KEY] = table.alias or ".".join(ref.parts)
     return new_table
 
 
@@ -223,8 +223,14 @@ def rewrite_parameter(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     return query.get_parameter(get_variable_name(node))
 
 
-_UNFORESEEN: Final = (AttributeError, LookupError, TypeError, ValueError)
-PLANNING_ERRORS: Final = (SqlError, UnsimulatedFeatureError, UnsupportedError, RecursionError, *_UNFORESEEN)
+_UNFORESEEN_ERRORS: Final = (AttributeError, LookupError, TypeError, ValueError)
+PLANNING_ERRORS: Final = (
+    SqlError,
+    UnsimulatedFeatureError,
+    UnsupportedError,
+    RecursionError,
+    *_UNFORESEEN_ERRORS,
+)
 """Errors that planning can raise. Those in _UNFORESEEN come from forms without a rule and end only their
 batch.
 """
@@ -241,7 +247,7 @@ def translate_errors(plan: Callable[[], QueryPlan]) -> QueryPlan:
         raise UnsimulatedFeatureError(str(problem).split("\n")[0]) from None
     except RecursionError:
         raise SqlError(8623) from None
-    except _UNFORESEEN as problem:
+    except _UNFORESEEN_ERRORS as problem:
         raise UnsimulatedFeatureError(
             f"this form of the statement; {describe_internal_error(problem)}"
         ) from None

@@ -13,20 +13,20 @@ from msgspec import Struct
 from engine.messages import SqlError
 from engine.tsql.scalars import types
 from engine.tsql.scalars.languages import ENGLISH, HIJRI_MONTHS, Language
-from engine.tsql.scalars.types import DATETIME, OLD_MOMENTS, SCALED, SqlType
+from engine.tsql.scalars.types import DATETIME, OLD_DATE_TIME_TYPES, SCALED_TIME_TYPES, SqlType
 
-MARK: Final = types.DATE_MARK
+STORED_DATE_MARK: Final = types.DATE_MARK
 
 TICKS_PER_S: Final = 10_000_000
 """Ticks of 100 ns per second: the precision of datetime2(7). Documented."""
-TICKS_OF_DIGIT: Final = (10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1)
+TICKS_PER_FRACTION_UNIT: Final = (10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1)
 """Number of fractional digits of a second -> ticks of 100 ns per unit of the last digit."""
-DAY: Final = 86_400 * TICKS_PER_S
+TICKS_PER_DAY: Final = 86_400 * TICKS_PER_S
 EPOCH: Final = date(1900, 1, 1).toordinal()
 FIRST_DAYS: Final = {"datetime": date(1753, 1, 1).toordinal(), "smalldatetime": EPOCH}
 LAST_DAYS: Final = {"smalldatetime": date(2079, 6, 6).toordinal()}
 LAST_DAY: Final = date.max.toordinal()
-CUTOFF: Final = 50
+TWO_DIGIT_YEAR_CUTOFF: Final = 50
 """Two-digit years from this one on belong to the 20th century, earlier ones to the 21st.
 
 Documented [DOC: two digit year cutoff].
@@ -58,7 +58,7 @@ class DateTimeValue(NamedTuple):
     @property
     def total(self) -> int:
         """Return the time since the year 1, in ticks of 100 ns."""
-        return self.day * DAY + self.ticks
+        return self.day * TICKS_PER_DAY + self.ticks
 
     @property
     def utc(self) -> int:
@@ -77,7 +77,7 @@ class DateTimeValue(NamedTuple):
 
 def build_from_total(total: int, offset: int | None = None) -> DateTimeValue:
     """Build a value from *total*, the ticks of 100 ns since the year 1."""
-    return DateTimeValue(total // DAY, total % DAY, offset)
+    return DateTimeValue(total // TICKS_PER_DAY, total % TICKS_PER_DAY, offset)
 
 
 def build_from_datetime(moment: datetime) -> DateTimeValue:
@@ -96,9 +96,9 @@ _TIME: Final = re.compile(
     re.ASCII,
 )
 _OFFSET: Final = re.compile(r"\s?([-+])(\d\d?):(\d\d)$", re.ASCII)
-_SEPARATED: Final = re.compile(r"(\d{1,4})\s?[-/.]\s?(\d{1,2})\s?[-/.]\s?(\d{1,4})", re.ASCII)
+_SEPARATED_DATE: Final = re.compile(r"(\d{1,4})\s?[-/.]\s?(\d{1,2})\s?[-/.]\s?(\d{1,4})", re.ASCII)
 _DIGITS: Final = re.compile(r"\d{4}|\d{6}|\d{8}", re.ASCII)
-_NAMED: Final = re.compile(r"[\d\s,.\-/]*([^\W\d_]{3,20})[\d\s,.\-/]*")
+_MONTH_NAME_DATE: Final = re.compile(r"[\d\s,.\-/]*([^\W\d_]{3,20})[\d\s,.\-/]*")
 
 
 class _DateFormatError(Exception):
@@ -117,11 +117,11 @@ def parse_date(
     if len(text) > 100:
         raise SqlError(241)
     try:
-        return fit_to_type(_parse_date(" ".join(text.split()), kind, culture, style), kind)
+        return convert_to_date_type(_parse_date(" ".join(text.split()), kind, culture, style), kind)
     except _DateFormatError:
         raise SqlError(241) from None
     except _DateRangeError:
-        if kind.name in OLD_MOMENTS:
+        if kind.name in OLD_DATE_TIME_TYPES:
             raise SqlError(242, "varchar", kind.name) from None
         raise SqlError(241) from None
 
@@ -130,17 +130,17 @@ def _parse_date(text: str, kind: SqlType, culture: Culture, style: int | None) -
     iso = _ISO.fullmatch(text)
     if iso is not None:
         day = _compute_ordinal(int(iso[1]), int(iso[2]), int(iso[3]))
-        return DateTimeValue(day, _parse_ticks(_TIME.fullmatch(iso[4]), kind), _parse_offset(iso[5]))
+        return DateTimeValue(day, _parse_time_of_day(_TIME.fullmatch(iso[4]), kind), _parse_offset(iso[5]))
     offset, zone = None, _OFFSET.search(text)
     if zone is not None and ":" in text[: zone.start()]:
         offset, text = _parse_offset(zone.group().strip()), text[: zone.start()]
     ticks = 0
     for clock in _TIME.finditer(text):
         if clock[2] is not None or clock[6] is not None:
-            ticks = _parse_ticks(clock, kind)
+            ticks = _parse_time_of_day(clock, kind)
             text = f"{text[: clock.start()]} {text[clock.end() :]}".strip()
             break
-    return DateTimeValue(_read_day(text, kind, culture, style), ticks, offset)
+    return DateTimeValue(_parse_day(text, kind, culture, style), ticks, offset)
 
 
 def _parse_offset(text: str | None) -> int | None:
@@ -152,10 +152,10 @@ def _parse_offset(text: str | None) -> int | None:
     return (hours * 60 + minutes) * (-1 if text[0] == "-" else 1)
 
 
-def _parse_ticks(match: re.Match[str] | None, kind: SqlType) -> int:
+def _parse_time_of_day(match: re.Match[str] | None, kind: SqlType) -> int:
     if match is None:
         raise _DateFormatError
-    hour, minute, second = (int(match[place] or 0) for place in (1, 2, 3))
+    hour, minute, second = (int(match[index] or 0) for index in (1, 2, 3))
     if match[6] is not None:
         if not 1 <= hour <= 12:
             raise _DateRangeError if hour > 12 else _DateFormatError
@@ -163,13 +163,13 @@ def _parse_ticks(match: re.Match[str] | None, kind: SqlType) -> int:
     if hour > 23 or minute > 59 or second > 59:
         raise _DateRangeError
     digits = match[5] or ""
-    if len(digits) > (3 if kind.name in OLD_MOMENTS else 7):
+    if len(digits) > (3 if kind.name in OLD_DATE_TIME_TYPES else 7):
         raise _DateFormatError
-    fraction = int(digits or 0) * TICKS_OF_DIGIT[3 if match[4] == ":" else len(digits)]
+    fraction = int(digits or 0) * TICKS_PER_FRACTION_UNIT[3 if match[4] == ":" else len(digits)]
     return (hour * 3600 + minute * 60 + second) * TICKS_PER_S + fraction
 
 
-def _read_day(text: str, kind: SqlType, culture: Culture, style: int | None) -> int:
+def _parse_day(text: str, kind: SqlType, culture: Culture, style: int | None) -> int:
     if not text:
         return EPOCH
     if style in (130, 131):
@@ -180,10 +180,10 @@ def _read_day(text: str, kind: SqlType, culture: Culture, style: int | None) -> 
         year = int(text[:-4]) if len(text) == 8 else _expand_year(int(text[:2]))
         return _compute_ordinal(year, int(text[-4:-2]), int(text[-2:]))
     order = _STYLE_ORDERS.get(style or 0) or culture.dateformat
-    separated = _SEPARATED.fullmatch(text)
+    separated = _SEPARATED_DATE.fullmatch(text)
     if separated is not None:
         return _parse_ordered_date(separated.groups(), order, kind, style)
-    name_match = _NAMED.fullmatch(text)
+    name_match = _MONTH_NAME_DATE.fullmatch(text)
     month = _find_month(name_match[1], culture.language) if name_match is not None else None
     if month is None:
         raise _DateFormatError
@@ -210,7 +210,7 @@ def _parse_ordered_date(parts: tuple[str, ...], order: str, kind: SqlType, style
     if len(first) == 4:
         # With DATEFORMAT dmy, datetime reads 2005-04-03 as year, day, month. The types of 2008 never do.
         # Documented.
-        by_format = kind.name in OLD_MOMENTS and style is None and order in ("dmy", "ydm")
+        by_format = kind.name in OLD_DATE_TIME_TYPES and style is None and order in ("dmy", "ydm")
         month, day = (last, middle) if by_format else (middle, last)
         return _compute_ordinal(int(first), int(month), int(day))
     if len(first) == 3 or len(last) == 3:
@@ -234,7 +234,7 @@ _STYLE_ORDERS: Final = {
 
 
 def _expand_year(year: int) -> int:
-    return year + (2000 if year < CUTOFF else 1900)
+    return year + (2000 if year < TWO_DIGIT_YEAR_CUTOFF else 1900)
 
 
 def _find_month(name: str, language: Language) -> int | None:
@@ -256,25 +256,25 @@ def _compute_ordinal(year: int, month: int, day: int) -> int:
 # --- conversion to a type --------------------------------------------------------------------------
 
 
-def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
+def convert_to_date_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
     """Convert the value to the type *kind*: drop the parts that the type lacks, and round.
 
     Raises 241 or 242 if the type cannot hold the value.
     """
     name = kind.name
-    if name in OLD_MOMENTS and moment.offset is not None:
+    if name in OLD_DATE_TIME_TYPES and moment.offset is not None:
         moment = DateTimeValue(moment.day, moment.ticks)
     if name == "date":
         return DateTimeValue(moment.day)
     if name == "datetime":
         thirds = (moment.ticks * 300 * 2 + TICKS_PER_S) // (2 * TICKS_PER_S)
-        moment = build_from_total(moment.day * DAY + _round_datetime_ticks(thirds))
+        moment = build_from_total(moment.day * TICKS_PER_DAY + _round_datetime_ticks(thirds))
     elif name == "smalldatetime":
         minute = 60 * TICKS_PER_S
         seconds_30 = (_to_datetime_ticks(moment.ticks) + minute // 2) // minute * minute
-        moment = build_from_total(moment.day * DAY + seconds_30)
-    elif name in SCALED:
-        unit = TICKS_OF_DIGIT[kind.scale]
+        moment = build_from_total(moment.day * TICKS_PER_DAY + seconds_30)
+    elif name in SCALED_TIME_TYPES:
+        unit = TICKS_PER_FRACTION_UNIT[kind.scale]
         total = (moment.total + unit // 2) // unit * unit
         moment = build_from_total(total, moment.offset)
         if name == "time":
@@ -282,7 +282,7 @@ def fit_to_type(moment: DateTimeValue, kind: SqlType) -> DateTimeValue:
         elif name == "datetimeoffset":
             moment = moment._replace(offset=moment.offset or 0)
             if (
-                not DAY <= moment.utc < (LAST_DAY + 1) * DAY
+                not TICKS_PER_DAY <= moment.utc < (LAST_DAY + 1) * TICKS_PER_DAY
             ):  # the limits, years 1 to 9999, apply to the time in UTC
                 raise SqlError(241)
         else:
@@ -312,7 +312,7 @@ def _round_datetime_ticks(thirds: int) -> int:
 # --- formatting ---------------------------------------------------------------------------------------------
 
 
-def format_body(moment: DateTimeValue, kind: SqlType) -> str:
+def format_date_value(moment: DateTimeValue, kind: SqlType) -> str:
     """Format the value as in a result set. The stored form is this text after the prefix MARK."""
     day = moment.date.isoformat()
     seconds, rest_ticks = divmod(moment.ticks, TICKS_PER_S)
@@ -324,7 +324,7 @@ def format_body(moment: DateTimeValue, kind: SqlType) -> str:
     if kind.name == "smalldatetime":
         return f"{day} {clock}"
     if kind.scale:
-        clock += f".{rest_ticks // TICKS_OF_DIGIT[kind.scale]:0{kind.scale}d}"
+        clock += f".{rest_ticks // TICKS_PER_FRACTION_UNIT[kind.scale]:0{kind.scale}d}"
     if kind.name == "time":
         return clock
     return f"{day} {clock}" + (_format_zone(moment.offset or 0) if kind.name == "datetimeoffset" else "")
@@ -336,7 +336,7 @@ def _format_zone(offset: int) -> str:
 
 def get_stored_type(value: str) -> SqlType:
     """Return the type of a stored date or time. The length and the separators of the text determine it."""
-    text = value.removeprefix(MARK)
+    text = value.removeprefix(STORED_DATE_MARK)
     if len(text) == 10 and text[4] == "-":
         return SqlType("date")
     if text[2:3] == ":":
@@ -348,14 +348,14 @@ def get_stored_type(value: str) -> SqlType:
     return SqlType("datetime2", scale=max(0, len(text) - 20))
 
 
-def parse_held_value(value: str) -> DateTimeValue:
+def parse_stored_date(value: str) -> DateTimeValue:
     """Parse a date or time in its stored form."""
-    text = value.removeprefix(MARK)
+    text = value.removeprefix(STORED_DATE_MARK)
     kind = get_stored_type(text)
-    return parse_date(text, SqlType("datetime2", scale=7) if kind.name in OLD_MOMENTS else kind)
+    return parse_date(text, SqlType("datetime2", scale=7) if kind.name in OLD_DATE_TIME_TYPES else kind)
 
 
-_PARTS: Final[dict[int, tuple[str, str]]] = {
+_STYLE_FORMATS: Final[dict[int, tuple[str, str]]] = {
     0: ("{mon} {d:>2} {y}", "{h:>2}:{mi}{ampm}"), 1: ("{mm}/{dd}/{yy}", ""), 2: ("{yy}.{mm}.{dd}", ""),
     3: ("{dd}/{mm}/{yy}", ""), 4: ("{dd}.{mm}.{yy}", ""), 5: ("{dd}-{mm}-{yy}", ""), 6: ("{dd} {mon} {yy}", ""),
     7: ("{mon} {dd}, {yy}", ""), 8: ("", "{hh}:{mi}:{ss}"),
@@ -370,7 +370,7 @@ _PARTS: Final[dict[int, tuple[str, str]]] = {
 """Style -> format of the date and format of the time. Documented [DOC: CAST and CONVERT, date and time
 styles].
 """
-_LONG_YEAR: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 10, 11, 12})
+_STYLES_WITH_LONG_YEAR: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 10, 11, 12})
 """Styles whose variant with a four-digit year has a number greater by 100."""
 
 
@@ -378,17 +378,17 @@ def format_date(
     moment: DateTimeValue, kind: SqlType, style: int | None = None, culture: Culture = US_CULTURE
 ) -> str:
     """Format the value as CONVERT does with *style*. Raises 281 for an unknown style."""
-    if style is None or (style == 0 and kind.name not in OLD_MOMENTS):
-        if kind.name not in OLD_MOMENTS:
-            return format_body(moment, kind)
+    if style is None or (style == 0 and kind.name not in OLD_DATE_TIME_TYPES):
+        if kind.name not in OLD_DATE_TIME_TYPES:
+            return format_date_value(moment, kind)
         style = 0
     base = style
-    if style not in _PARTS and 100 <= style <= 125:
+    if style not in _STYLE_FORMATS and 100 <= style <= 125:
         base = style - 100
-    if base not in _PARTS or (base == 23 and style == 123):
+    if base not in _STYLE_FORMATS or (base == 23 and style == 123):
         raise SqlError(281, style, kind.name)
-    long = style >= 100 and base in _LONG_YEAR
-    day_form, clock_form = _PARTS[base]
+    long = style >= 100 and base in _STYLES_WITH_LONG_YEAR
+    day_form, clock_form = _STYLE_FORMATS[base]
     if kind.name == "time":
         day_form = ""
     if kind.name == "date":
@@ -398,7 +398,7 @@ def format_date(
             moment.utc, moment.offset
         )  # this style ends with Z, so it shows the time in UTC
     pieces = _format_pieces(moment, kind, culture, long)
-    if style in (126, 127) and kind.name in OLD_MOMENTS and not moment.ticks % TICKS_PER_S:
+    if style in (126, 127) and kind.name in OLD_DATE_TIME_TYPES and not moment.ticks % TICKS_PER_S:
         clock_form = "{hh}:{mi}:{ss}"
     separator = "T" if style in (126, 127) else " "
     text = separator.join(form.format(**pieces) for form in (day_form, clock_form) if form)
@@ -412,7 +412,7 @@ def format_date(
 def _format_pieces(moment: DateTimeValue, kind: SqlType, culture: Culture, long: bool) -> dict[str, object]:
     day, seconds = moment.date, moment.ticks // TICKS_PER_S
     hour = seconds // 3600
-    is_old_type = kind.name in OLD_MOMENTS
+    is_old_type = kind.name in OLD_DATE_TIME_TYPES
     digits = 3 if is_old_type else kind.scale
     fraction = f"{moment.ticks % TICKS_PER_S:07d}"[:digits]
     hijri = _convert_to_hijri(moment.day)
@@ -462,7 +462,7 @@ def _convert_from_hijri(year: int, month: int, day: int) -> int:
 
 def _parse_hijri_day(text: str) -> int:
     """Parse a Hijri date in the form dd/mm/yyyy. Return its ordinal."""
-    date_match = _SEPARATED.fullmatch(text)
+    date_match = _SEPARATED_DATE.fullmatch(text)
     if date_match is None:
         raise _DateFormatError
     day, month, year = (int(part) for part in date_match.groups())

@@ -13,13 +13,13 @@ from engine import datetime_formats
 from engine.messages import SqlError
 from engine.tsql.scalars import languages, types
 from engine.tsql.scalars.date_values import Culture
-from engine.tsql.scalars.types import MONEYS, encode_code_page, read_type
+from engine.tsql.scalars.types import MONEYS, encode_code_page, parse_sql_type
 from engine.tsql.scalars.values import (
     Scalar,
+    convert_to_datetime,
     convert_value,
     format_decimal,
     is_stored_date,
-    parse_moment,
     propagate_null,
     to_decimal,
     to_text,
@@ -33,17 +33,17 @@ _DATE_TOKENS: Final = {
 }  # fmt: skip
 """.NET date format code -> strftime code. Documented [DOC: FORMAT]."""
 
-_STANDARD_DATES: Final = {
+_STANDARD_DATE_FORMATS: Final = {
     "d": "M/d/yyyy", "D": "dddd, MMMM d, yyyy", "g": "M/d/yyyy h:mm tt", "G": "M/d/yyyy h:mm:ss tt",
     "s": "yyyy-MM-ddTHH:mm:ss", "t": "h:mm tt", "T": "h:mm:ss tt", "u": "yyyy-MM-dd HH:mm:ssZ",
 }  # fmt: skip
 
 
-PLACES_MAX: Final = 99
+PRECISION_SPECIFIER_MAX: Final = 99
 """Maximum precision specifier of a standard number format. Documented [DOC: standard numeric format strings]."""
 
 
-_UNSIGNED: Final = 2**32 - 1
+_INT_MASK: Final = 2**32 - 1
 """Mask of 32 bits. Format X shows an int in two's complement."""
 
 
@@ -56,7 +56,7 @@ def compute_format_work(_: Scalar, pattern: Scalar = None, *__: Scalar) -> int:
 
 
 def _format_date(moment: datetime, pattern: str) -> str:
-    pattern = _STANDARD_DATES.get(pattern, pattern)
+    pattern = _STANDARD_DATE_FORMATS.get(pattern, pattern)
     single = {"M": moment.month, "d": moment.day, "H": moment.hour, "h": moment.hour % 12 or 12}
     single |= {"m": moment.minute, "s": moment.second}
 
@@ -80,12 +80,12 @@ def _format_number(number: Decimal, pattern: str) -> str | None:
     """
     standard = re.fullmatch(r"([NnFfDdPpCcGgXx])(\d*)", pattern)
     if standard is not None:
-        if standard[2] and (len(standard[2]) > 9 or int(standard[2]) > PLACES_MAX):
+        if standard[2] and (len(standard[2]) > 9 or int(standard[2]) > PRECISION_SPECIFIER_MAX):
             return None
         kind = standard[1].upper()
         digit_count = int(standard[2]) if standard[2] else 0 if kind in "DX" else 2
         if kind == "X":
-            return f"{int(number) & _UNSIGNED:0{digit_count}{standard[1]}}" if number == int(number) else None
+            return f"{int(number) & _INT_MASK:0{digit_count}{standard[1]}}" if number == int(number) else None
         if kind == "D":
             return f"{int(number):0{digit_count}d}"
         shown_text = to_text(
@@ -117,7 +117,7 @@ def _evaluate_format(value: Scalar, pattern: Scalar, culture: Scalar = "en-US") 
     if to_text(culture).lower() not in ("", "en-us"):
         raise SqlError(0, f"Not simulated: FORMAT with the culture {to_text(culture)}")
     if is_stored_date(value):
-        return _format_date(parse_moment(value), to_text(pattern))
+        return _format_date(convert_to_datetime(value), to_text(pattern))
     return _format_number(to_decimal(value), to_text(pattern))
 
 
@@ -178,7 +178,12 @@ CULTURES: Final = {
 }
 """.NET culture -> language, DATEFORMAT, thousands separator, decimal separator. The documented cultures only."""
 
-_OF_LANGUAGES: Final = {"us_english": "en-us", "Deutsch": "de-de", "Español": "es-es", "Italiano": "it-it"}
+_CULTURE_BY_LANGUAGE: Final = {
+    "us_english": "en-us",
+    "Deutsch": "de-de",
+    "Español": "es-es",
+    "Italiano": "it-it",
+}
 
 
 def evaluate_parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) -> Scalar:
@@ -186,17 +191,17 @@ def evaluate_parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar =
 
     Raises 9819 or 10761.
     """
-    target = read_type(to_text(kind))
-    if not (target.is_number or target.is_moment):
+    target = parse_sql_type(to_text(kind))
+    if not (target.is_number or target.is_date_time):
         raise SqlError(10761, target.name, "parse")
-    culture_name = to_text(name) if name is not None else _OF_LANGUAGES.get(culture.language.name, "")
+    culture_name = to_text(name) if name is not None else _CULTURE_BY_LANGUAGE.get(culture.language.name, "")
     if culture_name.lower() not in CULTURES:
         raise SqlError(0, f"Not simulated: PARSE with the culture {culture_name or culture.language.name}")
     if value is None:
         return None
     language, order, separator, point = CULTURES[culture_name.lower()]
     text = to_text(value).strip()
-    found_language = languages.find(language)
+    found_language = languages.find_language(language)
     assert found_language is not None
     local_culture = replace(culture, language=found_language, dateformat=order)
     if target.is_number:

@@ -12,19 +12,19 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql.scalars import date_values, dates, formats, json_values, operators, xpath
 from engine.tsql.scalars.date_values import Culture
-from engine.tsql.scalars.like_patterns import evaluate_like_exact, patindex, patindex_exact
+from engine.tsql.scalars.like_patterns import evaluate_like_exact, evaluate_patindex, evaluate_patindex_exact
 from engine.tsql.scalars.types import (
     DECIMALS,
     FIXED_LENGTHS,
     INT,
-    SCALED,
-    WIDE,
+    SCALED_TIME_TYPES,
+    WIDE_TEXTS,
     encode_code_page,
-    nvarchar,
-    read_type,
+    make_nvarchar,
+    parse_sql_type,
 )
 from engine.tsql.scalars.values import (
-    MARK,
+    STORED_DATE_MARK,
     TEXT_LIMIT,
     Scalar,
     check_text_limit,
@@ -59,28 +59,24 @@ def _check_recursion(level: Scalar, max_level: Scalar) -> Scalar:
 
 
 def evaluate_datalength(value: Scalar, kind: Scalar = "") -> Scalar:
-    """Evaluate DATALENGTH: the size in bytes of a value of the type *kind*; "" for an unknown type.
-
-    Documented [DOC: data types].
-    """
+    """Evaluate DATALENGTH: the size in bytes of a value of type *kind*; "" for an unknown type [DOC: data types]."""
     if value is None:
         return None
-    type_ = read_type(str(kind), 0) if kind else None
+    type_ = parse_sql_type(str(kind), 0) if kind else None
     if type_ is not None and type_.name in FIXED_LENGTHS:
         return FIXED_LENGTHS[type_.name]
     if type_ is not None and type_.name in DECIMALS:
-        return next(
-            size for digits, size in ((9, 5), (19, 9), (28, 13), (38, 17)) if type_.precision <= digits
-        )
-    if type_ is not None and type_.name in SCALED:
+        sizes = ((9, 5), (19, 9), (28, 13), (38, 17))
+        return next(size for digits, size in sizes if type_.precision <= digits)
+    if type_ is not None and type_.name in SCALED_TIME_TYPES:
         size = 3 if type_.scale < 3 else 4 if type_.scale < 5 else 5
         return size + {"time": 0, "datetime2": 3, "datetimeoffset": 5}[type_.name]
     if isinstance(value, bytes):
         return len(value)
     if isinstance(value, str):
-        if value.startswith(MARK):
+        if value.startswith(STORED_DATE_MARK):
             return evaluate_datalength(value, str(date_values.get_stored_type(value)))
-        wide = type_ is None or not type_.is_text or type_.name in WIDE
+        wide = type_ is None or not type_.is_text or type_.name in WIDE_TEXTS
         return 2 * count_code_units(value) if wide else len(value)
     return 4 if isinstance(value, int) and abs(value) < 2**31 else 8
 
@@ -95,14 +91,14 @@ def _read_first_code_unit(text: str) -> int:
 
 
 @propagate_null
-def _take_left(text: Scalar, count: Scalar) -> Scalar:
+def _evaluate_left(text: Scalar, count: Scalar) -> Scalar:
     if to_integer(count) < 0:
         raise SqlError(537)
     return to_text(text)[: to_integer(count)]
 
 
 @propagate_null
-def _take_right(text: Scalar, count: Scalar) -> Scalar:
+def _evaluate_right(text: Scalar, count: Scalar) -> Scalar:
     if to_integer(count) < 0:
         raise SqlError(536, "RIGHT")
     return to_text(text)[-to_integer(count) :] if to_integer(count) else ""
@@ -130,9 +126,8 @@ def _evaluate_replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Sca
         return to_text(text)
     replacement_text = to_text(replacement)
     count_max = TEXT_LIMIT // max(1, len(replacement_text)) + 1  # more would exceed the text limit
-    template = replacement_text.replace(
-        "\\", r"\\"
-    )  # a template, because re.sub would call a function for each match
+    # a template, because re.sub would call a function for each match
+    template = replacement_text.replace("\\", r"\\")
     return check_text_limit(
         re.sub(re.escape(to_text(pattern)), template, to_text(text), count=count_max, flags=re.IGNORECASE)
     )
@@ -189,10 +184,7 @@ def _evaluate_stuff(text: Scalar, start: Scalar, length: Scalar, replacement: Sc
 
 @propagate_null
 def _evaluate_replicate(text: Scalar, count: Scalar, max_length: Scalar = 8000) -> Scalar:
-    """Evaluate REPLICATE. *max_length* limits the result to 8,000 bytes; -1 for a (max) type.
-
-    Documented [DOC: REPLICATE].
-    """
+    """Evaluate REPLICATE. *max_length* limits the result to 8,000 bytes; -1 for a (max) type [DOC: REPLICATE]."""
     body, size = to_text(text), TEXT_LIMIT if max_length == -1 else to_integer(max_length)
     if to_integer(count) < 0:
         return None
@@ -242,18 +234,12 @@ _NAME_PARTS: Final = re.compile(r'(?:^|(?<=\.))(?:\[([^\]]*)\]|"([^"]*)"|([^.]*)
 
 
 def _evaluate_choose(number: Scalar, *values: Scalar) -> Scalar:
-    return (
-        values[to_integer(number) - 1]
-        if number is not None and 0 < to_integer(number) <= len(values)
-        else None
-    )
+    is_valid = number is not None and 0 < to_integer(number) <= len(values)
+    return values[to_integer(number) - 1] if is_valid else None
 
 
 def _evaluate_isnumeric(value: Scalar) -> Scalar:
-    """Evaluate ISNUMERIC: 1 if the value converts to a numeric type, even a lone sign or $.
-
-    Documented [DOC: ISNUMERIC].
-    """
+    """Evaluate ISNUMERIC: 1 if the value converts to a numeric type, even a lone sign or $ [DOC: ISNUMERIC]."""
     if value is None or is_stored_date(value) or isinstance(value, bytes):
         return 0
     text = to_text(value)
@@ -274,7 +260,7 @@ _NUMERIC: Final = re.compile(
 def _evaluate_convert(
     culture: Culture, kind: Scalar, value: Scalar, style: Scalar = None, source: Scalar = None
 ) -> Scalar:
-    sql_type = read_type(str(source)) if source else None
+    sql_type = parse_sql_type(str(source)) if source else None
     return convert_value(
         value, str(kind), None if style is None else to_integer(style), source=sql_type, culture=culture
     )
@@ -293,16 +279,16 @@ def _evaluate_try_convert(
 
 def _convert_to_text(culture: Culture, value: Scalar, source: Scalar = None) -> Scalar:
     """Convert the argument of a text function to text, by the rules of its type *source*."""
-    sql_type = read_type(str(source)) if source else None
+    sql_type = parse_sql_type(str(source)) if source else None
     return None if value is None else format_as_type(value, source=sql_type, culture=culture)
 
 
-_PRECISIONS: Final = {
+_TYPE_PRECISIONS: Final = {
     "bigint": (19, 0), "int": (10, 0), "smallint": (5, 0), "tinyint": (3, 0), "bit": (1, 0), "float": (53, 0),
     "real": (24, 0), "money": (19, 4), "smallmoney": (10, 4), "datetime": (23, 3), "smalldatetime": (16, 0),
     "date": (10, 0),
 }  # fmt: skip
-_BYTES: Final = {
+_TYPE_BYTES: Final = {
     "bigint": 8, "int": 4, "smallint": 2, "tinyint": 1, "bit": 1, "float": 8, "real": 4, "money": 8, "smallmoney": 4,
     "datetime": 8, "smalldatetime": 4, "date": 3, "uniqueidentifier": 16,
 }  # fmt: skip
@@ -312,14 +298,15 @@ def _evaluate_variant_property(value: Scalar, wanted: Scalar, source: Scalar = N
     """Evaluate SQL_VARIANT_PROPERTY. A value without a known type is text or an integer [DOC: SQL_VARIANT_PROPERTY]."""
     if value is None:
         return None
-    kind = read_type(str(source)) if source else nvarchar(len(value)) if isinstance(value, str) else INT
+    default_kind = make_nvarchar(len(value)) if isinstance(value, str) else INT
+    kind = parse_sql_type(str(source)) if source else default_kind
     if kind is None:
         return None
     decimal = kind.name in ("decimal", "numeric")
-    precision, scale = (kind.precision, kind.scale) if decimal else _PRECISIONS.get(kind.name, (0, 0))
+    precision, scale = (kind.precision, kind.scale) if decimal else _TYPE_PRECISIONS.get(kind.name, (0, 0))
     length = kind.length * (2 if kind.name in ("nchar", "nvarchar") else 1) if kind.is_text else None
     steps = 5 if precision < 10 else 9 if precision < 20 else 13 if precision < 29 else 17
-    size = steps if decimal else _BYTES.get(kind.name, kind.length)
+    size = steps if decimal else _TYPE_BYTES.get(kind.name, kind.length)
     values_by_property: dict[str, Scalar] = {
         "basetype": kind.name,
         "precision": precision,
@@ -346,15 +333,15 @@ def _evaluate_checksum(*values: Scalar) -> Scalar:
     for value in values:
         if isinstance(value, str) and value.isascii() and len(values) == 1:
             for code in value.rstrip(" ").encode("ascii"):
-                number = _rotate(number) ^ code
+                number = _rotate_bits(number) ^ code
         elif value is None or (isinstance(value, int) and -(2**31) <= value < 2**31):
-            number = _rotate(number) ^ ((_NULL_CHECKSUM if value is None else value) & 0xFFFFFFFF)
+            number = _rotate_bits(number) ^ ((_NULL_CHECKSUM if value is None else value) & 0xFFFFFFFF)
         else:
             raise SqlError(0, "Not simulated: CHECKSUM and BINARY_CHECKSUM of these values")
     return number - 2**32 if number >= 2**31 else number
 
 
-def _rotate(number: int) -> int:
+def _rotate_bits(number: int) -> int:
     return (number << 4 | number >> 28) & 0xFFFFFFFF
 
 
@@ -406,7 +393,7 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
     )
 
 
-def _trim_side(mode: Scalar, value: Scalar, characters: Scalar) -> str:
+def _evaluate_trim(mode: Scalar, value: Scalar, characters: Scalar) -> str:
     """Remove *characters* from the start (LEADING), the end (TRAILING) or both sides of the text [DOC: TRIM]."""
     text, drop = to_text(value), to_text(characters)
     drop += drop.swapcase()
@@ -436,20 +423,22 @@ def _check_row_limit(count: Scalar) -> Scalar:
     return count
 
 
-def _build_extreme(sign: int) -> Callable[..., Scalar]:
+def _build_greatest_or_least(sign: int) -> Callable[..., Scalar]:
     """Build GREATEST (1) or LEAST (-1) for values of the same type. NULL is ignored [DOC: GREATEST]."""
 
     def find(initial: Scalar, *others: Scalar) -> Scalar:
         current_value = initial
         for value in others:
-            if value is not None and (current_value is None or _compare(value, current_value) * sign > 0):
+            if value is not None and (
+                current_value is None or _compare_values(value, current_value) * sign > 0
+            ):
                 current_value = value
         return current_value
 
     return find
 
 
-def _compare(a: Scalar, b: Scalar) -> float:
+def _compare_values(a: Scalar, b: Scalar) -> float:
     return compare_texts(a, b) if isinstance(a, str) and isinstance(b, str) else to_number(a) - to_number(b)
 
 
@@ -461,8 +450,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **json_values.FUNCTIONS,
     "unpacked": _unpack_value,
     "row_limit": _check_row_limit,
-    "greatest": _build_extreme(1),
-    "least": _build_extreme(-1),
+    "greatest": _build_greatest_or_least(1),
+    "least": _build_greatest_or_least(-1),
     "decimal_text": format_decimal,
     "isnull": _evaluate_isnull,
     "iif": lambda condition, yes, no: yes if condition else no,
@@ -473,14 +462,14 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "datalength": evaluate_datalength,
     "top_percent": _compute_top_percent,
     "recursion": _check_recursion,
-    "left": _take_left,
-    "right": _take_right,
+    "left": _evaluate_left,
+    "right": _evaluate_right,
     "substring": _evaluate_substring,
     "charindex": _evaluate_charindex,
     "charindex_exact": _evaluate_charindex_exact,
     "like_exact": evaluate_like_exact,
-    "patindex": patindex,
-    "patindex_exact": patindex_exact,
+    "patindex": evaluate_patindex,
+    "patindex_exact": evaluate_patindex_exact,
     "replace": _evaluate_replace,
     "replace_each": _replace_each,
     "replace_exact": _evaluate_replace_exact,
@@ -493,8 +482,10 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "ltrim": propagate_null(lambda value: to_text(value).lstrip(" ")),
     "rtrim": propagate_null(lambda value: to_text(value).rstrip(" ")),
     "trim": propagate_null(lambda value: to_text(value).strip(" ")),
-    "trim_characters": propagate_null(lambda side, characters, value: _trim_side(side, value, characters)),
-    "trim_of": propagate_null(lambda side, value, characters: _trim_side(side, value, characters)),
+    "trim_characters": propagate_null(
+        lambda side, characters, value: _evaluate_trim(side, value, characters)
+    ),
+    "trim_of": propagate_null(lambda side, value, characters: _evaluate_trim(side, value, characters)),
     "translate": propagate_null(_evaluate_translate),
     "quotename": _evaluate_quotename,
     "concat": _evaluate_concat,
@@ -518,8 +509,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 """T-SQL functions that depend only on their arguments, by name."""
 
 CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
-    **dates.CULTURED,
-    "at_time_zone": dates.at_time_zone,
+    **dates.CULTURE_FUNCTIONS,
+    "at_time_zone": dates.evaluate_at_time_zone,
     "convert": _evaluate_convert,
     "try_convert": _evaluate_try_convert,
     "parse": formats.evaluate_parse,
@@ -543,7 +534,7 @@ compress decompress datediff_big session_context
 approx_percentile_cont approx_percentile_disc current_timezone_id fn_hadr_distributed_ag_replica
 fn_hadr_distributed_ag_database_replica
 """
-INTERNAL: Final = frozenset(
+INTERNAL_FUNCTIONS: Final = frozenset(
     {
         "add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", "top_percent", "recursion", "pasted",
         "joined", "operate", "negated", "inverted", "charindex_exact", "like_exact", "patindex_exact", "replace_exact",

@@ -29,7 +29,7 @@ DEPTH_MAX: Final = 128
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
-_STEP: Final = re.compile(r'\.(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][A-Za-z0-9_]*))|\[(\d+)\]')
+_PATH_STEP: Final = re.compile(r'\.(?:"((?:[^"\\]|\\.)*)"|([A-Za-z_][A-Za-z0-9_]*))|\[(\d+)\]')
 
 
 class JsonNode(Struct, frozen=True):
@@ -129,7 +129,7 @@ class JsonPath(Struct, frozen=True):
 
 
 def parse_json_path(text: str, may_append: bool = False) -> JsonPath:
-    """Parse a JSON path. *may_append*: the path may begin with `append`. Raises 13607."""
+    """Parse a JSON path. *may_append*: the path may begin with `append_entry`. Raises 13607."""
     rest_text, position, appends, strict = text, 0, False, False
     if may_append and rest_text[:7].lower() == "append ":
         appends, position = True, 7
@@ -143,7 +143,7 @@ def parse_json_path(text: str, may_append: bool = False) -> JsonPath:
     position += 1
     steps: list[str | int] = []
     while position < len(rest_text):
-        match = _STEP.match(rest_text, position)
+        match = _PATH_STEP.match(rest_text, position)
         if match is None:
             raise SqlError(13607, rest_text[position], position)
         if match[3] is not None:
@@ -190,7 +190,7 @@ _ISJSON: Final = {
 """Constraint of ISJSON -> node kinds that satisfy it. Documented [DOC: ISJSON]."""
 
 
-def is_json(value: Scalar, constraint: Scalar = None) -> Scalar:
+def evaluate_isjson(value: Scalar, constraint: Scalar = None) -> Scalar:
     """Evaluate ISJSON. Without a constraint, objects and arrays are valid."""
     if value is None:
         return None
@@ -201,7 +201,7 @@ def is_json(value: Scalar, constraint: Scalar = None) -> Scalar:
     return int(constraint is None or node.kind in _ISJSON[to_text(constraint)])
 
 
-def json_path_exists(value: Scalar, path: Scalar) -> Scalar:
+def evaluate_json_path_exists(value: Scalar, path: Scalar) -> Scalar:
     """Evaluate JSON_PATH_EXISTS, which never raises an error [DOC: JSON_PATH_EXISTS]."""
     if value is None or path is None:
         return None
@@ -211,7 +211,7 @@ def json_path_exists(value: Scalar, path: Scalar) -> Scalar:
         return 0
 
 
-def json_value(value: Scalar, path: Scalar) -> Scalar:
+def evaluate_json_value(value: Scalar, path: Scalar) -> Scalar:
     """Evaluate JSON_VALUE: the scalar at a path, as text."""
     if value is None or path is None:
         return None
@@ -231,7 +231,7 @@ def json_value(value: Scalar, path: Scalar) -> Scalar:
     return value_text
 
 
-def json_query(value: Scalar, path: Scalar = "$") -> Scalar:
+def evaluate_json_query(value: Scalar, path: Scalar = "$") -> Scalar:
     """Evaluate JSON_QUERY: the object or array at a path, as text."""
     if value is None or path is None:
         return None
@@ -244,7 +244,7 @@ def json_query(value: Scalar, path: Scalar = "$") -> Scalar:
     return text[node.start : node.end]
 
 
-def to_json(value: Scalar, is_fragment: bool) -> str:
+def format_as_json(value: Scalar, is_fragment: bool) -> str:
     """Return a value as JSON: numbers and fragments unchanged, other texts in quotes."""
     if value is None:
         return "null"
@@ -259,7 +259,9 @@ def _make_modifier(is_fragment: bool) -> Callable[[Scalar, Scalar, Scalar], Scal
         if value is None or path is None:
             return None
         text, json_path = to_text(value), parse_json_path(to_text(path), may_append=True)
-        return _set_value(text, parse_json_text(text), json_path, new_value, to_json(new_value, is_fragment))
+        return _set_value(
+            text, parse_json_text(text), json_path, new_value, format_as_json(new_value, is_fragment)
+        )
 
     return modify
 
@@ -309,7 +311,7 @@ def _remove_member(text: str, root: JsonNode, path: JsonPath) -> str:
     return text[:start] + text[end:]
 
 
-_TYPES: Final = {"null": 0, "string": 1, "number": 2, "true": 3, "false": 3, "array": 4, "object": 5}
+_OPENJSON_TYPES: Final = {"null": 0, "string": 1, "number": 2, "true": 3, "false": 3, "array": 4, "object": 5}
 """Node kind -> column `type` of OPENJSON. Documented [DOC: OPENJSON]."""
 
 
@@ -339,7 +341,7 @@ def list_open_json(value: Scalar, path: Scalar = "$") -> Scalar:
         item_text = (
             text[item.start : item.end] if item.kind in ("array", "object") else get_scalar_text(text, item)
         )
-        rows.append((key, item_text, _TYPES[item.kind]))
+        rows.append((key, item_text, _OPENJSON_TYPES[item.kind]))
     return json.dumps(rows)
 
 
@@ -381,7 +383,7 @@ def _get_fragment(value: Scalar, path: Scalar) -> Scalar:
     return text[node.start : node.end]
 
 
-def string_split(value: Scalar, separator: Scalar, ordinal: Scalar = 0) -> Scalar:
+def evaluate_string_split(value: Scalar, separator: Scalar, ordinal: Scalar = 0) -> Scalar:
     """Return the rows of STRING_SPLIT as a JSON list. Raises 214 unless the separator is one character."""
     if separator is None or len(to_text(separator)) != 1:
         raise SqlError(214, "separator", "nchar(1)/nvarchar(1)")
@@ -398,10 +400,10 @@ SERIES_MAX: Final = 100_000
 
 def generate_series(start: Scalar, stop: Scalar, step: Scalar = None) -> Scalar:
     """Return the rows of GENERATE_SERIES as a JSON list [DOC: GENERATE_SERIES]."""
-    first, last = _read_step(start), _read_step(stop)
+    first, last = _convert_to_fraction(start), _convert_to_fraction(stop)
     if first is None or last is None:
         return "[]"
-    step_value = _read_step(step) if step is not None else Fraction(1 if first <= last else -1)
+    step_value = _convert_to_fraction(step) if step is not None else Fraction(1 if first <= last else -1)
     if not step_value:
         raise SqlError(4199, 0, 3, "generate_series")
     count = max(0, math.floor((last - first) / step_value) + 1)
@@ -411,11 +413,11 @@ def generate_series(start: Scalar, stop: Scalar, step: Scalar = None) -> Scalar:
     return json.dumps([[int(value) if value.denominator == 1 else float(value)] for value in values])
 
 
-def _read_step(value: Scalar) -> Fraction | None:
+def _convert_to_fraction(value: Scalar) -> Fraction | None:
     return None if value is None else Fraction(str(value))
 
 
-def string_escape(value: Scalar, kind: Scalar) -> Scalar:
+def evaluate_string_escape(value: Scalar, kind: Scalar) -> Scalar:
     """Evaluate STRING_ESCAPE. The only escape type is json [DOC: STRING_ESCAPE]."""
     if value is None or kind is None:
         return None
@@ -474,7 +476,7 @@ def _write_members(template: JsonTemplate, include_nulls: bool, literals: tuple[
     return ",".join(nested)
 
 
-def _write_pairs(nulls: Scalar, *pairs: Scalar) -> Scalar:
+def _evaluate_json_object(nulls: Scalar, *pairs: Scalar) -> Scalar:
     """Evaluate JSON_OBJECT. *pairs*: names and JSON values alternately [DOC: JSON_OBJECT]."""
     if None in pairs[::2]:
         raise UnsimulatedFeatureError("JSON_OBJECT with a name that is NULL")
@@ -487,7 +489,7 @@ def _write_pairs(nulls: Scalar, *pairs: Scalar) -> Scalar:
     return f"{{{','.join(members)}}}"
 
 
-def _write_elements(nulls: Scalar, *values: Scalar) -> Scalar:
+def _evaluate_json_array(nulls: Scalar, *values: Scalar) -> Scalar:
     """Evaluate JSON_ARRAY. *values* are already JSON [DOC: JSON_ARRAY]."""
     return f"[{','.join(_format_or_null(value) for value in values if nulls or value is not None)}]"
 
@@ -525,23 +527,23 @@ def _nest_rows(rows: list[list[str]], names: list[str]) -> str:
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    "isjson": is_json,
-    "json_path_exists": json_path_exists,
-    "json_value": json_value,
-    "json_query": json_query,
+    "isjson": evaluate_isjson,
+    "json_path_exists": evaluate_json_path_exists,
+    "json_value": evaluate_json_value,
+    "json_query": evaluate_json_query,
     "json_modify": _make_modifier(is_fragment=False),
     "json_modify_raw": _make_modifier(is_fragment=True),
     "open_json": list_open_json,
     "open_json_rows": list_open_json_rows,
     "json_field": _get_field,
     "json_fragment": _get_fragment,
-    "split_string": string_split,
+    "split_string": evaluate_string_split,
     "number_series": generate_series,
-    "string_escape": string_escape,
+    "string_escape": evaluate_string_escape,
     "json_literal": _write_literal,
     "json_object_of": _write_object,
     "json_levels": _write_levels,
-    "json_object_text": _write_pairs,
-    "json_array_text": _write_elements,
+    "json_object_text": _evaluate_json_object,
+    "json_array_text": _evaluate_json_array,
     "json_rows": _write_rows,
 }

@@ -47,7 +47,7 @@ UNSIMULATED_LANGUAGES: Final = frozenset(name.strip().casefold() for name in _UN
 """Languages of SQL Server that are not simulated."""
 
 
-def find(name: str) -> Language | None:
+def find_language(name: str) -> Language | None:
     """Return the language with this name or alias; None if there is none."""
     language_name = name.casefold()
     return next(

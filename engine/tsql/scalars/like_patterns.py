@@ -65,10 +65,14 @@ def compute_compare_work(part: Scalar, text: Scalar) -> int:
 
     It assumes that at every position all characters except the last one match.
     """
-    return len(part) * len(text) // COMPARED_A_WORK if isinstance(part, str) and isinstance(text, str) else 0
+    return (
+        len(part) * len(text) // COMPARISONS_PER_WORK_UNIT
+        if isinstance(part, str) and isinstance(text, str)
+        else 0
+    )
 
 
-COMPARED_A_WORK: Final = 2_000
+COMPARISONS_PER_WORK_UNIT: Final = 2_000
 """Number of character comparisons per unit of work. The figure is measured."""
 
 
@@ -107,7 +111,7 @@ def _compile_pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[
 def _translate_character_class(class_text: str) -> str:
     negated = "^" if class_text.startswith("^") else ""
     body = re.sub(r"([\\\[\]&|~^])", r"\\\1", class_text.removeprefix("^"))
-    accented_letters = "".join(_ACCENTED.get(letter, "") for letter in _list_letters_in(class_text))
+    accented_letters = "".join(_ACCENTED_LETTERS.get(letter, "") for letter in _list_letters_in(class_text))
     body += accented_letters
     try:
         re.compile(f"[{negated}{body}]")
@@ -131,21 +135,21 @@ def _list_accents_by_letter() -> dict[str, str]:
     return base_letters
 
 
-_ACCENTED: Final = _list_accents_by_letter()
+_ACCENTED_LETTERS: Final = _list_accents_by_letter()
 """Letter -> accented letters between it and the next letter in the collation. Example: é is between e and f
 [DOC: LIKE].
 """
 
 
 @propagate_null
-def patindex(pattern: Scalar, text: Scalar) -> Scalar:
+def evaluate_patindex(pattern: Scalar, text: Scalar) -> Scalar:
     """Evaluate PATINDEX: the position of the pattern in the text, from 1; 0 if it does not match."""
     match = find_like(to_text(pattern), "", to_text(text))
     return 0 if match is None else match + 1
 
 
 @propagate_null
-def patindex_exact(pattern: Scalar, text: Scalar) -> Scalar:
+def evaluate_patindex_exact(pattern: Scalar, text: Scalar) -> Scalar:
     """Evaluate PATINDEX with a case-sensitive collation."""
     match = find_like(to_text(pattern), "", to_text(text), exact=True)
     return 0 if match is None else match + 1

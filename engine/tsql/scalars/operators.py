@@ -13,18 +13,26 @@ from engine import arithmetic
 from engine.messages import SqlError
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import date_values, types
-from engine.tsql.scalars.date_values import DAY, EPOCH
-from engine.tsql.scalars.types import DECIMALS, INT_RANGES, MAX, MONEYS, WIDE, SqlType, read_type
+from engine.tsql.scalars.date_values import EPOCH, TICKS_PER_DAY
+from engine.tsql.scalars.types import (
+    DECIMALS,
+    INT_RANGES,
+    MAX_LENGTH,
+    MONEYS,
+    WIDE_TEXTS,
+    SqlType,
+    parse_sql_type,
+)
 from engine.tsql.scalars.values import (
     ANY_DIGITS,
     Scalar,
     check_finite,
     check_text_limit,
     convert_to_date,
+    convert_to_datetime,
     convert_value,
     is_plain_text,
     is_stored_date,
-    parse_moment,
     propagate_null,
     round_to_decimal,
     round_to_money,
@@ -46,12 +54,12 @@ def compute_operation(sign: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scala
     """
     if a is None or b is None:
         return None
-    type_ = read_type(str(kind))
+    type_ = parse_sql_type(str(kind))
     if type_.is_integer:
         return _calculate_integer(str(sign), type_.name, _convert_to_int(a, type_), _convert_to_int(b, type_))
     if type_.name in DECIMALS or type_.name in MONEYS:
         return _compute_exactly(str(sign), type_, a, b)
-    if type_.is_moment:
+    if type_.is_date_time:
         return _add_days(str(sign), type_, a, b)
     if type_.name == "real":
         return _calculate_single(str(sign), float(to_number(a, "float")), float(to_number(b, "float")))
@@ -107,7 +115,7 @@ def _compute_exactly(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
     if sign == "%":
         result = ANY_DIGITS.remainder(left, right)
     else:
-        result = _EXACT[sign](left, right)
+        result = _DECIMAL_OPERATORS[sign](left, right)
     if kind.name in MONEYS:
         return round_to_money(result, kind, cut=sign == "/")
     return round_to_decimal(result, kind, "expression", cut=sign == "/")
@@ -117,7 +125,7 @@ def _convert_to_decimal(value: Scalar, kind: SqlType) -> Decimal:
     return to_decimal(convert_value(value, kind) if kind.name in MONEYS and is_plain_text(value) else value)
 
 
-_EXACT: Final[dict[str, Callable[[Decimal, Decimal], Decimal]]] = {
+_DECIMAL_OPERATORS: Final[dict[str, Callable[[Decimal, Decimal], Decimal]]] = {
     "+": ANY_DIGITS.add,
     "-": ANY_DIGITS.subtract,
     "*": ANY_DIGITS.multiply,
@@ -150,28 +158,28 @@ def _add_days(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
 
     Raises 517 if the result is out of range.
     """
-    first, second = (convert_to_date(value).total - EPOCH * DAY for value in (a, b))
-    total = (first + second if sign == "+" else first - second) + EPOCH * DAY
-    if not DAY <= total < (date_values.LAST_DAY + 1) * DAY:
+    first, second = (convert_to_date(value).total - EPOCH * TICKS_PER_DAY for value in (a, b))
+    total = (first + second if sign == "+" else first - second) + EPOCH * TICKS_PER_DAY
+    if not TICKS_PER_DAY <= total < (date_values.LAST_DAY + 1) * TICKS_PER_DAY:
         raise SqlError(517, kind.name)
-    return store_date(date_values.fit_to_type(date_values.build_from_total(total), kind), kind)
+    return store_date(date_values.convert_to_date_type(date_values.build_from_total(total), kind), kind)
 
 
-def concatenate(kind: Scalar, *parts: Scalar) -> Scalar:
+def concatenate_values(kind: Scalar, *parts: Scalar) -> Scalar:
     """Concatenate texts or binary values, up to the maximum length of *kind*; NULL if any part is NULL."""
     if any(part is None for part in parts):
         return None
-    type_ = read_type(str(kind))
-    size = None if type_.length == MAX else 4000 if type_.name in WIDE else 8000
+    type_ = parse_sql_type(str(kind))
+    size = None if type_.length == MAX_LENGTH else 4000 if type_.name in WIDE_TEXTS else 8000
     if type_.is_binary:
         return b"".join(part if isinstance(part, bytes) else b"" for part in parts)[:size]
     return check_text_limit("".join(map(to_text, parts))[:size])
 
 
-def concatenate_with_null(kind: Scalar, *parts: Scalar) -> Scalar:
+def concatenate_ignoring_null(kind: Scalar, *parts: Scalar) -> Scalar:
     """Concatenate with CONCAT_NULL_YIELDS_NULL OFF: NULL counts as an empty text. Documented."""
-    empty = b"" if read_type(str(kind)).is_binary else ""
-    return concatenate(kind, *(empty if part is None else part for part in parts))
+    empty = b"" if parse_sql_type(str(kind)).is_binary else ""
+    return concatenate_values(kind, *(empty if part is None else part for part in parts))
 
 
 def invert_bits(kind: Scalar, value: Scalar) -> Scalar:
@@ -185,7 +193,7 @@ def invert_bits(kind: Scalar, value: Scalar) -> Scalar:
     return 255 - number if name == "tinyint" else ~number
 
 
-def negate(kind: Scalar, value: Scalar) -> Scalar:
+def negate_value(kind: Scalar, value: Scalar) -> Scalar:
     """Evaluate `-value` in the type *kind*."""
     return None if value is None else compute_operation("-", kind, 0, value)
 
@@ -193,21 +201,21 @@ def negate(kind: Scalar, value: Scalar) -> Scalar:
 # --- with an unknown type -----------------------------------------------------------------------------------
 
 
-def _add_two(a: Scalar, b: Scalar) -> Scalar:
+def _add_untyped_pair(a: Scalar, b: Scalar) -> Scalar:
     if a is None or b is None:
         return None
     if is_stored_date(a) or is_stored_date(b):
-        return store_datetime(parse_moment(a) + (parse_moment(b) - datetime(1900, 1, 1)))
+        return store_datetime(convert_to_datetime(a) + (convert_to_datetime(b) - datetime(1900, 1, 1)))
     if is_plain_text(a) and is_plain_text(b):
         return check_text_limit(a + b)
     return _check_bigint(_convert_to_number(a, b) + _convert_to_number(b, a))
 
 
-def add_untyped(first_value: Scalar, *others: Scalar) -> Scalar:
+def add_untyped_values(first_value: Scalar, *others: Scalar) -> Scalar:
     """Evaluate `a + b + c …` from left to right, for values of unknown types."""
     total = first_value
     for value in others:
-        total = _add_two(total, value)
+        total = _add_untyped_pair(total, value)
     return total
 
 
@@ -215,7 +223,7 @@ def _subtract(a: Scalar, b: Scalar) -> Scalar:
     if a is None or b is None:
         return None
     if is_stored_date(a) or is_stored_date(b):
-        return store_datetime(parse_moment(a) - (parse_moment(b) - datetime(1900, 1, 1)))
+        return store_datetime(convert_to_datetime(a) - (convert_to_datetime(b) - datetime(1900, 1, 1)))
     return _check_bigint(_convert_to_number(a, b) - _convert_to_number(b, a))
 
 
@@ -272,15 +280,15 @@ def _build_numeric_function(function: Callable[[float], int | float]) -> Callabl
 
 
 def _make_exact_function(
-    function: Callable[[Decimal], Decimal], simply: Callable[[float], int | float]
+    function: Callable[[Decimal], Decimal], float_function: Callable[[float], int | float]
 ) -> Callable[[Scalar], Scalar]:
-    """Build a function that calls *function* for stored decimals, and *simply* for other numbers."""
+    """Build a function that calls *function* for stored decimals, and *float_function* for other numbers."""
 
     @propagate_null
     def call(value: Scalar) -> Scalar:
         if types.is_encoded_decimal(value):
             return types.encode_decimal(function(types.decode_decimal(value)))
-        return simply(to_number(value, "float"))
+        return float_function(to_number(value, "float"))
 
     return call
 
@@ -336,14 +344,14 @@ def _get_sign(value: float) -> int:
 
 # -- bits [DOC: bit manipulation functions]
 
-_WIDTHS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+_INTEGER_BITS: Final = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 
 
 def _read_bits(value: Scalar, kind: Scalar) -> tuple[int, int]:
     """Return the bits of *value* as an unsigned number, and the number of bits."""
     if isinstance(value, bytes):
         return int.from_bytes(value, "big"), 8 * len(value)
-    width = _WIDTHS.get(str(kind), 32 if abs(to_integer(value)) < 2**31 else 64)
+    width = _INTEGER_BITS.get(str(kind), 32 if abs(to_integer(value)) < 2**31 else 64)
     return to_integer(value) % (1 << width), width
 
 
@@ -402,11 +410,11 @@ BIT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **BIT_FUNCTIONS,
     "operate": compute_operation,
-    "joined": concatenate,
-    "pasted": concatenate_with_null,
+    "joined": concatenate_values,
+    "pasted": concatenate_ignoring_null,
     "inverted": invert_bits,
-    "negated": negate,
-    "add": add_untyped,
+    "negated": negate_value,
+    "add": add_untyped_values,
     "sub": _subtract,
     "mul": _multiply,
     "div": _divide,

@@ -13,23 +13,23 @@ from engine.tsql.scalars.types import (
     FLOAT,
     GUID,
     INT,
-    MAX,
+    MAX_LENGTH,
     MONEY,
     MONEYS,
     NULL,
-    WIDE,
+    WIDE_TEXTS,
     SqlType,
     build_decimal_type,
-    digits_of,
-    nvarchar,
-    read_type,
-    varchar,
+    get_precision_and_scale,
+    make_nvarchar,
+    make_varchar,
+    parse_sql_type,
 )
 
 Types = Sequence[SqlType | None]
 Rule = Callable[[Types], SqlType | None]
 
-_FIXED: Final = {
+_FIXED_RETURN_TYPES: Final = {
     "int": """isjson ascii charindex datalength datediff datepart day month year difference len patindex unicode isdate
         isnumeric db_id object_id schema_id user_id suser_id file_id file_idex type_id
         error_number error_severity error_state error_line xact_state is_srvrolemember is_member is_rolemember
@@ -99,20 +99,20 @@ def _infer_text_type(types: Types, length: int | None = None) -> SqlType | None:
     if first_sql_type is None:
         return None
     size = length if length is not None else first_sql_type.length if first_sql_type.is_text else 8000
-    if first_sql_type.length == MAX and first_sql_type.is_text:
-        size = MAX
-    return nvarchar(size) if first_sql_type.name in WIDE else varchar(size)
+    if first_sql_type.length == MAX_LENGTH and first_sql_type.is_text:
+        size = MAX_LENGTH
+    return make_nvarchar(size) if first_sql_type.name in WIDE_TEXTS else make_varchar(size)
 
 
 def _build_national_rule(argument_indexes: Sequence[int]) -> Rule:
     def rule(types: Types) -> SqlType | None:
-        sql_types = [types[place] for place in argument_indexes if place < len(types)]
+        sql_types = [types[index] for index in argument_indexes if index < len(types)]
         if any(kind is None for kind in sql_types):
             return None
         kinds = [kind for kind in sql_types if kind is not None]
-        wide = any(kind.name in WIDE for kind in kinds)
-        size = MAX if any(kind.length == MAX and kind.is_text for kind in kinds) else 8000
-        return nvarchar(size) if wide else varchar(size)
+        wide = any(kind.name in WIDE_TEXTS for kind in kinds)
+        size = MAX_LENGTH if any(kind.length == MAX_LENGTH and kind.is_text for kind in kinds) else 8000
+        return make_nvarchar(size) if wide else make_varchar(size)
 
     return rule
 
@@ -121,13 +121,13 @@ def _infer_concat_type(types: Types) -> SqlType | None:
     if any(kind is None for kind in types):
         return None
     sql_types = [kind for kind in types if kind is not None]
-    wide = any(kind.name in WIDE for kind in sql_types)
-    if any(kind.length == MAX for kind in sql_types):
-        return nvarchar(MAX) if wide else varchar(MAX)
+    wide = any(kind.name in WIDE_TEXTS for kind in sql_types)
+    if any(kind.length == MAX_LENGTH for kind in sql_types):
+        return make_nvarchar(MAX_LENGTH) if wide else make_varchar(MAX_LENGTH)
     size = arithmetic.add_in_order(
         kind.length if kind.is_text or kind.is_binary else 40 for kind in sql_types if kind != NULL
     )
-    return nvarchar(size) if wide else varchar(size)
+    return make_nvarchar(size) if wide else make_varchar(size)
 
 
 def _infer_number_type(types: Types) -> SqlType | None:
@@ -147,7 +147,7 @@ def _infer_number_type(types: Types) -> SqlType | None:
     return first_sql_type if first_sql_type.is_number else None
 
 
-def _absolute(types: Types) -> SqlType | None:
+def _infer_abs_type(types: Types) -> SqlType | None:
     """Return the type of ABS. Unlike ROUND, it keeps real [DOC: ABS]."""
     return (
         types[0] if types and types[0] is not None and types[0].name == "real" else _infer_number_type(types)
@@ -175,23 +175,23 @@ def _infer_offset_type(types: Types) -> SqlType | None:
     """Return datetimeoffset with the fractional digits of the argument [DOC: SWITCHOFFSET; TODATETIMEOFFSET]."""
     kind = types[0] if types else None
     scale = 7
-    if kind is not None and kind.is_moment:
+    if kind is not None and kind.is_date_time:
         scale = {"datetime": 3, "smalldatetime": 0, "date": 0}.get(kind.name, kind.scale)
     return SqlType("datetimeoffset", scale=scale)
 
 
 def _infer_dateadd_type(types: Types) -> SqlType | None:
     count, kind = types[1:3] if len(types) > 2 else (None, None)
-    if count is not None and (count.is_text or count.is_moment or count == GUID):
+    if count is not None and (count.is_text or count.is_date_time or count == GUID):
         raise SqlError(8116, count.name, 2, "dateadd")
     if kind is None:
         return None
-    return kind if kind.is_moment else DATETIME
+    return kind if kind.is_date_time else DATETIME
 
 
 def _infer_datetrunc_type(types: Types) -> SqlType | None:
     kind = types[1] if len(types) > 1 else None
-    if kind is None or kind.is_moment:
+    if kind is None or kind.is_date_time:
         return kind
     if not kind.is_text and kind != NULL:
         raise SqlError(8116, kind.name, 2, "datetrunc")
@@ -203,7 +203,7 @@ def _infer_date_bucket_type(types: Types) -> SqlType | None:
     kind = types[2] if len(types) > 2 else None
     for index, other_sql_type in enumerate(types[2:4], 3):
         if other_sql_type is not None and (
-            not other_sql_type.is_moment or (kind is not None and other_sql_type.name != kind.name)
+            not other_sql_type.is_date_time or (kind is not None and other_sql_type.name != kind.name)
         ):
             raise SqlError(
                 8116, "NULL" if other_sql_type == NULL else other_sql_type.name, index, "date_bucket"
@@ -233,14 +233,14 @@ def infer_average_type(kind: SqlType | None) -> SqlType | None:
     if kind == NULL or not kind.is_number or kind.name == "bit":
         raise SqlError(8117, "NULL" if kind == NULL else kind.name, "avg")
     if kind.name in DECIMALS:
-        return SqlType("numeric", precision=38, scale=max(6, digits_of(kind)[1]))
+        return SqlType("numeric", precision=38, scale=max(6, get_precision_and_scale(kind)[1]))
     return infer_sum_type(kind)
 
 
-RULES: Final[dict[str, Rule]] = {
+RETURN_TYPE_RULES: Final[dict[str, Rule]] = {
     **{
-        name: _build_fixed_rule(read_type(written))
-        for written, names in _FIXED.items()
+        name: _build_fixed_rule(parse_sql_type(written))
+        for written, names in _FIXED_RETURN_TYPES.items()
         for name in names.split()
     },
     **dict.fromkeys(
@@ -248,14 +248,14 @@ RULES: Final[dict[str, Rule]] = {
     ),
     "substring": _infer_substring_type,
     "replicate": lambda types: _infer_text_type(types, 8000),
-    "space": lambda types: varchar(8000),
-    "str": lambda types: varchar(8000),
+    "space": lambda types: make_varchar(8000),
+    "str": lambda types: make_varchar(8000),
     "replace": _build_national_rule((0, 1, 2)),
     "replace_each": lambda types: _build_national_rule(tuple(range(len(types))))(types),
     "stuff": _build_national_rule((0, 3)),
     "concat": _infer_concat_type,
     "concat_ws": _infer_concat_type,
-    "abs": _absolute,
+    "abs": _infer_abs_type,
     "sign": _infer_number_type,
     "round": _infer_number_type,
     "floor": _infer_integral_type,
@@ -281,9 +281,9 @@ RULES: Final[dict[str, Rule]] = {
         ],
         _build_fixed_rule(SqlType("sql_variant")),
     ),
-    "decimal_text": lambda types: varchar(40),
+    "decimal_text": lambda types: make_varchar(40),
     "newid": lambda types: GUID,
-    "text": lambda types: nvarchar(4000),
+    "text": lambda types: make_nvarchar(4000),
     "at_time_zone": lambda types: dates.infer_at_time_zone_type(types[0] if types else None),
     "isnull": _infer_same_type,
 }
@@ -291,7 +291,7 @@ RULES: Final[dict[str, Rule]] = {
 unknown.
 """
 
-TAKES_TEXT: Final = {
+TEXT_ARGUMENTS: Final = {
     **dict.fromkeys(("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "len", "left", "right", "quotename"), (0,)),
     **dict.fromkeys(("replicate", "ascii", "unicode"), (0,)),
     "charindex": (0, 1), "patindex": (0, 1), "replace": (0, 1, 2), "stuff": (0, 3),
@@ -299,8 +299,10 @@ TAKES_TEXT: Final = {
 }  # fmt: skip
 """Function -> indexes of the arguments that it converts to text by the rules of their types."""
 
-FITTED: Final = frozenset({"round", "power", "abs", "sign", "floor", "ceiling", "degrees", "radians"})
+RANGE_CHECKED_FUNCTIONS: Final = frozenset(
+    {"round", "power", "abs", "sign", "floor", "ceiling", "degrees", "radians"}
+)
 """Functions that raise 8115 or 232 if the result does not fit its type."""
 
-UNORDERED: Final = frozenset({"xml", "text", "ntext", "image", "geography", "geometry", "hierarchyid"})
+UNORDERED_TYPES: Final = frozenset({"xml", "text", "ntext", "image", "geography", "geometry", "hierarchyid"})
 """Types that GREATEST and LEAST do not accept. Documented [DOC: GREATEST]."""

@@ -9,13 +9,13 @@ from msgspec import Struct
 from engine.messages import SqlError
 from engine.tsql.scalars import languages
 from engine.tsql.scalars.date_values import US_CULTURE, Culture
-from engine.tsql.scalars.types import MAX, SqlType
+from engine.tsql.scalars.types import MAX_LENGTH, SqlType
 from engine.tsql.scalars.values import Scalar
 
-Options = tuple[tuple[str, str], ...]
+SetOptions = tuple[tuple[str, str], ...]
 """SET options of a connection that differ from the default, as (name, value)."""
 
-PRIORITIES: Final = frozenset({"LOW", "NORMAL", "HIGH", *map(str, range(-10, 11))})
+DEADLOCK_PRIORITIES: Final = frozenset({"LOW", "NORMAL", "HIGH", *map(str, range(-10, 11))})
 """Values of SET DEADLOCK_PRIORITY. Documented [DOC: SET DEADLOCK_PRIORITY]."""
 
 DATEFORMATS: Final = frozenset({"mdy", "dmy", "ymd", "ydm", "myd", "dym"})
@@ -32,7 +32,7 @@ class SessionSettings(Struct, frozen=True):
     """If True, the concatenation with NULL is NULL; if False, NULL counts as an empty text."""
     quoted_identifier: bool = True
     """If False, "x" is a string instead of a name."""
-    forgiving: bool = False
+    ignores_arithmetic_errors: bool = False
     """True if ARITHABORT and ANSI_WARNINGS are OFF: overflow and division by zero return NULL and print a
     warning.
     """
@@ -42,7 +42,7 @@ DEFAULTS: Final = SessionSettings()
 
 
 @lru_cache(maxsize=128)
-def build_settings(options: Options) -> SessionSettings:
+def build_settings(options: SetOptions) -> SessionSettings:
     """Return the settings of a connection with these SET options."""
     option_values = dict(options)
 
@@ -59,12 +59,12 @@ def build_settings(options: Options) -> SessionSettings:
         ansi_nulls=is_enabled("ANSI_NULLS") and ansi,
         concat_null=is_enabled("CONCAT_NULL_YIELDS_NULL"),
         quoted_identifier=is_enabled("QUOTED_IDENTIFIER") and ansi,
-        forgiving=not is_enabled("ARITHABORT") and not is_enabled("ANSI_WARNINGS"),
+        ignores_arithmetic_errors=not is_enabled("ARITHABORT") and not is_enabled("ANSI_WARNINGS"),
     )
 
 
 def _build_culture(language: str, dateformat: str, datefirst: str) -> Culture:
-    selected_language = languages.find(language) or languages.ENGLISH
+    selected_language = languages.find_language(language) or languages.ENGLISH
     first = int(datefirst) if datefirst else selected_language.datefirst
     return Culture(selected_language, dateformat or selected_language.dateformat, first)
 
@@ -75,7 +75,7 @@ public output.
 """
 
 
-def get_context_info(options: Options) -> bytes | None:
+def get_context_info(options: SetOptions) -> bytes | None:
     """Return the value of SET CONTEXT_INFO; None if the connection has not set it."""
     stored = dict(options).get("CONTEXT_INFO")
     return None if stored is None else bytes.fromhex(stored)
@@ -96,14 +96,14 @@ def parse_deadlock_priority(setting: str) -> int:
 TEXT_BYTES_MAX: Final = 2**31 - 1
 
 
-def get_text_size(options: Options) -> int:
+def get_text_size(options: SetOptions) -> int:
     """Return the maximum number of bytes that a client receives of a long value [DOC: SET TEXTSIZE]."""
     size = int(dict(options).get("TEXTSIZE", TEXT_BYTES_MAX))
     return {0: 4096, -1: TEXT_BYTES_MAX}.get(size, size)
 
 
-def shorten_long_values(
-    rows: list[tuple[Scalar, ...]], kinds: Sequence[SqlType | None], options: Options
+def truncate_long_values(
+    rows: list[tuple[Scalar, ...]], kinds: Sequence[SqlType | None], options: SetOptions
 ) -> list[tuple[Scalar, ...]]:
     """Cut the values of (max) and text types in *rows* to TEXTSIZE bytes."""
     size = get_text_size(options)
@@ -117,7 +117,7 @@ def shorten_long_values(
 
 
 def _get_size_in_characters(kind: SqlType | None, size: int) -> int | None:
-    if kind is None or not (kind.length == MAX or kind.name in ("text", "ntext", "image")):
+    if kind is None or not (kind.length == MAX_LENGTH or kind.name in ("text", "ntext", "image")):
         return None
     return size // 2 if kind.name.startswith("n") else size
 
@@ -132,7 +132,7 @@ def check_setting(name: str, value: str) -> str:
     Raises 2740, 2741, 2742 or 2755, or UnsimulatedValueError.
     """
     if name == "LANGUAGE":
-        language = languages.find(value)
+        language = languages.find_language(value)
         if language is None:
             raise (
                 UnsimulatedValueError
@@ -148,12 +148,12 @@ def check_setting(name: str, value: str) -> str:
         if not (value.isdecimal() and 1 <= int(value[:3]) <= 7):
             raise SqlError(2742, value)
         return value
-    if name == "DEADLOCK_PRIORITY" and value.upper() not in PRIORITIES:
+    if name == "DEADLOCK_PRIORITY" and value.upper() not in DEADLOCK_PRIORITIES:
         raise SqlError(2755, -10, 10)
     return value
 
 
-EFFECTIVE: Final = frozenset(
+EFFECTIVE_OPTIONS: Final = frozenset(
     {
         "LANGUAGE", "DATEFORMAT", "DATEFIRST", "ANSI_NULLS", "CONCAT_NULL_YIELDS_NULL", "QUOTED_IDENTIFIER",
         "ARITHABORT", "ANSI_WARNINGS", "ANSI_DEFAULTS", "NOCOUNT", "ROWCOUNT", "XACT_ABORT", "NOEXEC", "PARSEONLY",
@@ -166,7 +166,7 @@ EFFECTIVE: Final = frozenset(
 )  # fmt: skip
 """Options with an effect. Documented [DOC: SET statements]."""
 
-WITHOUT_EFFECT: Final = {
+OPTIONS_WITHOUT_EFFECT: Final = {
     "NUMERIC_ROUNDABORT": "OFF", "FORCEPLAN": "OFF", "SHOWPLAN_ALL": "OFF", "SHOWPLAN_TEXT": "OFF",
     "SHOWPLAN_XML": "OFF", "ARITHIGNORE": "OFF", "CURSOR_CLOSE_ON_COMMIT": "OFF",
     "STATISTICS": "OFF", "ANSI_NULL_DFLT_OFF": "OFF", "ANSI_PADDING": "ON", "REMOTE_PROC_TRANSACTIONS": "OFF",
@@ -175,7 +175,7 @@ WITHOUT_EFFECT: Final = {
 }  # fmt: skip
 """Option without an effect here -> only value that is accepted. Other values are reported as not simulated."""
 
-PARTLY: Final = {
+PARTLY_SIMULATED_OPTIONS: Final = {
     "ANSI_WARNINGS": "SET ANSI_WARNINGS OFF for texts that are too long: they stay refused",
     "ANSI_DEFAULTS": "SET ANSI_DEFAULTS for more than ANSI_NULLS and QUOTED_IDENTIFIER",
 }

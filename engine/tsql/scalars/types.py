@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from engine.messages import SqlError
 
-MAX: Final = -1
+MAX_LENGTH: Final = -1
 """Value of `SqlType.length` for (max) types such as varchar(max)."""
 
 PRECISION_MAX: Final = 38
@@ -37,10 +37,12 @@ INT_RANGES: Final = {
 DECIMALS: Final = frozenset({"decimal", "numeric"})
 MONEYS: Final = frozenset({"money", "smallmoney"})
 FLOATS: Final = frozenset({"float", "real"})
-WIDE: Final = frozenset({"nchar", "nvarchar", "ntext"})
-TEXTS: Final = WIDE | {"char", "varchar", "text"}
-MOMENTS: Final = frozenset({"datetime", "smalldatetime", "datetime2", "date", "time", "datetimeoffset"})
-OLD_MOMENTS: Final = frozenset({"datetime", "smalldatetime"})
+WIDE_TEXTS: Final = frozenset({"nchar", "nvarchar", "ntext"})
+TEXTS: Final = WIDE_TEXTS | {"char", "varchar", "text"}
+DATE_TIME_TYPES: Final = frozenset(
+    {"datetime", "smalldatetime", "datetime2", "date", "time", "datetimeoffset"}
+)
+OLD_DATE_TIME_TYPES: Final = frozenset({"datetime", "smalldatetime"})
 BINARIES: Final = frozenset({"binary", "varbinary", "image", "timestamp", "rowversion"})
 OTHER_TYPES: Final = frozenset({"sql_variant", "uniqueidentifier", "xml", "cursor", "table"})
 _ALIASES: Final = {
@@ -49,9 +51,11 @@ _ALIASES: Final = {
     "national char": "nchar", "national character varying": "nvarchar", "national char varying": "nvarchar",
     "binary varying": "varbinary", "sysname": "nvarchar",
 }  # fmt: skip
-NAMES: Final = INT_RANGES.keys() | DECIMALS | MONEYS | FLOATS | TEXTS | MOMENTS | BINARIES | OTHER_TYPES
+TYPE_NAMES: Final = (
+    INT_RANGES.keys() | DECIMALS | MONEYS | FLOATS | TEXTS | DATE_TIME_TYPES | BINARIES | OTHER_TYPES
+)
 
-NOT_SIMULATED: Final = frozenset({"hierarchyid", "geometry", "geography"})
+UNSIMULATED_TYPES: Final = frozenset({"hierarchyid", "geometry", "geography"})
 """Types, introduced in 2008, that are not simulated."""
 
 PRECEDENCE: Final = (
@@ -60,9 +64,11 @@ PRECEDENCE: Final = (
     "image", "timestamp", "uniqueidentifier", "nvarchar", "nchar", "varchar", "char", "varbinary", "binary", "null",
 )  # fmt: skip
 """Types from the highest to the lowest precedence. Documented [DOC: data type precedence]."""
-_RANK: Final = {name: rank for rank, name in enumerate(PRECEDENCE)} | {"decimal": PRECEDENCE.index("numeric")}
+_PRECEDENCE_RANKS: Final = {name: rank for rank, name in enumerate(PRECEDENCE)} | {
+    "decimal": PRECEDENCE.index("numeric")
+}
 
-_DIGITS: Final = {"bit": 1, "tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
+_INTEGER_PRECISIONS: Final = {"bit": 1, "tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
 """Integer type -> its precision in an operation with a decimal. Documented."""
 
 FIXED_LENGTHS: Final = {
@@ -71,11 +77,11 @@ FIXED_LENGTHS: Final = {
 }  # fmt: skip
 """Type of fixed length -> length in bytes. Documented [DOC: data types]."""
 
-SCALED: Final = frozenset({"time", "datetime2", "datetimeoffset"})
+SCALED_TIME_TYPES: Final = frozenset({"time", "datetime2", "datetimeoffset"})
 """Types with a fractional seconds precision. The default is seven digits. Documented."""
 
 
-VARIANT_OF: Final = "sql_variant:"
+VARIANT_PREFIX: Final = "sql_variant:"
 """Prefix of the internal notation for a sql_variant whose value has a known type."""
 
 
@@ -96,13 +102,13 @@ class SqlType(Struct, frozen=True):
 
     def __str__(self) -> str:
         if self.base is not None:
-            return f"{VARIANT_OF}{self.base}"
+            return f"{VARIANT_PREFIX}{self.base}"
         if self.name in DECIMALS:
             return f"{self.name}({self.precision},{self.scale})"
-        if self.name in SCALED:
+        if self.name in SCALED_TIME_TYPES:
             return f"{self.name}({self.scale})"
         if self.length:
-            return f"{self.name}({'max' if self.length == MAX else self.length})"
+            return f"{self.name}({'max' if self.length == MAX_LENGTH else self.length})"
         return self.name
 
     @property
@@ -131,9 +137,9 @@ class SqlType(Struct, frozen=True):
         return self.name == "money"
 
     @property
-    def is_moment(self) -> bool:
+    def is_date_time(self) -> bool:
         """Return whether the type is a date and time type."""
-        return self.name in MOMENTS
+        return self.name in DATE_TIME_TYPES
 
     @property
     def is_binary(self) -> bool:
@@ -185,18 +191,18 @@ def infer_literal_type(text: str) -> SqlType:
     return build_decimal_type(max(1, len(digits), len(part)), len(part))
 
 
-def varchar(length: int) -> SqlType:
+def make_varchar(length: int) -> SqlType:
     """Return varchar with this length; -1 for max."""
     return SqlType("varchar", _limit_length(length, 8000))
 
 
-def nvarchar(length: int) -> SqlType:
+def make_nvarchar(length: int) -> SqlType:
     """Return nvarchar with this length; -1 for max."""
     return SqlType("nvarchar", _limit_length(length, 4000))
 
 
 def _limit_length(length: int, max_length: int) -> int:
-    return MAX if length == MAX else max(1, min(length, max_length))
+    return MAX_LENGTH if length == MAX_LENGTH else max(1, min(length, max_length))
 
 
 _TYPE_NAME: Final = re.compile(
@@ -206,30 +212,30 @@ _TYPE_NAME: Final = re.compile(
 
 
 @lru_cache(maxsize=1024)
-def read_type(text: str, default_length: int = 30) -> SqlType:
+def parse_sql_type(text: str, default_length: int = 30) -> SqlType:
     """Parse the name of a type. *default_length*: length of character types without one. Raises 2715 or 1002."""
-    if text.startswith(VARIANT_OF):
-        return make_variant(read_type(text.removeprefix(VARIANT_OF)))
+    if text.startswith(VARIANT_PREFIX):
+        return make_variant(parse_sql_type(text.removeprefix(VARIANT_PREFIX)))
     match = _TYPE_NAME.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
     type_text = match[1] if match else text
     name = _ALIASES.get(type_text, type_text)
-    if name in NOT_SIMULATED:
+    if name in UNSIMULATED_TYPES:
         raise SqlError(0, f"Not simulated: the type {name}")
-    if match is None or name not in NAMES:
+    if match is None or name not in TYPE_NAMES:
         raise SqlError(2715, 1, text.replace("[", "").replace("]", "").partition("(")[0].strip())
-    size = None if match[2] is None else MAX if match[2] == "max" else int(match[2][:9])
+    size = None if match[2] is None else MAX_LENGTH if match[2] == "max" else int(match[2][:9])
     # nine digits exceed the maximum of every type, and int() of thousands of digits is slow
     digits = None if match[3] is None else int(match[3][:9])
     if type_text == "sysname":
         return SqlType("nvarchar", 128)
     if name in DECIMALS:
         return SqlType("numeric", precision=18 if size is None else size, scale=digits or 0)
-    if name in SCALED:
+    if name in SCALED_TIME_TYPES:
         if size is not None and size > 7:
             raise SqlError(1002, 1, size)
         return SqlType(name, scale=7 if size is None else size)
     if name in ("text", "ntext", "image"):
-        return SqlType(name, MAX)
+        return SqlType(name, MAX_LENGTH)
     if name == "float":
         return SqlType("real") if size is not None and 0 < size <= 24 else FLOAT
     if name in TEXTS or name in ("binary", "varbinary"):
@@ -244,15 +250,15 @@ def make_variant(kind: SqlType | None) -> SqlType:
     return SqlType("sql_variant", base=None if kind is None or kind.name == "null" else kind)
 
 
-_WIDTHS: Final = {
+_LENGTH_LIMITS: Final = {
     **dict.fromkeys(("char", "varchar", "binary", "varbinary"), 8000),
     **dict.fromkeys(("nchar", "nvarchar"), 4000),
 }
 """Type -> maximum length in a declaration. Documented [DOC: data types]."""
-_SIZED: Final = _WIDTHS.keys() | DECIMALS | SCALED | {"float"}
+_SIZED_TYPES: Final = _LENGTH_LIMITS.keys() | DECIMALS | SCALED_TIME_TYPES | {"float"}
 
 
-def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) -> None:
+def check_type_size(text: str, item_kind: str, name: str = "", number: int = 1) -> None:
     """Raise 1001, 131, 2717, 2716, 2750, 183 or 192 for an invalid length or precision.
 
     The message contains *item_kind* and *name*: "column" and its name, or "type" and the name of the type.
@@ -261,17 +267,17 @@ def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) 
     if match is None or match[2] in (None, "max"):
         return
     kind, size, scale = _ALIASES.get(match[1], match[1]), int(match[2][:9]), int((match[3] or "0")[:9])
-    if kind not in _SIZED:
-        if kind in NAMES:
+    if kind not in _SIZED_TYPES:
+        if kind in TYPE_NAMES:
             raise SqlError(2716, number, kind)
         return
-    if not size and kind not in SCALED:
+    if not size and kind not in SCALED_TIME_TYPES:
         raise SqlError(1001, 1, 0)
-    size_max = _WIDTHS.get(kind, size)
+    size_max = _LENGTH_LIMITS.get(kind, size)
     if size > size_max:
         wide = size <= 8000
-        called = "parameter" if wide and item_kind == "type" else item_kind
-        raise SqlError(2717 if wide else 131, size, called, name or kind, size_max if wide else 8000)
+        item_name = "parameter" if wide and item_kind == "type" else item_kind
+        raise SqlError(2717 if wide else 131, size, item_name, name or kind, size_max if wide else 8000)
     precision = PRECISION_MAX if kind in DECIMALS else 53 if kind == "float" else size
     if size > precision:
         raise SqlError(2750, number, size, precision)
@@ -285,10 +291,10 @@ def check_type_text(text: str, item_kind: str, name: str = "", number: int = 1) 
 
 def choose_higher_type(a: SqlType, b: SqlType) -> SqlType:
     """Return the type with the higher precedence."""
-    return a if _RANK[a.name] <= _RANK[b.name] else b
+    return a if _PRECEDENCE_RANKS[a.name] <= _PRECEDENCE_RANKS[b.name] else b
 
 
-def digits_of(kind: SqlType) -> tuple[int, int]:
+def get_precision_and_scale(kind: SqlType) -> tuple[int, int]:
     """Return precision and scale of a numeric type in an operation with a decimal."""
     if kind.name in DECIMALS:
         return kind.precision, kind.scale
@@ -296,10 +302,10 @@ def digits_of(kind: SqlType) -> tuple[int, int]:
         return 19, 4
     if kind.name == "smallmoney":
         return 10, 4
-    return kind.precision or _DIGITS.get(kind.name, 10), 0
+    return kind.precision or _INTEGER_PRECISIONS.get(kind.name, 10), 0
 
 
-def common_type(a: SqlType | None, b: SqlType | None) -> SqlType | None:
+def infer_common_type(a: SqlType | None, b: SqlType | None) -> SqlType | None:
     """Return the common type of a UNION, CASE or comparison; None if one type is unknown."""
     if a is None or b is None:
         return None
@@ -311,30 +317,35 @@ def common_type(a: SqlType | None, b: SqlType | None) -> SqlType | None:
         return SqlType(a.name)
     top = choose_higher_type(a, b)
     if a.is_text and b.is_text:
-        length = MAX if MAX in (a.length, b.length) else max(a.length, b.length)
+        length = MAX_LENGTH if MAX_LENGTH in (a.length, b.length) else max(a.length, b.length)
         return SqlType(top.name, length)
     if a.is_binary and b.is_binary:
-        return SqlType(top.name, MAX if MAX in (a.length, b.length) else max(a.length, b.length))
+        return SqlType(
+            top.name, MAX_LENGTH if MAX_LENGTH in (a.length, b.length) else max(a.length, b.length)
+        )
     if top.name in DECIMALS and a.is_number and b.is_number:
-        (p1, s1), (p2, s2) = digits_of(a), digits_of(b)
+        (p1, s1), (p2, s2) = get_precision_and_scale(a), get_precision_and_scale(b)
         scale = max(s1, s2)
         return build_decimal_type(max(p1 - s1, p2 - s2) + scale, scale)
-    if top.name in SCALED:
-        return SqlType(top.name, scale=max(x.scale if x.name in SCALED else 3 for x in (a, b) if x.is_moment))
+    if top.name in SCALED_TIME_TYPES:
+        return SqlType(
+            top.name,
+            scale=max(x.scale if x.name in SCALED_TIME_TYPES else 3 for x in (a, b) if x.is_date_time),
+        )
     return top
 
 
 def infer_arithmetic_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
     """Return the type of an arithmetic or bitwise operation. Raises 206, 402 or 8117 for incompatible types."""
-    name = _SIGNS[sign]
+    name = _OPERATION_NAMES[sign]
     if a == NULL or b == NULL:
         other_sql_type = b if a == NULL else a
         return INT if other_sql_type == NULL else infer_arithmetic_type(sign, other_sql_type, other_sql_type)
     if sign in "&|^":
         return _infer_bitwise_type(sign, a, b)
-    if sign == "+" and not (a.is_number or b.is_number or a.is_moment or b.is_moment):
+    if sign == "+" and not (a.is_number or b.is_number or a.is_date_time or b.is_date_time):
         return infer_concatenated_type(a, b)
-    if a.is_moment or b.is_moment:
+    if a.is_date_time or b.is_date_time:
         return _infer_shifted_date_type(sign, a, b)
     for kind in (a, b):
         if kind.name in OTHER_TYPES and kind.name != "sql_variant":
@@ -351,7 +362,7 @@ def infer_arithmetic_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
     return INT if top.name == "bit" else SqlType(top.name)
 
 
-_SIGNS: Final = {
+_OPERATION_NAMES: Final = {
     "+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo", "&": "'&'", "|": "'|'", "^": "'^'",
 }  # fmt: skip
 
@@ -362,7 +373,7 @@ def _choose_number_type(kind: SqlType, other_type: SqlType) -> SqlType:
 
 
 def _infer_decimal_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
-    (p1, s1), (p2, s2) = digits_of(a), digits_of(b)
+    (p1, s1), (p2, s2) = get_precision_and_scale(a), get_precision_and_scale(b)
     if sign in "+-":
         scale, whole_digits = max(s1, s2), max(p1 - s1, p2 - s2)
         precision = min(scale + whole_digits + 1, PRECISION_MAX)
@@ -384,7 +395,7 @@ def _infer_bitwise_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
         return SqlType(choose_higher_type(a, b).name)
     if (a.is_integer and (b.is_binary or b.is_text)) or (b.is_integer and (a.is_binary or a.is_text)):
         return SqlType((a if a.is_integer else b).name)
-    raise SqlError(402, a.name, b.name, _SIGNS[sign])
+    raise SqlError(402, a.name, b.name, _OPERATION_NAMES[sign])
 
 
 def _infer_shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
@@ -393,14 +404,14 @@ def _infer_shifted_date_type(sign: str, a: SqlType, b: SqlType) -> SqlType:
     Documented [DOC: + (addition)].
     """
     for kind, other_sql_type in ((a, b), (b, a)):
-        if kind.is_moment and kind.name not in OLD_MOMENTS:
+        if kind.is_date_time and kind.name not in OLD_DATE_TIME_TYPES:
             if other_sql_type.name == kind.name or other_sql_type.is_text:
-                raise SqlError(8117, kind.name, _SIGNS[sign])
-            if other_sql_type.is_moment:
-                raise SqlError(402, a.name, b.name, _SIGNS[sign])
+                raise SqlError(8117, kind.name, _OPERATION_NAMES[sign])
+            if other_sql_type.is_date_time:
+                raise SqlError(402, a.name, b.name, _OPERATION_NAMES[sign])
             raise SqlError(206, kind.name, other_sql_type.name)
     if sign not in "+-":
-        raise SqlError(8117, (a if a.is_moment else b).name, _SIGNS[sign])
+        raise SqlError(8117, (a if a.is_date_time else b).name, _OPERATION_NAMES[sign])
     return choose_higher_type(a, b)
 
 
@@ -415,14 +426,14 @@ def infer_concatenated_type(a: SqlType, b: SqlType) -> SqlType:
             raise SqlError(402, a.name, b.name, "add") if a != b else SqlError(8117, a.name, "add")
     if a.name == "sql_variant" or b.name == "sql_variant":
         raise SqlError(402, a.name, b.name, "add")
-    wide = a.name in WIDE or b.name in WIDE
+    wide = a.name in WIDE_TEXTS or b.name in WIDE_TEXTS
     fixed = a.name in ("char", "nchar") and b.name in ("char", "nchar")
     name = ("nchar" if wide else "char") if fixed else ("nvarchar" if wide else "varchar")
     return SqlType(name, _compute_joined_length(a, b, 4000 if wide else 8000))
 
 
 def _compute_joined_length(a: SqlType, b: SqlType, max_length: int) -> int:
-    return MAX if MAX in (a.length, b.length) else max(1, min(max_length, a.length + b.length))
+    return MAX_LENGTH if MAX_LENGTH in (a.length, b.length) else max(1, min(max_length, a.length + b.length))
 
 
 def check_conversion(source: SqlType | None, target: SqlType, explicit: bool = True) -> None:
@@ -433,7 +444,7 @@ def check_conversion(source: SqlType | None, target: SqlType, explicit: bool = T
     if source is None or source == NULL or source.name == target.name:
         return
     kind_pair = (_get_conversion_kind(source), _get_conversion_kind(target))
-    if kind_pair in _IMPOSSIBLE_CONVERSIONS or (not explicit and kind_pair in _ONLY_EXPLICIT):
+    if kind_pair in _IMPOSSIBLE_CONVERSIONS or (not explicit and kind_pair in _EXPLICIT_CONVERSIONS):
         raise SqlError(
             529 if explicit else 206 if kind_pair in _IMPOSSIBLE_CONVERSIONS else 257,
             source.name,
@@ -442,8 +453,14 @@ def check_conversion(source: SqlType | None, target: SqlType, explicit: bool = T
 
 
 def _get_conversion_kind(kind: SqlType) -> str:
-    if kind.is_moment:
-        return "old" if kind.name in OLD_MOMENTS else kind.name if kind.name in ("date", "time") else "new"
+    if kind.is_date_time:
+        return (
+            "old"
+            if kind.name in OLD_DATE_TIME_TYPES
+            else kind.name
+            if kind.name in ("date", "time")
+            else "new"
+        )
     if kind.is_number:
         return "number"
     return "text" if kind.is_text else "binary" if kind.is_binary else kind.name
@@ -458,7 +475,7 @@ _IMPOSSIBLE_CONVERSIONS: Final = frozenset(
     | {(moment, "xml") for moment in ("old", "date", "time", "new")}
     | {("xml", moment) for moment in ("old", "date", "time", "new")}
 )
-_ONLY_EXPLICIT: Final = frozenset(
+_EXPLICIT_CONVERSIONS: Final = frozenset(
     {("old", "number"), ("xml", "text"), ("xml", "binary"), ("text", "binary")}
     | {(moment, "binary") for moment in ("old", "date", "time", "new")}
     | {
@@ -471,7 +488,7 @@ _ONLY_EXPLICIT: Final = frozenset(
 # --- decimal numbers with more digits than a float ----------------------------------------------------------
 # The stored form of such a number is a text: MARK and all digits.
 
-MARK: Final = "\U0010fffe"
+DECIMAL_MARK: Final = "\U0010fffe"
 DATE_MARK: Final = "\U0010ffff"
 """Prefixes of stored decimals (MARK) and stored dates (DATE_MARK), which distinguish them from equal texts.
 
@@ -493,17 +510,17 @@ def store_number(number: Decimal, kind: SqlType) -> int | float | str:
 
 def encode_decimal(number: Decimal) -> str:
     """Convert a decimal to its stored form with all digits."""
-    return f"{MARK}{number if number else number.copy_abs():f}"
+    return f"{DECIMAL_MARK}{number if number else number.copy_abs():f}"
 
 
 def is_encoded_decimal(value: object) -> TypeGuard[str]:
     """Return whether the value is the stored form of a decimal."""
-    return isinstance(value, str) and value.startswith(MARK)
+    return isinstance(value, str) and value.startswith(DECIMAL_MARK)
 
 
 def decode_decimal(value: str) -> Decimal:
     """Convert the stored form of a decimal to a decimal."""
-    return Decimal(value.removeprefix(MARK))
+    return Decimal(value.removeprefix(DECIMAL_MARK))
 
 
 def compare_numbers(a: Decimal, b: Decimal) -> int:
@@ -518,7 +535,7 @@ def clean_text(text: str) -> str:
 
 def remove_marks(text: str) -> str:
     """Return the text with U+FFFD in place of MARK and DATE_MARK."""
-    return text.replace(DATE_MARK, "\ufffd").replace(MARK, "\ufffd")
+    return text.replace(DATE_MARK, "\ufffd").replace(DECIMAL_MARK, "\ufffd")
 
 
 def parse_type(text: str) -> tuple[str, int | None, int | None]:
@@ -526,7 +543,7 @@ def parse_type(text: str) -> tuple[str, int | None, int | None]:
 
     Raises 2715 for an unknown type.
     """
-    kind = read_type(text, 0)
+    kind = parse_sql_type(text, 0)
     if kind.name in DECIMALS:
         return "decimal", kind.precision, kind.scale
     return kind.name, kind.length or None, kind.scale or None

@@ -16,7 +16,15 @@ from typing import Final, TypeGuard, TypeVar
 
 from engine.messages import SqlError
 from engine.tsql.scalars import date_values, types
-from engine.tsql.scalars.date_values import DAY, EPOCH, MARK, TICKS_PER_S, US_CULTURE, Culture, DateTimeValue
+from engine.tsql.scalars.date_values import (
+    EPOCH,
+    STORED_DATE_MARK,
+    TICKS_PER_DAY,
+    TICKS_PER_S,
+    US_CULTURE,
+    Culture,
+    DateTimeValue,
+)
 from engine.tsql.scalars.types import (
     ANY_DIGITS,
     DATETIME,
@@ -26,21 +34,21 @@ from engine.tsql.scalars.types import (
     FLOATS,
     GUID_TEXT,
     INT_RANGES,
-    MAX,
+    MAX_LENGTH,
     MONEYS,
     WHOLE_DIGITS,
-    WIDE,
+    WIDE_TEXTS,
     SqlType,
     encode_code_page,
     format_guid,
     infer_literal_type,
     parse_guid,
-    read_type,
+    parse_sql_type,
     remove_marks,
 )
 from engine.tsql.scalars.xmlcheck import normalize_xml
 
-__all__ = ["ANY_DIGITS", "MARK", "Scalar"]
+__all__ = ["ANY_DIGITS", "STORED_DATE_MARK", "Scalar"]
 
 Scalar = int | float | str | bytes | None
 Value = TypeVar("Value", bound=Scalar)
@@ -63,18 +71,18 @@ def convert_value(
     *default_length*: length of character types without one (1 for variables). Raises SqlError 220, 232, 241,
     242, 244, 245, 248, 281, 8114, 8115 or 8169, as SQL Server does.
     """
-    target = read_type(kind, default_length) if isinstance(kind, str) else kind
+    target = parse_sql_type(kind, default_length) if isinstance(kind, str) else kind
     if value is None:
         return None
     if target.is_integer:
         return _convert_to_integer(value, target.name, source)
     if target.name in DECIMALS:
-        return round_to_decimal(to_decimal(value, source), target, type_name(value, source))
+        return round_to_decimal(to_decimal(value, source), target, get_type_name(value, source))
     if target.name in MONEYS:
         return _to_money(value, target)
     if target.name in FLOATS:
         return _to_float(value, target.name, source)
-    if target.is_moment:
+    if target.is_date_time:
         return store_converted_date(value, target, culture, style)
     if target.is_text:
         return _to_char(value, target, style, source, culture)
@@ -92,18 +100,14 @@ def convert_value(
     return value
 
 
-def type_name(value: Scalar, source: SqlType | None) -> str:
+def get_type_name(value: Scalar, source: SqlType | None) -> str:
     """Return the name of the value's type for error messages."""
     if source is not None:
         return source.name
+    if isinstance(value, str) and value.startswith(STORED_DATE_MARK):
+        return "datetime"
     if isinstance(value, str):
-        return (
-            "datetime"
-            if value.startswith(MARK)
-            else "numeric"
-            if types.is_encoded_decimal(value)
-            else "varchar"
-        )
+        return "numeric" if types.is_encoded_decimal(value) else "varchar"
     return {int: "int", float: "numeric", bytes: "varbinary"}.get(type(value), "sql_variant")
 
 
@@ -122,8 +126,8 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
         stripped = value.strip(" \t\r\n")
         if not _INTEGER.fullmatch(stripped):
             if name == "bigint":
-                raise SqlError(8114, type_name(value, source), name)
-            raise SqlError(245, type_name(value, source), value, name)
+                raise SqlError(8114, get_type_name(value, source), name)
+            raise SqlError(245, get_type_name(value, source), value, name)
         return _parse_ranged_integer(value, stripped, name, source)
     if isinstance(value, bytes):
         width = _INTEGER_BYTES[name]
@@ -132,13 +136,11 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
     if not math.isfinite(number):
         raise SqlError(8115, "expression", name)
     low, high = INT_RANGES[name]
-    # money is rounded, but decimals and floats are truncated [DOC: CAST and CONVERT, Truncating and rounding
-    # results]
+    # money is rounded, but decimals and floats are truncated [DOC: CAST and CONVERT, Truncating and rounding results]
     is_money = source is not None and source.name in MONEYS
     if types.is_encoded_decimal(value):
-        integer = int(
-            types.decode_decimal(value).to_integral_value(ROUND_HALF_UP if is_money else ROUND_DOWN)
-        )
+        rounding = ROUND_HALF_UP if is_money else ROUND_DOWN
+        integer = int(types.decode_decimal(value).to_integral_value(rounding))
     else:
         integer = int(to_decimal(number).quantize(Decimal(1), ROUND_HALF_UP)) if is_money else int(number)
     if low <= integer <= high:
@@ -153,7 +155,7 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
 
 def is_plain_text(value: Scalar) -> TypeGuard[str]:
     """Return whether the value is a text, and not the stored form of a decimal or date."""
-    return isinstance(value, str) and not value.startswith((MARK, types.MARK))
+    return isinstance(value, str) and not value.startswith((STORED_DATE_MARK, types.DECIMAL_MARK))
 
 
 _INT_COLUMNS: Final = {"tinyint": "INT1", "smallint": "INT2"}
@@ -165,13 +167,13 @@ def _parse_ranged_integer(value: str, stripped: str, name: str, source: SqlType 
     if low <= whole_number <= high:
         return whole_number
     if name in _INT_COLUMNS:
-        raise SqlError(244, type_name(value, source), value, _INT_COLUMNS[name])
-    problem = SqlError(248, type_name(value, source), value)
+        raise SqlError(244, get_type_name(value, source), value, _INT_COLUMNS[name])
+    problem = SqlError(248, get_type_name(value, source), value)
     raise problem if name == "int" else SqlError(8115, "expression", name)
 
 
 _INTEGER: Final = re.compile(r"[-+]?\d*", re.ASCII)
-_EXACT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
+_EXACT_NUMBER: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _FLOAT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
 _MONEY: Final = re.compile(r"[-+]?(?: *[$£€¥])?(?: *[-+])? *[\d,]*(?:\.\d*)?", re.ASCII)
 """Patterns of the numbers that CAST accepts. Python would also accept inf, nan and 1_000."""
@@ -206,24 +208,24 @@ def _convert_to_number(value: Scalar, name: str, source: SqlType | None) -> int 
     if types.is_encoded_decimal(value):
         number = types.decode_decimal(value)
         return int(number) if number == number.to_integral_value() else float(number)
-    if value.startswith(MARK):
-        days = date_values.parse_held_value(value).total / DAY - EPOCH
+    if value.startswith(STORED_DATE_MARK):
+        days = date_values.parse_stored_date(value).total / TICKS_PER_DAY - EPOCH
         return math.floor(days + 0.5) if name in INT_RANGES else days
     text = value.strip(" \t\r\n").replace(",", "") if "money" in name else value.strip(" \t\r\n")
     if _INTEGER.fullmatch(text) and (text or name not in DECIMALS):
         return _parse_integer(text, name)
-    if _FLOAT.fullmatch(text) and (name not in DECIMALS or _EXACT.fullmatch(text)):
+    if _FLOAT.fullmatch(text) and (name not in DECIMALS or _EXACT_NUMBER.fullmatch(text)):
         return check_finite(float(text.lower().replace("d", "e")), name)
     if name in INT_RANGES:
-        raise SqlError(245, type_name(value, source), value, name)
-    raise SqlError(8114, type_name(value, source), "numeric" if name == "decimal" else name)
+        raise SqlError(245, get_type_name(value, source), value, name)
+    raise SqlError(8114, get_type_name(value, source), "numeric" if name == "decimal" else name)
 
 
 def to_decimal(value: Scalar, source: SqlType | None = None) -> Decimal:
     """Convert the value to an exact decimal. Raises 8114 for invalid text."""
     if types.is_encoded_decimal(value):
         return types.decode_decimal(value)
-    if is_plain_text(value) and _EXACT.fullmatch(value.strip(" \t\r\n")):
+    if is_plain_text(value) and _EXACT_NUMBER.fullmatch(value.strip(" \t\r\n")):
         return Decimal(value.strip(" \t\r\n")[:100])
     number = _convert_to_number(value, "numeric", source)
     return Decimal(number) if isinstance(number, int) else Decimal(repr(check_finite(number)))
@@ -236,14 +238,10 @@ def parse_number(text: str) -> Scalar:
 
 
 def round_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *, cut: bool = False) -> Scalar:
-    """Round (*cut*: truncate) the number to the scale of the decimal type *kind*.
-
-    Raises 8115 if the result exceeds the precision.
-    """
+    """Round (*cut*: truncate) the number to the scale of *kind*. Raises 8115 if the result exceeds the precision."""
     try:
-        quantized = number.quantize(
-            Decimal(1).scaleb(-kind.scale), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS
-        )
+        rounding = ROUND_DOWN if cut else ROUND_HALF_UP
+        quantized = number.quantize(Decimal(1).scaleb(-kind.scale), rounding, ANY_DIGITS)
     except InvalidOperation:
         raise SqlError(8115, source, "numeric") from None
     if quantized.copy_abs() >= Decimal(1).scaleb(kind.precision - kind.scale):  # abs() rounds to 28 digits
@@ -286,7 +284,7 @@ def _to_float(value: Scalar, name: str, source: SqlType | None) -> float:
 
 # --- binary ----------------------------------------------------------------------------------------------
 
-_WIDTHS: Final = {"bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
+_INTEGER_WIDTHS: Final = {"bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 
 
 def _to_binary(value: Scalar, target: SqlType, style: int | None, source: SqlType | None) -> bytes:
@@ -294,13 +292,13 @@ def _to_binary(value: Scalar, target: SqlType, style: int | None, source: SqlTyp
     if source is not None and source.name in (*DECIMALS, *MONEYS, *FLOATS):
         raise SqlError(0, f"Not simulated: the bytes of a {source.name} value")
     if isinstance(value, int | float) and (source is None or source.is_integer or isinstance(value, int)):
-        width = _WIDTHS.get(source.name if source is not None else "", 4 if abs(value) < 2**31 else 8)
+        width = _INTEGER_WIDTHS.get(source.name if source is not None else "", 4 if abs(value) < 2**31 else 8)
         raw = int(value).to_bytes(8, "big", signed=True)[-width:]
-        if size == MAX:
+        if size == MAX_LENGTH:
             return raw
         return raw[-size:].rjust(size, b"\0") if target.name in ("binary", "timestamp") else raw[-size:]
     raw = _encode_bytes(value, style, source)
-    if size == MAX:
+    if size == MAX_LENGTH:
         return raw
     return raw[:size].ljust(size, b"\0") if target.name in ("binary", "timestamp") else raw[:size]
 
@@ -309,8 +307,8 @@ def _encode_bytes(value: Scalar, style: int | None, source: SqlType | None) -> b
     if isinstance(value, bytes):
         return value
     text = to_text(value)
-    if isinstance(value, str) and value.startswith(MARK):
-        moment = date_values.fit_to_type(date_values.parse_held_value(value), DATETIME)
+    if isinstance(value, str) and value.startswith(STORED_DATE_MARK):
+        moment = date_values.convert_to_date_type(date_values.parse_stored_date(value), DATETIME)
         thirds = (moment.ticks * 300 + TICKS_PER_S // 2) // TICKS_PER_S
         return (moment.day - EPOCH).to_bytes(4, "big", signed=True) + thirds.to_bytes(4, "big")
     if source is not None and source.name == "uniqueidentifier" and GUID_TEXT.fullmatch(text):
@@ -318,11 +316,11 @@ def _encode_bytes(value: Scalar, style: int | None, source: SqlType | None) -> b
     if style in (1, 2):
         digits = text[2:] if style == 1 and text[:2].lower() == "0x" else text
         if len(digits) % 2 or re.search(r"[^0-9A-Fa-f]", digits) or (style == 1 and digits is text):
-            raise SqlError(8114, type_name(value, source), "varbinary")
+            raise SqlError(8114, get_type_name(value, source), "varbinary")
         return bytes.fromhex(digits)
     if source is None and GUID_TEXT.fullmatch(text) and len(text) == 36:
         return parse_guid(text)
-    return text.encode("utf-16-le") if source is None or source.name in WIDE else encode_code_page(text)
+    return text.encode("utf-16-le") if source is None or source.name in WIDE_TEXTS else encode_code_page(text)
 
 
 # --- dates -----------------------------------------------------------------------------------------------
@@ -330,15 +328,16 @@ def _encode_bytes(value: Scalar, style: int | None, source: SqlType | None) -> b
 
 def store_datetime(moment: datetime) -> str:
     """Convert a Python datetime to the stored form of datetime, rounded to .000, .003 or .007 s."""
-    return store_date(date_values.fit_to_type(date_values.build_from_datetime(moment), DATETIME), DATETIME)
+    rounded = date_values.convert_to_date_type(date_values.build_from_datetime(moment), DATETIME)
+    return store_date(rounded, DATETIME)
 
 
 def store_date(moment: DateTimeValue, kind: SqlType) -> str:
-    """Return the stored form of a date or time that `fit_to_type` has already converted to *kind*."""
-    return MARK + date_values.format_body(moment, kind)
+    """Return the stored form of a date or time that `convert_to_date_type` has already converted to *kind*."""
+    return STORED_DATE_MARK + date_values.format_date_value(moment, kind)
 
 
-def parse_moment(value: Scalar) -> datetime:
+def convert_to_datetime(value: Scalar) -> datetime:
     """Convert a stored date, a text, or days since 1900 to a Python datetime. Raises 241 for invalid text."""
     return convert_to_date(value, SqlType("datetime2", scale=7)).as_datetime()
 
@@ -352,15 +351,15 @@ def convert_to_date(
     if types.is_encoded_decimal(value):
         value = to_number(value, "float")
     if isinstance(value, int | float):
-        total = round(value * DAY) + EPOCH * DAY
+        total = round(value * TICKS_PER_DAY) + EPOCH * TICKS_PER_DAY
         first_day = date_values.FIRST_DAYS.get(kind.name, 1)
-        if not first_day * DAY <= total < (date_values.LAST_DAY + 1) * DAY:
+        if not first_day * TICKS_PER_DAY <= total < (date_values.LAST_DAY + 1) * TICKS_PER_DAY:
             raise SqlError(8115, "expression", "datetime")
         return date_values.build_from_total(total)
     if not isinstance(value, str):
         raise SqlError(241)
-    if value.startswith(MARK):
-        return date_values.parse_held_value(value)
+    if value.startswith(STORED_DATE_MARK):
+        return date_values.parse_stored_date(value)
     return date_values.parse_date(value, kind, culture, style)
 
 
@@ -373,9 +372,9 @@ def store_converted_date(
     value: Scalar, kind: str | SqlType = DATETIME, culture: Culture = US_CULTURE, style: int | None = None
 ) -> str:
     """Convert a value to the stored form of the date or time type *kind*."""
-    target = read_type(kind) if isinstance(kind, str) else kind
+    target = parse_sql_type(kind) if isinstance(kind, str) else kind
     try:
-        moment = date_values.fit_to_type(convert_to_date(value, target, culture, style), target)
+        moment = date_values.convert_to_date_type(convert_to_date(value, target, culture, style), target)
         return store_date(moment, target)
     except SqlError as problem:
         if problem.number == 241 and target.name == "smalldatetime":
@@ -384,7 +383,7 @@ def store_converted_date(
 
 
 def is_stored_date(value: Scalar) -> bool:
-    return isinstance(value, str) and value.startswith(MARK)
+    return isinstance(value, str) and value.startswith(STORED_DATE_MARK)
 
 
 # --- text ------------------------------------------------------------------------------------------------
@@ -393,13 +392,13 @@ def is_stored_date(value: Scalar) -> bool:
 def _to_char(
     value: Scalar, target: SqlType, style: int | None, source: SqlType | None, culture: Culture
 ) -> str:
-    text = format_as_type(value, style, source, culture, wide=target.name in WIDE)
+    text = format_as_type(value, style, source, culture, wide=target.name in WIDE_TEXTS)
     size = target.length
-    if size == MAX or not size:
+    if size == MAX_LENGTH or not size:
         return check_text_limit(text)
     if len(text) > size and (isinstance(value, int | float) or types.is_encoded_decimal(value)):
         is_integer = isinstance(value, int) and (source is None or source.is_integer)
-        if not is_integer or target.name in WIDE:
+        if not is_integer or target.name in WIDE_TEXTS:
             raise SqlError(8115, "numeric" if source is None else source.name, target.name)
         text = "*"
     if len(text) > size and source is not None and source.name == "uniqueidentifier":
@@ -428,9 +427,9 @@ def format_as_type(
         if not wide:
             return types.decode_code_page(value)
         return remove_marks(value.decode("utf-16-le", "replace"))
-    if isinstance(value, str) and value.startswith(MARK):
-        kind = source if source is not None and source.is_moment else date_values.get_stored_type(value)
-        return date_values.format_date(date_values.parse_held_value(value), kind, style, culture)
+    if isinstance(value, str) and value.startswith(STORED_DATE_MARK):
+        kind = source if source is not None and source.is_date_time else date_values.get_stored_type(value)
+        return date_values.format_date(date_values.parse_stored_date(value), kind, style, culture)
     if source is not None and (isinstance(value, int | float) or types.is_encoded_decimal(value)):
         if source.name in DECIMALS:
             return to_text(format_decimal(value, source.scale))
@@ -472,19 +471,17 @@ def to_text(value: Scalar, style: int | None = None) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        if not value.startswith(MARK):
-            return value.removeprefix(types.MARK)
+        if not value.startswith(STORED_DATE_MARK):
+            return value.removeprefix(types.DECIMAL_MARK)
         kind = date_values.get_stored_type(value)
-        return date_values.format_date(date_values.parse_held_value(value), kind, style)
+        return date_values.format_date(date_values.parse_stored_date(value), kind, style)
     if isinstance(value, bytes):
         return "0x" + value.hex().upper() if style in (1, None) else value.hex().upper()
     return format_number(value)
 
 
 SCALE_MAX: Final = 99
-"""Maximum number of decimal places. FORMAT accepts 99, the type decimal only 38. Documented [DOC: data types;
-FORMAT].
-"""
+"""Maximum number of decimal places. FORMAT accepts 99, the type decimal only 38 [DOC: data types; FORMAT]."""
 
 
 def format_decimal(value: Scalar, scale: Scalar) -> Scalar:
@@ -508,7 +505,7 @@ def format_value(value: Scalar) -> Scalar:
         digits = types.decode_decimal(value).normalize(ANY_DIGITS)
         return to_number(value, "float") if len(digits.as_tuple().digits) <= FLOAT_DIGITS else value[1:]
     if isinstance(value, str):
-        return value.removeprefix(MARK)
+        return value.removeprefix(STORED_DATE_MARK)
     if isinstance(value, bytes):
         return "0x" + value.hex().upper()
     return value
@@ -540,8 +537,7 @@ def make_text_key(text: str) -> str:
 def _build_order_key(text: str) -> tuple[str, str]:
     """Return the sort key of the default collation: symbols before digits before letters, then accents.
 
-    [DOC: collation and Unicode support]. Base letters are from Unicode decomposition; the order of symbols is
-    assumed.
+    Base letters are from Unicode decomposition; the order of symbols is assumed [DOC: collation and Unicode support].
     """
     comparable_text = make_text_key(text)
     if comparable_text.isascii() and comparable_text.isalnum():
@@ -555,12 +551,12 @@ def compare_texts(a: str, b: str) -> int:
 
     Stored dates are compared as dates, also with a text; stored decimals are compared as numbers.
     """
-    if a.startswith(types.MARK) or b.startswith(types.MARK):
+    if a.startswith(types.DECIMAL_MARK) or b.startswith(types.DECIMAL_MARK):
         try:
             return types.compare_numbers(to_decimal(a), to_decimal(b))
         except SqlError:
             return -1
-    if a.startswith(MARK) or b.startswith(MARK):
+    if a.startswith(STORED_DATE_MARK) or b.startswith(STORED_DATE_MARK):
         try:
             first, second = convert_to_date(a).utc, convert_to_date(b).utc
         except SqlError:
@@ -570,12 +566,12 @@ def compare_texts(a: str, b: str) -> int:
     return (left > right) - (left < right)
 
 
-def compare_exact(a: str, b: str) -> int:
+def compare_case_sensitive(a: str, b: str) -> int:
     """Compare two texts as in a case-sensitive collation: by letter, then lowercase first."""
-    return compare_texts(a, b) or compare_codes(b, a)
+    return compare_texts(a, b) or compare_code_points(b, a)
 
 
-def compare_codes(a: str, b: str) -> int:
+def compare_code_points(a: str, b: str) -> int:
     """Compare two texts as in a binary collation: by code points, without trailing blanks."""
     left, right = a.rstrip(" "), b.rstrip(" ")
     return (left > right) - (left < right)

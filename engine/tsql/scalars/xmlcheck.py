@@ -7,14 +7,14 @@ from engine.messages import SqlError
 
 _NAME: Final = re.compile(r"[^\W\d][\w.-]*+(?::[^\W\d][\w.-]*+)?")
 _REFERENCE: Final = re.compile(r"&(?:#(?P<decimal>\d++)|#x(?P<hex>[0-9A-Fa-f]++)|(?P<name>[^\W\d][\w.-]*+));")
-_QUOTED: Final = re.compile(r"\"[^\"<]*+\"|'[^'<]*+'")
+_QUOTED_TEXT: Final = re.compile(r"\"[^\"<]*+\"|'[^'<]*+'")
 _BLANKS: Final = re.compile(r"\s*+")
 _ENTITIES: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
-_ASIDE: Final = (("<!--", "-->", 9424), ("<![CDATA[", "]]>", 9423), ("<?", "?>", 9400))
+_MARKUP_SECTIONS: Final = (("<!--", "-->", 9424), ("<![CDATA[", "]]>", 9423), ("<?", "?>", 9400))
 """(start, end, message if the end is missing) of comments, CDATA sections and processing instructions."""
 
 _BLANK_TEXT: Final = re.compile(r">\s++<")
-_EMPTY: Final = re.compile(r"<([^\s<>/!?]++)([^<>]*+)></\1\s*+>")
+_EMPTY_ELEMENT: Final = re.compile(r"<([^\s<>/!?]++)([^<>]*+)></\1\s*+>")
 
 
 def normalize_xml(text: str) -> str:
@@ -23,7 +23,7 @@ def normalize_xml(text: str) -> str:
     Raises 9400 to 9459 if it is not well-formed.
     """
     XmlChecker(text).check_document()
-    return _EMPTY.sub(r"<\1\2/>", _BLANK_TEXT.sub("><", text))
+    return _EMPTY_ELEMENT.sub(r"<\1\2/>", _BLANK_TEXT.sub("><", text))
 
 
 class XmlChecker:
@@ -31,47 +31,52 @@ class XmlChecker:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.place = 0
-        self.open: list[str] = []
+        self.text_position = 0
+        self.open_elements: list[str] = []
         self.prefixes: list[set[str]] = [{"xml", "xmlns"}]
 
     def build_error(self, number: int, offset: int | None = None) -> SqlError:
         """Return an XML parsing error with its line and character position."""
-        position = min(self.place if offset is None else offset, max(len(self.text) - 1, 0))
+        position = min(self.text_position if offset is None else offset, max(len(self.text) - 1, 0))
         before = self.text[:position]
         return SqlError(number, before.count("\n") + 1, position - before.rfind("\n"))
 
     def check_document(self) -> None:
         """Check the whole text. Raises 9400 to 9459."""
         text = self.text
-        while self.place < len(text):
-            aside = next(
-                (aside_kind for aside_kind in _ASIDE if text.startswith(aside_kind[0], self.place)), None
+        while self.text_position < len(text):
+            section = next(
+                (
+                    aside_kind
+                    for aside_kind in _MARKUP_SECTIONS
+                    if text.startswith(aside_kind[0], self.text_position)
+                ),
+                None,
             )
-            if aside is not None:
-                self.skip_section(*aside)
-            elif text[self.place] == "<":
+            if section is not None:
+                self.skip_section(*section)
+            elif text[self.text_position] == "<":
                 self.check_start_tag()
             else:
-                end = text.find("<", self.place)
+                end = text.find("<", self.text_position)
                 end = len(text) if end < 0 else end
                 self.check_references(end)
-                self.place = end
-        if self.open:
+                self.text_position = end
+        if self.open_elements:
             raise self.build_error(9400)
 
     def skip_section(self, begin: str, end: str, number: int) -> None:
         """Skip a comment, CDATA section or processing instruction. Raises *number* if *end* is missing."""
-        close = self.text.find(end, self.place + len(begin))
+        close = self.text.find(end, self.text_position + len(begin))
         if close < 0:
             raise self.build_error(number, len(self.text))
-        if begin == "<?" and self.place and self.text.startswith("<?xml ", self.place):
+        if begin == "<?" and self.text_position and self.text.startswith("<?xml ", self.text_position):
             raise self.build_error(9438)
-        self.place = close + len(end)
+        self.text_position = close + len(end)
 
     def check_references(self, end: int) -> None:
         """Check the entity references up to position *end*. Raises 9421, 9411 or 9448."""
-        position = self.text.find("&", self.place, end)
+        position = self.text.find("&", self.text_position, end)
         while position >= 0:
             reference_match = _REFERENCE.match(self.text, position)
             if reference_match is None:
@@ -85,23 +90,23 @@ class XmlChecker:
 
     def skip_blanks(self) -> int:
         """Skip blanks and return their number."""
-        blank_match = _BLANKS.match(self.text, self.place)
+        blank_match = _BLANKS.match(self.text, self.text_position)
         assert blank_match is not None
-        self.place = blank_match.end()
+        self.text_position = blank_match.end()
         return blank_match.end() - blank_match.start()
 
     def parse_name(self) -> str:
         """Parse and return a name."""
-        name_match = _NAME.match(self.text, self.place)
+        name_match = _NAME.match(self.text, self.text_position)
         if name_match is None:
-            raise self.build_error(9400 if self.place >= len(self.text) else 9455)
-        self.place = name_match.end()
+            raise self.build_error(9400 if self.text_position >= len(self.text) else 9455)
+        self.text_position = name_match.end()
         return name_match.group()
 
     def check_start_tag(self) -> None:
         """Check a start tag and its attributes."""
-        self.place += 1
-        if self.text.startswith("/", self.place):
+        self.text_position += 1
+        if self.text.startswith("/", self.text_position):
             self.check_end_tag()
             return
         name, prefixes, used = self.parse_name(), set(self.prefixes[-1]), list[str]()
@@ -109,12 +114,12 @@ class XmlChecker:
         used_names: set[str] = set()
         while True:
             blanks = self.skip_blanks()
-            if self.text.startswith(("/>", ">"), self.place):
+            if self.text.startswith(("/>", ">"), self.text_position):
                 break
-            if self.place >= len(self.text):
+            if self.text_position >= len(self.text):
                 raise self.build_error(9400)
             if not blanks:
-                raise self.build_error(9410 if _NAME.match(self.text, self.place) else 9455)
+                raise self.build_error(9410 if _NAME.match(self.text, self.text_position) else 9455)
             attribute = self.check_attribute()
             if attribute in used_names:
                 raise self.build_error(9437)
@@ -126,39 +131,41 @@ class XmlChecker:
             ":" in attribute_name and attribute_name.split(":")[0] not in prefixes for attribute_name in used
         ):
             raise self.build_error(9459)
-        if self.text[self.place] == "/":
-            self.place += 2
+        if self.text[self.text_position] == "/":
+            self.text_position += 2
             return
-        self.place += 1
-        self.open.append(name)
+        self.text_position += 1
+        self.open_elements.append(name)
         self.prefixes.append(prefixes)
 
     def check_attribute(self) -> str:
         """Check an attribute and return its name."""
         name = self.parse_name()
         self.skip_blanks()
-        if not self.text.startswith("=", self.place):
-            raise self.build_error(9400 if self.place >= len(self.text) else 9414)
-        self.place += 1
+        if not self.text.startswith("=", self.text_position):
+            raise self.build_error(9400 if self.text_position >= len(self.text) else 9414)
+        self.text_position += 1
         self.skip_blanks()
-        value = _QUOTED.match(self.text, self.place)
+        value = _QUOTED_TEXT.match(self.text, self.text_position)
         if value is None:
-            quoted = self.text[self.place : self.place + 1] in ("'", '"')
-            is_cut_off = self.place >= len(self.text) or (quoted and "<" not in self.text[self.place :])
+            quoted = self.text[self.text_position : self.text_position + 1] in ("'", '"')
+            is_cut_off = self.text_position >= len(self.text) or (
+                quoted and "<" not in self.text[self.text_position :]
+            )
             raise self.build_error(9400 if is_cut_off else 9415 if quoted else 9413)
         self.check_references(value.end())
-        self.place = value.end()
+        self.text_position = value.end()
         return name
 
     def check_end_tag(self) -> None:
         """Check that an end tag closes the innermost open element."""
-        self.place += 1
+        self.text_position += 1
         name = self.parse_name()
         self.skip_blanks()
-        if not self.open or self.open[-1] != name:
+        if not self.open_elements or self.open_elements[-1] != name:
             raise self.build_error(9436)
-        if not self.text.startswith(">", self.place):
-            raise self.build_error(9400 if self.place >= len(self.text) else 9412)
-        self.place += 1
-        self.open.pop()
+        if not self.text.startswith(">", self.text_position):
+            raise self.build_error(9400 if self.text_position >= len(self.text) else 9412)
+        self.text_position += 1
+        self.open_elements.pop()
         self.prefixes.pop()

@@ -21,10 +21,10 @@ from msgspec import Struct
 
 from engine.tsql.scalars.values import Scalar, to_text
 
-NODE: Final = "\ufdd0"
+NODE_PREFIX: Final = "\ufdd0"
 """Prefix of a node that nodes() has returned. Paths on such a node begin at its element."""
 
-VARIABLE: Final = re.compile(r"sql:variable\(\s*\"(@\w+)\"\s*\)")
+VARIABLE_REFERENCE: Final = re.compile(r"sql:variable\(\s*\"(@\w+)\"\s*\)")
 """Pattern of a reference to a T-SQL variable in a path."""
 
 _TOKEN: Final = re.compile(
@@ -35,7 +35,7 @@ _PROLOGUE: Final = re.compile(
     r"\s*declare\s+(?:default\s+element\s+)?namespace\s+(?:[\w.-]+\s*=\s*)?(?:\"[^\"]*\"|'[^']*')\s*;",
     re.IGNORECASE,
 )
-_SIGNS: Final[dict[str, Callable[[str | float, str | float], bool]]] = {
+_COMPARISONS: Final[dict[str, Callable[[str | float, str | float], bool]]] = {
     "=": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -43,9 +43,9 @@ _SIGNS: Final[dict[str, Callable[[str | float, str | float], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_CALLS: Final = frozenset({"count", "data", "string", "local-name"})
+_PATH_FUNCTIONS: Final = frozenset({"count", "data", "string", "local-name"})
 
-Item = ElementTree.Element | str
+XmlItem = ElementTree.Element | str
 """Element, or text of an attribute or of text()."""
 
 
@@ -60,8 +60,8 @@ class PathStep(Struct, frozen=True):
     """
 
     name: str
-    deep: bool = False
-    inside: XmlPath | None = None
+    searches_descendants: bool = False
+    nested_path: XmlPath | None = None
     conditions: tuple[int | PathCondition, ...] = ()
 
 
@@ -91,13 +91,13 @@ class _PathReader:
         while (prologue := _PROLOGUE.match(text)) is not None:
             text = text[prologue.end() :]
         self.tokens: list[str] = []
-        place, text = 0, text.strip()
-        while place < len(text):
-            match = _TOKEN.match(text, place)
+        index, text = 0, text.strip()
+        while index < len(text):
+            match = _TOKEN.match(text, index)
             if match is None:
                 raise UnsimulatedPathError(text)
             self.tokens.append(match[1])
-            place = match.end()
+            index = match.end()
         self.text, self.place = text, 0
 
     @property
@@ -119,7 +119,7 @@ class _PathReader:
 
     def parse_path(self) -> XmlPath:
         name = self.token.partition(":")[2] or self.token
-        if name in _CALLS and self.tokens[self.place + 1 : self.place + 2] == ["("]:
+        if name in _PATH_FUNCTIONS and self.tokens[self.place + 1 : self.place + 2] == ["("]:
             self.place += 2
             inner_path = self.parse_path() if self.token != ")" else XmlPath((PathStep("."),))
             self.take_token(")")
@@ -158,7 +158,7 @@ class _PathReader:
     def parse_condition(self) -> PathCondition:
         path, sign, value = self.parse_path(), "", ""
         typed_value: str | float = value
-        if self.token in _SIGNS:
+        if self.token in _COMPARISONS:
             sign, value = self.take_token(), self.take_token()
             if value[0] not in "\"'" and not value[0].isdigit():
                 raise UnsimulatedPathError(self.text)
@@ -194,19 +194,19 @@ def _get_local_name(tag: object) -> str:
     return str(tag).rpartition("}")[2]
 
 
-def _iterate_step(item: Item, step: PathStep, top: ElementTree.Element) -> Iterator[Item]:
+def _iterate_step(item: XmlItem, step: PathStep, top: ElementTree.Element) -> Iterator[XmlItem]:
     if step.name == "/":
         yield top
-    elif step.inside is not None:
-        yield from _select_items(item, step.inside, top)
+    elif step.nested_path is not None:
+        yield from _select_items(item, step.nested_path, top)
     elif isinstance(item, str):
         yield from [item] if step.name == "." else []
     else:
-        for element in item.iter() if step.deep else [item]:
-            yield from _select_by_name(element, step.name, step.deep)
+        for element in item.iter() if step.searches_descendants else [item]:
+            yield from _select_by_name(element, step.name, step.searches_descendants)
 
 
-def _select_by_name(element: ElementTree.Element, name: str, deep: bool) -> Iterator[Item]:
+def _select_by_name(element: ElementTree.Element, name: str, deep: bool) -> Iterator[XmlItem]:
     if name == ".":
         yield element
     elif name == "text()":
@@ -217,10 +217,10 @@ def _select_by_name(element: ElementTree.Element, name: str, deep: bool) -> Iter
         yield from (child for child in element if name in ("*", _get_local_name(child.tag)))
 
 
-def _select_items(item: Item, path: XmlPath, top: ElementTree.Element) -> list[Item]:
-    current_items: list[Item] = [item]
+def _select_items(item: XmlItem, path: XmlPath, top: ElementTree.Element) -> list[XmlItem]:
+    current_items: list[XmlItem] = [item]
     for step in path.steps:
-        next_items: list[Item] = []
+        next_items: list[XmlItem] = []
         for current_item in current_items:
             step_items = list(_iterate_step(current_item, step, top))
             for condition in step.conditions:
@@ -243,7 +243,7 @@ def _select_items(item: Item, path: XmlPath, top: ElementTree.Element) -> list[I
     return list(shown_items[:1]) if path.call != "data" else list(shown_items)
 
 
-def _matches_condition(item: Item, condition: PathCondition, top: ElementTree.Element) -> bool:
+def _matches_condition(item: XmlItem, condition: PathCondition, top: ElementTree.Element) -> bool:
     items_at_path = _select_items(item, condition.path, top)
     if condition.sign:
         is_match = any(
@@ -259,18 +259,18 @@ def _matches_condition(item: Item, condition: PathCondition, top: ElementTree.El
 
 def _is_comparison_true(text: str, sign: str, value: str | float) -> bool:
     if isinstance(value, str):
-        return _SIGNS[sign](text, value)
+        return _COMPARISONS[sign](text, value)
     try:
-        return _SIGNS[sign](float(text), value)
+        return _COMPARISONS[sign](float(text), value)
     except ValueError:
         return False
 
 
-def _get_text(item: Item) -> str:
+def _get_text(item: XmlItem) -> str:
     return item if isinstance(item, str) else "".join(item.itertext())
 
 
-def _serialize_item(item: Item) -> str:
+def _serialize_item(item: XmlItem) -> str:
     if isinstance(item, str):
         return item
     tail, item.tail = item.tail, None
@@ -280,11 +280,11 @@ def _serialize_item(item: Item) -> str:
         item.tail = tail
 
 
-def _evaluate_path(xml: Scalar, path: Scalar, *variables: Scalar) -> list[Item]:
+def _evaluate_path(xml: Scalar, path: Scalar, *variables: Scalar) -> list[XmlItem]:
     text, remaining_variables = to_text(xml), iter(variables)
-    path = VARIABLE.sub(lambda _: _quote_literal(next(remaining_variables)), to_text(path))
-    top = _parse_fragment(text.removeprefix(NODE))
-    start = top[0] if text.startswith(NODE) and len(top) else top
+    path = VARIABLE_REFERENCE.sub(lambda _: _quote_literal(next(remaining_variables)), to_text(path))
+    top = _parse_fragment(text.removeprefix(NODE_PREFIX))
+    start = top[0] if text.startswith(NODE_PREFIX) and len(top) else top
     return _select_items(start, compile_path(path), top)
 
 
@@ -316,7 +316,7 @@ def _evaluate_nodes(xml: Scalar, path: Scalar) -> Scalar:
     items_at_path = _evaluate_path(xml, path) if xml is not None else []
     return json.dumps(
         [
-            NODE + _serialize_item(found_item)
+            NODE_PREFIX + _serialize_item(found_item)
             for found_item in items_at_path
             if not isinstance(found_item, str)
         ]

@@ -1,5 +1,5 @@
-"""The drill environment for agents: the Gymnasium interface, the limits of a seat's knowledge, and exact
-replays of games.
+"""Tests of the drill environment for agents: Gymnasium interface, limits of a seat's knowledge, and exact
+replays.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def test_the_vocabulary_covers_groups_and_clusters_and_every_word_parses(
     name: str, required_lines: list[str]
 ) -> None:
     env = DrillEnv(next(scenario for scenario in par_drills.list_scenarios() if scenario.name == name))
-    lines = env.lines()
+    lines = env.list_lines()
     assert set(required_lines) <= set(lines)
     assert len(set(lines)) == len(lines)
     for line in lines:

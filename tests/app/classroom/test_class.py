@@ -1,4 +1,4 @@
-"""A class over real sockets: a real host, real seats, and clients that send arbitrary messages."""
+"""Tests of a class over real sockets, with a real host, real seats, and clients that send arbitrary messages."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from msgspec.structs import replace
 
 from app.classroom import console
 from app.classroom.code import Invitation
-from app.classroom.instructions import list_settled
+from app.classroom.instructions import list_settled_instructions
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages.codec import encode
 from app.classroom.models import ClassInstruction, ClassPart
 from app.classroom.record import ClassRecord
-from app.classroom.room_check import check_room
+from app.classroom.room_check import check_class
 from app.classroom.verdict import judge_log
 from app.files import scenario_files
 from engine.drill.judging.report import get_program_version
@@ -47,7 +47,7 @@ def host(folder: Path) -> Iterator[HostProcess]:
 
 
 def build_class(folder: Path) -> ClassPart:
-    record = ClassRecord(str(folder / "class.sqlite"), new=False)
+    record = ClassRecord(str(folder / "class.sqlite"), create=False)
     class_found = record.read_class()
     record.close()
     assert class_found is not None
@@ -106,7 +106,9 @@ def test_a_returning_seat_continues_from_the_acknowledged_inputs(host: HostProce
             ]
             == 3
         )
-    with Stranger(host.invited) as seat:  # killed before it received its number: its token stays the same
+    with Stranger(
+        host.invited
+    ) as seat:  # The seat is killed before it receives its number, so it has only its token.
         assert seat.asks(hello, "welcome")["seat"] == number
     assert read_board(folder)["Ann"]["acknowledged"] == 3
 
@@ -129,7 +131,7 @@ def test_an_exam_sends_no_answers(host: HostProcess) -> None:
         ({"kind": "acts", "acts": []}, "sign in first"),
         ("garbage", "JSON is malformed"),
         (b"\xff\x00", "JSON is malformed"),
-        ("x" * 500_000, ""),  # too long: the connection ends
+        ("x" * 500_000, ""),  # The message is too long, so the host closes the connection.
     ],
 )
 def test_an_unauthorized_client_is_refused(host: HostProcess, message: object, reason: str) -> None:
@@ -267,8 +269,8 @@ def test_a_refused_inject_is_reported_with_its_line() -> None:
         number=1, seat_id=1, group_name=None, tick=None, kind="inject", text="power-off NOWHERE"
     )
     tried = LogEntry(1, 100, "power-off NOWHERE", "", 1)
-    assert list_settled([tried], [inject]) == {1}
-    assert list_settled([LogEntry(1, 100, "", "", 1)], [inject]) == set(), (
+    assert list_settled_instructions([tried], [inject]) == {1}
+    assert list_settled_instructions([LogEntry(1, 100, "", "", 1)], [inject]) == set(), (
         "the board tells the truth of an older record"
     )
     assert judge_log(scenario, scenario.seed, "practice", [tried])["parted"] == ""
@@ -293,7 +295,8 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
                 seat.asks, read_board_entry(build_log_entry(2, 200, "note two")), "acknowledged"
             )
             while not (next_view := await hears("seen_more"))["acts"]:
-                # a message without actions only reports the position of the seat, as after the host's verdict
+                # A message without actions only reports the position of the seat, as after the host's
+                # verdict.
                 pass
             messages.append(next_view)
             await asyncio.to_thread(seat.says, build_clock_message(consent=False))
@@ -460,7 +463,7 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
             build_log_entry(4, 160, "note three"),
         ]
         seat.asks(read_board_entry(*entries), "acknowledged")
-    record = ClassRecord(str(folder / "class.sqlite"), new=False)
+    record = ClassRecord(str(folder / "class.sqlite"), create=False)
     assert [list(act_row) for act_row in record.read_entries(number)] == entries
     (seat_record,) = [seat_row for seat_row in record.read_seats() if seat_row.id == number]
     assert (seat_record.tick, seat_record.taken) == (160, True), (
@@ -516,7 +519,7 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
         assert resumed_seat.asks({"kind": "resume", "seat": number_of, "token": "f" * 32}, "welcome"), (
             "who has a seat"
         )
-    time.sleep(1.0)  # at two codes per second
+    time.sleep(1.0)  # The host checks two codes per second.
     with Stranger(host.invited) as late_seat:
         assert late_seat.asks(join(host.invited, "Gus", "h" * 32), "welcome")["seat"]
 
@@ -537,7 +540,7 @@ def test_a_truncated_log_is_not_continued(host: HostProcess, profile_folder: Pat
 
 
 def test_a_seat_rejects_another_host(host: HostProcess, tmp_path: Path) -> None:
-    """A host in the middle has another certificate, even if it knows the code of the seat."""
+    """A host that intercepts the connection has another certificate, even if it knows the code of the seat."""
     mistyped_code = host.code[:7] + ("0" if host.code[7] != "0" else "1") + host.code[8:]
     process = run_program("class", "join", mistyped_code, "--player", "reference")
     assert process.returncode == 2
@@ -552,7 +555,7 @@ def test_random_kills_lose_nothing(tmp_path: Path) -> None:
 
 def test_room_check_leaves_no_record(host: HostProcess, folder: Path) -> None:
     seats = read_board(folder)
-    findings = check_room(host.invited)
+    findings = check_class(host.invited)
     assert [(finding.is_good, finding.text.partition(" in ")[0]) for finding in findings[:2]] == [
         (
             False,
@@ -565,10 +568,10 @@ def test_room_check_leaves_no_record(host: HostProcess, folder: Path) -> None:
     assert read_board(folder).keys() == seats.keys()
     wrong_invitation = replace(host.invited, secret="000000")
     assert any(
-        finding.text.startswith("The test seat was refused: ") for finding in check_room(wrong_invitation)
+        finding.text.startswith("The test seat was refused: ") for finding in check_class(wrong_invitation)
     )
     silent = Invitation(host.invited.secret, host.invited.fingerprint, "localhost", 1)
-    assert [finding.is_good for finding in check_room(silent)[:2]] == [False, False]
+    assert [finding.is_good for finding in check_class(silent)[:2]] == [False, False]
 
 
 def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> None:
@@ -603,7 +606,7 @@ def test_second_person_with_the_same_name_gets_a_number(host: HostProcess, folde
 
 
 def test_host_shows_the_version_and_recording_state_of_a_seat(host: HostProcess, folder: Path) -> None:
-    """A seat of an earlier version reports neither, and can still take part."""
+    """A seat of an earlier version reports neither value, and can still join."""
     with Stranger(host.invited) as old, Stranger(host.invited) as new:
         assert (
             old.asks(join(host.invited, "Old", "old".ljust(32, "-")), "welcome")["version"]

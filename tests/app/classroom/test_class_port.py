@@ -1,4 +1,6 @@
-"""The port of a class: clients without a join code cannot block it, and it closes with the window of its host."""
+"""Tests of the port of a class: clients without a join code cannot block it, and it closes with its host's
+window.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ def test_the_oldest_unauthenticated_connection_is_closed_first() -> None:
     with ExitStack() as stack:
         port = ClassPort.from_socket(socket.create_server(("127.0.0.1", 0)))
         stack.callback(port.close)
-        port.most = 3
+        port.joining_max = 3
         inner_sockets = []
         for _ in range(5):
             outside = stack.enter_context(closing(socket.create_connection(port.getsockname())))

@@ -1,4 +1,4 @@
-"""Discovery of a class on the network by the public part of its join code."""
+"""Tests of the discovery of a class on the network by the public part of its join code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from app import doctor
 from app.classroom import addresses, console, conversation, discovery, players, service
 from app.classroom import link as link_module
 from app.classroom.code import NEEDS_ADDRESS, InvalidJoinCodeError, parse_invitation
-from app.classroom.join import JoinFailedError, take_part
+from app.classroom.join import JoinFailedError, play_in_class_seat
 from app.classroom.link import HostLink
 from app.classroom.plan import parse_plan
 from app.classroom.record import ClassRecord
@@ -52,7 +52,7 @@ def test_a_seat_finds_the_host_of_its_code(tmp_path: Path, monkeypatch: pytest.M
     with run_host(tmp_path / "class.sqlite", "planned-failover") as host:
         code = host.code.partition("@")[0]
         lines, _ = parse_script("1 note found\n2 finish")
-        attended = take_part(
+        attended = play_in_class_seat(
             parse_invitation(code), "Ann", players.create_input_player(lines), None, lambda _: None
         )
         assert attended.unacknowledged_count == 0
@@ -61,7 +61,7 @@ def test_a_seat_finds_the_host_of_its_code(tmp_path: Path, monkeypatch: pytest.M
 def test_seat_with_the_code_alone_stays_in_the_class_over_a_break(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The search on the network finds no host, neither before joining nor after the break."""
+    """The first search after joining and after the host's restart finds no address."""
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     answers: list[list[str]] = [[]]
     searched = 0
@@ -81,7 +81,7 @@ def test_seat_with_the_code_alone_stays_in_the_class_over_a_break(
         _wait_until(lambda: link.connected)
         host.kill()
         _wait_until(lambda: not link.connected and searched >= 4)
-        assert not link.refused
+        assert not link.refusal
         host.start()
         _wait_until(lambda: link.connected)
         link.disconnect()
@@ -89,14 +89,14 @@ def test_seat_with_the_code_alone_stays_in_the_class_over_a_break(
 
 
 def test_silent_cut_is_noticed_while_nothing_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ends notice it, and the connection stays open: the seat answers again with the next bytes."""
+    """Seat and host both detect it, and the connection stays open: the seat answers again when bytes arrive."""
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
-    monkeypatch.setattr(link_module, "ANSWER_S", 0.3)
+    monkeypatch.setattr(link_module, "ACKNOWLEDGE_TIMEOUT_S", 0.3)
     for module in (conversation, service):
         monkeypatch.setattr(module, "SIGNAL_S", 0.2)
-    monkeypatch.setattr(signal, "signal", lambda *_: None)  # only the main thread may set a handler
+    monkeypatch.setattr(signal, "signal", lambda *_: None)  # Only the main thread can set a signal handler.
     with serve_in_thread(tmp_path / "class.sqlite") as code, Relay(parse_invitation(code).port) as relay:
-        record = ClassRecord(str(tmp_path / "class.sqlite"), new=False)
+        record = ClassRecord(str(tmp_path / "class.sqlite"), create=False)
         code = f"{code.partition('@')[0]}@127.0.0.1:{relay.port}"
         seat_log = SeatLog(get_seat_folder(parse_invitation(code)), "Ann")
         link = HostLink(parse_invitation(code), seat_log)
@@ -116,9 +116,9 @@ def test_silent_cut_is_noticed_while_nothing_is_sent(tmp_path: Path, monkeypatch
 def serve_in_thread(database: Path) -> Iterator[str]:
     """Serve a class in this process, so that its constants can be changed; yield its join code."""
     text = 'scenario = "planned-failover"\nmode = "practice"\n'
-    record, codes = ClassRecord(str(database), new=True), SimpleQueue[str]()
+    record, codes = ClassRecord(str(database), create=True), SimpleQueue[str]()
     parts = service.create_parts(parse_plan(text), text, load_shipped_scenario)
-    part = service.find_or_begin_class(record, parts, None)
+    part = service.find_or_create_class(record, parts, None)
     assert part is not None
     reading, writing = os.pipe()
     with open(reading) as owner_pipe:
@@ -154,11 +154,13 @@ def is_seat_connected(record: ClassRecord) -> bool:
     "fingerprint", ["0781RPD1TP0001", "0781RPD1TP0002", "0781RPD1TP0003", "0781RPD1TP0004"]
 )
 def test_all_addresses_of_a_host_with_several_networks_are_found(fingerprint: str) -> None:
-    """The order of the records in an answer differs from name to name; addresses may come before their server."""
+    """The order of the records in an answer depends on the host name. Address records may precede the server
+    record.
+    """
     announced = [f"127.0.0.{number}" for number in range(1, 5)]
 
     async def find_announced_addresses() -> list[str]:
-        announcing = asyncio.create_task(discovery.announce(fingerprint, "", announced, 1))
+        announcing = asyncio.create_task(discovery.announce_class(fingerprint, "", announced, 1))
         try:
             return await discovery.find_addresses(fingerprint)
         finally:
@@ -178,16 +180,16 @@ def _wait_until(holds: Callable[[], bool]) -> None:
 
 
 def test_discovery_finds_no_host_for_an_unknown_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discovery, "ANSWER_S", 0.3)
+    monkeypatch.setattr(discovery, "SEARCH_TIMEOUT_S", 0.3)
     assert asyncio.run(discovery.find_addresses("0781RPD1TP0000")) == []
 
 
 def test_without_zeroconf_the_address_is_requested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     monkeypatch.setitem(sys.modules, "zeroconf", None)
-    asyncio.run(discovery.announce("x", "", ["127.0.0.1"], 1))
+    asyncio.run(discovery.announce_class("x", "", ["127.0.0.1"], 1))
     with pytest.raises(JoinFailedError, match=NEEDS_ADDRESS):
-        take_part(parse_invitation(CODE), "Ann", players.play_reference, None, lambda _: None)
+        play_in_class_seat(parse_invitation(CODE), "Ann", players.play_reference, None, lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -218,12 +220,14 @@ def test_seat_tries_all_addresses_of_the_code(tmp_path: Path, monkeypatch: pytes
         lines, _ = parse_script("1 note found\n2 finish")
         everywhere = parse_invitation(f"{code}@127.0.0.2:9,240.0.0.1:7443,{address}")
         began = time.monotonic()
-        attended = take_part(everywhere, "Ann", players.create_input_player(lines), None, lambda _: None)
+        attended = play_in_class_seat(
+            everywhere, "Ann", players.create_input_player(lines), None, lambda _: None
+        )
         assert attended.unacknowledged_count == 0
         assert time.monotonic() - began < WAIT_S / 2, "no address was waited for"
         wrong = parse_invitation(f"00000-00000-00000-00000@{address}")
         with pytest.raises(JoinFailedError, match=r"does not match the class at 127\.0\.0\.1"):
-            take_part(wrong, "Ben", players.create_input_player(lines), None, lambda _: None)
+            play_in_class_seat(wrong, "Ben", players.create_input_player(lines), None, lambda _: None)
 
 
 @pytest.mark.parametrize("first_record", ["server", "address"])
@@ -254,6 +258,6 @@ def test_doctor_tests_discovery(answers: bool, monkeypatch: pytest.MonkeyPatch) 
         return answers
 
     monkeypatch.setattr(discovery, "can_find_itself", check_discovery)
-    (found,) = [one for one in doctor.examine() if one.name == "class"]
+    (found,) = [one for one in doctor.run_checks() if one.name == "class"]
     assert found.is_ok, "a class does without it"
     assert ("cannot" in found.text) is not answers

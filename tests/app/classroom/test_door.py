@@ -1,4 +1,4 @@
-"""The join code, and the limit on wrong attempts."""
+"""Tests of the join code and of the limit on wrong attempts."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_ten_thousand_wrong_codes_are_cheap_and_delay_nobody() -> None:
     clock = [0.0]
     gate = RateLimiter(lambda: clock[0])
     looked_at = 0
-    for _ in range(10_000):  # each lasts ten seconds
+    for _ in range(10_000):  # Each connection lasts ten seconds.
         clock[0] += 0.001
         if gate.is_allowed("attacker"):
             gate.record_failure("attacker")

@@ -1,4 +1,4 @@
-"""An exam seat receives the same run, without information about what is right."""
+"""Tests of an exam seat: it plays the same run, without information about the right answers."""
 
 from __future__ import annotations
 

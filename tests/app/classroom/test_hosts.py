@@ -1,4 +1,6 @@
-"""A class in PostgreSQL with two hosts that exchange messages over NATS: real servers, real host processes."""
+"""Tests of a class in PostgreSQL with two hosts that exchange messages over NATS, with real servers and
+processes.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ class TwoHosts:
 
         with ThreadPoolExecutor(2) as executor:  # both hosts try to create the class at the same time
             self.first, self.second = executor.map(start_host, range(2))
-        record = ClassRecord(url, new=False)
+        record = ClassRecord(url, create=False)
         the_class = record.read_class()
         record.close()
         assert the_class is not None
@@ -107,7 +109,7 @@ def test_a_seat_continues_at_the_other_host_from_the_stored_inputs(two_hosts: Tw
         number = seat.asks(hello, "welcome")["seat"]
         assert len(seat.hears("state")["hosts"]) == 2
         seat.asks(build_actions(build_entry(1, 100, "note one")), "acknowledged")
-        with Stranger(two_hosts.second.invited) as resumed_seat:  # the first connection is still open
+        with Stranger(two_hosts.second.invited) as resumed_seat:  # The first connection is still open.
             resumed = resumed_seat.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
             assert resumed["acknowledged"] == 1
             assert "reconnected" in seat.read_refusal({"kind": "at", "tick": 100, "frozen": False})
@@ -122,7 +124,7 @@ def test_a_seat_continues_at_the_other_host_from_the_stored_inputs(two_hosts: Tw
     two_hosts.wait_for_tile(two_hosts.first, "Ann", lambda tile: not tile["connected"])
     with Stranger(
         two_hosts.second.invited
-    ) as third:  # killed before it received its number: its token stays the same
+    ) as third:  # The seat is killed before it receives its number, so it has only its token.
         assert third.asks(hello, "welcome")["seat"] == number
 
 
@@ -188,7 +190,7 @@ def test_the_tables_in_postgresql_are_those_that_the_program_reads(servers: Any)
     assert find_schema_differences(url) == []
 
 
-@pytest.mark.slow  # a host counts as gone after seconds of silence
+@pytest.mark.slow  # The other host treats it as lost after some seconds without a message.
 def test_seats_of_a_killed_host_leave_the_board_of_the_other_host(two_hosts: TwoHosts) -> None:
     with Stranger(two_hosts.second.invited) as seat:
         seat.asks(join(two_hosts.first.invited, "Fay", "f" * 32), "welcome")
@@ -238,9 +240,9 @@ def test_two_hosts_need_a_shared_database(tmp_path: Path, capsys: pytest.Capture
 
 @pytest.mark.parametrize("url", ["nats://127.0.0.1:1", "garbage://x", ""])
 def test_an_unreachable_nats_server_is_reported(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.classroom.bus.DIAL_S", 0.3)
+    monkeypatch.setattr("app.classroom.bus.CONNECT_TIMEOUT_S", 0.3)
     with pytest.raises(BusUnavailableError, match="the NATS server cannot be used: "):
-        asyncio.run(Bus(url, "x").dial())
+        asyncio.run(Bus(url, "x").connect())
 
 
 def test_no_message_contains_a_password() -> None:

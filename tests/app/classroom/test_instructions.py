@@ -1,4 +1,4 @@
-"""Instructions of a class: selection for a seat, and cost with many seats and messages."""
+"""Tests of instructions of a class: their selection for a seat, and their cost with many seats and messages."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from app.classroom.instructions import InstructionBook
-from app.classroom.live_board import LiveBoard
+from app.classroom.instructions import InstructionIndex
+from app.classroom.live_board import ClassDashboard
 from app.classroom.models import FROZEN, MESSAGE, ClassInstruction
 from app.classroom.pace import PAUSED_S, ClassPace
 from app.classroom.plan import LessonPlan
@@ -17,7 +17,9 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 SEATS, MESSAGES = 1_000, 20
 BUILD_S = 1.0
-"""Processor time for the whole board; a search through all messages for each seat takes four seconds."""
+"""Maximum processor time for the whole board. A search through all messages for each seat would take four
+seconds.
+"""
 
 
 def build_instruction(number: int, seat: int | None, group: str | None = None) -> ClassInstruction:
@@ -29,7 +31,7 @@ def build_seat_state(number: int, group: str = "") -> SeatState:
 
 
 def test_a_seat_gets_instructions_for_itself_its_group_and_the_class_in_order() -> None:
-    book = InstructionBook(
+    book = InstructionIndex(
         [
             build_instruction(4, 1),
             build_instruction(1, None),
@@ -37,7 +39,7 @@ def test_a_seat_gets_instructions_for_itself_its_group_and_the_class_in_order() 
             build_instruction(3, None, "Blue"),
         ]
     )
-    book.add([build_instruction(5, 1), build_instruction(4, 2)])  # the second 4 is known already
+    book.add([build_instruction(5, 1), build_instruction(4, 2)])  # The second instruction 4 is a duplicate.
     assert [instruction.number for instruction in book.select_for(build_seat_state(1, "Blue"))] == [
         1,
         3,
@@ -52,10 +54,10 @@ def test_board_of_a_large_class_is_cheap_after_many_messages() -> None:
     scenario = load_shipped_scenario("planned-failover")
     the_class = build_class(scenario, LessonPlan(scenario="planned-failover", mode="practice"), "")
     seats = {number: build_seat_state(number) for number in range(1, SEATS + 1)}
-    book = InstructionBook(
+    book = InstructionIndex(
         build_instruction(turn * SEATS + number, number) for turn in range(MESSAGES) for number in seats
     )
-    board = LiveBoard(the_class, 1, seats, book, ClassPace(the_class, scenario))
+    board = ClassDashboard(the_class, 1, seats, book, ClassPace(the_class, scenario))
     begun_s = time.process_time()
     tiles = board.build_dashboard(list(seats)).tiles
     assert time.process_time() - begun_s < BUILD_S
@@ -66,17 +68,17 @@ def test_run_that_stands_still_without_a_freeze_is_paused(monkeypatch: pytest.Mo
     scenario = load_shipped_scenario("planned-failover")
     the_class = build_class(scenario, LessonPlan(scenario="planned-failover", mode="practice"), "")
     seat, now_s = build_seat_state(1), 100.0
-    seat.away = True  # connected to another host
-    board = LiveBoard(the_class, 1, {1: seat}, InstructionBook([]), ClassPace(the_class, scenario))
+    seat.away = True  # The seat is connected to another host.
+    board = ClassDashboard(the_class, 1, {1: seat}, InstructionIndex([]), ClassPace(the_class, scenario))
     monkeypatch.setattr("app.classroom.pace.time.monotonic", lambda: now_s)
 
     def is_paused(*, wait_s: float, tick: int, frozen: bool = False) -> tuple[bool, list[int]]:
         nonlocal now_s
         now_s += wait_s
-        seat.tick, the_class.state, board.changed = tick, FROZEN if frozen else "running", set()
+        seat.tick, the_class.state, board.changed_seats = tick, FROZEN if frozen else "running", set()
         board.record_silence()
         (paused_tile,) = board.build_dashboard().tiles
-        return paused_tile.paused, sorted(board.changed)
+        return paused_tile.paused, sorted(board.changed_seats)
 
     assert is_paused(wait_s=0.0, tick=700) == (False, [])
     assert is_paused(wait_s=PAUSED_S, tick=720) == (False, [])

@@ -1,4 +1,4 @@
-"""The log of a seat: entries that continue it, duplicates that count once, and entries that are refused."""
+"""Tests of the log of a seat: accepted entries, duplicates that count once, and refused entries."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from app.classroom.log_entries import (
-    ACTS_MAX,
-    SENT_BACK,
+    ENTRIES_MAX,
+    REWIND_LINE,
     TICK_MAX,
     LogEntry,
     LogMismatchError,
@@ -17,7 +17,7 @@ from app.classroom.log_entries import (
     parse_entry,
     select_new_entries,
 )
-from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog, parse
+from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog, parse_log
 from app.classroom.verdict import LogReplay, judge_log
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -61,7 +61,7 @@ def test_an_entry_that_does_not_continue_the_log_is_refused(acts: list[LogEntry]
     "entry",
     [
         None, [], {}, "1", [1, 2, "", ""], [1, 2, "", "", "0"], [True, 2, "", "", 0], [1, 2.0, "", "", 0],
-        [0, 2, "", "", 0], [ACTS_MAX + 1, 2, "", "", 0], [1, TICK_MAX + 1, "", "", 0], [1, -1, "", "", 0],
+        [0, 2, "", "", 0], [ENTRIES_MAX + 1, 2, "", "", 0], [1, TICK_MAX + 1, "", "", 0], [1, -1, "", "", 0],
         [1, 2, "x" * 70_000, "", 0], [1, 2, "a\0b", "", 0], [1, 2, "", "not a hash", 0], [1, 2, "", "", -1],
     ],
 )  # fmt: skip
@@ -76,19 +76,21 @@ GIVEN = SeatAssignment(3, "Ann", "lab", 'title = "Lab"', 7, "lab")
 def test_a_log_on_disk_continues_after_a_kill(tmp_path: Path) -> None:
     first = SeatLog(tmp_path, "Ann")
     first.write_assignment(GIVEN)
-    first.append(100, "note one", "")
-    first.append(200, "note two", "")
+    first.append_entry(100, "note one", "")
+    first.append_entry(200, "note two", "")
     with pytest.raises(InvalidSeatLogError, match="already running"):
         SeatLog(tmp_path, "Ann")
     token = first.token
     first.close()
-    first.file.write_bytes(first.file.read_bytes() + b'[3, 300, "no')  # killed in the middle of a line
+    first.file.write_bytes(
+        first.file.read_bytes() + b'[3, 300, "no'
+    )  # The program was killed in the middle of a line.
     reopened_log = SeatLog(tmp_path, "Ann")
-    assert (reopened_log.given, reopened_log.token) == (GIVEN, token)
+    assert (reopened_log.assignment, reopened_log.token) == (GIVEN, token)
     assert [entry.line for entry in reopened_log.list_entries_after(1)] == ["note two"]
-    reopened_log.append(300, "note three", "")
+    reopened_log.append_entry(300, "note three", "")
     reopened_log.close()
-    assert [entry.number for entry in parse(reopened_log.file.read_bytes(), "x")[1]] == [1, 2, 3]
+    assert [entry.number for entry in parse_log(reopened_log.file.read_bytes(), "x")[1]] == [1, 2, 3]
     assert "note three" in reopened_log.file.read_text()
     assert token not in reopened_log.file.read_text(), "who hands in the log does not hand in the token"
 
@@ -97,24 +99,24 @@ def test_a_log_with_a_gap_is_rejected(tmp_path: Path) -> None:
     own_log = SeatLog(tmp_path, "Ann")
     own_log.write_assignment(GIVEN)
     for number in range(3):
-        own_log.append(number, "note", "")
+        own_log.append_entry(number, "note", "")
     own_log.close()
     lines = own_log.file.read_bytes().splitlines(keepends=True)
     with pytest.raises(InvalidSeatLogError, match="input 2 is missing"):
-        parse(b"".join([*lines[:2], lines[3]]), "Ann.seat")
+        parse_log(b"".join([*lines[:2], lines[3]]), "Ann.seat")
     with pytest.raises(InvalidSeatLogError, match="its first line must contain"):
-        parse(b"".join(lines[1:]), "Ann.seat")
+        parse_log(b"".join(lines[1:]), "Ann.seat")
 
 
 def test_a_rewound_run_equals_one_without_the_removed_part() -> None:
     scenario = load_shipped_scenario("lab")
     before = [LogEntry(1, 100, "note one", "", 0), LogEntry(2, 3000, "power-off SERVER_A", "", 4)]
     reverted_acts = [LogEntry(3, 4000, "note wrong", "", 0)]
-    entries_after = [LogEntry(4, 3500, SENT_BACK, "", 7), LogEntry(5, 3600, "power-on SERVER_A", "", 0)]
+    entries_after = [LogEntry(4, 3500, REWIND_LINE, "", 7), LogEntry(5, 3600, "power-on SERVER_A", "", 0)]
     log = [*before, *reverted_acts, *entries_after]
     assert [entry.number for entry in list_effective_entries(log)] == [1, 2, 4, 5]
     assert list_answered_instructions(log) == {4, 7}
-    assert list_answered_instructions([*log, LogEntry(6, 100, SENT_BACK, "", 9)]) == {7, 9}, (
+    assert list_answered_instructions([*log, LogEntry(6, 100, REWIND_LINE, "", 9)]) == {7, 9}, (
         "what it answered may happen again"
     )
     verdict_found = judge_log(scenario, scenario.seed, "lab", log)

@@ -1,11 +1,11 @@
-"""Points where seats diverged, and their cost."""
+"""Tests of divergences: the points where seats made different choices, and their cost."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.classroom.divergences import WINDOW, SeatAction, SeatHistory, find_divergences
+from app.classroom.divergences import SAME_CHOICE_WINDOW_TICKS, SeatAction, SeatHistory, find_divergences
 
 
 def build_history(seat: int, score: float, *deeds: tuple[int, str]) -> SeatHistory:
@@ -14,7 +14,10 @@ def build_history(seat: int, score: float, *deeds: tuple[int, str]) -> SeatHisto
 
 def test_equal_actions_are_no_divergence() -> None:
     assert (
-        find_divergences([build_history(1, 90, (100, "a")), build_history(2, 80, (100 + WINDOW, "a"))]) == []
+        find_divergences(
+            [build_history(1, 90, (100, "a")), build_history(2, 80, (100 + SAME_CHOICE_WINDOW_TICKS, "a"))]
+        )
+        == []
     )
     assert find_divergences([build_history(1, 90), build_history(2, 80)]) == []
     assert find_divergences([]) == []
@@ -23,10 +26,13 @@ def test_equal_actions_are_no_divergence() -> None:
 def test_divergences_separate_waiting_forcing_and_removing() -> None:
     forced = [build_history(n, 20, (500, "look"), (1000 + n, "force")) for n in range(9)]
     removed = [build_history(n, 70, (500, "look"), (1200 + n, "remove")) for n in range(10, 17)]
-    waited = [build_history(n, 90, (500, "look"), (1000 + WINDOW + 500, "back")) for n in range(20, 32)]
+    waited = [
+        build_history(n, 90, (500, "look"), (1000 + SAME_CHOICE_WINDOW_TICKS + 500, "back"))
+        for n in range(20, 32)
+    ]
     (divergence,) = find_divergences([*forced, *removed, *waited])
     assert divergence.tick == 1000
-    assert [(choice.text, len(choice.seats), choice.mean) for choice in divergence.choices] == [
+    assert [(choice.text, len(choice.seats), choice.mean_score) for choice in divergence.choices] == [
         ("", 12, 90), ("remove", 7, 70), ("force", 9, 20),
     ]  # fmt: skip
     assert divergence.cost == 7 * 20 + 9 * 70
@@ -35,11 +41,11 @@ def test_divergences_separate_waiting_forcing_and_removing() -> None:
 def test_seats_that_waited_diverge_later() -> None:
     early_course = build_history(1, 0, (100, "force"))
     late_courses = [
-        build_history(2, 90, (100 + 2 * WINDOW, "resume")),
-        build_history(3, 50, (100 + 2 * WINDOW, "off")),
+        build_history(2, 90, (100 + 2 * SAME_CHOICE_WINDOW_TICKS, "resume")),
+        build_history(3, 50, (100 + 2 * SAME_CHOICE_WINDOW_TICKS, "off")),
     ]
     divergences = find_divergences([early_course, *late_courses])
-    assert [divergence.tick for divergence in divergences] == [100, 100 + 2 * WINDOW]
+    assert [divergence.tick for divergence in divergences] == [100, 100 + 2 * SAME_CHOICE_WINDOW_TICKS]
     assert [divergence.cost for divergence in divergences] == [70, 40]
 
 
@@ -56,4 +62,4 @@ def test_every_divergence_names_each_of_its_seats_once(
         assert len(seats) == len(set(seats)) >= 2
         assert len(divergence.choices) >= 2
         assert divergence.cost >= -1e-9
-        assert divergence.choices[0].mean == max(choice.mean for choice in divergence.choices)
+        assert divergence.choices[0].mean_score == max(choice.mean_score for choice in divergence.choices)

@@ -1,4 +1,6 @@
-"""A class with several parts on one host (test, lesson, second test) and the same seats in each."""
+"""Tests of a class with several parts on one host (test, lesson, second test) and the same seats in each
+part.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from app.classroom.log_entries import LogEntry
 from app.classroom.models import MARK, Base, ClassInstruction, Seat
 from app.classroom.plan import parse_plan
 from app.classroom.record import ClassRecord, RecordUnavailableError
-from app.classroom.service import ClassMismatchError, create_parts, find_or_begin_class
+from app.classroom.service import ClassMismatchError, create_parts, find_or_create_class
 from tests.class_process import HostProcess, Stranger, join, run_host
 from tests.forked import run_program
 from tests.shipped_scenarios import load_shipped_scenario
@@ -94,7 +96,7 @@ def test_a_seat_keeps_its_number_and_starts_each_part_fresh(host: HostProcess, t
     csv_file, file = tmp_path / "analysis.csv", tmp_path / "class.zip"
     assert cli.main(["class", "export", f"--database={host.database}", f"--out={file}"], lambda _: 0) == 0
     assert cli.main(["class", "verify", str(file)], lambda _: 0) == 0
-    record = ClassRecord(str(host.database), new=False)
+    record = ClassRecord(str(host.database), create=False)
     assert [len(record.select_part(part).read_entries(1)) for part in (1, 2, 3)] == [1, 1, 0]
     instructions = record.select_part(2).read_instructions()
     assert [instruction.text for instruction in instructions if instruction.kind == "message"] == ["look"]
@@ -126,7 +128,7 @@ def record_part(record: ClassRecord, number: int, score: bool) -> None:
         if line:
             drill.apply_line(line)
         acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.compute_state_hash(), 0))
-    record.store([], {number: acts})
+    record.store_seats_and_entries([], {number: acts})
 
 
 def test_learning_gain_is_computed_from_one_export(
@@ -134,10 +136,10 @@ def test_learning_gain_is_computed_from_one_export(
 ) -> None:
     record = ClassRecord(str(tmp_path / "class.sqlite"))
     record.store_new_class(*create_parts(parse_plan(PLAN), PLAN, load_shipped_scenario))
-    record.store([Seat(name=name, token_hash=name) for name in ("Ann", "Ben")], {})
+    record.store_seats_and_entries([Seat(name=name, token_hash=name) for name in ("Ann", "Ben")], {})
     for know in ((), (1,), (1, 2)):
         for number in (1, 2):
-            if number == 1 or know != (1,):  # Ben missed the lesson
+            if number == 1 or know != (1,):  # Ben missed the lesson.
                 record_part(record, number, number in know)
         record.start_next_part()
     record.close()
@@ -169,7 +171,7 @@ def test_a_host_of_another_part_writes_nothing(tmp_path: Path) -> None:
     record = ClassRecord(str(tmp_path / "class.sqlite"))
     record.store_new_class(*create_parts(parse_plan(PLAN), PLAN, load_shipped_scenario))
     seat = Seat(name="Ann", token_hash="x")
-    record.store([seat], {})
+    record.store_seats_and_entries([seat], {})
     old = record.select_part(1)
     assert record.start_next_part()
     assert old.start_next_part(), "who is late changes nothing"
@@ -177,19 +179,19 @@ def test_a_host_of_another_part_writes_nothing(tmp_path: Path) -> None:
     assert the_class is not None
     assert the_class.id == 2
     with pytest.raises(RecordUnavailableError, match="another part"):
-        old.store([], {seat.id: [LogEntry(1, 1, "", "", 0)]})
+        old.store_seats_and_entries([], {seat.id: [LogEntry(1, 1, "", "", 0)]})
     record.close()
 
 
 def test_a_class_is_identified_by_its_plan(tmp_path: Path) -> None:
     plan, record = parse_plan(PLAN), ClassRecord(str(tmp_path / "class.sqlite"))
-    assert find_or_begin_class(record, create_parts(plan, PLAN, load_shipped_scenario), plan) is not None
-    assert find_or_begin_class(record, create_parts(plan, PLAN, load_shipped_scenario), plan) is not None, (
+    assert find_or_create_class(record, create_parts(plan, PLAN, load_shipped_scenario), plan) is not None
+    assert find_or_create_class(record, create_parts(plan, PLAN, load_shipped_scenario), plan) is not None, (
         "drawn seeds are drawn once"
     )
     other_plan = parse_plan(PLAN.replace("77", "78"))
     with pytest.raises(ClassMismatchError):
-        find_or_begin_class(record, create_parts(other_plan, PLAN, load_shipped_scenario), other_plan)
+        find_or_create_class(record, create_parts(other_plan, PLAN, load_shipped_scenario), other_plan)
     record.close()
 
 
@@ -220,7 +222,7 @@ def test_a_class_of_an_earlier_version_has_one_part(version: str, tmp_path: Path
         )
         writer.execute("INSERT INTO instruction (seat_id, tick, kind, text) VALUES (1, 7, 'message', 'look')")
         writer.commit()
-    with closing(ClassRecord(str(file), new=False)) as record:
+    with closing(ClassRecord(str(file), create=False)) as record:
         assert record.read_entries(1) == [LogEntry(1, 5, "note x", "", 0)]
         assert [
             (instruction.number, instruction.tick, instruction.text)

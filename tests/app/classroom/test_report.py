@@ -1,4 +1,4 @@
-"""The report of a class as a ZIP file, and the deletion of personal data from the record."""
+"""Tests of the class report as a ZIP file, and of the deletion of personal data from the record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any, cast
 import pytest
 
 from app import cli
-from app.classroom.debrief import Log, review_seat
+from app.classroom.debrief import ClassSeatLog, review_seat
 from app.classroom.log_entries import LogEntry
 from app.classroom.models import ClassInstruction, Seat
 from app.classroom.plan import LessonPlan, parse_plan
@@ -46,8 +46,10 @@ def database(class_database: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def class_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the database of a class of three: one played the solution, one forced service, one did nothing
-    and is not finished.
+    """Return the database of a class of three seats.
+
+    The first seat played the solution, the second forced service, and the third did nothing and is
+    unfinished.
     """
     scenario = load_shipped_scenario(NAME)
     file = tmp_path_factory.mktemp("class") / "class.sqlite"
@@ -60,7 +62,7 @@ def class_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     forced = [(3000, "sql SERVER_A ALTER DATABASE Northwind SET PARTNER OFF"), (3500, "finish")]
     for name, lines in zip(PEOPLE, (solved, forced, [(2000, "")]), strict=True):
         seat = Seat(name=name, token_hash=f"token of {name}", group_name="blue")
-        record.store([seat], {})
+        record.store_seats_and_entries([seat], {})
         drill = Drill(scenario)
         acts: list[LogEntry] = []
         for tick, line in lines:
@@ -68,7 +70,7 @@ def class_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
             if line:
                 drill.apply_line(line)
             acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.compute_state_hash(), 0))
-        record.store([], {seat.id: acts})
+        record.store_seats_and_entries([], {seat.id: acts})
         record.store_instructions(
             [ClassInstruction(seat_id=seat.id, tick=None, kind="message", text=f"well done {name}")]
         )
@@ -115,7 +117,7 @@ def test_the_report_contains_no_names_unless_requested(database: Path) -> None:
 
 
 def test_report_lists_the_marks_of_the_instructor_without_names(database: Path) -> None:
-    record = ClassRecord(str(database), new=False)
+    record = ClassRecord(str(database), create=False)
     record.store_instructions(
         [
             ClassInstruction(kind="mark", tick=9000, text="all are stuck"),
@@ -234,7 +236,7 @@ def test_erasing_asks_first_and_is_refused_while_the_class_runs(
     assert erase_class(database, "99", "--yes") == 2
     assert "no seat 99" in capsys.readouterr().err
     with socket.create_server(("127.0.0.1", 0)) as host:
-        record = ClassRecord(str(database), new=False)
+        record = ClassRecord(str(database), create=False)
         record.change_addresses(lambda _: [f"127.0.0.1:{host.getsockname()[1]}"])
         record.close()
         assert erase_class(database, "1", "--yes") == 2
@@ -247,7 +249,7 @@ def test_an_erased_person_is_not_named_to_others(database: Path, capsys: pytest.
         f'scenario = "{NAME}"  # {name} knows it\nmode = "practice"\n[[group]]\nname = "blue"\n'
         f'people = {list(PEOPLE)}\n[[message]]\nat = "1min"\ntext = "{name}: begin"\n'
     )
-    record = ClassRecord(str(database), new=False)
+    record = ClassRecord(str(database), create=False)
     record.change_columns(plan=plan)
     record.store_instructions([ClassInstruction(kind="message", text=f"{name.upper()} has found it")])
     record.close()
@@ -259,7 +261,7 @@ def test_an_erased_person_is_not_named_to_others(database: Path, capsys: pytest.
     assert erase_class(database, "1", "--yes") == 0, "what was left is removed by the next one"
     left = b"".join(file.read_bytes() for file in database.parent.glob("class.sqlite*"))
     assert name.encode().lower() not in left.lower()
-    record = ClassRecord(str(database), new=False)
+    record = ClassRecord(str(database), create=False)
     assert record.read_instructions()[-1].text == "seat 1 has found it"
     the_class = record.read_class()
     assert the_class is not None
@@ -276,7 +278,7 @@ def test_confidence_is_shown_next_to_correctness(tmp_path: Path) -> None:
     )
     for name, choice in (("Ann", 1), ("Ben", 2)):
         seat = Seat(name=name, token_hash=name)
-        record.store([seat], {})
+        record.store_seats_and_entries([seat], {})
         drill, acts = Drill(asked_scenario, mode="exam"), list[LogEntry]()
         while not drill.list_open_questions():
             drill.advance_to(drill.tick + 100)
@@ -284,7 +286,7 @@ def test_confidence_is_shown_next_to_correctness(tmp_path: Path) -> None:
         for line in (f"answer {question.name} {choice} sure_percent=80", "finish"):
             drill.apply_line(line)
             acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.compute_state_hash(), 0))
-        record.store([], {seat.id: acts})
+        record.store_seats_and_entries([], {seat.id: acts})
     record.close()
     page = export_report(tmp_path / "class.sqlite")["class.html"].decode()
     assert "Brier score 0.34 of 2 answers" in page, "(0.04 + 0.64) / 2"
@@ -306,7 +308,7 @@ def test_a_person_gets_all_of_their_own_data_and_nothing_of_others(database: Pat
 
 
 def test_self_assessments_are_shown_next_to_the_points(database: Path) -> None:
-    record = ClassRecord(str(database), new=False)
+    record = ClassRecord(str(database), create=False)
     record.store_reflection(1, Reflection("nothing yet", "", None))
     record.store_reflection(1, Reflection("Béla pulled the cable", "=1+1", 70.0))
     record.close()
@@ -331,10 +333,10 @@ def test_self_assessments_are_shown_next_to_the_points(database: Path) -> None:
 
 
 def test_typed_names_are_masked_in_a_report_without_names(database: Path) -> None:
-    record = ClassRecord(str(database), new=False)
+    record = ClassRecord(str(database), create=False)
     record.change_seats([1, 2], group_name="Falcons")
     seat = Seat(name="Grant Müller", token_hash="token of Grant", group_name="Falcons")
-    record.store([seat], {})
+    record.store_seats_and_entries([seat], {})
     typed = (
         "sql SERVER_A -- béla r. of the falcons asked for it\nPRINT 'Müller_1'; GRANT CONNECT TO [Annelore]",
         "note Grant and FALCONS know that Northwind is mine",
@@ -345,7 +347,7 @@ def test_typed_names_are_masked_in_a_report_without_names(database: Path) -> Non
         drill.advance_to(number * 100)
         drill.apply_line(line)
         acts.append(LogEntry(number, drill.tick, line, drill.compute_state_hash(), 0))
-    record.store([], {seat.id: acts})
+    record.store_seats_and_entries([], {seat.id: acts})
     record.close()
     files = export_report(database)
     all_text = b"".join(files.values()).decode(errors="replace").casefold()
@@ -362,17 +364,17 @@ def test_typed_names_are_masked_in_a_report_without_names(database: Path) -> Non
 
 
 def test_an_unreadable_line_does_not_prevent_the_report(database: Path) -> None:
-    record = ClassRecord(str(database), new=False)
+    record = ClassRecord(str(database), create=False)
     seat = Seat(name="Dora", token_hash="token of Dora")
-    record.store([seat], {})
-    record.store([], {seat.id: [LogEntry(1, 100, "no-such-verb", "", 0)]})
+    record.store_seats_and_entries([seat], {})
+    record.store_seats_and_entries([], {seat.id: [LogEntry(1, 100, "no-such-verb", "", 0)]})
     record.close()
     board = csv.DictReader(io.StringIO(export_report(database)["board.csv"].decode()))
     assert [row["parted_t_s"] for row in board] == ["", "", "", "1.0"]
 
 
 def test_versions_of_seats_are_in_the_report(database: Path) -> None:
-    record = ClassRecord(str(database), new=False)
+    record = ClassRecord(str(database), create=False)
     record.change_seats([2], version="0.0.1 <b>")
     record.close()
     files = export_report(database)
@@ -404,7 +406,7 @@ def test_inputs_of_the_instructor_are_attributed_to_the_instructor(
     record = ClassRecord(str(file))
     plan = LessonPlan(scenario=NAME, mode=cast("Any", mode))
     record.store_new_class(build_class(scenario, plan, f'scenario = "{NAME}"\nmode = "{mode}"\n'))
-    record.store([Seat(name="Ann", token_hash="a")], {})
+    record.store_seats_and_entries([Seat(name="Ann", token_hash="a")], {})
     reference = play_reference(scenario)
     drill = Drill(scenario, scenario.seed, DrillMode(mode))
     acts: list[LogEntry] = []
@@ -420,7 +422,7 @@ def test_inputs_of_the_instructor_are_attributed_to_the_instructor(
         )
     drill.advance_to(reference.tick)
     acts.append(LogEntry(len(acts) + 1, drill.tick, "", drill.compute_state_hash(), 0))
-    record.store([], {1: acts})
+    record.store_seats_and_entries([], {1: acts})
     record.close()
     files = export_report(file)
     (board,) = csv.DictReader(io.StringIO(files["board.csv"].decode()))
@@ -458,17 +460,17 @@ def test_end_of_the_class_is_no_mistake_of_the_seat(instruction: int) -> None:
     drill.advance_to(12_000)
     drill.apply_line("finish")
     end = LogEntry(1, 12_000, "finish", drill.compute_state_hash(), instruction)
-    log = Log(1, "Ann", "", scenario.name, scenario.text, scenario.seed, "practice", (end,))
+    log = ClassSeatLog(1, "Ann", "", scenario.name, scenario.text, scenario.seed, "practice", (end,))
     seat = review_seat(log, pdf=False, curve_s=600.0, language_code="en")
     assert seat.verdict["ended_by"] == ("instructor" if instruction else "asked")
     assert ("ended by the instructor, after 2:00.0" in seat.page) is bool(instruction)
-    assert seat.account is not None
-    assert any(move.line == "finish" for move in seat.account.moves) is not bool(instruction)
+    assert seat.regret_analysis is not None
+    assert any(move.line == "finish" for move in seat.regret_analysis.moves) is not bool(instruction)
     assert ("You ended the drill" in seat.page) is not bool(instruction)
 
 
 def test_refused_command_is_named_as_refused() -> None:
-    """A forced failover while the partners are connected is refused; the report must not praise it."""
+    """A forced failover while the partners are connected is refused. The report must not count it as right."""
     scenario = load_shipped_scenario("automatic-failover")
     drill, acts = Drill(scenario, scenario.seed, "practice"), list[LogEntry]()
     force = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
@@ -476,9 +478,9 @@ def test_refused_command_is_named_as_refused() -> None:
         drill.advance_to(tick)
         drill.apply_line(line)
         acts.append(LogEntry(len(acts) + 1, tick, line, drill.compute_state_hash(), 0))
-    log = Log(1, "Ann", "", scenario.name, scenario.text, scenario.seed, "practice", tuple(acts))
+    log = ClassSeatLog(1, "Ann", "", scenario.name, scenario.text, scenario.seed, "practice", tuple(acts))
     seat = review_seat(log, pdf=False, curve_s=0.0, language_code="en")
-    ((tick, line),) = seat.refused
+    ((tick, line),) = seat.refused_batches
     assert (tick, "FORCE_SERVICE" in line) == (1_000, True)
     move = RunSegment(tick, tick, line, 40.0, 37.0, "good")
     (text,) = list_losses(seat, RegretAnalysis((move,), 100.0, None))

@@ -1,4 +1,4 @@
-"""The run of a seat without a network: its log, and its response to instructions."""
+"""Tests of the run of a seat without a network: its log, and its response to instructions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.classroom.messages.replies import (
     ToSeat,
 )
 from app.classroom.models import OVER
-from app.classroom.seat import MARK_TICKS, ClassEndedError, SeatRun
+from app.classroom.seat import POSITION_ENTRY_TICKS, ClassEndedError, SeatRun
 from app.classroom.seat_log import SeatAssignment, SeatLog, build_welcome
 from app.classroom.verdict import judge_log
 from engine.inputs import InputError
@@ -27,7 +27,7 @@ LAB = load_shipped_scenario("lab")
 
 
 class NoLink:
-    """Replacement for app/classroom/link.py; the test provides the messages of the host."""
+    """Replacement for the link to the host. The test provides the messages of the host."""
 
     def __init__(self) -> None:
         self.incoming: SimpleQueue[ToSeat] = SimpleQueue()
@@ -58,7 +58,7 @@ def run_of(seat_log: SeatLog, link: NoLink, shown_texts: list[str] | None = None
 
 
 def list_lines(seat_log: SeatLog) -> list[tuple[int, str, int]]:
-    return [(act.tick, act.line, act.instruction) for act in seat_log.acts if act.line or act.instruction]
+    return [(act.tick, act.line, act.instruction) for act in seat_log.entries if act.line or act.instruction]
 
 
 def build_instruction(number: int, kind: str, text: str, tick: int | None = None) -> InstructionMessage:
@@ -83,7 +83,7 @@ def test_late_comer_begins_at_the_time_that_the_host_gives(
     run.follow_instructions()
     assert run.drill.tick == expected
     run.apply_line("note later")
-    assert seat_log.acts[-1].tick == expected
+    assert seat_log.entries[-1].tick == expected
 
 
 def test_late_comer_gets_events_of_the_skipped_time_at_their_own_times(
@@ -105,7 +105,9 @@ def test_late_comer_gets_events_of_the_skipped_time_at_their_own_times(
         (300, "power-off SERVER_B", 2), (500, "", 3), (700, "power-on SERVER_B", 1),
     ]  # fmt: skip
     assert shown_texts == ["the boss calls"]
-    assert judge_log(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.acts)["parted_t_s"] is None
+    assert (
+        judge_log(run.drill.scenario, run.drill.seed, run.drill.mode, seat_log.entries)["parted_t_s"] is None
+    )
 
 
 def test_inputs_are_logged_with_hashes_and_replay_to_the_same_state(seat_log: SeatLog, link: NoLink) -> None:
@@ -115,8 +117,12 @@ def test_inputs_are_logged_with_hashes_and_replay_to_the_same_state(seat_log: Se
     run.advance_to(3000)
     run.record_end()
     assert list_lines(seat_log) == [(1500, "power-off SERVER_A", 0)]
-    assert [act.tick for act in seat_log.acts if not act.line] == [MARK_TICKS, 2 * MARK_TICKS, 3 * MARK_TICKS]
-    verdict_found = judge_log(LAB, LAB.seed, "lab", seat_log.acts)
+    assert [act.tick for act in seat_log.entries if not act.line] == [
+        POSITION_ENTRY_TICKS,
+        2 * POSITION_ENTRY_TICKS,
+        3 * POSITION_ENTRY_TICKS,
+    ]
+    verdict_found = judge_log(LAB, LAB.seed, "lab", seat_log.entries)
     assert (verdict_found["parted"], verdict_found["state_hash"]) == ("", run.drill.compute_state_hash())
 
 

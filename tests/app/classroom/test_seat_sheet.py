@@ -1,11 +1,11 @@
-"""The printed sheet for participants: the join code, and instructions."""
+"""Tests of the printed sheet for participants, with the join code and instructions."""
 
 from __future__ import annotations
 
 import re
 
 from app.classroom.code import parse_invitation
-from app.classroom.seat_sheet import STEPS, build_sheet
+from app.classroom.seat_sheet import JOIN_STEPS, build_sheet
 from app.words import language
 
 CODE = "G66BQ-QPTEX-0781R-PD1TP@10.0.0.5:7443,192.168.1.5:7443"
@@ -16,7 +16,7 @@ def test_sheet_shows_a_code_that_a_seat_can_type_and_every_step() -> None:
     assert "Cable &amp; &lt;witness&gt;" in page
     secret, address = re.findall(r'<p class="(?:code|address)">([^<]+)</p>', page)
     assert parse_invitation(secret + address) == parse_invitation(CODE)
-    assert page.count("<li>") == len(STEPS)
+    assert page.count("<li>") == len(JOIN_STEPS)
     assert page.count("<svg") == 1
     assert "@" not in build_sheet("Cable", CODE.partition("@")[0]).partition("</style>")[2]
 

@@ -1,4 +1,4 @@
-"""Answers that the host suggests for a raised hand, taken from the texts of the drill's author."""
+"""Tests of the answers that the host suggests for a raised hand, from the texts of the drill's author."""
 
 from __future__ import annotations
 

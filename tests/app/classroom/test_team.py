@@ -1,4 +1,4 @@
-"""A team over TLS: a class, the shared world as one seat, and members with roles."""
+"""Tests of a team over TLS: a class, a shared world as one seat, and members with roles."""
 
 from __future__ import annotations
 
@@ -39,11 +39,13 @@ def request_roles(invitation: Invitation, name: str) -> list[TeamRole]:
 
 
 class TeamProcess:
-    """`mirrordrill class team` as a process; it can be killed and restarted."""
+    """Process of `mirrordrill class team` that can be killed and restarted."""
 
     def __init__(self, *arguments: object) -> None:
         self._words = ("class", "team", *arguments, "--listen", "127.0.0.1:0")
-        self._profile = dict(os.environ)  # environment of the test that started the process
+        self._profile = dict(
+            os.environ
+        )  # A restart uses the environment of the test that started the process first.
         self.start()
 
     def start(self) -> None:
@@ -62,7 +64,7 @@ class TeamProcess:
 
 
 class Person(TeamMember):
-    """Member of a team, with all messages received so far."""
+    """Simulated member of a team that stores all received messages."""
 
     def __init__(self, invited: Invitation, name: str, role: str, instead: bool = False) -> None:
         super().__init__(invited, name, role, instead)
@@ -145,7 +147,7 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     assert (call["by_name"], call["text"]) == ("DBA", ORDER)
 
     assert dba.is_welcome
-    process.kill()  # accepted inputs are on disk, and the code does not change
+    process.kill()  # The accepted inputs are on disk, and the restarted process has the same code.
     deadline = time.monotonic() + WAIT_S
     while dba.is_welcome:
         assert time.monotonic() < deadline
@@ -155,7 +157,7 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     assert room.is_welcome
     dba.wait_for("view", lambda message: any(row["read_back"] for row in message.view["calls"]))
     dba.send_line("confirm room")
-    room.disconnect()  # a laptop dies, and another one goes on
+    room.disconnect()  # Another computer takes over the role of a failed one.
     assert "Bob already has this role" in Person(process.invited, "Cid", "room").wait_for("refused").text
     (left,) = [seat for seat in request_roles(process.invited, "Cid") if seat.taken_by == "Bob"]
     assert not left.connected
@@ -234,7 +236,9 @@ def test_world_of_a_team_waits_for_all_roles_or_the_start(tmp_path: Path, is_ful
 
 @pytest.mark.parametrize("has_started", [True, False])
 def test_the_host_ends_the_team_for_all_members(tmp_path: Path, has_started: bool) -> None:
-    """Every member gets the result, with a window or without; a team in the lobby has none."""
+    """Every member of a started team gets the result, with or without a window. A team in the lobby has no
+    result.
+    """
     waits = [] if has_started else ["--wait"]
     report = tmp_path / "team.json"
     team = TeamProcess(

@@ -1,4 +1,6 @@
-"""Random assignment of seats to groups, and the groups' results before, after and weeks after the lesson."""
+"""Tests of the random assignment of seats to groups, and of group results before, after and weeks after the
+lesson.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from app import cli
 from app.classroom import class_files
 from app.classroom.log_entries import LogEntry
 from app.classroom.models import Seat
-from app.classroom.plan import InvalidPlanError, LessonPlan, read
+from app.classroom.plan import InvalidPlanError, LessonPlan, read_plan
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import InvalidSeatLogError
 from app.classroom.trial import PersonScores, compare_groups, read_people
@@ -60,7 +62,7 @@ def test_a_plan_with_an_unusable_group_name_is_refused(tmp_path: Path, section: 
     file = tmp_path / "plan.toml"
     file.write_text(f'scenario = "lab"\nmode = "practice"\n{section.format(repr(name))}\n')
     with pytest.raises(InvalidPlanError, match="pattern"):
-        read(file)
+        read_plan(file)
 
 
 def test_seats_are_assigned_to_groups_on_joining_and_stay_there(tmp_path: Path) -> None:
@@ -73,7 +75,7 @@ def test_seats_are_assigned_to_groups_on_joining_and_stay_there(tmp_path: Path) 
                 seat.asks(join(host.invited, name, f"{name:x<32}"), "welcome")
 
     def read_groups() -> dict[str, str]:
-        record = ClassRecord(str(database), new=False)
+        record = ClassRecord(str(database), create=False)
         groups_by_name = {seat.name: seat.group_name for seat in record.read_seats()}
         record.close()
         return groups_by_name
@@ -96,10 +98,10 @@ def test_a_difference_is_reported_with_effect_size_and_probability() -> None:
     assert set(results_by_measure) == {"pre", "post", "gain"}
     assert results_by_measure["post"].difference == pytest.approx(20.0)
     assert results_by_measure["post"].standardised == pytest.approx(20.0 / 1.8708 * (1 - 3 / 39), rel=1e-3)
-    assert results_by_measure["post"].chance == pytest.approx(
+    assert results_by_measure["post"].p_value == pytest.approx(
         2 / 924, abs=0.002
     )  # 12 people in two groups of 6
-    assert (results_by_measure["pre"].standardised, results_by_measure["pre"].chance) == (None, 1.0)
+    assert (results_by_measure["pre"].standardised, results_by_measure["pre"].p_value) == (None, 1.0)
     assert compare_groups(people_far_apart[:7]) == [], "one person has no spread"
 
 
@@ -110,7 +112,7 @@ def export_class(folder: Path, name: str, seconds: dict[str, int], group: dict[s
     record.store_new_class(build_class(scenario, LessonPlan(scenario=scenario.name, mode="practice"), ""))
     for person, second in seconds.items():
         seat = Seat(name=person, token_hash=person, group_name=group.get(person, ""))
-        record.store([seat], {})
+        record.store_seats_and_entries([seat], {})
         drill, acts = Drill(scenario), list[LogEntry]()
         for at_s, line in (
             (second, "sql SERVER_A ALTER DATABASE Northwind SET PARTNER OFF"),
@@ -119,7 +121,7 @@ def export_class(folder: Path, name: str, seconds: dict[str, int], group: dict[s
             drill.advance_to(at_s * 100)
             drill.apply_line(line)
             acts.append(LogEntry(len(acts) + 1, drill.tick, line, drill.compute_state_hash(), 0))
-        record.store([], {seat.id: acts})
+        record.store_seats_and_entries([], {seat.id: acts})
     file = folder / f"{name}.zip"
     file.write_bytes(class_files.build_archive(record))
     record.close()

@@ -1,4 +1,4 @@
-"""Submitted results are accepted only after a replay."""
+"""Tests that submitted results are accepted only after a replay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 from app import cli
 from app.classroom import class_files
-from app.classroom.class_files import LogCheck, check_file
+from app.classroom.class_files import LogCheck, replay_file
 from app.classroom.log_entries import LogEntry
 from app.classroom.messages.replies import LogVerdict
 from app.classroom.models import ClassInstruction, Seat
@@ -26,7 +26,7 @@ from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.replay_verifier import ReplayVerifier
 from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog
 from app.classroom.seat_state import SeatState
-from app.classroom.service import ClassMismatchError, find_or_begin_class
+from app.classroom.service import ClassMismatchError, find_or_create_class
 from app.classroom.verdict import LogReplay, judge_log
 from app.files import certificates, scenario_files
 from engine.drill.authoring.scenario import Scenario
@@ -65,12 +65,12 @@ def log(scenario: Scenario) -> list[LogEntry]:
 
 @pytest.fixture
 def record(tmp_path: Path, scenario: Scenario, log: list[LogEntry]) -> ClassRecord:
-    """Return the record of a class of two: one played the solution, the other did nothing."""
+    """Return the record of a class of two seats: the first played the solution, the second did nothing."""
     record_kept = ClassRecord(str(tmp_path / "class.sqlite"))
     record_kept.store_new_class(build_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""))
     ann, bob = Seat(name="Ann", token_hash="a"), Seat(name="Bob", token_hash="b")
-    record_kept.store([ann, bob], {})
-    record_kept.store([], {ann.id: log, bob.id: [LogEntry(1, 500, "", "", 0)]})
+    record_kept.store_seats_and_entries([ann, bob], {})
+    record_kept.store_seats_and_entries([], {ann.id: log, bob.id: [LogEntry(1, 500, "", "", 0)]})
     return record_kept
 
 
@@ -92,7 +92,7 @@ def export_changed_archive(
 
 
 def check_logs(file: Path) -> dict[str, LogCheck]:
-    return {check.name: check for check in check_file(file)}
+    return {check.name: check for check in replay_file(file)}
 
 
 def test_the_exported_class_matches_its_logs(record: ClassRecord, tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_another_scenario_is_refused(record: ClassRecord, tmp_path: Path) -> Non
 
     file = export_changed_archive(record, tmp_path, simplify_scenario)
     with pytest.raises(InvalidSeatLogError, match="differs from the one that was played"):
-        list(check_file(file))
+        list(replay_file(file))
 
 
 def test_the_first_deviation_of_a_seat_is_named(scenario: Scenario, log: list[LogEntry]) -> None:
@@ -186,9 +186,9 @@ def test_logs_imported_from_files_give_the_same_board_as_the_record(
     own_log = SeatLog(tmp_path / "seats", "Ann")
     own_log.write_assignment(SeatAssignment(1, "Ann", NAME, scenario.text, scenario.seed, "practice"))
     for act in log:
-        own_log.append(act.tick, act.line, act.digest)
+        own_log.append_entry(act.tick, act.line, act.digest)
     own_log.close()
-    (by_file,) = check_file(own_log.file)
+    (by_file,) = replay_file(own_log.file)
     assert by_file.verdict == check_logs(export_changed_archive(record, tmp_path))["Ann"].verdict
 
 
@@ -216,11 +216,13 @@ def test_a_database_holds_one_class_that_can_be_continued(record: ClassRecord, s
     stored_class = record.read_class()
     assert stored_class is not None
     for wanted in ([], [build_class(scenario, LessonPlan(scenario=NAME, mode="practice"), "")]):
-        class_found = find_or_begin_class(record, wanted, None)
+        class_found = find_or_create_class(record, wanted, None)
         assert class_found is not None
         assert class_found.code == stored_class.code
     with pytest.raises(ClassMismatchError, match="another database"):
-        find_or_begin_class(record, [build_class(scenario, LessonPlan(scenario=NAME, mode="exam"), "")], None)
+        find_or_create_class(
+            record, [build_class(scenario, LessonPlan(scenario=NAME, mode="exam"), "")], None
+        )
     record.close()
 
 
@@ -229,7 +231,7 @@ def test_preparations_are_stored_with_the_class(tmp_path: Path, scenario: Scenar
         {"scenario": NAME, "mode": "exam", "inject": [{"at": "1min", "do": "power-off SERVER_A"}]}
     )
     record_kept = ClassRecord(str(tmp_path / "class.sqlite"))
-    find_or_begin_class(record_kept, [build_class(scenario, plan, "")], plan)
+    find_or_create_class(record_kept, [build_class(scenario, plan, "")], plan)
     (prepared,) = record_kept.read_instructions()
     assert isinstance(prepared, ClassInstruction)
     assert (prepared.tick, prepared.kind, prepared.text) == (6000, "inject", "power-off SERVER_A")
@@ -239,7 +241,7 @@ def test_preparations_are_stored_with_the_class(tmp_path: Path, scenario: Scenar
 @pytest.mark.parametrize("url", ["nowhere://x", "/no/folder/class.sqlite", "sqlite:///"])
 def test_an_unusable_database_is_reported(url: str) -> None:
     with pytest.raises(RecordUnavailableError):
-        ClassRecord(url, new=False)
+        ClassRecord(url, create=False)
 
 
 def test_answers_and_confidence_are_exported_as_a_table(tmp_path: Path) -> None:
@@ -254,8 +256,8 @@ def test_answers_and_confidence_are_exported_as_a_table(tmp_path: Path) -> None:
         build_class(asked_scenario, LessonPlan(scenario=asked_scenario.name, mode="practice"), "")
     )
     ann = Seat(name="Ann", token_hash="a")
-    record_kept.store([ann], {})
-    record_kept.store(
+    record_kept.store_seats_and_entries([ann], {})
+    record_kept.store_seats_and_entries(
         [],
         {
             ann.id: [
@@ -317,7 +319,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
             take_worth,
         )
         for first, last in portions:
-            judge.add(0, log[first:last])
+            judge.queue_entries(0, log[first:last])
         running = asyncio.create_task(judge.replay_new_entries(0))
         try:
             return await asyncio.wait_for(verdict_future, 60), await asyncio.wait_for(weighed, 60)
@@ -326,7 +328,7 @@ def test_repeated_entries_and_gaps_are_judged_once(
             await asyncio.gather(running, return_exceptions=True)
             judge.close()
             while any("ExecutorManager" in type(thread).__name__ for thread in threading.enumerate()):
-                await asyncio.sleep(0.01)  # the host does not wait for its workers
+                await asyncio.sleep(0.01)  # The host does not wait for its workers.
 
     assert len(log) >= portions[-1][1]
     acts, run = log[: portions[-1][1]], LogReplay(scenario, scenario.seed, "practice")
@@ -342,15 +344,15 @@ def test_the_reachable_score_never_rises_and_is_sampled_sparsely() -> None:
     seat = SeatState(1, "Ann", "", 0, 0, 0, 0)
     for t_s in range(10, 60, 10):
         seat.record_reachable_points(t_s, 90.0)
-    assert seat.worth == [(10, 90.0), (50, 90.0)]
+    assert seat.value_curve == [(10, 90.0), (50, 90.0)]
     for t_s, points in ((60, 70.0), (70, 69.8), (80, 95.0)):
         seat.record_reachable_points(t_s, points)
-    assert seat.worth == [(10, 95.0), (50, 95.0), (60, 95.0), (80, 95.0)], (
+    assert seat.value_curve == [(10, 95.0), (50, 95.0), (60, 95.0), (80, 95.0)], (
         "a way that was found late was there before"
     )
     seat.record_reachable_points(90, 20.0)
     seat.record_reachable_points(55, 80.0)
-    assert seat.worth == [(10, 95.0), (50, 95.0), (55, 80.0)], "it was sent back"
-    for points in (30.0, 30.0, 30.0):  # actions during a pause
+    assert seat.value_curve == [(10, 95.0), (50, 95.0), (55, 80.0)], "it was sent back"
+    for points in (30.0, 30.0, 30.0):  # These actions occur during a pause.
         seat.record_reachable_points(55, points)
-    assert seat.worth == [(10, 95.0), (50, 95.0), (55, 80.0), (55, 30.0), (55, 30.0)]
+    assert seat.value_curve == [(10, 95.0), (50, 95.0), (55, 80.0), (55, 30.0), (55, 30.0)]

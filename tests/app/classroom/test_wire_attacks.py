@@ -1,4 +1,4 @@
-"""Attacks on a class host over real sockets: no message of one seat stops or changes another."""
+"""Tests of attacks on a class host over real sockets: no message of one seat stops or changes another seat."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tests.class_process import HostProcess, Stranger, join, run_host
 from tests.forked import run_program
 
 SLOW_S = 8.0
-"""Longest wall time in which the host answers an honest seat on a loaded machine."""
+"""Maximum wall time in which the host answers a normal seat on a loaded machine."""
 SENT_LINES = 90
-"""Messages of 64 KiB to each seat: the buffers of a connection hold about 80."""
+"""Number of messages of 64 KiB to each seat. The buffers of a connection hold about 80 of them."""
 ANN, EVE = "a" * 32, "e" * 32
 
 
@@ -49,7 +49,7 @@ def build_status(**other: object) -> dict[str, Any]:
 
 
 def read_log(host: HostProcess, name: str) -> list[tuple[int, int, str]]:
-    record = ClassRecord(str(host.database), new=False)
+    record = ClassRecord(str(host.database), create=False)
     (seat,) = [seat_row.id for seat_row in record.read_seats() if seat_row.name == name]
     acts_kept = [act[:3] for act in record.read_entries(seat)]
     record.close()
@@ -266,7 +266,7 @@ def test_name_that_people_cannot_read_is_refused(host: HostProcess, name: str) -
             ned.asks(build_actions(build_entry(acknowledged + 1, acknowledged)), "acknowledged")["number"]
             == acknowledged + 1
         )
-    record = ClassRecord(str(host.database), new=False)
+    record = ClassRecord(str(host.database), create=False)
     assert FALSE_NAMES[name] not in [seat.name for seat in record.read_seats()]
     record.close()
 
@@ -282,13 +282,13 @@ def test_question_with_control_characters_is_shown_as_readable_text(host: HostPr
             tiles = instructor.hears("board")["tiles"]
             hand = next((tile["hand"] for tile in tiles if tile["seat"] == number), None)
         assert hand == "why ?   [2J"
-    record = ClassRecord(str(host.database), new=False)
+    record = ClassRecord(str(host.database), create=False)
     assert [seat.version for seat in record.read_seats() if seat.name == "Oda"] == ["9.9"]
     record.close()
 
 
 def read_class_key(host: HostProcess) -> str:
-    record = ClassRecord(str(host.database), new=False)
+    record = ClassRecord(str(host.database), create=False)
     the_class = record.read_class()
     record.close()
     assert the_class is not None
@@ -364,17 +364,17 @@ def test_frames_in_pieces_are_limited_as_well(host: HostProcess) -> None:
 @pytest.mark.parametrize(
     "frame",
     [
-        b"\x81\x05hello",  # without a mask
+        b"\x81\x05hello",  # a frame without a mask
         b"\x83\x80\0\0\0\0",  # an opcode that does not exist
-        b"\xf1\x80\0\0\0\0",  # reserved bits
+        b"\xf1\x80\0\0\0\0",  # a frame with reserved bits
         b"\x89\xfe\x01\x00\0\0\0\0" + b"x" * 256,  # a ping that is too long
         b"\x09\x80\0\0\0\0",  # a ping in pieces
-        b"\x80\x80\0\0\0\0",  # a continuation of nothing
-        b"\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0",  # 2^63 bytes are announced
+        b"\x80\x80\0\0\0\0",  # a continuation frame without a first frame
+        b"\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0",  # an announced length of 2^63 bytes
         b"\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0",  # a negative length
         b"\x88\x81\0\0\0\0\x00",  # a close code of one byte
-        b"\x8a\x80\0\0\0\0" * 1_000,  # pongs that nobody has asked for
-        b"\x81\x85\0\0\0\0he",  # half a frame, and nothing more
+        b"\x8a\x80\0\0\0\0" * 1_000,  # pongs without a ping
+        b"\x81\x85\0\0\0\0he",  # half a frame
     ],
 )
 def test_malformed_frames_disturb_no_seat(host: HostProcess, frame: bytes) -> None:
@@ -399,7 +399,7 @@ def test_malformed_frames_disturb_no_seat(host: HostProcess, frame: bytes) -> No
 
 
 def test_a_token_that_joins_many_times_at_once_is_one_seat(host: HostProcess) -> None:
-    """The last connection is the seat; the earlier ones are closed, and their inputs count once."""
+    """The last connection is the seat. The host closes the earlier ones, and counts their inputs once."""
     with Stranger(host.invited) as pam:
         pam.asks(join(host.invited, "Pam", "P" * 32), "welcome")
         twins = [Stranger(host.invited) for _ in range(10)]
@@ -425,7 +425,9 @@ def test_a_token_that_joins_many_times_at_once_is_one_seat(host: HostProcess) ->
 
 
 def test_entries_of_another_class_and_jumps_in_time_are_that_seats_problem(host: HostProcess) -> None:
-    """Hashes of another world, and a jump of eight hours: the seat diverges, and the others keep their scores."""
+    """One seat sends hashes of another world and jumps ahead by eight hours. It diverges, and the other
+    scores stay.
+    """
     with Stranger(host.invited) as pia, Stranger(host.invited) as rob, Stranger(host.invited) as sue:
         for seat, name in ((pia, "Pia"), (rob, "Rob"), (sue, "Sue")):
             seat.asks(join(host.invited, name, name.ljust(32, "0")), "welcome")

@@ -1,4 +1,4 @@
-"""Seats without a network: they start from a file, and the instructor imports their logs."""
+"""Tests of seats without a network: they start from a file, and the instructor imports their logs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from app import cli
 from app.classroom import players
 from app.classroom.code import Invitation
-from app.classroom.join import Participation, take_part
+from app.classroom.join import Participation, play_in_class_seat
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, read_handout
 from engine.drill.running.drill import Drill
@@ -58,7 +58,7 @@ def seat_file(host: HostProcess, folder: Path) -> Path:
 def play_script(assignment: Invitation | SeatAssignment, name: str, script: list[str]) -> Participation:
     lines, problems = parse_script("\n".join(script))
     assert not problems
-    return take_part(assignment, name, players.create_input_player(lines), None, lambda _: None)
+    return play_in_class_seat(assignment, name, players.create_input_player(lines), None, lambda _: None)
 
 
 def run_console(folder: Path, *lines: str) -> list[dict[str, Any]]:
@@ -102,7 +102,7 @@ def test_ten_seats_by_file_give_the_same_board_as_ten_over_the_network(
         by_file.append(play_script(read_handout(seat_file), f"file {n}", script))
     assert not any(row.has_host for row in by_file)
     lines = [f"hand in {row.file}" for row in by_file]
-    replies = run_console(folder, *lines, lines[0])  # a log that is handed in twice counts once
+    replies = run_console(folder, *lines, lines[0])  # A log that is submitted twice counts once.
     assert [reply["kind"] for reply in replies] == ["done"] * (len(SCRIPTS) + 1)
     board = export_verdicts(folder, tmp_path)
     assert len(board) == 2 * len(SCRIPTS)
@@ -118,10 +118,10 @@ def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
     host: HostProcess, folder: Path, tmp_path: Path
 ) -> None:
     attended = play_script(host.invited, "Ann", SCRIPTS[0])
-    record = ClassRecord(str(folder / "class.sqlite"), new=False)
+    record = ClassRecord(str(folder / "class.sqlite"), create=False)
     (seat,) = [seat_row for seat_row in record.read_seats() if seat_row.name == "Ann"]
     known_acts = record.read_entries(seat.id)
-    drill = Drill(load_shipped_scenario(NAME))  # inputs since then, which the host has not received
+    drill = Drill(load_shipped_scenario(NAME))  # These inputs have not reached the host.
     drill.advance_to(known_acts[-1].tick + 500)
     second_file = tmp_path / "more.seat"
     last = json.dumps([known_acts[-1].number + 1, drill.tick, "", "", 0])

@@ -1,4 +1,6 @@
-"""Benchmark figures are complete and each names its comparison; their values are not tested."""
+"""Tests that the benchmark figures are complete and that each names its reference. Their values are not
+tested.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from app.cli import bench
 @pytest.fixture
 def _little_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "DATABASES", (1, 10, 20, 30))
-    monkeypatch.setattr(bench, "GROUPS", ((1, 1), (5, 2)))
+    monkeypatch.setattr(bench, "GROUP_SIZES", ((1, 1), (5, 2)))
     monkeypatch.setattr(bench, "PYTHON_DATABASES", (1,))
     monkeypatch.setattr(bench, "COPIED_DATABASES", (1,))
     monkeypatch.setattr(bench, "ROW_STEPS", 3000)
@@ -29,7 +31,7 @@ def _little_work(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_figure_is_a_ratio_to_a_named_reference() -> None:
     figures = list(bench.measure_figures())
     names = [figure.name for figure in figures]
-    assert max(map(len, names)) <= bench.NAME_LETTERS
+    assert max(map(len, names)) <= bench.NAME_WIDTH
     assert len(set(names)) == len(names)
     for figure in figures:
         record: dict[str, Any] = figure.as_json()

@@ -1,4 +1,4 @@
-"""`run --speed`: a drill in real time without a window, controlled over standard input."""
+"""Tests of `run --speed`: a drill in real time without a window, controlled over standard input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mirrordrill par` with several processes finds the same as one process."""
+"""Tests of `mirrordrill par`: several processes find the same plans as one process."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_two_processes_find_the_same_as_one() -> None:
                 pass
             assert search.complete
     assert first_search.plans == two.plans
-    assert (first_search.best, first_search.nodes) == (two.best, two.nodes)
+    assert (first_search.best, first_search.node_count) == (two.best, two.node_count)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,9 @@ def test_an_unplayable_reference_is_reported(tmp_path: Path, capsys: pytest.Capt
 def test_results_are_printed_at_once_when_the_time_is_over(
     is_interrupted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After the time limit, only the reference, a run without inputs and complete runs for the hashes are played."""
+    """After the time limit, the command plays only the reference, a run without inputs, and complete runs for
+    the hashes.
+    """
     small = texts.change_small_text()
     plans: list[SearchPlan] = []
     finish_plan = Trials.finish_plan

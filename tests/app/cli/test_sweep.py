@@ -1,4 +1,4 @@
-"""`mirrordrill sweep`: its runs and their order, independent of the number of processes."""
+"""Tests of `mirrordrill sweep`: its runs and their order do not depend on the number of processes."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_an_unusable_cluster_is_reported_at_once(cluster: Cluster, message: str)
 def test_duplicate_arguments_are_played_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Repeated runs are identical and would make the statistics look more certain than they are."""
+    """Repeated runs are identical and would make the statistics look more reliable than they are."""
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     small, other_file = tmp_path / "small.toml", tmp_path / "b" / "small.toml"
     other_file.parent.mkdir()

@@ -1,4 +1,4 @@
-"""Several search processes find what one process finds, in any distribution and order of jobs."""
+"""Tests that several search processes find the same as one process, for any distribution and order of jobs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RULES: dict[str, Any] = {"actions_max": 2, "points_max": 3}
 
 
 class DelayedFuture(Future[Any]):
-    """Future that is done after a given number of checks; its job runs in this process."""
+    """Future that is done after a given number of `done` calls. Its job runs in this process."""
 
     def __init__(self, delay: int, work: Callable[[], object]) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class DelayedFuture(Future[Any]):
 
 
 class LateExecutor:
-    """Executor that finishes most jobs later than the job before, and some at once."""
+    """Executor that finishes most jobs after later submitted ones, and some jobs at once."""
 
     def __init__(self) -> None:
         self.news: list[int] = []
@@ -41,7 +41,7 @@ class LateExecutor:
     def submit(self, work: Callable[..., object], *args: Any) -> Future[Any]:
         if len(args) > 3:
             self.news.append(len(args[3]))
-            # otherwise all processes would share the states of one
+            # Without this, all processes would share the states of one process.
             args = (f"{args[0]} {id(self)}", *args[1:])
         return DelayedFuture(len(self.news) % 7 * 3, lambda: work(*args))
 
@@ -67,15 +67,15 @@ def complete_search(search: ParSearch) -> ParSearch:
 def test_results_do_not_depend_on_the_distribution_of_work(
     helpers: int, cluster: bool, small: Scenario, local_search: ParSearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.cli.trials.TRIAL_S", 0.1)
-    monkeypatch.setattr("app.cli.trials.LOOK_S", 0.0)
+    monkeypatch.setattr("app.cli.trials.TRIAL_DURATION_S", 0.1)
+    monkeypatch.setattr("app.cli.trials.RESULT_WAIT_S", 0.0)
     executors = [LateExecutor() for _ in range(helpers)]
     crew = SearchProcesses(
-        small, small.seed, [HelperProcess(executor, cluster=cluster) for executor in executors]
+        small, small.seed, [HelperProcess(executor, is_cluster=cluster) for executor in executors]
     )
     search_result = complete_search(ParSearch(small, small.seed, spread=crew.run_round, **RULES))
     assert search_result.plans == local_search.plans
-    assert (search_result.best, search_result.nodes) == (local_search.best, local_search.nodes)
+    assert (search_result.best, search_result.node_count) == (local_search.best, local_search.node_count)
     assert all(len(executor.news) > 5 for executor in executors), "each had its share"
     if not cluster:
         news_counts = [sum(executor.news) for executor in executors]
@@ -85,7 +85,7 @@ def test_results_do_not_depend_on_the_distribution_of_work(
 
 
 def test_ctrl_c_reaches_only_the_searching_process(small: Scenario) -> None:
-    """The helper processes inherit that SIGINT is ignored, so they ignore it from their start on."""
+    """Helper processes ignore SIGINT from their start, because they inherit this setting."""
     handlers = []
 
     class Executor:

@@ -1,4 +1,4 @@
-"""Progress at a terminal, and Ctrl-C while a command works."""
+"""Tests of the progress display at a terminal, and of Ctrl-C while a command works."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.cli.waits import (
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Replace the clock: its reading is the first number of the list."""
+    """Replace the clock by one that returns the first number of the returned list."""
     clock = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
     return clock
@@ -54,7 +54,7 @@ def test_progress_names_the_total(
 def test_remaining_time_is_estimated_from_finished_jobs(
     clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The first job is left out of the estimate, because it includes the start of the processes."""
+    """The estimate leaves out the first job, because this includes the start of the processes."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
 
     def yield_jobs() -> Iterator[int]:
@@ -68,7 +68,7 @@ def test_remaining_time_is_estimated_from_finished_jobs(
 
 @pytest.fixture
 def keyboard_interrupts() -> Iterator[None]:
-    """Deliver SIGINT to this process. Tests in a background job of a shell start with SIGINT ignored."""
+    """Deliver SIGINT to this process. Tests that a shell starts in the background ignore SIGINT by default."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

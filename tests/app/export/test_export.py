@@ -1,4 +1,4 @@
-"""Exported debriefs: complete, self-contained, escaped, with all findings of the review."""
+"""Tests of exported debriefs: complete, self-contained, escaped, with all findings of the review."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from app.export.runbook import build_reference_runbook, build_runbook
 from app.export.sheets import build_sheets
 from app.export.source import ExportSource, as_json, build_source
 from app.files import scenario_files
-from app.view_models.value_curve import TONES, find_stops, format_move, list_refused
+from app.view_models.value_curve import TONES, find_marked_segments, format_move, list_refused
 from engine.drill.par.account import LastChance, RegretAnalysis, RunSegment
-from engine.drill.par.regret import build_account
+from engine.drill.par.regret import analyze_regret
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
 from engine.generators import run_to_completion
@@ -48,11 +48,11 @@ def source() -> ExportSource:
         advance_drill(drill, at_s)
         drill.apply_line(line)
     drill.advance_to(drill.end_tick or 0)
-    return replace(build_source(drill), account=run_to_completion(build_account(drill)))
+    return replace(build_source(drill), regret_analysis=run_to_completion(analyze_regret(drill)))
 
 
 class Checker(HTMLParser):
-    """Parser that collects unbalanced tags and references to external resources."""
+    """HTML parser that collects unbalanced tags and references to external resources."""
 
     VOID = ("meta", "br", "path", "rect", "circle")
 
@@ -112,15 +112,15 @@ def test_the_page_is_readable_by_a_screen_reader(source: ExportSource) -> None:
 
 
 def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
-    """The chart has an axis, a legend, and a number for each input and wait, which a table explains."""
+    """The chart has an axis, a legend, and a number for each input and wait. A table explains the numbers."""
     refused = list_refused(source.report)
     assert refused, "a command of this run is refused"
-    svg_text = curve_svg.draw(require(source.account), {}, refused)
+    svg_text = curve_svg.draw_curve(require(source.regret_analysis), {}, refused)
     assert re.search(r"<text [^>]*>75</text>", svg_text), "points to the left"
     assert re.search(r"<text [^>]*>5:00</text>", svg_text), "times below"
     assert ">blunder: 15 or more</text>" in svg_text
     assert "point of no return" not in svg_text, "all goals were reached"
-    moves = find_stops(require(source.account))
+    moves = find_marked_segments(require(source.regret_analysis))
     numbers = re.findall(r'font-weight="bold">(\d+)</text>', svg_text)
     verbs = ["sql", "sql", "hint", "note", "power-on"]
     assert [move.line.partition(" ")[0] for move in moves if move.line] == verbs
@@ -132,7 +132,7 @@ def test_the_page_shows_the_reachable_score(source: ExportSource) -> None:
     for number, move in enumerate(moves, 1):
         row = f"<tr><td>{number}</td><td>{body.escape_text(format_move(move, {}, None, refused))}</td><td>"
         assert row + TONES[move.label][0] in page_text
-    assert "Compared with the best possible" not in build_page(replace(source, account=None))
+    assert "Compared with the best possible" not in build_page(replace(source, regret_analysis=None))
 
 
 def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
@@ -142,8 +142,8 @@ def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
         RunSegment(1000, 9000, "", 100.0, 60.0, "blunder"),
     )
     account = RegretAnalysis(moves, 50.0, chance)
-    assert "point of no return 0:10.0</text>" in curve_svg.draw(account, {})
-    sections = dict(body.build_annex(replace(source, account=account), "THE CURVE"))
+    assert "point of no return 0:10.0</text>" in curve_svg.draw_curve(account, {})
+    sections = dict(body.build_annex(replace(source, regret_analysis=account), "THE CURVE"))
     comparison = sections["Compared with the best possible"]
     assert "Last chance: SERVER_A ▸ Power on." in comparison
     assert "these steps no longer meet “It serves” by 1:00." in comparison

@@ -1,6 +1,4 @@
-"""Certificates of the shipped drills: each belongs to the current text of its drill, and its findings are
-acceptable.
-"""
+"""Tests of the certificates of shipped drills: each matches the current text of its drill and is acceptable."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ def test_a_certificate_belongs_to_one_text() -> None:
 
 
 def test_valid_certificates_report_no_problem() -> None:
-    """A certificate of a drill that has changed since is invalid until it is renewed."""
+    """The certificate of a drill that has changed is invalid until it is renewed."""
     holding = {name: certificates.load_certificate(scenario_files.find(name).load()) for name in NAMES}
     assert any(holding.values())
     for name, holder in holding.items():
@@ -109,7 +107,7 @@ def test_each_level_has_about_a_quarter_of_the_drills() -> None:
 
 
 def test_the_level_of_every_drill_is_within_one_of_the_measured_level() -> None:
-    """The author rates the required knowledge; the measurement shows how easily the drill goes wrong."""
+    """The author rates the required knowledge. The measured level shows how easily the drill fails."""
     for file in scenario_files.list_all_files()[0]:
         measured, level = proof.get_level(file.name), file.load().level
         assert not measured or abs(LEVELS.index(measured) - LEVELS.index(level)) <= 1, (

@@ -1,4 +1,6 @@
-"""Files that the user names: every reader gives the same sentences and knows the encodings of Windows."""
+"""Tests of files that the user names: every reader gives the same messages and decodes the encodings of
+Windows.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ from app.files import content, run_files, scenario_files, sql_files
 from app.files.content import UnreadableFileError
 
 READERS: dict[str, Callable[[Path], object]] = {
-    "class verify": lambda file: list(class_files.check_file(file)),
+    "class verify": lambda file: list(class_files.replay_file(file)),
     "hand-in": lambda file: console.parse_requests(f"hand in {file}"),
     "hand-out": seat_log.read_handout,
-    "plan": plan.read,
-    "replay": run_files.read,
-    "script": sql_files.read,
+    "plan": plan.read_plan,
+    "replay": run_files.read_run,
+    "script": sql_files.read_script,
 }
 
 
@@ -57,12 +59,12 @@ def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
 def test_texts_of_windows_are_decoded(encoding: str) -> None:
     mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
-    assert content.decode(mark + "Größe".encode(encoding), "a") == "Größe"
+    assert content.decode_text(mark + "Größe".encode(encoding), "a") == "Größe"
 
 
 def test_text_in_another_encoding_is_refused_with_its_position() -> None:
     with pytest.raises(UnreadableFileError, match=r"^a is not UTF-8 text \(byte 3\)$"):
-        content.decode("Größe".encode("latin-1"), "a")
+        content.decode_text("Größe".encode("latin-1"), "a")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
@@ -82,11 +84,11 @@ def test_a_json_error_is_reported_without_the_text_of_python(tmp_path: Path) -> 
     for text, reason in ((b"9" * 5000, "a number has too many digits"), (b"[" * 10**5, "nested too deeply")):
         file.write_bytes(text)
         assert (
-            describe_refusal(run_files.read, file)
+            describe_refusal(run_files.read_run, file)
             == f"{file} is not JSON: {'the text is ' * (b'[' in text)}{reason}."
         )
     file.write_bytes(b'{"a": "\xe9"}')
-    assert describe_refusal(run_files.read, file) == f"{file} is not UTF-8 text (byte 8)."
+    assert describe_refusal(run_files.read_run, file) == f"{file} is not UTF-8 text (byte 8)."
 
 
 def test_scenarios_share_the_sentences(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Entries of a scenario's text move, duplicate and disappear with their comments; other lines stay unchanged."""
+"""Tests that scenario entries move, duplicate and disappear with their comments, and other lines stay
+unchanged.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated drills: each results from its seed, and is kept only if its search proves it."""
+"""Tests of generated drills: a seed determines each drill, and only drills with a proof are kept."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def test_a_generated_drill_is_proved_and_announced() -> None:
     result = run_to_completion(generated_drills.generate_drill([(generator, 4711)]))
     assert result is not None
     assert result.seed == 4711
-    assert result.proved["par"]["score"] >= require(result.proved["reference"]["score"]) >= 90.0
-    assert result.proved["idle"]["score"] < 50.0
+    assert result.certificate["par"]["score"] >= require(result.certificate["reference"]["score"]) >= 90.0
+    assert result.certificate["idle"]["score"] < 50.0
     assert result.difficulty in LEVELS
     assert result.scenario.level == result.difficulty
     assert result.description.startswith(f"A new random drill: 6 min, {result.difficulty}. Checked with ")

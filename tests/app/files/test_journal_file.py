@@ -1,4 +1,4 @@
-"""The journal file of a run: the part written before a kill replays to the same states."""
+"""Tests of the journal file of a run: the part written before a kill replays to the same states."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ LOGIN = '{"login": "sa", "password": "right", "database": "Sales"}'
 
 @pytest.fixture
 def truncated_file(tmp_path: Path) -> Path:
-    """Return the file of a run of three seconds, truncated by a kill during a write."""
+    """Return the file of a run of three seconds, cut off by a kill during a write."""
     file = tmp_path / "run.json"
     drill = Drill(load_scenario(scenario_files.find("lab").text, "lab.toml"), None)
     host = Host()
     record = JournalFile(drill, str(file))
-    host.open(drill, record)
+    host.open_run(drill, record)
     host.play()
     for line in (f"connect SERVER_A#tds1 {LOGIN}", 'batch SERVER_A#tds1 "CREATE TABLE t (a int)"'):
         host.inbox.post(line)
@@ -36,7 +36,7 @@ def truncated_file(tmp_path: Path) -> Path:
 
 
 def test_an_interrupted_run_replays_to_the_same_states(truncated_file: Path) -> None:
-    report, text = run_files.read(truncated_file)
+    report, text = run_files.read_run(truncated_file)
     assert [line.split()[1] for line in report["inputs"]] == ["connect", "batch"]
     assert report["ended_at_s"] == 3.0
     scenario = load_scenario(text, "lab.toml")
@@ -45,11 +45,11 @@ def test_an_interrupted_run_replays_to_the_same_states(truncated_file: Path) -> 
 
 
 def test_a_different_state_is_detected(truncated_file: Path) -> None:
-    digest = run_files.read(truncated_file)[0]["hashes"][-1]["hash"]
+    digest = run_files.read_run(truncated_file)[0]["hashes"][-1]["hash"]
     truncated_file.write_text(
         truncated_file.read_text(encoding="utf-8").replace(digest, "0" * len(digest)), encoding="utf-8"
     )
-    report, text = run_files.read(truncated_file)
+    report, text = run_files.read_run(truncated_file)
     assert verify.verify_report(load_scenario(text, "lab.toml"), report) is not None
 
 
@@ -58,4 +58,4 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
         file = tmp_path / "run.json"
         file.write_text(text, encoding="utf-8")
         with pytest.raises(run_files.RunFileError):
-            run_files.read(file)
+            run_files.read_run(file)

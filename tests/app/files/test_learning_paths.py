@@ -1,4 +1,6 @@
-"""Every shipped drill is in exactly one learning path; other drills are classified by their contents."""
+"""Tests that every shipped drill is in exactly one learning path, and that other drills are classified by
+contents.
+"""
 
 from __future__ import annotations
 
@@ -73,12 +75,12 @@ def test_a_stored_summary_with_an_unknown_technology_is_ignored(
     drills: dict[str, Scenario], tmp_path: Path
 ) -> None:
     files = [scenario_files.find("lab")]
-    (first,), _ = summaries.read(files, tmp_path)
+    (first,), _ = summaries.read_summaries(files, tmp_path)
     text = (tmp_path / summary.FILE_NAME).read_text()
     assert asdict(first)["technology"] == "mirroring"
     (tmp_path / summary.FILE_NAME).write_text(text.replace('"technology": "mirroring"', '"technology": "x"'))
     assert summary.load_summaries(tmp_path) == {}
-    assert summaries.read(files, tmp_path)[0] == [first]
+    assert summaries.read_summaries(files, tmp_path)[0] == [first]
 
 
 @pytest.mark.parametrize("name", ["automatic-failover", "page-repair"])

@@ -1,4 +1,6 @@
-"""Plans of certificates replay to their certified totals, and fair plans use only visible information."""
+"""Tests that the plans of certificates replay to their certified totals, and that fair plans use only visible
+facts.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,14 @@ from importlib import resources
 import pytest
 
 from app.files import certificates, scenario_files
-from engine.drill.authoring.facts import is_story_window
+from engine.drill.authoring.facts import is_timeline_window
 from engine.drill.authoring.scenario import Scenario, select_variant
 from engine.drill.authoring.schema.story import Inject
 from engine.drill.judging.counterfactual import is_inspection
-from engine.drill.par.observability import MONITOR_S
+from engine.drill.par.observability import MONITOR_INTERVAL_S
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.shapes import ParCertificate
-from engine.drill.team.rights import EVERY_ROLE
+from engine.drill.team.rights import COMMON_VERBS
 from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 from engine.verbs import VERBS
@@ -31,12 +33,14 @@ WINDOWS = (
     "errorlog", "detected", "failover", "state", "role", "witness", "trace", "client", "alert", "question", "cluster",
     "powershell",
 )  # fmt: skip
-"""Kinds of events that a DBA's tools show: error log, monitor, Object Explorer, Profiler, alerts, clients,
-Failover Cluster Manager, prompt.
+"""Kinds of events that the tools of a DBA show.
+
+The tools are error log, monitor, Object Explorer, Profiler, alerts, clients, Failover Cluster Manager,
+prompt.
 """
 
 SAID = ("load", "chore", "repair")
-"""Groups of actions whose times are announced when they are fixed."""
+"""Verb groups of timeline entries that the scenario announces if their time is fixed."""
 
 
 def list_drills() -> list[object]:
@@ -61,7 +65,7 @@ def test_plans_play_to_their_totals(name: str) -> None:
     }
 
 
-@pytest.mark.slow  # a change of behavior changes hashes: `make hashes`
+@pytest.mark.slow  # A change of behavior changes the hashes; `make hashes` renews them.
 @pytest.mark.parametrize("name", NAMES)
 def test_plans_play_to_their_hashes(name: str) -> None:
     _, certificate = load_certified_drill(name)
@@ -73,7 +77,7 @@ def test_plans_play_to_their_hashes(name: str) -> None:
 
 
 class Story(SearchDrill):
-    """Run that records the ticks of its timeline entries, and can omit some entries."""
+    """Run that records the ticks of its timeline entries. It can omit some entries."""
 
     def __init__(self, scenario: Scenario, seed: int, omitted_numbers: frozenset[int] = frozenset()) -> None:
         self.came: dict[int, Tick] = {}
@@ -96,20 +100,24 @@ def test_no_action_of_a_fair_plan_precedes_its_symptom(name: str) -> None:
     plan, _ = parse_script("\n".join(certificate["par"]["plan"]))
     run = play_plan(scenario, certificate["seed"], plan)
     for item in plan:
-        if not (item.verb in EVERY_ROLE or is_inspection(item)):
+        if not (item.verb in COMMON_VERBS or is_inspection(item)):
             early_answers = {n: tick for n in hidden if (tick := run.came.get(n, item.tick)) < item.tick}
             assert has_symptom_before(run, plan, item, early_answers), item.line
 
 
 def has_symptom_before(run: Story, plan: list[Input], act: Input, past_events: dict[int, Tick]) -> bool:
-    """Return whether the seat saw an effect of the last hidden event of *past_events* (timeline number to
-    tick) before *act*. If the act is possible without that event, it must follow an earlier hidden event. The
-    Database Mirroring Monitor shows changes without events after MONITOR_S.
+    """Return whether the seat saw an effect of the last hidden event of *past_events* before *act*.
+
+    *past_events* maps the number of a timeline entry to its tick. If the action is also possible without the
+    last
+    event, an effect of an earlier hidden event counts. MONITOR_S after an event its effect counts as visible,
+    because
+    the Database Mirroring Monitor shows changes without events.
     """
     omitted_numbers: frozenset[int] = frozenset()
     while left := {number: tick for number, tick in past_events.items() if number not in omitted_numbers}:
         last = max(left.values())
-        if act.tick >= last + to_ticks(MONITOR_S):
+        if act.tick >= last + to_ticks(MONITOR_INTERVAL_S):
             return True
         omitted_numbers |= {number for number, tick in left.items() if tick == last}
         other_run = play_plan(run.scenario, run.seed, plan, omitted_numbers)
@@ -125,13 +133,13 @@ def is_hidden(inject: Inject) -> bool:
         return True
     word = next(token for token in inject.do.split() if not token.startswith("@"))
     verb = VERBS.get(word)
-    return verb is None or (verb.group not in SAID and verb.name not in EVERY_ROLE)
+    return verb is None or (verb.group not in SAID and verb.name not in COMMON_VERBS)
 
 
 def play_plan(
     scenario: Scenario, seed: int, plan: list[Input], omitted_numbers: frozenset[int] = frozenset()
 ) -> Story:
-    """Play *plan* up to its first impossible action, without the timeline entries in *omitted_numbers*."""
+    """Play *plan* without the timeline entries in *omitted_numbers*, up to the first action that is refused."""
     run = Story(scenario, seed, omitted_numbers)
     with suppress(InputError):
         for item in plan:
@@ -142,6 +150,6 @@ def play_plan(
 
 def list_visible_events(run: SearchDrill, tick: Tick) -> Iterator[tuple[object, ...]]:
     for event in run.events:
-        is_players = event.kind == "sql_done" and not is_story_window(str(read_field(event, "window")))
+        is_players = event.kind == "sql_done" and not is_timeline_window(str(read_field(event, "window")))
         if event.tick < tick and (is_players or event.kind in WINDOWS):
             yield event.tick, event.kind, event.server, event.database, event.text

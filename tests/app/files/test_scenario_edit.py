@@ -1,4 +1,4 @@
-"""An edit of a scenario's text changes only the lines of the edited value."""
+"""Tests that an edit of a scenario's text changes only the lines of the edited value."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def test_a_table_is_added_after_its_siblings_and_removed_without_a_trace() -> No
     hints = tomllib.loads(text_after)["hint"]
     assert hints[-1] == {"text": "Look at B."}
     assert "\n\n\n" not in text_after
-    assert scenario_edit.remove(text_after, ("hint", len(hints) - 1)) == TEXT
+    assert scenario_edit.remove_value(text_after, ("hint", len(hints) - 1)) == TEXT
 
 
 def test_the_first_table_of_a_kind_is_separated_by_a_blank_line() -> None:
     text_after = scenario_edit.add_table('title = "x"  # mine\n', "server", {"name": "A"})
     assert text_after == 'title = "x"  # mine\n\n[[server]]\nname = "A"\n'
-    assert scenario_edit.remove(text_after, ("server", 0)).strip() == 'title = "x"  # mine'
+    assert scenario_edit.remove_value(text_after, ("server", 0)).strip() == 'title = "x"  # mine'
 
 
 def test_an_empty_value_is_a_value() -> None:

@@ -1,4 +1,4 @@
-"""Scripts as Management Studio saves them, and results in files."""
+"""Tests of scripts in the encodings of Management Studio, and of results in files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TEXT = "SELECT 'Übung'\nGO\n"
 def test_scripts_are_read_in_every_encoding_of_management_studio(tmp_path: Path, encoding: str) -> None:
     file = tmp_path / "a.sql"
     file.write_bytes(TEXT.replace("\n", "\r\n").encode(encoding))
-    assert sql_files.read(file) == TEXT
+    assert sql_files.read_script(file) == TEXT
 
 
 def test_a_file_that_is_not_a_script_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,13 +28,13 @@ def test_a_file_that_is_not_a_script_is_refused(tmp_path: Path, monkeypatch: pyt
     ):
         file.write_bytes(content)
         with pytest.raises(ScriptFileError, match=reason):
-            sql_files.read(file)
+            sql_files.read_script(file)
     for path, reason in ((tmp_path, "is not a file"), (tmp_path / "none.sql", "does not exist")):
         with pytest.raises(ScriptFileError, match=reason):
-            sql_files.read(path)
+            sql_files.read_script(path)
     os.mkfifo(tmp_path / "pipe.sql")  # reading a pipe would block
     with pytest.raises(ScriptFileError, match="is not a file"):
-        sql_files.read(tmp_path / "pipe.sql")
+        sql_files.read_script(tmp_path / "pipe.sql")
 
 
 def test_results_are_saved_to_a_file(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The list of scenarios is equal with and without its cache, even if the cache is damaged."""
+"""Tests that the list of scenarios is equal with and without its cache, even if the cache is damaged."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ def refuse_to_load(self: ScenarioFile) -> None:
 def test_cached_summaries_are_not_parsed_again(
     files: list[ScenarioFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = summaries.read(files, tmp_path)
+    first = summaries.read_summaries(files, tmp_path)
     assert [summary.title for summary in first[0]] == [
         "Database mirroring lab",
         "Mirroring: principal loses power",
     ]
     monkeypatch.setattr(ScenarioFile, "load", refuse_to_load)
-    assert summaries.read(files, tmp_path) == first
+    assert summaries.read_summaries(files, tmp_path) == first
 
 
 def test_without_a_folder_the_cache_is_in_memory(
     files: list[ScenarioFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory: dict[str, summary.ScenarioSummary] = {}
-    first = summaries.read(files, None, memory)
-    assert summaries.read(files[:1], None, memory)[0] == first[0][:1]
+    first = summaries.read_summaries(files, None, memory)
+    assert summaries.read_summaries(files[:1], None, memory)[0] == first[0][:1]
     assert len(memory) == 1, "what is gone is forgotten"
     monkeypatch.setattr(ScenarioFile, "load", refuse_to_load)
-    assert summaries.read(files[:1], None, memory)[0] == first[0][:1]
+    assert summaries.read_summaries(files[:1], None, memory)[0] == first[0][:1]
 
 
 def test_a_changed_text_is_parsed_and_the_old_entry_dropped(
     files: list[ScenarioFile], tmp_path: Path
 ) -> None:
-    summaries.read(files, tmp_path)
+    summaries.read_summaries(files, tmp_path)
     lab = files[0]
     changed = ScenarioFile(
         lab.name, lab.file, lab.text.replace("Database mirroring lab", "My lab", 1), lab.shipped
     )
-    (changed_summary,), _ = summaries.read([changed], tmp_path)
+    (changed_summary,), _ = summaries.read_summaries([changed], tmp_path)
     assert changed_summary.title == "My lab"
     assert "Database mirroring lab" not in (tmp_path / summary.FILE_NAME).read_text()
 
@@ -61,7 +61,7 @@ def test_a_changed_text_is_parsed_and_the_old_entry_dropped(
 @pytest.mark.parametrize("cache_text", ["", "{", "[]", '{"a": {"name": 1}}', '{"a": 3}', "\x00" * 99])
 def test_an_invalid_cache_file_is_ignored(files: list[ScenarioFile], tmp_path: Path, cache_text: str) -> None:
     (tmp_path / summary.FILE_NAME).write_text(cache_text)
-    summaries_read, problems = summaries.read(files, tmp_path)
+    summaries_read, problems = summaries.read_summaries(files, tmp_path)
     assert [summary.name for summary in summaries_read] == ["lab", "automatic-failover"]
     assert problems == []
 
@@ -72,31 +72,31 @@ def test_an_invalid_cache_file_is_ignored(files: list[ScenarioFile], tmp_path: P
 def test_an_unusable_cache_entry_is_ignored(
     files: list[ScenarioFile], tmp_path: Path, invalid_fields: dict[str, object]
 ) -> None:
-    first = summaries.read(files, tmp_path)
+    first = summaries.read_summaries(files, tmp_path)
     assert list(summary.load_summaries(tmp_path).values()) == first[0]
     entries = json.loads((tmp_path / summary.FILE_NAME).read_text())
     entries[next(iter(entries))] |= invalid_fields
     (tmp_path / summary.FILE_NAME).write_text(json.dumps(entries))
     assert summary.load_summaries(tmp_path) == {}
-    assert summaries.read(files, tmp_path) == first
+    assert summaries.read_summaries(files, tmp_path) == first
 
 
 def test_a_broken_scenario_is_reported_each_time(tmp_path: Path) -> None:
     broken = ScenarioFile("bad", "bad.toml", "title = 3", shipped=False)
     for _ in range(2):
-        summaries_read, (problem,) = summaries.read([broken], tmp_path)
+        summaries_read, (problem,) = summaries.read_summaries([broken], tmp_path)
         assert not summaries_read
         assert problem.startswith("bad.toml cannot be played")
 
 
 def test_without_a_folder_nothing_is_stored(files: list[ScenarioFile], tmp_path: Path) -> None:
-    summaries.read(files, None)
-    summaries.read(files, tmp_path / "missing")
+    summaries.read_summaries(files, None)
+    summaries.read_summaries(files, tmp_path / "missing")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_shipped_summaries_are_current() -> None:
-    """`python -m tests.error_numbers --summaries` renews them."""
+    """If this fails, `python -m tests.error_numbers --summaries` renews the summaries."""
     current = resources.files("assets").joinpath(summary.FILE_NAME).read_text("utf-8")
     assert current == build_summaries()
 
@@ -104,7 +104,7 @@ def test_the_shipped_summaries_are_current() -> None:
 def test_a_first_start_parses_no_shipped_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = [file for file in scenario_files.list_all_files()[0] if file.shipped]
     monkeypatch.setattr(ScenarioFile, "load", refuse_to_load)
-    summaries_read, problems = summaries.read(shipped, tmp_path)
+    summaries_read, problems = summaries.read_summaries(shipped, tmp_path)
     assert [summary.name for summary in summaries_read] == [file.name for file in shipped]
     assert not problems
-    assert summaries.read(shipped, tmp_path)[0] == summaries_read
+    assert summaries.read_summaries(shipped, tmp_path)[0] == summaries_read

@@ -1,4 +1,4 @@
-"""File writes are atomic: the complete new content, or the old content."""
+"""Tests that file writes are atomic: a file has the complete new content or the old content."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def list_names(folder: Path) -> list[str]:
 
 def test_text_and_bytes_are_written(tmp_path: Path) -> None:
     file = tmp_path / "a.sql"
-    atomic_write.write(file, "SELECT 'ü'\r\n")
+    atomic_write.write_atomically(file, "SELECT 'ü'\r\n")
     assert file.read_bytes() == "SELECT 'ü'\r\n".encode()
-    atomic_write.write(file, b"\0\1")
+    atomic_write.write_atomically(file, b"\0\1")
     assert file.read_bytes() == b"\0\1"
-    atomic_write.write(file, "half \ud800")
+    atomic_write.write_atomically(file, "half \ud800")
     assert file.read_text(encoding="utf-8") == "half ?"
-    atomic_write.write(tmp_path / ("ü" * 120), "a name as long as it may be")
+    atomic_write.write_atomically(tmp_path / ("ü" * 120), "a name as long as it may be")
     assert list_names(tmp_path) == ["a.sql", "ü" * 120]
 
 
@@ -36,9 +36,9 @@ def test_a_full_disk_keeps_the_old_file_and_nothing_else(tmp_path: Path) -> None
     file = tmp_path / "a.sql"
     file.write_text(OLD)
     with limit_file_size(100), pytest.raises(OSError, match="File too large"):
-        atomic_write.write(file, "x" * 1_000)
+        atomic_write.write_atomically(file, "x" * 1_000)
     assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.sql"])
-    atomic_write.write(file, "x" * 1_000)
+    atomic_write.write_atomically(file, "x" * 1_000)
     assert len(file.read_text()) == 1_000
 
 
@@ -52,7 +52,7 @@ def test_a_disk_that_fails_at_the_end_keeps_the_old_file(
     file.write_text(OLD)
     monkeypatch.setattr(os, "fsync", raise_io_error)
     with pytest.raises(OSError, match="Input/output error"):
-        atomic_write.write(file, "new")
+        atomic_write.write_atomically(file, "new")
     assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.sql"])
 
 
@@ -62,21 +62,21 @@ def test_a_target_that_is_not_a_file_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "pipe")
     for name in ("folder", "pipe", "link"):
         with pytest.raises(OSError, match="not a file"):
-            atomic_write.write(tmp_path / name, "new")
+            atomic_write.write_atomically(tmp_path / name, "new")
     with pytest.raises(OSError, match="No such file or directory"):
-        atomic_write.write(tmp_path / "missing" / "a.sql", "new")
+        atomic_write.write_atomically(tmp_path / "missing" / "a.sql", "new")
     assert list_names(tmp_path) == ["folder", "link", "pipe"]
 
 
 def test_check_refuses_an_unwritable_target_and_leaves_no_file(tmp_path: Path) -> None:
     file = tmp_path / "a.gif"
-    atomic_write.check(file)
+    atomic_write.require_writable(file)
     file.write_text(OLD)
-    atomic_write.check(file)
+    atomic_write.require_writable(file)
     assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.gif"])
     for target in (tmp_path, tmp_path / "missing" / "a.gif"):
         with pytest.raises(OSError, match=r"."):
-            atomic_write.check(target)
+            atomic_write.require_writable(target)
 
 
 def test_several_files_are_written_completely_or_not_at_all(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_a_link_is_replaced_and_its_target_kept(tmp_path: Path) -> None:
     other_file = tmp_path / "other"
     other_file.write_text(OLD)
     (tmp_path / "a.sql").symlink_to(other_file)
-    atomic_write.write(tmp_path / "a.sql", "new")
+    atomic_write.write_atomically(tmp_path / "a.sql", "new")
     assert ((tmp_path / "a.sql").read_text(), other_file.read_text()) == ("new", OLD)
 
 
@@ -103,21 +103,21 @@ def test_file_permissions_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "a.sql"
     file.write_text(OLD)
     file.chmod(0o640)
-    atomic_write.write(file, "new")
+    atomic_write.write_atomically(file, "new")
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
 def test_a_write_protected_file_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.sql"
     file.write_text(OLD)
-    monkeypatch.setattr(os, "access", lambda *_: False)  # the superuser may always write
+    monkeypatch.setattr(os, "access", lambda *_: False)  # The superuser can always write.
     with pytest.raises(OSError, match="Permission denied"):
-        atomic_write.write(file, "new")
+        atomic_write.write_atomically(file, "new")
     assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.sql"])
 
 
 def test_a_command_writes_to_its_standard_output(tmp_path: Path) -> None:
-    """`--json /dev/stdout` names a link, which must stay a link."""
+    """The option `--json /dev/stdout` names a link, which the command must not replace."""
     other_file = tmp_path / "other"
     other_file.write_text("")
     (tmp_path / "stdout").symlink_to(other_file)

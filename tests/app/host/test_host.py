@@ -1,6 +1,4 @@
-"""The host of a run: wall time becomes ticks within a budget, inputs are recorded before their effects show,
-searches and replays.
-"""
+"""Tests of the host of a run: ticks within a time budget, recorded inputs, searches, and replays."""
 
 from __future__ import annotations
 
@@ -11,7 +9,7 @@ import pytest
 
 from app.files import scenario_files
 from app.host import Host, NoRecorder, RecordingError
-from app.host.host import BUDGET_S
+from app.host.host import FRAME_BUDGET_S
 from app.host.inbox import build_sentence
 from app.host.playback import ELAPSED_MS_MAX, STATE_KINDS
 from app.host.recorder import CHECKPOINT_MS, HEARTBEAT_MS
@@ -61,7 +59,7 @@ class Record:
 
 
 class Desk:
-    """A host with the lab and a recorder, and all signals emitted so far."""
+    """Host with the lab, a recorder, and a list of all emitted signals."""
 
     def __init__(
         self, lab: Scenario, clock: Callable[[], float] = lambda: 0.0, mode: DrillMode = DrillMode.LAB
@@ -70,10 +68,10 @@ class Desk:
         self.session = Host(clock=clock)
         self.said: list[tuple[str, Any]] = []
         for name in ("drill_changed", "world_changed", "happened", "refused", "speed_changed", "running_changed",
-                     "lagging", "progress", "finished", "looking", "loaded"):  # fmt: skip
+                     "lag_reported", "progress", "finished", "looking", "loaded"):  # fmt: skip
             signal = getattr(self.session, name)
             signal.connect(lambda value=None, name=name: self.said.append((name, value)))
-        self.session.open(Drill(lab, mode=mode), self.record)
+        self.session.open_run(Drill(lab, mode=mode), self.record)
 
     @property
     def drill(self) -> Drill:
@@ -161,18 +159,20 @@ def test_a_laptop_that_wakes_up_does_not_skip_ahead(desk: Desk) -> None:
 
 
 def test_a_frame_drops_excess_time_and_reports_it(lab: Scenario) -> None:
-    desk = Desk(lab, clock=build_ticking_clock(BUDGET_S * 0.6))  # two checks of the clock use up the budget
+    desk = Desk(
+        lab, clock=build_ticking_clock(FRAME_BUDGET_S * 0.6)
+    )  # Two readings of the clock use up the budget.
     desk.session.set_speed(1000.0)
     desk.session.play()
     desk.run_frames(1, 100.0)
     assert 0 < desk.drill.tick < 10_000
-    slow = desk.list_values("lagging")
+    slow = desk.list_values("lag_reported")
     assert slow == [desk.drill.tick / 100 / 0.1]
     first = desk.drill.tick
     desk.session.set_speed(1.0)
     desk.run_frames(1, 100.0)
-    assert desk.drill.tick == first + 10  # no ticks are owed
-    assert desk.list_values("lagging")[-1] == 0.0
+    assert desk.drill.tick == first + 10  # The host does not catch up on dropped ticks.
+    assert desk.list_values("lag_reported")[-1] == 0.0
     desk.session.close()
 
 
@@ -227,7 +227,9 @@ def test_an_unrecorded_input_is_undone(desk: Desk) -> None:
     assert desk.list_values("drill_changed")[-1] is desk.drill
     assert not desk.session.running
     desk.record.broken = False
-    assert desk.session.apply_input("power-off SERVER_A")  # the same action again, now with free space
+    assert desk.session.apply_input(
+        "power-off SERVER_A"
+    )  # The same input succeeds when the disk has free space.
 
 
 def test_heartbeats_and_checkpoints_follow_wall_time(desk: Desk) -> None:
@@ -292,7 +294,7 @@ def test_a_search_stops_if_nothing_happens(desk: Desk) -> None:
 
 
 def test_a_search_spans_frames_and_can_be_canceled(lab: Scenario) -> None:
-    desk = Desk(lab, clock=build_ticking_clock(BUDGET_S * 0.6))
+    desk = Desk(lab, clock=build_ticking_clock(FRAME_BUDGET_S * 0.6))
     desk.session.run_to(100_000)
     desk.run_frames(5)
     shares = [share for share in desk.list_values("progress") if share > 0.0]
@@ -319,7 +321,7 @@ def replay_journal(lab: Scenario, tick: int) -> Drill:
 
 def test_a_journal_is_replayed_to_its_tick(desk: Desk, lab: Scenario) -> None:
     marks = [(tick, replay_journal(lab, tick).compute_state_hash()) for tick in (1000, 2500)]
-    desk.session.load(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, marks)
+    desk.session.load_run(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, marks)
     desk.finish_search()
     (history,) = desk.list_values("loaded")
     assert history.drill.tick == 3000
@@ -328,13 +330,13 @@ def test_a_journal_is_replayed_to_its_tick(desk: Desk, lab: Scenario) -> None:
 
 
 def test_a_deviating_state_is_refused(desk: Desk, lab: Scenario) -> None:
-    desk.session.load(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, [(1000, "0" * 32)])
+    desk.session.load_run(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, [(1000, "0" * 32)])
     desk.finish_search()
     assert desk.list_values("loaded") == []
     assert "at 0:10.00" in desk.list_values("refused")[0]
 
 
-# --- past moments -----------------------------------------------------------------------------------------------
+# --- past states ------------------------------------------------------------------------------------------
 
 
 def play_with_fault(desk: Desk) -> str:
@@ -354,32 +356,32 @@ def test_a_distant_moment_is_restored_over_several_frames_and_can_be_canceled(
     monkeypatch.setattr("engine.drill.time.history.SNAPSHOTS_MAX", 2)
     history = History(Drill(lab, mode=DrillMode.LAB))
     history.advance_to(100_000)
-    desk = Desk(lab, clock=build_ticking_clock(0.04))  # every slice takes this long
-    desk.session.open(history, NoRecorder())
-    assert desk.session.show_moment(60_000)
+    desk = Desk(lab, clock=build_ticking_clock(0.04))  # Every slice takes this time.
+    desk.session.open_run(history, NoRecorder())
+    assert desk.session.show_time(60_000)
     assert desk.session.loading
-    assert not desk.session.looking_back
+    assert not desk.session.is_looking_back
     before = desk.list_values("progress")[-1]
     desk.session.on_frame(16.0)
-    assert desk.session.show_moment(60_000), "asked for once more it goes on"
+    assert desk.session.show_time(60_000), "asked for once more it goes on"
     assert desk.list_values("progress")[-1] > before
-    assert desk.session.show_moment(30_000)
+    assert desk.session.show_time(30_000)
     desk.finish_search()
-    assert (desk.session.looking_back, desk.drill.tick) == (True, 30_000)
+    assert (desk.session.is_looking_back, desk.drill.tick) == (True, 30_000)
     assert desk.list_values("progress")[-1] < 0.0
-    assert desk.session.show_moment(90_000)
+    assert desk.session.show_time(90_000)
     desk.session.cancel()
     assert desk.drill.tick == 30_000, "what was on screen stays"
-    desk.session.load(lab, lab.seed, DrillMode.LAB, [], 50_000)
-    assert not desk.session.show_moment(10_000), "a run that is loaded does not give way"
+    desk.session.load_run(lab, lab.seed, DrillMode.LAB, [], 50_000)
+    assert not desk.session.show_time(10_000), "a run that is loaded does not give way"
     desk.session.close()
 
 
 def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
     end = play_with_fault(desk)
     lines = list(desk.record.lines)
-    assert desk.session.show_moment(300)
-    assert desk.session.looking_back
+    assert desk.session.show_time(300)
+    assert desk.session.is_looking_back
     assert desk.list_values("looking") == [True]
     assert desk.drill.tick == 300
     assert (
@@ -388,7 +390,7 @@ def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
     assert not desk.session.apply_input("power-off SERVER_A")
     assert "0:03" in desk.list_values("refused")[-1]
     desk.session.show_latest()
-    assert not desk.session.looking_back
+    assert not desk.session.is_looking_back
     assert desk.list_values("looking") == [True, False]
     assert desk.drill.compute_state_hash() == end
     assert desk.record.lines == lines
@@ -397,7 +399,7 @@ def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
 def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
     end = play_with_fault(desk)
     count_before = len(desk.list_values("happened"))
-    desk.session.show_moment(300)
+    desk.session.show_time(300)
     desk.session.set_speed(10.0)
     desk.session.play()
     desk.run_frames(1, 100.0)
@@ -406,7 +408,7 @@ def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
     events_after = [event for events in desk.list_values("happened")[count_before:] for event in events]
     assert "fault" in {event.kind for event in events_after}
     desk.run_frames(30, 100.0)
-    assert not desk.session.looking_back
+    assert not desk.session.is_looking_back
     assert not desk.session.running
     assert (desk.drill.tick, desk.drill.compute_state_hash()) == (2000, end)
     assert len(desk.record.lines) == 1
@@ -414,9 +416,9 @@ def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
 
 def test_before_and_after_an_input_are_two_moments(desk: Desk) -> None:
     play_with_fault(desk)
-    desk.session.show_moment(500, before_inputs=True)
+    desk.session.show_time(500, before_inputs=True)
     assert len(desk.drill.journal) == 0
-    desk.session.show_moment(500)
+    desk.session.show_time(500)
     assert len(desk.drill.journal) == 1
 
 
@@ -424,7 +426,7 @@ def test_an_exam_has_no_past(lab: Scenario) -> None:
     desk = Desk(lab, mode=DrillMode.EXAM)
     desk.session.run_to(500)
     desk.finish_search()
-    assert not desk.session.show_moment(300)
+    assert not desk.session.show_time(300)
     assert desk.list_values("refused") == ["An exam cannot be rewound."]
     assert desk.drill.tick == 500
     desk.session.close()
@@ -433,7 +435,7 @@ def test_an_exam_has_no_past(lab: Scenario) -> None:
 def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> None:
     history = History(replay(lab, lab.seed, DrillMode.LAB, [item.line for item in JOURNAL], 3000))
     history.drill.end_now()
-    desk.session.watch(history, at_each_input=True)
+    desk.session.watch_run(history, at_each_input=True)
     assert (desk.drill.tick, desk.drill.journal) == (0, [])
     desk.session.set_speed(100.0)
     for item in JOURNAL:
@@ -444,7 +446,7 @@ def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> 
     for _ in range(2):
         desk.session.play()
         desk.run_frames(100)
-    assert desk.session.looking_back  # the past stays on screen
+    assert desk.session.is_looking_back  # The past state stays on screen.
     assert desk.drill.compute_state_hash() == history.drill.compute_state_hash()
     assert desk.record.reports == []
 
@@ -511,7 +513,7 @@ def test_time_stops_at_a_question_until_it_is_answered(asking: Desk) -> None:
     assert asking.drill.tick == 500
     assert len(asking.list_values("refused")) == 3
     asking.session.apply_input("answer who 1")
-    assert asking.session.running  # time ran when the question was asked
+    assert asking.session.running  # The clock ran when the question was asked.
     asking.run_frames(1, 100.0)
     assert asking.drill.tick == 800
 

@@ -1,4 +1,4 @@
-"""Requests from other threads: processed in the next frame, answered once, with the results of T-SQL."""
+"""Tests of requests from other threads: the host handles each in the next frame and answers it once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def lab() -> Scenario:
 @pytest.fixture
 def host(lab: Scenario) -> Host:
     host = Host(clock=lambda: 0.0)
-    host.open(Drill(lab), NoRecorder())
+    host.open_run(Drill(lab), NoRecorder())
     return host
 
 
@@ -89,7 +89,7 @@ def test_batches_of_one_window_are_answered_in_order(host: Host) -> None:
 def test_an_impossible_request_is_refused_with_a_message(host: Host) -> None:
     request = host.inbox.post("power-off SERVER_Z")
     host.on_frame(0.0)
-    assert "SERVER_Z" in request.answer.result(timeout=0).refused
+    assert "SERVER_Z" in request.answer.result(timeout=0).refusal
 
 
 def test_an_unrecorded_input_is_refused_and_undone(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,10 +98,10 @@ def test_an_unrecorded_input_is_refused_and_undone(host: Host, monkeypatch: pyte
             raise RecordingError("The disk is full.")
 
     assert host.drill is not None
-    host.open(Drill(host.drill.scenario), FullDiskRecorder())
+    host.open_run(Drill(host.drill.scenario), FullDiskRecorder())
     request = host.inbox.post("power-off SERVER_A")
     host.on_frame(0.0)
-    assert request.answer.result(timeout=0).refused == "The disk is full."
+    assert request.answer.result(timeout=0).refusal == "The disk is full."
     assert host.drill.world.computers["SERVER_A"].powered
 
 
@@ -110,8 +110,8 @@ def test_requests_to_a_closed_run_are_refused(host: Host) -> None:
     host.on_frame(0.0)
     unseen = host.inbox.post("power-off SERVER_A")
     host.close()
-    assert pending_request.answer.result(timeout=0).refused
-    assert unseen.answer.result(timeout=0).refused
+    assert pending_request.answer.result(timeout=0).refusal
+    assert unseen.answer.result(timeout=0).refusal
 
 
 def test_requests_from_many_threads_are_answered(host: Host) -> None:
@@ -166,7 +166,7 @@ def test_work_beyond_a_frame_wakes_the_host_again(lab: Scenario) -> None:
         return real_time[0]
 
     host, woken = Host(read_clock), []
-    host.open(Drill(lab), NoRecorder())
+    host.open_run(Drill(lab), NoRecorder())
     requests = [host.inbox.post("sql SERVER_A SELECT 1") for _ in range(8)]
     host.inbox.wake = lambda: woken.append(True)
     host.process_inbox()

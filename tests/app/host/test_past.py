@@ -1,4 +1,4 @@
-"""Playback from a past moment continues exactly as the recorded run."""
+"""Tests that playback from a past state continues exactly as the recorded run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Learning memory: weight of evidence by mode and hints, forgetting, FSRS intervals, and the recommended skill."""
+"""Tests of skill estimates: weight of a run by mode and hints, forgetting, FSRS intervals, and recommended
+skills.
+"""
 
 from __future__ import annotations
 
@@ -106,7 +108,9 @@ def test_recall_falls_to_nine_tenths_at_the_due_date() -> None:
     ],
 )
 def test_the_first_interval_follows_fsrs(score: float, hints: int, mode: DrillMode, days: int) -> None:
-    """The first four default parameters are the initial stabilities in days after again, hard, good and easy."""
+    """The first four default parameters are the initial stabilities, in days, after the grades again, hard,
+    good and easy.
+    """
     assert get_quorum_standing(build_run(0, score, mode, hints), today=0).due_time == get_day(days)
 
 
@@ -156,9 +160,12 @@ def test_a_lapse_restarts_the_interval() -> None:
     [
         ([], False),
         ([build_run(0), build_run(3)], False),  # the same drill twice proves no transfer
-        ([build_run(0), build_run(1, name="both")], False),  # too soon
+        ([build_run(0), build_run(1, name="both")], False),  # The second run follows too soon.
         ([build_run(0), build_run(3, name="both")], True),
-        ([build_run(0, hints=1), build_run(3, name="both")], False),  # only one of them was without hints
+        (
+            [build_run(0, hints=1), build_run(3, name="both")],
+            False,
+        ),  # Only one of the runs was without hints.
         ([build_run(0), build_run(3, mode=DrillMode.GUIDED, name="both")], False),
         (
             [build_run(0), build_run(3, 40, name="both"), build_run(9, name="both")],

@@ -1,4 +1,6 @@
-"""Fixtures with the real window on its own profile; simulated time passes only in frames that a test requests."""
+"""Fixtures with the real window on its own profile. Simulated time passes only in frames that a test
+requests.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +28,17 @@ from tests.children import get_scene
 from tests.open_window import OpenWindow, build_window
 
 FRAME_MS = 200.0
-"""Wall time of a frame. Shorter frames would only make tests slower."""
+"""Wall time of a frame. Shorter frames would only slow the tests down."""
 LOOK_S = 0.001
-"""Seconds by which the host's clock advances at each reading, so that frames do equal work on any machine."""
+"""Seconds by which the host's clock advances at each reading, so that frames do equal work on every machine."""
 EXTRA_PLANS = 3
 """Number of plans that an analysis searches in these tests."""
 WAITED_FOR_S = 3600.0
-"""Time limit of a replay; the replay is ready when a test requests it."""
+"""Time budget of a replay, so long that a requested replay finishes in one frame."""
 
 
 class Hands:
-    """Simulated user of the window."""
+    """Simulated user who clicks, presses keys and lets simulated time pass in the window."""
 
     def __init__(self, qtbot: QtBot, window: OpenWindow) -> None:
         self.qtbot = qtbot
@@ -71,7 +73,7 @@ class Hands:
 
     def finish_analysis(self) -> None:
         """Run the analysis of the debrief to its end."""
-        self.qtbot.waitUntil(lambda: not self.window.debriefing.analyzing, timeout=60_000)
+        self.qtbot.waitUntil(lambda: not self.window.debriefing._analysis.running, timeout=60_000)
 
     def open_tab(self, tab: int) -> QWidget:
         """Return a tab of the debrief by its index."""
@@ -92,7 +94,7 @@ class Hands:
 
     def say_yes(self) -> None:
         """Confirm the question about an irrevocable action."""
-        box = self.window.irrevocable.box
+        box = self.window.confirmations.box
         assert box is not None, "nothing is asked"
         for button in box.buttons():
             if box.buttonRole(button) == QMessageBox.ButtonRole.DestructiveRole:
@@ -126,22 +128,22 @@ def store(tmp_path: Path) -> WindowSettings:
     """Settings of a user who has seen the introduction."""
     settings_store = WindowSettings(QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
     settings_store.set(settings.INTRODUCTION_SEEN, True)
-    settings_store.set(settings.FAILOVER_MOMENT, settings.NEVER)  # tests of the stage turn it on
+    settings_store.set(settings.FAILOVER_MOMENT, settings.NEVER)  # Tests of the stage enable it.
     return settings_store
 
 
 @pytest.fixture(scope="session")
 def earlier_profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of an existing profile with a filled cache of drills.
+    """Return the folder of a prepared profile with a filled cache of drills.
 
-    To create both took more than half of each test's time.
+    Creating a new profile and cache took more than half of the time of each test.
     """
     folder = tmp_path_factory.mktemp("profile")
     with open_profile(folder):
         pass
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MIRRORDRILL_PROFILE", str(folder))
-        summaries.read(scenario_files.list_all_files()[0], folder)
+        summaries.read_summaries(scenario_files.list_all_files()[0], folder)
     return folder
 
 
@@ -171,9 +173,9 @@ def style_sheet() -> None:
 
 @pytest.fixture(autouse=True)
 def _no_style_sheet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Omit the style sheet, which takes more than half of a window's construction time.
+    """Omit the style sheet, which takes more than half of the construction time of a window.
 
-    Tests of text size or theme need it, because it propagates fonts and colors.
+    Tests of text size or theme need the style sheet, because it propagates fonts and colors.
     """
     if "style_sheet" not in request.fixturenames:
         monkeypatch.setattr(theme, "build_style_sheet", lambda *_: "")
@@ -181,8 +183,10 @@ def _no_style_sheet(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture(autouse=True)
 def _short_analysis(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the search for better plans, which takes most of an analysis; the engine's tests run it whole."""
-    monkeypatch.setattr(debrief_page, "EXTRA_PLANS", EXTRA_PLANS)
+    """Shorten the search for better plans, which takes most of an analysis. The engine's tests run the full
+    search.
+    """
+    monkeypatch.setattr(debrief_page, "SEARCH_PLANS_MAX", EXTRA_PLANS)
 
 
 @pytest.fixture

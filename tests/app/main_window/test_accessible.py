@@ -1,4 +1,4 @@
-"""Accessibility: every control on every page and panel has a name and is reachable by keyboard."""
+"""Accessibility tests: every control on every page and panel has a name and is reachable by keyboard."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KINDS = (
 def list_panels(window: OpenWindow) -> Iterator[str]:
     """Yield the panels with content in the current drill."""
     world = window.session.history.drill.world
-    yield from (dock.name for dock in DOCKS if dock.belongs_in(world))
+    yield from (dock.name for dock in DOCKS if dock.is_available(world))
 
 
 def find_unnamed_controls(root: QWidget) -> Iterator[str]:
@@ -49,7 +49,7 @@ def find_unnamed_controls(root: QWidget) -> Iterator[str]:
             continue
         if isinstance(
             widget.parent(), (QComboBox, QAbstractSpinBox, QTabBar)
-        ):  # parts of a control that itself has an interface
+        ):  # Skip parts of a control that has its own interface.
             continue
         interface = QAccessible.queryAccessibleInterface(widget)
         if interface is None or not interface.text(QAccessible.Text.Name).strip():
@@ -81,7 +81,9 @@ def test_every_control_of_a_panel_has_a_name(lab: OpenWindow) -> None:
 
 
 def test_a_label_is_spoken_as_written(lab: OpenWindow) -> None:
-    """An accessible name replaces the text, so the value of a label with a separate name would not be spoken."""
+    """An accessible name replaces the text. A separate name would hide the value of the label from a screen
+    reader.
+    """
     for name in list_panels(lab):
         lab.desk.focus_view(name)
         for label in lab.desk.view(name).findChildren(QLabel):

@@ -1,4 +1,4 @@
-"""The window announces events to screen readers, whatever panel is visible."""
+"""Tests that the window announces events to screen readers, whichever panel is visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Bundles in the window: quarantine, selection, import, origin in the list, removal; and export of own drills."""
+"""Tests of bundles in the window: quarantine, selection, import, listed origin, removal, and export of own
+drills.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 
 from app.files import bundle, bundle_store, scenario_files
-from app.views.quarantine import Quarantine
+from app.views.quarantine import QuarantinePage
 from engine.drill.running.drill import Drill
 from tests.engine.drill.texts import WORLD
 from tests.open_window import OpenWindow
@@ -30,13 +32,13 @@ def file(tmp_path: Path) -> Path:
     run = json.dumps(lab.build_report() | {"scenario_text": lab.scenario.text}).encode()
     path = tmp_path / "course.mirrordrill"
     drills = {"small": WORLD, "other": OTHER, "broken": BROKEN}
-    bundle.write(path, "A <i>course</i>", drills, {"mine": run}, author="Ada L.")
+    bundle.write_bundle(path, "A <i>course</i>", drills, {"mine": run}, author="Ada L.")
     return path
 
 
-def get_quarantine(window: OpenWindow) -> Quarantine:
+def get_quarantine(window: OpenWindow) -> QuarantinePage:
     page = window.pages.currentWidget()
-    assert isinstance(page, Quarantine)
+    assert isinstance(page, QuarantinePage)
     return page
 
 
@@ -61,7 +63,7 @@ def test_an_opened_bundle_is_held_and_its_contents_shown(window: OpenWindow, fil
     get_quarantine(window).author.setChecked(True)
     assert get_quarantine(window).text.toPlainText() == OTHER
     facts = {fact.label: fact.value for fact in get_quarantine(window).facts.table.rows}
-    assert facts["SHA-256 of the bundle"] == bundle.read(file).sha256
+    assert facts["SHA-256 of the bundle"] == bundle.read_bundle(file).sha256
     for label in get_quarantine(window).findChildren(QLabel):
         assert label.textFormat() != Qt.TextFormat.RichText
         assert "<i>" not in label.text() or label.textFormat() == Qt.TextFormat.PlainText
@@ -191,11 +193,11 @@ def test_user_drills_can_be_exported(
     assert not maker.save.isEnabled()
     maker.title_field.setText("Week 1")
     maker.drills.item(0).setCheckState(Qt.CheckState.Unchecked)
-    (name,) = maker.list_names()
+    (name,) = maker.list_selected_drills()
     target = tmp_path / "week"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     maker.save.click()
-    bundle_read = bundle.read(tmp_path / "week.mirrordrill")
+    bundle_read = bundle.read_bundle(tmp_path / "week.mirrordrill")
     assert bundle_read.manifest.title == "Week 1"
     assert list(bundle_read.scenarios) == [name]
     assert "Saved" in window.notice.text
@@ -205,14 +207,14 @@ def test_importing_a_large_bundle_shows_progress_and_can_be_canceled(
     window: OpenWindow, tmp_path: Path
 ) -> None:
     large = tmp_path / "large.mirrordrill"
-    bundle.write(large, "Many", {f"one-{number}": WORLD for number in range(60)})
+    bundle.write_bundle(large, "Many", {f"one-{number}": WORLD for number in range(60)})
     session = window.session
     window.open_file(str(large))
     while session.busy:
         session.on_frame(16.0)
     session.host.at_once_s = 0.0
     page = window.pages.currentWidget()
-    assert isinstance(page, Quarantine)
+    assert isinstance(page, QuarantinePage)
     page.accepted.emit()
     session.on_frame(16.0)
     assert session.busy
@@ -227,7 +229,7 @@ def test_reading_a_large_bundle_shows_progress_and_can_be_canceled(
     window: OpenWindow, tmp_path: Path
 ) -> None:
     large = tmp_path / "large.mirrordrill"
-    bundle.write(large, "Many", {f"one-{number}": WORLD for number in range(60)})
+    bundle.write_bundle(large, "Many", {f"one-{number}": WORLD for number in range(60)})
     session = window.session
     session.host.at_once_s = 0.0
     window.open_file(str(large))

@@ -1,4 +1,4 @@
-"""Views in the real window by keyboard alone: the focus order, and the effect of keys."""
+"""Tests of the views in the real window by keyboard alone: focus order and effect of keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.view_models.offers import ActionTarget
 from tests.app.main_window.conftest import Hands, open_menus
 from tests.open_window import OpenWindow
 
-# warning of the offscreen plugin about menus
+# The offscreen plugin logs this warning for menus.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 ALT = Qt.KeyboardModifier.AltModifier
@@ -123,7 +123,7 @@ def test_object_explorer_has_room_for_a_database_and_its_state(hands: Hands, lab
 
 def test_the_table_offers_the_same_actions_and_a_query(hands: Hands, lab: OpenWindow) -> None:
     hands.press_key(Qt.Key.Key_9, ALT)
-    for _ in range(2):  # past the first server and its database to the second server
+    for _ in range(2):  # Move past the first server and its database to the second server.
         hands.press_key(Qt.Key.Key_Down)
     hands.press_key(Qt.Key.Key_Return)
     (menu,) = open_menus()

@@ -1,4 +1,4 @@
-"""A seat in the window: the class records its run, and it follows instructions."""
+"""Tests of a seat in the window: the class records its run, and the seat follows instructions."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from app.classroom.seat_phase import SeatEvent, SeatPhase, get_next_phase
 from app.classroom.verdict import build_failed_verdict, judge_log
 from app.learning.reflection import Reflection
 from app.main_window import class_offers
-from app.main_window.assembly import Assembly
+from app.main_window.assembly import WindowAssembler
 from app.main_window.classes import ClassController
 from app.main_window.window_seat import LISTEN_MS, WindowSeat
 from app.settings import WindowSettings
 from app.storage import Profile
-from app.views.classroom import StartClass
+from app.views.classroom import StartClassDialog
 from app.views.debrief.reflection import ReflectionForm
-from app.views.topology import Topology
+from app.views.topology import TopologyView
 from tests.app.main_window.conftest import Hands
 from tests.assertions import require
 from tests.class_process import HostProcess, Stranger, join, run_host
@@ -46,12 +46,12 @@ from tests.scripted_host import run_scripted_host
 
 WAIT_MS = 30_000
 HOST_MS = 120_000
-"""Time limit for what a separate process does; under load its start alone takes half a minute."""
+"""Time limit for the work of a separate process. Under load, its start alone takes half a minute."""
 
 
 @pytest.fixture(autouse=True)
 def _no_class_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """End the processes and windows of a class, also after a failure: they would disturb later tests."""
+    """End the processes and windows of a class, even after a failure, because they would disturb later tests."""
     window = request.getfixturevalue("window") if "window" in request.fixturenames else None
     yield
     for classes in () if window is None else window.findChildren(ClassController):
@@ -75,7 +75,7 @@ def fresh_host(tmp_path: Path) -> Iterator[HostProcess]:
 
 def get_classes(window: OpenWindow) -> ClassController:
     """Return the class controller of the window."""
-    assembly = window.findChild(Assembly)
+    assembly = window.findChild(WindowAssembler)
     assert assembly is not None
     for action in window.menus["&Class"].actions():
         if action.text() == "&Join a class…":
@@ -86,7 +86,7 @@ def get_classes(window: OpenWindow) -> ClassController:
 
 
 def record_of(host: HostProcess) -> ClassRecord:
-    return ClassRecord(str(host.database), new=False)
+    return ClassRecord(str(host.database), create=False)
 
 
 def join_class(hands: Hands, qtbot: QtBot, code: str, name: str = "Ann") -> ClassController:
@@ -158,7 +158,9 @@ def test_seat_follows_a_led_replay_and_continues_where_it_was(hands: Hands, qtbo
         assert session.running
         qtbot.waitUntil(lambda: not host.status["frozen"], timeout=WAIT_MS)
         session.pause()
-        host.send_message({"kind": "shown", "name": "Ann", "acts": acts})  # of an older host
+        host.send_message(
+            {"kind": "shown", "name": "Ann", "acts": acts}
+        )  # This message is from an older host.
         qtbot.waitUntil(lambda: seat.replay is not None, timeout=WAIT_MS)
         host.send_message({"kind": "shown", "name": None, "acts": []})
         qtbot.waitUntil(lambda: seat.replay is None, timeout=WAIT_MS)
@@ -210,7 +212,7 @@ def is_recorded(host: HostProcess, name: str, line: str) -> bool:
 def test_a_seat_that_rejoins_is_recorded(
     hands: Hands, qtbot: QtBot, host: HostProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run is played again over many frames, and the seat listens meanwhile."""
+    """The window replays the run over many frames, while the seat receives messages."""
     window = hands.window
     classes = get_classes(window)
     monkeypatch.setattr(window.session.host, "at_once_s", 0.0)
@@ -299,7 +301,7 @@ def test_a_seat_in_an_exam_can_be_observed(
         look.click()
         qtbot.waitUntil(lambda: "live at 0:30" in board.watching.text(), timeout=WAIT_MS)
         assert "note here" in board.watched_lines.toPlainText()
-        pictures = [view.picture for view in board.findChildren(Topology)]
+        pictures = [view.picture for view in board.findChildren(TopologyView)]
         assert any(picture is not None and picture.spoken for picture in pictures)
         seat.asks({"kind": "acts", "acts": [[2, 4000, "note there", "", 0]]}, "acknowledged")
         qtbot.waitUntil(lambda: "live at 0:40" in board.watching.text(), timeout=WAIT_MS)
@@ -457,15 +459,15 @@ def test_a_hosted_class_runs_next_to_the_desk_and_asks_before_closing(
     assert read_handout(seat_file).scenario == "planned-failover"
     window.close_wanted.emit(closed := QCloseEvent())
     assert not closed.isAccepted()
-    box = require(window.irrevocable.box)
+    box = require(window.confirmations.box)
     assert "class" in box.text()
     next(button for button in box.buttons() if button.text() == "Keep the class running").click()
     assert not window.isVisible()
-    assert classes.is_holding
+    assert classes.is_hosting
     board.reject()
     assert window.isVisible(), "some window of a class stays on the screen"
     board.end.click()
-    assert window.irrevocable.box is not None
+    assert window.confirmations.box is not None
     hands.say_yes()
     assert classes.board is None
     assert "The class is saved in" in window.notice.text
@@ -506,7 +508,7 @@ def test_an_earlier_class_can_be_continued_and_its_next_part_shows_its_drill(
 def test_class_uses_another_port_if_its_own_is_taken(
     hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before the class has a code, nothing can be started or checked; a failed start gives its reason."""
+    """Before the class has a code, its start and check are disabled. A failed start shows its reason."""
     classes = get_classes(hands.window)
     with socket.create_server(("127.0.0.1", 0)) as busy_server:
         port = busy_server.getsockname()[1]
@@ -533,9 +535,9 @@ def test_the_class_plays_the_selected_drill(hands: Hands) -> None:
     for action in window.menus["&Class"].actions():
         if action.text() == "&Start a class…":
             action.trigger()
-    (dialog,) = [dialog for dialog in window.findChildren(StartClass) if dialog.isVisible()]
+    (dialog,) = [dialog for dialog in window.findChildren(StartClassDialog) if dialog.isVisible()]
     assert dialog.drill.currentData() == "split-brain"
-    dialog.choose("none of this name")
+    dialog.select_drill("none of this name")
     assert dialog.drill.currentIndex() == 0
     dialog.reject()
 
@@ -702,7 +704,7 @@ def test_join_dialog_stays_open_until_the_seat_is_in_the_class(
     dialog.code.setText(f"{code}@240.0.0.1")
     dialog.join.click()
     qtbot.waitUntil(lambda: "Connecting to 240.0.0.1:7443" in dialog.state.text(), timeout=WAIT_MS)
-    monkeypatch.setattr("app.main_window.window_seat.SLOW_S", 0.1)
+    monkeypatch.setattr("app.main_window.window_seat.SLOW_JOIN_S", 0.1)
     qtbot.waitUntil(lambda: "No answer yet" in dialog.state.text(), timeout=WAIT_MS)
     dialog.reject()
     assert classes.seat is None, "canceled"
@@ -722,13 +724,13 @@ def test_interrupted_class_is_offered_at_the_next_start(
     window, choices = hands.window, list[object]()
 
     def read_notice() -> str:
-        window.notice.clear()
+        window.notice.hide_notice()
         class_offers.offer_return(store, window.notice, choices.append, lambda: choices.append("seat"))
         return window.notice.offer_button.text() if window.notice.offer_button is not None else ""
 
     assert read_notice() == ""
-    seat = class_offers.SeatKey("CODE", "Ann", open=True)
-    class_offers.keep_seat(store, seat)
+    seat = class_offers.JoinEntries("CODE", "Ann", open=True)
+    class_offers.store_seat(store, seat)
     assert read_notice() == "Return to your class"
     require(window.notice.offer_button).click()
     database = tmp_path / "held.sqlite"
@@ -740,7 +742,7 @@ def test_interrupted_class_is_offered_at_the_next_start(
     ):
         ann.asks(join(host.invited, "Ann"), "welcome")
     store.set(settings.CLASS_HELD, str(database))
-    record = ClassRecord(str(database), new=False)
+    record = ClassRecord(str(database), create=False)
     record.change_columns(state=OVER)
     assert read_notice() == "Continue your class", "the next part has not begun"
     record.start_next_part()

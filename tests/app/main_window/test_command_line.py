@@ -1,4 +1,4 @@
-"""The command line of the window: results of `sql` and `ps` appear in a tab."""
+"""Tests of the command line in the window: results of `sql` and `ps` appear in a tab."""
 
 from __future__ import annotations
 

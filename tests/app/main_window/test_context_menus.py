@@ -1,4 +1,4 @@
-"""Every item of every context menu in all labs opens only menus and dialogs."""
+"""Tests that every item of every context menu in all labs opens only menus and dialogs."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def choose_menu_item(hands: Hands, target: ActionTarget, text: str) -> None:
     action = next((action for action in list_leaf_actions(menu) if action.text() == text), None)
     if action is not None:  # an earlier action may have removed the item
         action.trigger()
-        if hands.window.irrevocable.box is not None:
+        if hands.window.confirmations.box is not None:
             hands.say_yes()
         QApplication.processEvents()
 
@@ -127,7 +127,7 @@ def test_a_double_click_opens_the_matching_view(hands: Hands) -> None:
     console, topology = hands.window.console, hands.window.topology
     before = len(console.list_windows())
     for name in 2 * ("NODE_4", "SQLFCI1", "nothing of that name"):
-        topology.opened.emit(name)
+        topology.server_opened.emit(name)
     assert [shell.server for shell in console.tabs.list_shells()] == ["NODE_4"]
     assert len(console.list_windows()) == max(1, before), "the window that is already open comes to the front"
     assert console.current.server == "SQLFCI1"

@@ -1,4 +1,6 @@
-"""The installation check in the Help menu runs in a separate process, and its support bundle is anonymous."""
+"""Tests of the installation check in the Help menu: it runs in a separate process, with an anonymous support
+bundle.
+"""
 
 from __future__ import annotations
 

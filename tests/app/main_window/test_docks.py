@@ -1,4 +1,4 @@
-"""The table of docks: each row creates a view, is in the menus, and has a shortcut and a help page."""
+"""Tests of the table of docks: each row creates a view, is in the menus, and has a shortcut and a help page."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.main_window.desk import TURNS_DATABASES, Desk
+from app.main_window.desk import TURN_TAKING_DATABASES_MIN, Desk
 from app.view_models.offers import ActionTarget
 from app.views.cluster_manager import ClusterManager
 from app.views.dashboard import Dashboard
 from app.views.error_log import ErrorLog
 from app.views.help import read_page
-from app.views.monitor import Monitor
+from app.views.monitor import MirroringMonitor
 from app.views.topology_table import TopologyTable
 from app.widgets import keys
-from app.widgets.docks import DOCKS, MIDDLE, NAMES, PLACES, PROFILES, Dock
+from app.widgets.docks import CENTRAL_AREA, DOCK_NAMES, DOCKS, OUTER_DOCKS, PROFILES, Dock
 from engine.model import Group
 from tests.app.main_window.conftest import Hands
 from tests.open_window import OpenWindow
@@ -40,20 +40,22 @@ def test_each_view_is_connected_to_the_desk(dock: Dock, qtbot: QtBot) -> None:
     assert isinstance(view, QWidget)
     assert [name for name in SLOTS if not hasattr(view, name)] == []
     assert set(dock.profiles) <= set(PROFILES)
-    assert read_page(dock.page)
+    assert read_page(dock.help_page)
 
 
 def test_one_view_is_the_central_widget() -> None:
-    assert len(PLACES) == len(DOCKS) - 1
-    assert [dock.name for dock in DOCKS if dock.area is MIDDLE] == ["topology"]
-    assert len(set(NAMES)) == len(NAMES)
+    assert len(OUTER_DOCKS) == len(DOCKS) - 1
+    assert [dock.name for dock in DOCKS if dock.area is CENTRAL_AREA] == ["topology"]
+    assert len(set(DOCK_NAMES)) == len(DOCK_NAMES)
 
 
 def test_each_view_is_in_the_menus_and_the_key_table(window: OpenWindow) -> None:
     for dock in DOCKS:
         action = window.actions_by_name[f"view.{dock.name}"]
         assert action.associatedObjects(), dock.name
-        assert keys.BY_NAME[f"view.{dock.name}"].ssms == (tuple(dock.keys.split(" | ")) if dock.keys else ())
+        assert keys.COMMANDS_BY_NAME[f"view.{dock.name}"].ssms == (
+            tuple(dock.keys.split(" | ")) if dock.keys else ()
+        )
 
 
 class Label(QLabel):
@@ -73,7 +75,7 @@ class Label(QLabel):
 
 @dataclass
 class Terms:
-    truth: bool
+    shows_truth: bool
 
 
 @dataclass
@@ -89,7 +91,7 @@ def build_run(truth: bool = True, **parts: object) -> Any:
 
 
 def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
-    """Deleting the desk shows no message about docks that are hidden by this."""
+    """Deleting the desk shows no message about the docks that become hidden."""
     desk = Desk(lambda place: Label(place.title))
     desk.view("topology")
     desk.arrange("learner")
@@ -124,7 +126,7 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
 
 
 class RecordingLabel(Label):
-    """View that counts its updates. It has three parts if a test asks for parts."""
+    """View that records the world of each update."""
 
     def __init__(self, title: str) -> None:
         super().__init__(title)
@@ -161,15 +163,15 @@ def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None
     assert hidden_views, "Qt calls a panel behind another tab visible"
     for view in views.values():
         view.worlds.clear()
-    large: Any = SimpleNamespace(list_databases=lambda: range(TURNS_DATABASES), availability={})
-    frames = len(shown_views) + 2  # the charts need three frames
+    large: Any = SimpleNamespace(list_databases=lambda: range(TURN_TAKING_DATABASES_MIN), availability={})
+    frames = len(shown_views) + 2  # The charts need three frames for one update.
     desk.show_pace(running=True, fast=True)
     for frame in range(frames):
         desk.show_world(large)
         assert sum(len(view.worlds) for view in shown_views) == frame + 1
     assert {len(view.worlds) for view in shown_views if view is not views["charts"]} == {1}
     assert len(views["charts"].worlds) == 3
-    desk.show_pace(running=False, fast=True)  # paused: all views show that moment at once
+    desk.show_pace(running=False, fast=True)  # During a pause, all views show the current state at once.
     assert {len(view.worlds) for view in shown_views if view is not views["charts"]} == {2}
     assert len(views["charts"].worlds) == 4
     assert not any(view.worlds for view in hidden_views)
@@ -180,16 +182,16 @@ def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None
 
 
 def test_a_view_that_is_created_later_shows_the_current_selection(hands: Hands) -> None:
-    """Database, selected object and selected time of the run apply to views that are opened afterwards."""
+    """Selected database, object and time also apply to views that open later."""
     window = hands.window
     window.show_brief(build_lab_of(25))
     window.start_drill("lab")
     hands.run_frames(1.0)
     for name in ("monitor", "table"):
         assert name not in window.desk.views
-    window.topology.choose(ActionTarget("server", ("SERVER_B",)))
+    window.topology.select_target(ActionTarget("server", ("SERVER_B",)))
     window.topology.open_database("Sales007")
-    assert window.desk.get_view_of(Monitor).database == "Sales007"
+    assert window.desk.get_view_of(MirroringMonitor).database == "Sales007"
     assert window.desk.get_view_of(TopologyTable).target == ActionTarget("server", ("SERVER_B",))
 
 
@@ -199,17 +201,17 @@ def test_views_of_one_server_follow_the_selection_in_the_topology(hands: Hands) 
     window.start_drill("lab")
     hands.run_frames(1.0)
     log = window.desk.get_view_of(ErrorLog)
-    window.topology.choose(ActionTarget("server", ("NODE_2",)))
+    window.topology.select_target(ActionTarget("server", ("NODE_2",)))
     boxes = window.desk.get_view_of(Dashboard).servers, window.desk.get_view_of(ClusterManager).nodes
     assert [box.currentText() for box in boxes] == ["NODE_2", "NODE_2"], "created after the selection"
-    window.topology.choose(ActionTarget("server", ("NODE_3",)))
-    window.topology.choose(ActionTarget("server", ("FSW",)))
+    window.topology.select_target(ActionTarget("server", ("NODE_3",)))
+    window.topology.select_target(ActionTarget("server", ("FSW",)))
     assert [box.currentText() for box in boxes] == ["NODE_3", "NODE_3"], "the file share has no log or group"
     assert log.servers.tabText(log.servers.currentIndex()) == "NODE_3"
 
 
 def test_resizing_the_window_keeps_the_proportions(qtbot: QtBot, window: OpenWindow) -> None:
-    """A small window squeezes panels to their minimum sizes; maximizing it restores the previous proportions."""
+    """A small window reduces panels to their minimum sizes. Maximizing it restores the previous proportions."""
 
     def measure_docks(width: int, height: int) -> dict[str, tuple[int, int]]:
         window.resize(width, height)

@@ -1,4 +1,4 @@
-"""The workflow of an author by keyboard alone: write, test, save and play a drill from the start page."""
+"""Test of an author's workflow by keyboard alone: write, check, save and play a drill from the start page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Key = Qt.Key
 
 
 class Keyboard:
-    """Keyboard that sends keys to the widget with the focus."""
+    """Simulated keyboard that sends keys to the focused widget."""
 
     def __init__(self, hands: Hands) -> None:
         self.hands = hands
@@ -108,7 +108,7 @@ def test_a_drill_is_created_without_a_mouse(
     press(Key.Key_3, CTRL)
     press(Key.Key_Down)
     assert page.preview.reader.currentData() == "exam"
-    page.update_reading()
+    page.parse_if_changed()
 
     press(Key.Key_4, CTRL)
     assert page.text.hasFocus()
@@ -123,7 +123,7 @@ def test_a_drill_is_created_without_a_mouse(
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
     press(Key.Key_S, CTRL)
     assert load_scenario(file.read_text("utf-8"), file.name).title == "Night shift"
-    assert not page.changed
+    assert not page.has_unsaved_changes
 
     press(Key.Key_F6)
     assert window.pages.currentWidget() is window.brief
@@ -132,7 +132,7 @@ def test_a_drill_is_created_without_a_mouse(
 
 
 NONSENSE = (
-    "x" * 9000,  # first, because the last value stays in the text, which is parsed for each later field
+    "x" * 9000,  # This long value comes first, because the last value stays in the text.
     "ß\u20ac\U0001f600",
     "-1",
     "1e999",
@@ -151,11 +151,11 @@ NONSENSE = (
 @pytest.mark.slow
 @pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_nonsense_in_every_field_leaves_valid_toml(hands: Hands, window: OpenWindow, share: int) -> None:
-    """Each field gets one of the *share* words, starting with a different word than the previous field."""
+    """Each field gets every *share*-th word. The first word differs from that of the previous field."""
     fields = count()
     window.actions_by_name["drill.editor"].trigger()
     page = window.editing.page
-    page.update_reading()
+    page.parse_if_changed()
     form = page.form
     for position, section in enumerate(list_sections()):
         form.sections.setCurrentRow(position)
@@ -170,7 +170,7 @@ def test_nonsense_in_every_field_leaves_valid_toml(hands: Hands, window: OpenWin
                 row.finish()
                 assert tomllib.loads(page.text.toPlainText()), (path, word)
                 assert "nput should" not in form.problem.text()
-    page.update_reading()
+    page.parse_if_changed()
     assert all("nput should" not in str(problem) for problem in page.findings.problems)
 
 
@@ -210,7 +210,7 @@ def test_a_draft_survives_a_kill(qtbot: QtBot, tmp_path: Path, store: WindowSett
     assert window.editing.page.text.toPlainText().startswith(
         "# never saved: ä\U0001f600\n# A drill of your own."
     )
-    assert window.editing.page.changed
+    assert window.editing.page.has_unsaved_changes
     assert "with your unsaved changes" in window.notice.text
     window.close()
     profile.close()

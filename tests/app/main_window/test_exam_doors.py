@@ -1,7 +1,8 @@
-"""Exam mode shows no hidden facts: two runs that differ only in facts that no server was asked about look the same.
+"""Tests that exam mode shows no hidden facts: two runs that differ only in undetected faults look the same.
 
-The test reads all panels, menus, palette results, copied and saved texts, and announcements. It lists none of
-them by name, so it also covers new ones.
+The test reads all panels, menus, palette results, copied and saved texts, and announcements. It finds them
+without
+a list of names, so it also covers new panels.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from PySide6.QtWidgets import (
 from app.main_window import commands
 from app.main_window.announcements import describe_state
 from app.view_models.offers import ActionTarget
-from app.widgets.docks import DOCKS, NAMES
+from app.widgets.docks import DOCK_NAMES, DOCKS
 from tests.app.main_window.conftest import Hands
 from tests.children import find_child
 from tests.engine.drill.texts import change_small_text
@@ -42,12 +43,14 @@ HIDDEN = (
     "hang SERVER_W",
     "black-hole SERVER_B SERVER_W",
 )
-"""Faults that no server has detected yet: connections stay open, and silence is noticed only after ten seconds."""
+"""Faults that no server has detected yet: connections stay open, and a silent partner is detected after ten
+seconds.
+"""
 
 Taken = Callable[[str, tuple[str, ...]], set[str]]
 
 SEARCHED = ("agent", "firewall", "SERVER_W")
-"""Queries for all filter and search fields."""
+"""Queries that the test types into all filter and search fields."""
 
 SECONDS = 4.0
 AT_S = 2
@@ -75,7 +78,7 @@ def list_rows(model: QAbstractItemModel, parent: QModelIndex | None = None) -> I
 
 
 def list_texts(widget: QWidget) -> Iterator[str]:
-    """Yield the texts of *widget* itself."""
+    """Yield the texts of *widget* without those of its children."""
     state_text = f"{type(widget).__name__} {widget.isEnabled()}"
     yield from (state_text, widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
     match widget:
@@ -99,7 +102,7 @@ def list_action_texts(actions: list[QAction]) -> Iterator[str]:
 
 
 def collect_window_texts(hands: Hands) -> Iterator[str]:
-    """Yield all texts of the window with each panel in front, its menus, copied texts and announcements."""
+    """Yield all texts of the window with each panel in front, then menus, copied texts and announcements."""
     window = hands.window
     window.session.pause()
     for place in DOCKS:
@@ -117,23 +120,23 @@ def collect_window_texts(hands: Hands) -> Iterator[str]:
             yield f"palette {group}: {entry}"
     for _, targets in commands.list_targets(hands.drill.world):
         for target in targets:
-            window.topology.choose(target)
+            window.topology.select_target(target)
             QApplication.processEvents()
             yield window.topology.summary
             for action in window.topology.list_actions(target):
                 action.hover()
                 yield f"preview {find_child(window.topology, QLabel, 'caption').text()}"
-    for voice in window.topology.list_voices():
-        yield voice.item.face.spoken
+    for voice in window.topology.list_accessible_items():
+        yield voice.item.face.accessible_text
         yield voice.item.toolTip()
     yield describe_state(hands.drill, running=False)
 
 
 def list_stop_texts(hands: Hands) -> Iterator[str]:
-    """Yield the texts for running until a time or condition, and the reasons to stop."""
+    """Yield the texts about running until a time or condition, and the reasons to stop."""
     window = hands.window
     for name in ("time.next_event", "time.next_state", "time.next_alarm", "time.until"):
-        window.notice.clear()
+        window.notice.hide_notice()
         window.actions_by_name[name].trigger()
         if (box := QApplication.activeModalWidget()) is not None:
             box.close()
@@ -193,7 +196,7 @@ def search_panels(hands: Hands) -> Iterator[str]:
         QApplication.processEvents()
         for widget in window.palette_of_commands.findChildren(QWidget):
             yield from (f"palette {words}: {text}" for text in list_texts(widget))
-        window.palette_of_commands.close_it()
+        window.palette_of_commands.hide_and_restore_focus()
         for place in DOCKS:
             window.desk.focus_view(place.name)
             QApplication.processEvents()
@@ -212,8 +215,10 @@ def search_panels(hands: Hands) -> Iterator[str]:
 @pytest.fixture
 def play_exam(hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Taken:
     numbers = count()
-    for name in NAMES:
-        hands.window.desk.view(name)  # so that both runs show the same views from the start
+    for name in DOCK_NAMES:
+        hands.window.desk.view(
+            name
+        )  # Create every view, so that both runs show the same views from the start.
 
     def play_and_collect(mode: str, acts: tuple[str, ...]) -> set[str]:
         folder = tmp_path / f"saved {next(numbers)}"
@@ -228,7 +233,7 @@ def begin_exam(hands: Hands, mode: str, acts: tuple[str, ...]) -> None:
     window.play.begin(change_small_text(('[[goal]]\nname = "served"', play_course(acts))), mode, seed=3)
     window.session.play()
     hands.run_frames(SECONDS)
-    window.topology.choose(ActionTarget("server", ("SERVER_A",)))
+    window.topology.select_target(ActionTarget("server", ("SERVER_A",)))
 
 
 def collect_run_texts(
@@ -253,7 +258,7 @@ def test_in_practice_the_window_shows_the_fault(play_exam: Taken) -> None:
 def test_in_practice_copy_save_and_search_reveal_the_fault(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The test proves that the checks of the exam mode read these ways: in practice mode they show the fault."""
+    """In practice mode these ways reveal the fault, so the checks of exam mode cover them."""
     begin_exam(hands, "practice", HIDDEN)
     (tmp_path / "saved").mkdir()
     panel_texts = list(export_panels(hands, tmp_path / "saved", monkeypatch))

@@ -1,4 +1,6 @@
-"""The failover stage: it appears automatically, slows the clock, responds to keys, and does not change the run."""
+"""Tests of the failover stage: it opens automatically, slows the clock, responds to keys, and keeps the run
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from app.view_models.failover_moment import moment
 from app.view_models.failover_moment.view import StageView
 from app.view_models.failover_moment.why_not import WhyNotView, explain_failover
 from app.views.failover_stage import stage
-from app.views.failover_stage.canvas import WIDTH, find_panel, make_style
+from app.views.failover_stage.canvas import CANVAS_WIDTH, build_stage_style, find_panel
 from app.views.failover_stage.drawing import StagePainter
 from app.views.failover_stage.stage import draw_why_not
 from app.widgets import theme
@@ -32,19 +34,19 @@ from tests.open_window import OpenWindow
 FRAMES_MAX = 20_000
 FRAME_MS = 50.0
 UNSEEN_FRAME_MS = 250.0
-"""Wall time of a frame on the stage, and before it."""
+"""Wall time of a frame before the stage opens."""
 STAGE_FRAMES = 5
-"""Frames from one painting to the next on the stage."""
+"""Number of frames between two paint events on the stage."""
 UNSEEN_FRAMES = 100
-"""Frames from one painting to the next before the failover."""
+"""Number of frames between two paint events before the failover."""
 
 
 @pytest.fixture
 def staged_window(
     qtbot: QtBot, store: WindowSettings, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> OpenWindow:
-    """Return a window that plays failovers on the stage, with short pauses at each step."""
-    monkeypatch.setattr(moment, "HOLD_MS", 1)
+    """Return a window that shows failovers on the stage, with short pauses at each step."""
+    monkeypatch.setattr(moment, "SHORT_PHASE_WALL_MS", 1)
     store.set(settings.FAILOVER_MOMENT, settings.ALWAYS)
     return show_window(qtbot, profile, store)
 
@@ -56,7 +58,7 @@ def start_drill(window: OpenWindow, name: str, mode: str) -> None:
 
 
 def wait_for(window: OpenWindow, state: str) -> list[str]:
-    """Let frames pass until the stage is in *state*; return the headings that were shown."""
+    """Run frames until the stage is in *state*, and return the headings that it showed."""
     headings: list[str] = []
     failover_moment, session = window.failover_moment, window.session
     for number in range(FRAMES_MAX):
@@ -96,7 +98,7 @@ def test_a_failover_is_watched_stepped_and_replayed_by_keyboard(
     assert window.session.speed == 1.0
     (failover,) = window.session.live.build_report()["failovers"]
     assert stage.view.failover == f"{failover['failover_s']:.2f}"
-    assert stage.view.gauge[1] == failover["published_s"]
+    assert stage.view.duration_gauge[1] == failover["published_s"]
     press_key(qtbot, Qt.Key.Key_Left)
     assert stage.view.heading.startswith("Undo")
     for _ in range(9):
@@ -220,7 +222,7 @@ def test_the_stage_asks_a_person_who_is_typing(staged_window: OpenWindow, qtbot:
 def test_the_film_is_written(
     staged_window: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The film is a GIF or an MP4 (by an encoder that writes frames unchanged); otherwise the reason is shown."""
+    """The film is a GIF, or an MP4 from a stub encoder. Without an encoder, the window shows the reason."""
     from app.main_window import failover_moment
 
     encoder = tmp_path / "encoder"
@@ -228,10 +230,10 @@ def test_the_film_is_written(
     encoder.chmod(0o700)
     monkeypatch.setattr(failover_moment, "FRAME_S", 3.0)
     monkeypatch.setattr(failover_moment, "FRAMES_PER_S", 1)
-    monkeypatch.setattr(failover_moment, "SIZE", QSize(320, 180))
+    monkeypatch.setattr(failover_moment, "FILM_SIZE", QSize(320, 180))
     start_drill(staged_window, "automatic-failover", "practice")
     wait_for(staged_window, "over")
-    frame = failover_moment.SIZE.width() * failover_moment.SIZE.height() * 3
+    frame = failover_moment.FILM_SIZE.width() * failover_moment.FILM_SIZE.height() * 3
     for kind, encoder_found in (("GIF", None), ("MP4", None), ("MP4", str(encoder))):
         monkeypatch.setattr(failover_moment, "find_encoder", lambda encoder_path=encoder_found: encoder_path)
         answer = (str(tmp_path / "failover.gif"), f"{kind} (*.{kind.lower()})")
@@ -258,7 +260,7 @@ def test_a_film_that_cannot_be_written_is_refused_at_once(
     for target in ("folder.gif", "missing/failover.gif"):
         answer = (str(tmp_path / target), "GIF (*.gif)")
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, answer=answer: answer)
-        staged_window.notice.clear()
+        staged_window.notice.hide_notice()
         press_key(qtbot, Qt.Key.Key_E)
         assert "cannot be written" in staged_window.notice.text
         assert "Errno" not in staged_window.notice.text
@@ -269,7 +271,9 @@ def test_a_film_that_cannot_be_written_is_refused_at_once(
 def test_a_film_never_replaces_a_file_that_the_dialog_did_not_name(
     staged_window: OpenWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The dialog asks about the typed name, and the program adds the ending. During an export the key has no effect."""
+    """The dialog asks about the typed name, and the program adds the suffix. During an export the key has no
+    effect.
+    """
     from app.main_window import failover_moment
 
     monkeypatch.setattr(failover_moment, "FRAME_S", 3.0)
@@ -350,13 +354,13 @@ def locale(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 class StageWidget(QWidget):
-    """Widget that draws one state of the stage directly, without the cached picture."""
+    """Widget that draws one state of the stage without the cached picture."""
 
     def __init__(self, size: QSize, large_text: bool) -> None:
         super().__init__()
         self.resize(size)
         self.view: StageView | WhyNotView | None = None
-        self.style_of_stage = make_style(theme.build_light_theme(), large_text)
+        self.style_of_stage = build_stage_style(theme.build_light_theme(), large_text)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -366,12 +370,12 @@ class StageWidget(QWidget):
             draw_why_not(painter, self.style_of_stage, height, self.view)
         elif self.view is not None:
             canvas = StagePainter(painter, self.style_of_stage, height)
-            canvas.draw_still(self.view)
-            canvas.draw_moving(self.view, -1.0)
+            canvas.draw_static_parts(self.view)
+            canvas.draw_moving_parts(self.view, -1.0)
 
 
 def find_overlaps(widget: QWidget) -> list[tuple[str, str]]:
-    """Return the pairs of texts that cover each other by more than an edge."""
+    """Return the pairs of texts that overlap by more than their edges."""
     boxes = [
         (text.words, text.box.adjusted(2.0, 4.0, -2.0, -4.0))
         for text in painted.list_texts(widget)
@@ -398,7 +402,7 @@ def find_overlaps(widget: QWidget) -> list[tuple[str, str]]:
 def test_text_of_the_stage_is_read_from_the_back_row(
     staged_window: OpenWindow, qtbot: QtBot, name: str, mode: str, line: str
 ) -> None:
-    """Text has at least 24 pixels at 1920×1080 when presenting and 11 at 1366×768, and nothing is cut off."""
+    """Text has at least 24 pixels at 1920×1080 in presenter mode and 11 at 1366×768, and no text is cut off."""
     start_drill(staged_window, name, mode)
     views: list[StageView | WhyNotView] = []
     if line == "why":
@@ -416,7 +420,7 @@ def test_text_of_the_stage_is_read_from_the_back_row(
         wait_for(staged_window, "over")
         replay = staged_window.failover_moment._prepare_replay()
         assert replay is not None
-        views += [replay.build_phase_view(number) for number in range(replay.begun_count)]
+        views += [replay.build_phase_view(number) for number in range(replay.begun_phase_count)]
     small: dict[str, float] = {}
     cut: set[str] = set()
     for size, large_text, min_size in ((QSize(1920, 860), True, 24.0), (QSize(1366, 640), False, 11.0)):
@@ -428,7 +432,7 @@ def test_text_of_the_stage_is_read_from_the_back_row(
             assert len(texts_painted) >= 10
             small |= {text.words: round(text.size_px, 1) for text in texts_painted if text.size_px < min_size}
             cut |= {text.words for text in texts_painted if painted.ELLIPSIS in text.words}
-            scale = size.width() / WIDTH
+            scale = size.width() / CANVAS_WIDTH
             panel = find_panel(size.height() / scale)
             in_panel = [
                 text

@@ -1,4 +1,4 @@
-"""The introduction: five captions with figures from the run, then the user's turn, by keyboard alone."""
+"""Tests of the introduction by keyboard alone: five captions with figures from the run, then the first task."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app import settings
-from app.main_window.first_run import FAST, SLOW
+from app.main_window.first_run import BOOT_SPEED, FAILOVER_SPEED
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.view_models import first_run
@@ -29,7 +29,7 @@ TITLES = [
 ]
 FRAMES_MAX = 3_000
 PAINTED_FRAMES = 5
-"""Frames from one painting to the next."""
+"""Number of frames between two paint events."""
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def press_key(qtbot: QtBot, key: Qt.Key = Qt.Key.Key_Return) -> None:
 
 
 def wait_for_mark(window: OpenWindow, title: str) -> None:
-    """Let frames pass until the mark has this title."""
+    """Run frames until the caption has the given title."""
     mark = window.first_run.mark
     for number in range(FRAMES_MAX):
         if number % PAINTED_FRAMES == 0:
@@ -82,13 +82,13 @@ def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
     assert f"online on SERVER_B after {failover['online_t_s'] - failover['failed_t_s']:.2f} s" in texts[3]
     assert f"{failover['failover_s']:.2f} s" in texts[4]
     assert f"{failover['published_s']:g} s" in texts[4]
-    assert window.session.speed == SLOW
+    assert window.session.speed == FAILOVER_SPEED
     wait_for_mark(window, "Your turn: power on SERVER_A")
     assert not stage.isVisible()
     press_key(qtbot)
     assert [item.command_text for item in drill.journal] == [first_run.POWER_OFF, first_run.POWER_ON]
     wait_for_mark(window, "SERVER_A returns")
-    assert window.session.speed == FAST
+    assert window.session.speed == BOOT_SPEED
     wait_for_mark(window, "Protected again")
     assert drill.is_condition_met("Sales is SYNCHRONIZED and Sales on SERVER_A is MIRROR")
     press_key(qtbot)
@@ -157,7 +157,7 @@ def test_opening_another_drill_ends_the_first_run_without_a_question(
     newcomer.start_drill("practice")
     assert not newcomer.first_run.mark.isVisible()
     assert newcomer.session.running, "the clock of a drill never waits for the introduction"
-    assert newcomer.irrevocable.is_run_at_risk
+    assert newcomer.confirmations.is_run_at_risk
 
 
 def test_the_server_may_be_powered_on_in_any_way(newcomer: OpenWindow, qtbot: QtBot) -> None:

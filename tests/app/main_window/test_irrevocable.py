@@ -1,4 +1,4 @@
-"""Irrevocable actions need a confirmation, and no dialog can be confirmed by an accidental key."""
+"""Tests that irrevocable actions need a confirmation, which an accidental key cannot give."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def start_drill(hands: Hands, name: str = "lab") -> None:
 
 
 def find_question(window: OpenWindow) -> QMessageBox:
-    box = window.irrevocable.box
+    box = window.confirmations.box
     assert box is not None, "nothing is asked"
     assert box.isVisible()
     return box
@@ -38,7 +38,7 @@ def answer_question(window: OpenWindow, yes: bool) -> None:
     QApplication.processEvents()
 
 
-@pytest.mark.parametrize("name", sorted(confirmations.ACTIONS))
+@pytest.mark.parametrize("name", sorted(confirmations.CONFIRMED_ACTIONS))
 def test_every_irrevocable_action_asks_and_defaults_to_no(hands: Hands, name: str) -> None:
     window = hands.window
     start_drill(hands)
@@ -50,7 +50,7 @@ def test_every_irrevocable_action_asks_and_defaults_to_no(hands: Hands, name: st
         assert "score" not in box.text(), "the lab keeps none"
         hands.qtbot.keyClick(box.defaultButton(), key)
         QApplication.processEvents()
-        assert window.irrevocable.box is None, key
+        assert window.confirmations.box is None, key
         assert window.session.live is drill
         assert not drill.finished
         assert window.isVisible()
@@ -86,7 +86,7 @@ def test_enter_presses_the_answer_that_has_the_focus(hands: Hands) -> None:
 
 def test_without_a_run_no_confirmation_appears(hands: Hands) -> None:
     hands.window.actions_by_name["drill.open"].trigger()
-    assert hands.window.irrevocable.box is None
+    assert hands.window.confirmations.box is None
 
 
 def test_closing_the_window_during_a_run_asks(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ def test_opening_another_drill_asks_but_a_script_opens_in_the_run(hands: Hands, 
     script = tmp_path / "failover.sql"
     script.write_text("SELECT 1")
     window.open_file(str(script))
-    assert window.irrevocable.box is None
+    assert window.confirmations.box is None
     assert window.console.tabs.tabText(window.console.tabs.currentIndex()).startswith("failover.sql")
     drill = hands.drill
     for leave in (
@@ -136,10 +136,10 @@ def test_a_run_is_abandoned_only_after_a_question(hands: Hands, profile: Profile
     hands.run_frames(3.0)
     window.show_home()
     (run,) = profile.list_unfinished_runs()
-    window.picker.given_up.emit(run.run_id)
+    window.picker.give_up_wanted.emit(run.run_id)
     answer_question(window, yes=False)
     assert profile.list_unfinished_runs()
-    window.picker.given_up.emit(run.run_id)
+    window.picker.give_up_wanted.emit(run.run_id)
     answer_question(window, yes=True)
     assert profile.list_unfinished_runs() == []
 
@@ -175,7 +175,7 @@ def test_a_notice_moves_nothing_and_takes_no_focus(hands: Hands) -> None:
     window.topology.setFocus()
     QApplication.processEvents()
     before = find_positions(window)
-    for say in (window.notice.warn, window.notice.show_info):
+    for say in (window.notice.show_warning, window.notice.show_info):
         say("A sentence that is long enough for more than one line. " * 6)
         QApplication.processEvents()
         assert find_positions(window) == before
@@ -186,7 +186,7 @@ def test_a_notice_moves_nothing_and_takes_no_focus(hands: Hands) -> None:
 def test_a_drill_that_ends_stays_on_screen_for_a_moment(
     hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(debrief_page, "WAIT_S", 60.0)
+    monkeypatch.setattr(debrief_page, "FINISH_NOTICE_S", 60.0)
     window = hands.window
     start_drill(hands, "automatic-failover")
     window.session.set_speed(1000.0)
@@ -231,7 +231,7 @@ def test_select_to_the_end_ends_no_drill(hands: Hands, key: Qt.Key) -> None:
     for place in (window.topology, window.console.current, window.input_line, window.briefing):
         assert place is not None
         hands.press_key(key, Mod.ControlModifier, Mod.ShiftModifier, target=place)
-        assert window.irrevocable.box is None
+        assert window.confirmations.box is None
         assert window.session.live is drill
         assert not drill.finished
 
@@ -267,11 +267,11 @@ def test_rewinding_seats_of_a_class_asks_first(hands: Hands) -> None:
     window = hands.window
     confirmations: list[str] = []
     for line in ("freeze all", "message 3 reset the session"):
-        window.irrevocable.confirm_class_input(line, "Ann", confirmations.append)
-        assert window.irrevocable.box is None, line
+        window.confirmations.confirm_class_input(line, "Ann", confirmations.append)
+        assert window.confirmations.box is None, line
     for line in ("reset all", "back 3 2:30 again", "finish"):
-        window.irrevocable.confirm_class_input(line, "Ann", confirmations.append)
-        box = window.irrevocable.box
+        window.confirmations.confirm_class_input(line, "Ann", confirmations.append)
+        box = window.confirmations.box
         assert box is not None, line
         if line != "finish":
             assert "Ann" in box.informativeText()

@@ -1,4 +1,6 @@
-"""The shortcut sheet is correct: each listed key works in its context, and each working key is listed."""
+"""Tests that the shortcut sheet is correct: each listed key works in its scope, and each working key is
+listed.
+"""
 
 from __future__ import annotations
 
@@ -76,8 +78,8 @@ def test_every_key_on_the_sheet_works(lab: OpenWindow, scheme: str) -> None:
             for command in keys.COMMANDS:
                 if command.scope != scope or command.fixed:
                     continue
-                for key in lab.appearance.keys_now[command.name]:
-                    if "Cancel" in key:  # no keyboard that can be simulated here has the key
+                for key in lab.appearance.current_keys[command.name]:
+                    if "Cancel" in key:  # The simulated keyboard does not have this key.
                         continue
                     watch.arrived.clear()
                     QTest.keySequence(focus, QKeySequence(key))
@@ -90,8 +92,8 @@ def test_every_key_on_the_sheet_works(lab: OpenWindow, scheme: str) -> None:
 
 def test_every_working_key_is_on_the_sheet(lab: OpenWindow) -> None:
     lab.editing.show()
-    listed = {key for shortcut in lab.appearance.keys_now.values() for key in shortcut}
-    listed |= {"Enter", "Find"}  # the keypad's Enter, and a key of few keyboards
+    listed = {key for shortcut in lab.appearance.current_keys.values() for key in shortcut}
+    listed |= {"Enter", "Find"}  # Ignore the keypad's Enter, and a key that few keyboards have.
     actions_by_key: dict[str, QObject] = {}
     for action in lab.findChildren(QAction):
         if not type(action.parent()).__module__.startswith("pyqtgraph"):
@@ -150,7 +152,7 @@ def test_keys_of_the_other_scheme_work(hands: Hands, lab: OpenWindow) -> None:
         Qt.KeyboardModifier.ShiftModifier,
     )
     query.editor.setFocus()
-    hands.press_key(Qt.Key.Key_E, control)  # executes, as in Management Studio
+    hands.press_key(Qt.Key.Key_E, control)  # The key executes the batch, as in Management Studio.
     assert not query.busy
     assert not lab.console.history.model.total
     hands.press_key(Qt.Key.Key_E, control, shift)

@@ -1,4 +1,6 @@
-""" "Learn from your mistakes" by keyboard: the position on the desk, the player's answer, the better continuation."""
+"""Tests of "Learn from your mistakes" by keyboard: position on the desk, player's answer, and better
+continuation.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,7 @@ def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profil
     hands.finish_search()
     assert window.pages.currentWidget() is window.debrief
     assert not bar.isVisible()
-    assert not window.debriefing.analyzing, "what was known of the run still is"
+    assert not window.debriefing._analysis.running, "what was known of the run still is"
     assert len(profile.list_results()) == runs, "a lesson is no run"
 
     hands.press_key(Key.Key_Return, target=window.debrief)

@@ -1,4 +1,4 @@
-"""Themes, presenter mode, layouts and recent files in the window."""
+"""Tests of themes, presenter mode, layouts and recent files in the window."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_only_the_system_theme_follows_system_colors(
 ) -> None:
     lab.appearance.set_theme(choice)
     assert theme.get_tokens(lab.topology.palette()) is theme.build_light_theme()
-    # No desktop of a test turns dark, so patch its answer here; the event is Qt's own.
+    # The test desktop never becomes dark, so the test patches its color scheme. The event is Qt's own.
     monkeypatch.setattr(theme, "build_light_theme", theme.build_dark_theme)
     QApplication.sendEvent(lab.windowHandle(), QEvent(QEvent.Type.ThemeChange))
     monkeypatch.undo()
@@ -168,10 +168,10 @@ def test_large_text_widens_the_brief(qapp: QApplication, lab: OpenWindow) -> Non
     assert lab.desk.docks["brief"].width() >= min(12 * line, 0.28 * lab.width())
     assert lab.desk.docks["brief"].width() > before
     assert find_child(lab.transport, SpeedField).font().pointSizeF() == pytest.approx(
-        2.0 * theme.BASE_POINTS * 1.05
+        2.0 * theme.BASE_FONT_POINTS * 1.05
     )
     title = next(label for label in lab.history.findChildren(QLabel) if label.text() == "History")
-    assert title.font().pointSizeF() == pytest.approx(2.0 * theme.BASE_POINTS * 1.8)
+    assert title.font().pointSizeF() == pytest.approx(2.0 * theme.BASE_FONT_POINTS * 1.8)
 
 
 # --- recent files -------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ def test_no_window_shrinks_to_an_empty_frame(
         scroll_container, "compute_available_size", lambda _: QSize(small.width(), small.height() - bar)
     )
     lab.appearance.set_font_scale(scale)
-    qapp.sendEvent(lab, QEvent(QEvent.Type.FontChange))  # the window was created on the real screen
+    qapp.sendEvent(lab, QEvent(QEvent.Type.FontChange))  # The window has been created on the real screen.
     lab.resize(10, 10)
     line = lab.fontMetrics().height()
     minimum_size = QSize(48 * line, 28 * line).boundedTo(QSize(1000, 540))
@@ -311,7 +311,7 @@ def test_no_window_shrinks_to_an_empty_frame(
 def test_with_large_text_on_a_small_screen_no_page_scrolls_sideways(
     qapp: QApplication, lab: OpenWindow
 ) -> None:
-    """Timeline, curves and buttons move below the elements that are otherwise next to them."""
+    """Timeline, curves and buttons move below the widgets that are next to them on a wide screen."""
 
     def sideways(size: tuple[int, int], scale: float) -> int:
         lab.appearance.set_font_scale(scale)
@@ -378,7 +378,9 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> N
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
 def test_enlarged_text_grows_everywhere(qapp: QApplication, lab: OpenWindow) -> None:
-    """The painted size is checked: titles of panels and the text of SQL windows used to keep their first size."""
+    """The test checks the painted size, because panel titles and SQL windows used to keep their first text
+    size.
+    """
     lab.console.open_query("SERVER_A", "SELECT name FROM sys.databases")
     lab.desk.focus_view("console")
     qapp.processEvents()
@@ -405,7 +407,7 @@ def test_tab_bars_follow_each_change_of_the_text_size(qapp: QApplication, lab: O
         qapp.processEvents()
         bars = lab.findChildren(QTabBar)
         assert len(bars) > 3
-        expected = pytest.approx(scale * theme.BASE_POINTS, rel=0.01)
+        expected = pytest.approx(scale * theme.BASE_FONT_POINTS, rel=0.01)
         assert [bar.font().pointSizeF() for bar in bars] == [expected] * len(bars)
 
 
@@ -426,7 +428,7 @@ def test_a_narrow_desk_has_two_columns_and_restores_the_others(qapp: QApplicatio
     visible_docks = {dock for dock in docks.values() if not dock.isHidden()}
     assert docks["charts"] in visible_docks
     assert {docks["brief"], *lab.desk.tabifiedDockWidgets(docks["brief"])} >= visible_docks
-    assert docks["brief"].x() > 0  # a dock behind another tab is left of the window
+    assert docks["brief"].x() > 0  # A dock behind another tab has a negative x coordinate.
     assert 0.45 * lab.width() < lab.topology.width() < 0.6 * lab.width()
     lab.desk.focus_view("console")
     process_events()
@@ -467,7 +469,7 @@ def test_a_narrow_layout_is_restored_at_the_next_start(
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
 def test_presenting_keeps_the_size_of_every_panel(qapp: QApplication, lab: OpenWindow) -> None:
-    """The window is resized after the layout is restored, which used to scale the panels each time."""
+    """The program resizes the window after it restores the layout. This used to scale the panels each time."""
 
     def sizes() -> dict[str, tuple[int, int]]:
         for _ in range(5):
@@ -485,7 +487,9 @@ def test_presenting_keeps_the_size_of_every_panel(qapp: QApplication, lab: OpenW
 @pytest.mark.qt_log_ignore("does not support raise", extend=True)
 def test_a_floating_panel_comes_back_on_reset(qapp: QApplication, lab: OpenWindow) -> None:
     lab.desk.docks["charts"].setFloating(True)
-    lab.desk.docks["charts"].move(9_000, 9_000)  # as on a screen that is no longer connected
+    lab.desk.docks["charts"].move(
+        9_000, 9_000
+    )  # The position is that of a screen that is no longer connected.
     lab.appearance.set_layout(AUTHOR)
     lab.appearance.set_layout(LEARNER)
     qapp.processEvents()
@@ -496,7 +500,7 @@ def test_a_floating_panel_comes_back_on_reset(qapp: QApplication, lab: OpenWindo
 
 
 def test_no_tab_bar_appears_without_a_panel(qtbot: Any, hands: Hands) -> None:
-    """Qt sometimes keeps an empty tab bar after restoring a layout; the test adds one."""
+    """Qt sometimes leaves an empty tab bar after it restores a layout. The test adds such a tab bar."""
     window = hands.window
     window.select_drill("lab")
     window.brief.started.emit("lab")
@@ -515,7 +519,7 @@ def test_no_tab_bar_appears_without_a_panel(qtbot: Any, hands: Hands) -> None:
 
 
 def test_full_screen_and_back_keeps_the_layout(qapp: QApplication, lab: OpenWindow) -> None:
-    """Sizes are equal to the pixel unless panels were moved in full screen."""
+    """Sizes are equal to the pixel unless the user moved panels in full screen."""
 
     def get_dock_geometries() -> dict[str, QRect]:
         return {name: dock.geometry() for name, dock in lab.desk.docks.items() if dock.isVisible()}
@@ -588,7 +592,9 @@ def test_results_fit_below_a_query_on_a_small_screen(qtbot: Any, lab: OpenWindow
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
 def test_changing_the_theme_is_cheaper_than_replacing_the_sheet(qapp: QApplication, lab: OpenWindow) -> None:
-    """The time includes icons and plots. A replaced style sheet makes Qt polish every widget several times."""
+    """The measured time includes icons and plots. A replaced style sheet makes Qt polish every widget several
+    times.
+    """
 
     def cost_s(do: Callable[[], object]) -> float:
         before = time.process_time()
@@ -604,7 +610,7 @@ def test_changing_the_theme_is_cheaper_than_replacing_the_sheet(qapp: QApplicati
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
 def test_new_tabs_get_the_current_text_size(lab: OpenWindow) -> None:
-    """The text size and the layout change at the same time, as in presenting."""
+    """Text size and layout change at the same time, as when presenter mode starts."""
     lab.resize(1366, 768)
     QApplication.processEvents()
     lab.appearance.set_layout(PRESENTER)

@@ -1,4 +1,4 @@
-"""Selection of a moment or span for all panels of the desk, by mouse and keys."""
+"""Tests of the selection of a time or range for all panels of the desk, by mouse and keys."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def desk(hands: Hands, window: OpenWindow) -> Hands:
 
 
 def has_cursor(strip: TimeStrip, t_s: float) -> bool:
-    """Return whether a dashed line of the accent color is painted at a time, from the lanes to above them."""
+    """Return whether a dashed line in the accent color is painted at *t_s*, from the lanes to the space above
+    them.
+    """
     image, accent = strip.grab().toImage(), theme.get_tokens(strip.palette()).accent
     columns = range(round(strip.compute_x(t_s)) - 2, round(strip.compute_x(t_s)) + 3)
 
@@ -131,7 +133,7 @@ def test_a_range_can_be_selected_by_keyboard(qtbot: Any, window: OpenWindow, des
 
 
 def test_another_drill_starts_without_a_selection(window: OpenWindow, desk: Hands) -> None:
-    window.moments.point_at(12.0)
+    window.moments.move_cursor(12.0)
     window.moments.choose_span((1.0, 5.0))
     window.actions_by_name["drill.restart"].trigger()
     desk.say_yes()

@@ -1,4 +1,4 @@
-"""Painted text on the desk and the start page has a contrast of at least 4.5:1 in each theme, and is not clipped."""
+"""Tests of painted text on the desk and the start page: contrast of 4.5:1 in each theme, and no clipping."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_every_painted_text_is_readable(stage: OpenWindow) -> None:
 
 @pytest.mark.slow
 def test_a_faint_text_is_detected(stage: OpenWindow) -> None:
-    """The check fails if a widget paints unreadable text."""
+    """The check reports a widget that paints unreadable text."""
     stage.notice.show_info("Nobody can read this")
     for label in stage.notice.findChildren(QLabel):
         label.setStyleSheet("color: #c8ccd2")
@@ -84,7 +84,7 @@ def test_start_page_and_brief_have_room_for_their_texts(
     window.resize(*size)
     process_events()
     titles = [t for t in painted.list_texts(window) if isinstance(t.widget.parentWidget(), ScenarioPicker)]
-    # the placeholder of a field may end in an ellipsis
+    # The placeholder of a field may be elided.
     titles = [t for t in titles if not isinstance(t.widget, QLineEdit)]
     faults = [
         f"{t.words!r} {painted.describe_clipping(t, window)}"
@@ -120,7 +120,7 @@ def test_menus_fit_a_small_screen_with_larger_text(stage: OpenWindow) -> None:
 
 
 def test_viewing_the_past_takes_only_its_strip_from_the_desk(stage: OpenWindow) -> None:
-    """The strip contains wrapped text, which could make the page demand more height than the window has."""
+    """The strip contains wrapped text, which could make the page require more height than the window has."""
     stage.resize(1366, 768)
     stage.appearance.set_font_scale(1.5)
     process_events()

@@ -1,4 +1,4 @@
-"""Results of the palette in German: panels, actions, drills, themes, by German and by English words."""
+"""Tests of the palette in German: it finds panels, actions, drills and themes by German and by English words."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FIRST = (
     ("dark", "Design: Dunkel"),
     ("principal loses its net", "Übung öffnen: Principal loses its network"),
 )
-"""Query, and the expected first result."""
+"""Pairs of a query and the expected first result."""
 
 
 @pytest.mark.slow

@@ -1,4 +1,6 @@
-"""Modules that load in the background are loaded completely, and loading stops when the window closes."""
+"""Tests of modules that load in the background: they load completely, and loading stops when the window
+closes.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from app.main_window.start import BACKGROUND_MODULES, ModulePreloader
 
 @pytest.fixture
 def preload(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModulePreloader]:
-    # objects of the tests must stay collectable
+    # The objects of other tests must stay collectable.
     monkeypatch.setattr("app.main_window.start.freeze_objects", lambda: None)
     preload = ModulePreloader()
     yield preload
@@ -45,8 +47,8 @@ from app.main_window.start import BACKGROUND_MODULES
 if sys.argv[1:]:
     for name in BACKGROUND_MODULES:
         import_module(name)
-    from engine.flow import warm_up
-    warm_up()
+    from engine.flow import load_compiled_step
+    load_compiled_step()
 from app.files import scenario_files
 from tests.shipped_scenarios import load_shipped_scenario
 from engine import simulator
@@ -64,7 +66,11 @@ print(*sorted(name for name in set(sys.modules) - before if name in BACKGROUND_M
 
 
 def test_the_first_drill_and_query_import_nothing_more() -> None:
-    """The list is complete: with it nothing large is imported later; without it exactly its modules are."""
+    """BACKGROUND_MODULES is complete and minimal.
+
+    After preloading, the first drill and query import no large module. Without preloading, they import
+    exactly its modules.
+    """
     processes = [
         subprocess.Popen([sys.executable, "-c", FIRST_BATCHES, *arguments], stdout=subprocess.PIPE, text=True)
         for arguments in ([], ["preload"])

@@ -1,4 +1,6 @@
-"""The window in the pseudo-locale: text without accents is not translatable, and clipped text lacks space."""
+"""Tests of the window in the pseudo-locale: a text without accents is not translatable, a clipped text lacks
+space.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,9 @@ from app.files import scenario_files
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.editor.form_schema import list_fields, list_sections
-from app.views.system_monitor.history import PERFS
+from app.views.system_monitor.history import PERF_COUNTERS
 from app.widgets import theme
-from app.widgets.docks import PLACES
+from app.widgets.docks import OUTER_DOCKS
 from app.widgets.tables import TableView
 from app.words import language
 from app.words.language import tr
@@ -72,7 +74,7 @@ def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSett
 
 
 SAYING = ("Events", "Fault ledger", "Topology")
-"""Tables with texts of the program; cells of other tables hold figures or texts of SQL Server."""
+"""Tables with texts of the program. Cells of other tables contain figures or texts of SQL Server."""
 
 UNFINISHED = """
 title = "Half"
@@ -107,7 +109,7 @@ def open_pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
     query.editor.setPlainText("SELECT name FROM sys.databases")
     window.console.tools["run"].trigger()
     hands.run_frames(1.0)
-    for place in PLACES:
+    for place in OUTER_DOCKS:
         window.desk.focus_view(place.name)
         hands.run_frames(1.0)
         yield place.name, window
@@ -123,7 +125,7 @@ def open_pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
     yield "fidelity", window
     window.editing.show()
     window.editing.page.text.setPlainText(UNFINISHED)
-    window.editing.page.update_reading()
+    window.editing.page.parse_if_changed()
     yield "editor", window
 
 
@@ -155,7 +157,7 @@ def list_texts(window: QWidget) -> Iterator[tuple[str, str]]:
                 for section in range(model.columnCount()):
                     yield f"{kind} header", str(model.headerData(section, Qt.Orientation.Horizontal) or "")
     for action in window.findChildren(QAction):
-        # pyqtgraph's own menus are never shown
+        # The program never shows the menus of pyqtgraph.
         if not type(action.parent()).__module__.startswith("pyqtgraph"):
             yield "action", action.text()
 
@@ -181,14 +183,14 @@ def split_phrases(text: str) -> Iterable[str]:
 
 @pytest.fixture(scope="module")
 def data() -> set[str]:
-    """Return the texts of authors, split as they are compared, and product names."""
+    """Return product names and the texts of authors, split in the same way as the compared texts."""
     texts = [
         text for file in scenario_files.list_all_files()[0] for text in list_strings(file.load().model_dump())
     ]
     texts += [
         field.key for section in list_sections() for model in section.models for field in list_fields(model)
     ]
-    texts += [*VERBS, *SECTIONS, *(f"{perf.group}:{perf.name}" for perf in PERFS)]
+    texts += [*VERBS, *SECTIONS, *(f"{perf.group}:{perf.name}" for perf in PERF_COUNTERS)]
     return {phrase for text in texts for phrase in split_phrases(text)}
 
 
@@ -204,7 +206,7 @@ def list_strings(value: Any) -> Iterator[str]:
 
 
 def find_untranslated_texts(text: str) -> Iterator[str]:
-    """Yield the parts that are not translated: the text itself, or a quotation in a sentence."""
+    """Yield the untranslated parts of *text*: the whole text, or a quotation in a sentence."""
     if not isinstance(text, LocalizableMessage):
         yield text
         return
@@ -242,7 +244,7 @@ def test_every_text_of_the_window_is_translatable_and_fits(hands: Hands, data: s
                     plain_texts.add(f"{page}, {location}: {phrase!r} in {text[:80]!r}")
         for _ in range(4):
             QApplication.processEvents()
-        for _ in range(10):  # nested layouts settle one after the other
+        for _ in range(10):  # Nested layouts need one pass each.
             QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
         for widget in window.findChildren(QWidget):
             if isinstance(widget, (QAbstractButton, QLabel)) and widget.isVisible() and widget.text():
@@ -290,7 +292,7 @@ def _can_scroll(widget: QWidget) -> bool:
 
 def find_clipping(widget: QAbstractButton | QLabel) -> Iterator[str]:
     if "[!!!" not in widget.text() or widget.text() in widget.toolTip():
-        return  # data that may be elided; the tooltip shows all of it
+        return  # This data may be elided, because the tooltip shows the full text.
     if isinstance(widget, QLabel) and widget.wordWrap() and _can_scroll(widget):
         return
     if isinstance(widget, QLabel) and widget.wordWrap():

@@ -1,4 +1,6 @@
-"""A file from another person is shown before its contents run; after acceptance it opens without a question."""
+"""Tests that the window shows the contents of a foreign file before it runs, and opens an accepted file at
+once.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from app.files import accepted_files, scenario_files
 from app.files.accepted_files import ACCEPTED
 from app.settings import WindowSettings
 from app.storage import Profile
-from app.views.quarantine import Quarantine
+from app.views.quarantine import QuarantinePage
 from engine.drill.authoring.scenario import compute_sha256, escape_invisible
 from engine.drill.running.drill import Drill
 from tests import painted
@@ -34,9 +36,9 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def get_quarantine(window: OpenWindow) -> Quarantine:
+def get_quarantine(window: OpenWindow) -> QuarantinePage:
     page = window.pages.currentWidget()
-    assert isinstance(page, Quarantine)
+    assert isinstance(page, QuarantinePage)
     return page
 
 
@@ -89,7 +91,7 @@ def test_an_accepted_file_is_remembered_by_its_text(window: OpenWindow, profile:
         "Ada L.",
         False,
     )
-    file.write_text(FOREIGN.replace("lose", "keep"), encoding="utf-8")  # no longer the same file
+    file.write_text(FOREIGN.replace("lose", "keep"), encoding="utf-8")  # The changed text is another file.
     window.open_file(str(file))
     get_quarantine(window)
 
@@ -134,7 +136,9 @@ def test_accepted_files_are_listed_and_can_be_forgotten(hands: Hands, file: Path
     window = hands.window
     title = "<img src='file:///x'>afar"
     file.write_text(FOREIGN.replace("From afar", title), encoding="utf-8")
-    window.quarantine.trust(FOREIGN)  # a file written here is not listed, and stays when others are forgotten
+    window.quarantine.trust(
+        FOREIGN
+    )  # A file written on this computer is not listed, and stays accepted when other files are forgotten.
     window.open_file(str(file))
     get_quarantine(window).accept.click()
     window.actions_by_name["drill.accepted"].trigger()

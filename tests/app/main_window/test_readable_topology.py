@@ -1,4 +1,4 @@
-"""Text size of the topology, in pixels, on the canvas of the desk."""
+"""Tests of the text size of the topology, in pixels, on the canvas of the desk."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication, QGraphicsItem
 from pytestqt.qtbot import QtBot
 
-from app.views.topology import Topology
-from app.views.topology.canvas import LEAST_PX
+from app.views.topology import TopologyView
+from app.views.topology.canvas import TEXT_HEIGHT_MIN_PX
 from app.words import language
 from engine.drill.running.drill import Drill
 from tests.cases import sample_cases
@@ -28,7 +28,9 @@ PLAYED_S = 1.0
 def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
     qtbot: QtBot, window: OpenWindow, size: tuple[int, int], first: int, scale: float
 ) -> None:
-    """Every fourth shipped scenario is tested in both languages. The screen of the tests is smaller than the window."""
+    """The test checks every fourth shipped scenario in both languages. The test screen is smaller than the
+    window.
+    """
     window.appearance.set_font_scale(scale)
     window.select_drill(LABS[0])
     window.brief.started.emit("lab")
@@ -37,7 +39,7 @@ def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
     for _ in range(3):
         QApplication.processEvents()
     assert (window.width(), window.height()) == size
-    canvas = Topology()
+    canvas = TopologyView()
     qtbot.addWidget(canvas)
     canvas.setFont(QFont(window.topology.font()))
     canvas.resize(window.topology.size())
@@ -49,7 +51,7 @@ def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
             small |= {
                 f"{name} {locale}": px
                 for name in NAMES[first::4]
-                if (px := measure_smallest_text(canvas, name)) < LEAST_PX
+                if (px := measure_smallest_text(canvas, name)) < TEXT_HEIGHT_MIN_PX
             }
         finally:
             language.use_language(language.ENGLISH)
@@ -58,13 +60,13 @@ def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
     assert not small
 
 
-def measure_smallest_text(canvas: Topology, name: str) -> float:
-    """Return the height of the smallest text of a scenario; for labs, of the text really painted."""
+def measure_smallest_text(canvas: TopologyView, name: str) -> float:
+    """Return the height of the smallest text of a scenario. For labs, measure the painted text."""
     drill = Drill(load_shipped_scenario(name), seed=1)
     drill.advance_to(round(100 * PLAYED_S))
     canvas.show_drill(drill)
-    canvas.fit()
-    claimed = canvas.get_zoom() * get_scene(canvas).compute_least_text_px()
+    canvas.fit_all()
+    claimed = canvas.get_zoom() * get_scene(canvas).compute_smallest_text_px()
     if name not in LABS:
         return claimed
     for node in get_scene(canvas).nodes.values():  # a cached card is a picture, not text

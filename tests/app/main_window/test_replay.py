@@ -1,4 +1,4 @@
-"""Looking back in the window: time line, playback bar, stored branches, debrief buttons, and run files."""
+"""Tests of replays in the window: timeline, playback bar, stored branches, debrief buttons, and run files."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def click_at(hands: Hands, t_s: float) -> None:
     )
 
 
-# --- past moments -------------------------------------------------------------------------------------------
+# --- past states --------------------------------------------------------------------------------------------
 
 
 def test_a_click_on_the_timeline_shows_the_past_and_the_bar_returns(hands: Hands) -> None:
@@ -125,7 +125,9 @@ def test_keys_step_through_marks(hands: Hands) -> None:
 
 @pytest.mark.slow
 def test_a_held_key_does_not_outrun_the_window(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Key presses during the display of a moment are combined, so that no work remains after the key is released."""
+    """The window combines key presses that arrive while it shows a past state, so no work remains after the
+    release.
+    """
     play_with_failover(hands)
     window = hands.window
     walked = []
@@ -159,7 +161,7 @@ def test_an_exam_cannot_be_rewound(hands: Hands) -> None:
     window.branches.show()
     assert window.pages.currentWidget() is window.desk_page
     for door in ("drill.save_scenario", "drill.edit_copy"):  # the text contains the faults and the solution
-        window.notice.clear()
+        window.notice.hide_notice()
         window.actions_by_name[door].trigger()
         assert "ends." in window.notice.text
         assert window.pages.currentWidget() is window.desk_page
@@ -193,9 +195,9 @@ def test_continuing_from_the_past_creates_a_recorded_branch(hands: Hands, profil
     assert tree.list_names() == ["main", "branch 1"]
     assert branch.journal[0].verb == "rewind"
     assert branch.rewinds[0][0] == 8000
-    assert not branch.world.availability["Sales"].serving  # without a witness no server takes over
+    assert not branch.world.availability["Sales"].serving  # Without a witness, no automatic failover occurs.
     assert tree.get_history("main").drill.world.availability["Sales"].serving
-    (run,) = profile.list_unfinished_runs()  # only the newest run of a tree
+    (run,) = profile.list_unfinished_runs()  # The start page offers only the newest run of a tree.
     replayed = replay(branch.scenario, run.seed, run.mode, [line.text for line in run.lines], branch.tick)
     assert replayed.compute_state_hash() == branch.compute_state_hash()
 
@@ -418,7 +420,7 @@ def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> N
         monkeypatch.setattr(
             "PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, file=file, **__: (str(file), "")
         )
-        hands.window.notice.clear()
+        hands.window.notice.hide_notice()
         hands.window.debrief.export_wanted.emit(kind)
         assert "Saved" in hands.window.notice.text, kind
         files_written = list(tmp_path.glob(f"{kind}*{ending}"))
@@ -602,7 +604,7 @@ def test_a_long_run_replays_in_slices_and_can_be_stopped(hands: Hands, profile: 
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("style_sheet")  # the style sheet passes the larger text on
+@pytest.mark.usefixtures("style_sheet")  # The style sheet propagates the larger text size.
 def test_canceling_the_reference_keeps_the_run(hands: Hands) -> None:
     finish_badly(hands)
     window, session = hands.window, hands.window.session
@@ -612,7 +614,7 @@ def test_canceling_the_reference_keeps_the_run(hands: Hands) -> None:
     assert session.loading
     session.on_frame(1.0)
     assert window.loading.words.isVisible()
-    window.appearance.set_font_scale(2.0)  # leaves room only for the bar and its button
+    window.appearance.set_font_scale(2.0)  # This size leaves room only for the bar and its button.
     session.on_frame(1.0)
     assert session.loading
     assert not window.loading.words.isVisible()
@@ -661,23 +663,23 @@ def test_the_analysis_runs_in_the_background_and_ends_with_the_page(
     play_with_failover(hands)
     window.session.apply_input("finish")
     assert window.pages.currentWidget() is window.debrief
-    assert window.debriefing.analyzing, "it has begun"
+    assert window.debriefing._analysis.running, "it has begun"
     assert not window.session.busy, "and nothing waits for it"
     assert window.loading.isHidden()
     assert "Not passed" in list_texts(require(window.debrief))
     assert "Looking for the biggest mistake…" in list_texts(require(window.debrief))
     window.show_home()
-    assert not window.debriefing.analyzing, "with the page it ends"
+    assert not window.debriefing._analysis.running, "with the page it ends"
 
 
 def test_the_curve_is_drawn_before_the_analysis_is_complete(hands: Hands) -> None:
     window = hands.window
     play_with_failover(hands)
     window.session.apply_input("finish")
-    hands.qtbot.waitUntil(lambda: require(window.debrief.model).account is not None, timeout=60_000)
-    account = require(require(window.debrief.model).account)
+    hands.qtbot.waitUntil(lambda: require(window.debrief.model).regret_analysis is not None, timeout=60_000)
+    account = require(require(window.debrief.model).regret_analysis)
     assert account.curve
-    assert require(window.debrief.model).provisional == window.debriefing.analyzing
+    assert require(window.debrief.model).is_provisional == window.debriefing._analysis.running
     hands.finish_analysis()
     assert "Analysis finished" in list_texts(window.debrief)
 
@@ -693,7 +695,7 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
         return RegretAnalysis((move,), 60.0, None, BoundGap(100, 50.0, 90.0))
 
     move = RunSegment(100, 200, "", 50.0, 20.0, "blunder", (parse_line("power-on SERVER_A"),))
-    monkeypatch.setattr("app.main_window.debrief_page.build_account", record_request)
+    monkeypatch.setattr("app.main_window.debrief_page.analyze_regret", record_request)
     play_with_failover(hands)
     window.session.apply_input("finish")
     hands.finish_analysis()
@@ -715,7 +717,7 @@ def test_the_best_continuation_can_be_watched_and_taken_over(hands: Hands) -> No
     window.session.apply_input("finish")
     hands.finish_analysis()
     verdict = require(require(window.debrief.model).build_verdict())
-    window.debrief.best_wanted.emit(verdict.lesson)
+    window.debrief.best_continuation_wanted.emit(verdict.lesson)
     hands.qtbot.waitUntil(lambda: window.session.looking_back)
     assert window.play.best is not None
     assert window.replay.bar.go_on.isVisible()

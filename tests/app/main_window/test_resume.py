@@ -1,4 +1,6 @@
-"""After a kill of the program no acknowledged input is lost; the next start continues at the same tick and hash."""
+"""Tests that no acknowledged input is lost when the program is killed, and the next start has the same tick
+and hash.
+"""
 
 from __future__ import annotations
 
@@ -146,7 +148,7 @@ def test_an_incompatible_journal_is_refused_with_a_message(hands: Hands, profile
     hands.finish_search()
     assert "differs from the recorded one" in window.notice.text
     assert window.pages.currentWidget() is window.picker
-    assert profile.list_unfinished_runs()  # no run is discarded
+    assert profile.list_unfinished_runs()  # The program discards no run.
 
 
 def test_a_full_disk_undoes_the_input_and_reports_it(hands: Hands, profile: Profile, monkeypatch) -> None:

@@ -1,4 +1,4 @@
-"""The history as a user: runs found, compared, deleted after one question."""
+"""Tests of the history page: runs are found, compared, and deleted after one question."""
 
 from __future__ import annotations
 

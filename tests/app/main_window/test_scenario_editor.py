@@ -1,4 +1,4 @@
-"""The scenario editor in the window: typing, form, files, drafts, trial runs."""
+"""Tests of the scenario editor in the window: typing, form, files, drafts and trial runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.views.editor.findings import CheckCanceledError, create_stoppable_drill
 from app.views.editor.form_schema import list_sections
 from app.widgets import keys
 from app.widgets.highlight import HIGHLIGHTED_LENGTH_MAX
-from app.widgets.prose import Prose
+from app.widgets.prose import MarkdownView
 from tests.app.main_window.conftest import Hands, show_window
 from tests.children import find_child
 from tests.open_window import OpenWindow
@@ -34,7 +34,7 @@ def page(hands: Hands) -> ScenarioEditor:
     """Open the editor with a new scenario, and return it after parsing."""
     hands.window.actions_by_name["drill.editor"].trigger()
     page = hands.window.editing.page
-    page.update_reading()
+    page.parse_if_changed()
     return page
 
 
@@ -54,7 +54,7 @@ def test_a_mistake_is_reported_with_its_line_while_typing(hands: Hands, page: Sc
     assert page.scenario is not None
     put_cursor(page, 'principal = "SERVER_')
     hands.qtbot.keyClicks(page.text, "X")
-    page.update_reading()
+    page.parse_if_changed()
     assert page.scenario is None
     (finding,) = list_findings(page)
     line = page.text.toPlainText()[: page.text.toPlainText().index('"SERVER_XA"')].count("\n") + 1
@@ -110,7 +110,7 @@ def test_a_saved_scenario_is_listed_and_needs_no_review(hands: Hands, page: Scen
     file.parent.mkdir(parents=True)
     hands.window.editing.write(file)
     assert file.read_text(encoding="utf-8") == page.text.toPlainText()
-    assert not page.changed
+    assert not page.has_unsaved_changes
     assert page.file_name == "my-mirror.toml"
     page.tools["edit.close"].trigger()
     assert hands.window.pages.currentWidget() is hands.window.picker
@@ -125,7 +125,7 @@ def test_a_saved_scenario_is_listed_and_needs_no_review(hands: Hands, page: Scen
 def test_an_unwritable_folder_keeps_the_text(hands: Hands, page: ScenarioEditor, tmp_path: Path) -> None:
     hands.window.editing.write(tmp_path / "missing" / "x.toml")
     assert "cannot be written" in hands.window.notice.text
-    assert page.changed or page.file is None
+    assert page.has_unsaved_changes or page.file is None
 
 
 def is_drafted(profile: Profile, text: str) -> bool:
@@ -139,10 +139,10 @@ def test_a_draft_survives_a_kill(
     put_cursor(page, 'title = "')
     qtbot.keyClicks(page.text, "Unsaved ")
     qtbot.waitUntil(lambda: is_drafted(profile, "Unsaved The mirror restarts"))
-    second_window = show_window(qtbot, profile, store)  # as after a kill: nothing was closed
+    second_window = show_window(qtbot, profile, store)  # The first window is not closed, as after a kill.
     second_window.editing.show()
     assert 'title = "Unsaved The mirror restarts"' in second_window.editing.page.text.toPlainText()
-    assert second_window.editing.page.changed
+    assert second_window.editing.page.has_unsaved_changes
     assert "editor" not in second_window.console.list_drafts()
 
 
@@ -152,7 +152,7 @@ def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: OpenWindow) -
     page = window.editing.page
     assert tomllib.loads(page.text.toPlainText())["title"]
     assert page.file is None
-    assert page.changed
+    assert page.has_unsaved_changes
     shipped = scenario_files.find("planned-failover")
     assert page.text.toPlainText() == shipped.text
     assert page.file_name == "planned-failover-copy.toml"
@@ -179,7 +179,7 @@ def test_edit_opens_a_copy_of_a_shipped_drill_and_the_file_of_a_user_drill(
     window.show_home()
     assert open_in_editor("mine") == "Edit"
     assert page.file == file
-    assert str(file) in window.store.get(settings.RECENT)
+    assert str(file) in window.store.get(settings.RECENT_FILES)
 
 
 def test_the_brief_opens_a_copy(hands: Hands, window: OpenWindow) -> None:
@@ -227,7 +227,7 @@ def test_a_draft_of_a_copy_keeps_its_name(
     window.select_drill("planned-failover")
     window.actions_by_name["drill.edit_copy"].trigger()
     window.editing.save_draft()
-    second_window = show_window(qtbot, profile, store)  # as after a kill: the first window was not closed
+    second_window = show_window(qtbot, profile, store)  # The first window is not closed, as after a kill.
     second_window.editing.show()
     assert second_window.editing.page.file_name == "planned-failover-copy.toml"
 
@@ -240,7 +240,7 @@ def test_the_last_run_becomes_a_text(hands: Hands, window: OpenWindow) -> None:
     assert drill is not None
     for line, end_tick in (
         ("power-off SERVER_B", drill.tick),
-        ("cut SERVER_A SERVER_W", 3000),  # the clock was paused between the two
+        ("cut SERVER_A SERVER_W", 3000),  # The clock was paused between the two inputs.
         ("power-on SERVER_B", drill.tick),
         ("mend SERVER_A SERVER_W", 20_000),
     ):
@@ -314,7 +314,7 @@ def test_the_preview_shows_the_brief_for_each_reader(
     assert brief.mode == mode
     assert not brief.findChildren(QPushButton)[0].isVisible()  # a preview cannot start the drill
     parts = find_child(brief, QLabel, "title"), find_child(brief, QLabel, "goals")
-    words = "".join(part.text() for part in parts) + find_child(brief, Prose, "appendix").toPlainText()
+    words = "".join(part.text() for part in parts) + find_child(brief, MarkdownView, "appendix").toPlainText()
     assert "The mirror restarts" in words
     assert "SERVER_B is the mirror of Sales again" in words
     assert visible in words
@@ -327,10 +327,10 @@ def test_the_preview_follows_the_text_and_survives_errors(hands: Hands, page: Sc
     assert isinstance(brief, BriefPage)
     put_cursor(page, 'title = "')
     hands.qtbot.keyClicks(page.text, "Now: ")
-    page.update_reading()
+    page.parse_if_changed()
     assert find_child(brief, QLabel, "title").text() == "Now: The mirror restarts"
     hands.qtbot.keyClicks(page.text, '"')
-    page.update_reading()
+    page.parse_if_changed()
     assert page.scenario is None
     assert find_child(brief, QLabel, "title").text() == "Now: The mirror restarts"
     assert "revious preview" in page.preview.message.text()
@@ -354,13 +354,13 @@ def test_pending_typing_reaches_the_form_and_the_timeline(hands: Hands, page: Sc
 
 def test_an_empty_list_of_problems_takes_one_line(hands: Hands, page: ScenarioEditor) -> None:
     assert page.findings.heading.startswith("Playable; 3 problems left")
-    page.text.replace_with(scenario_files.find("lab").text)
-    page.update_reading()
+    page.text.apply_differences(scenario_files.find("lab").text)
+    page.parse_if_changed()
     assert page.findings.heading.startswith("No problems found in the text")
     assert page.findings.height() <= 2 * page.fontMetrics().height() + 14
     put_cursor(page, 'principal = "SERVER_')
     hands.qtbot.keyClicks(page.text, "X")
-    page.update_reading()
+    page.parse_if_changed()
     assert page.findings.rows.isVisible()
     assert page.findings.height() > 3 * page.fontMetrics().height()
 
@@ -368,8 +368,8 @@ def test_an_empty_list_of_problems_takes_one_line(hands: Hands, page: ScenarioEd
 def test_f8_steps_through_problems_in_text_form_and_timeline(hands: Hands, page: ScenarioEditor) -> None:
     text = page.text.toPlainText()
     text = text.replace('level = "beginner"', 'level = "nobody"').replace('at = "30s"', 'at = "soon"')
-    page.text.replace_with(text)
-    page.update_reading()
+    page.text.apply_differences(text)
+    page.parse_if_changed()
     assert len(page.findings.problems) == 2
     page.text.setFocus()
     hands.press_key(Qt.Key.Key_F8)
@@ -391,7 +391,7 @@ def test_f8_steps_through_problems_in_text_form_and_timeline(hands: Hands, page:
 
 
 def test_problem_keys_match_the_key_table(hands: Hands, page: ScenarioEditor) -> None:
-    page.text.replace_with(page.text.toPlainText().replace('level = "beginner"', 'level = "nobody"'))
+    page.text.apply_differences(page.text.toPlainText().replace('level = "beginner"', 'level = "nobody"'))
     appearance, key, mod = hands.window.appearance, Qt.Key, Qt.KeyboardModifier
 
     def leads_on(pressed: Qt.Key, *modifiers: Qt.KeyboardModifier) -> bool:
@@ -399,7 +399,7 @@ def test_problem_keys_match_the_key_table(hands: Hands, page: ScenarioEditor) ->
         hands.press_key(pressed, *modifiers)
         return page.text.textCursor().block().text() == 'level = "nobody"'
 
-    assert appearance.keys_now["edit.problem"] == ("F8", "Alt+F8")
+    assert appearance.current_keys["edit.problem"] == ("F8", "Alt+F8")
     assert leads_on(key.Key_F8)
     assert leads_on(key.Key_F8, mod.AltModifier)
     assert leads_on(key.Key_F8, mod.ShiftModifier)
@@ -416,7 +416,9 @@ def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page
     assert page.text.textCursor().block().text() == "[[solution]]"
     page.form.page.rows["solution", 0, "why"].widget.setFocus()
     assert page.text.textCursor().block().text().startswith('why = "The mirror catches up')
-    assert not page.text.textCursor().hasSelection()  # the next key in the text would write over it
+    assert (
+        not page.text.textCursor().hasSelection()
+    )  # Otherwise the next key in the text would replace the selection.
     assert "new, not saved yet" in [label.text() for label in page.findChildren(QLabel)]
     hands.press_key(Qt.Key.Key_F1)
     assert hands.window.help.page == "editor"
@@ -486,8 +488,8 @@ def test_a_shipped_scenario_is_never_overwritten(
     hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     shipped = Path(str(resources.files("scenarios"))) / "no-witness.toml"
-    monkeypatch.setattr(atomic_write, "write", lambda *_, **__: pytest.fail("written"))
-    # the second file would be hidden by the shipped one of that name
+    monkeypatch.setattr(atomic_write, "write_atomically", lambda *_, **__: pytest.fail("written"))
+    # The shipped scenario of the same name would hide the second file.
     for file in (shipped, tmp_path / "no-witness.toml"):
         save_as(hands, monkeypatch, file)
         assert "is a shipped drill" in hands.window.notice.text
@@ -520,17 +522,17 @@ def test_an_unneeded_trial_run_is_canceled(hands: Hands, page: ScenarioEditor) -
 
 @pytest.mark.slow
 def test_a_long_trial_run_blocks_neither_editing_nor_closing(hands: Hands, page: ScenarioEditor) -> None:
-    """The trial run of a day with four hundred databases would take minutes."""
+    """The trial run of a day with 400 databases would take minutes."""
     text = page.text.toPlainText().replace('"Sales"', '"Sales001"').replace("Sales ", "Sales001 ")
     text = text.replace("[[database]]", "[[database]]\ncount = 400").replace('"10min"', '"86400s"')
     page.show_text(text, None)
-    page.update_reading()
+    page.parse_if_changed()
     assert page.scenario is not None
     page.tools["edit.try"].trigger()
     hands.qtbot.keyClicks(page.text, "x")
-    page.update_reading()
+    page.parse_if_changed()
     assert list_findings(page)[0].startswith("1:")
-    page.stop()
+    page.stop_work()
 
 
 def test_a_very_long_text_is_edited_without_highlighting(page: ScenarioEditor) -> None:

@@ -1,4 +1,4 @@
-"""Saving and loading scripts and results of the SQL windows."""
+"""Tests of saving and loading scripts and results of the SQL windows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The run in a window: frames by a timer, requests from other threads, and events as Qt signals."""
+"""Tests of the run in a window: timer frames, requests from other threads, and events as Qt signals."""
 
 from __future__ import annotations
 

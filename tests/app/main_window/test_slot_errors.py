@@ -1,4 +1,4 @@
-"""An exception in a slot: printed, logged with the last inputs of the run, shown, and survived."""
+"""Tests of exceptions in slots: the program prints, logs and shows them, and continues."""
 
 from __future__ import annotations
 
@@ -89,5 +89,5 @@ def test_an_exception_in_a_slot_does_not_end_the_program(
     hands.window.select_drill("ag-lab")
     hands.window.brief.started.emit("lab")
     window_count = len(hands.window.console.list_windows())
-    hands.window.topology.opened.emit("FSW")
+    hands.window.topology.server_opened.emit("FSW")
     assert len(hands.window.console.list_windows()) == window_count

@@ -1,4 +1,4 @@
-"""The interface language: selected in the View menu, used after a restart, also for dialogs of Qt."""
+"""Tests of the interface language: selected in the View menu, used after a restart, also for dialogs of Qt."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def test_the_language_is_selected_in_the_menu_and_applies_from_the_next_start(
     find_action(window, "Deutsch").trigger()
     assert find_action(window, "Deutsch").isChecked()
     assert not find_action(window, "English").isChecked()
-    assert tr("Quit") == "Quit"  # visible texts keep their language
-    set_start_language(qapp, store)  # the next start changes it
+    assert tr("Quit") == "Quit"  # Visible texts keep their language until the next start.
+    set_start_language(qapp, store)  # The next start changes the language.
     assert tr("Quit") == "Beenden"
 
 

@@ -1,4 +1,4 @@
-"""SQL clients connected to the run of a window, without a window, in one thread."""
+"""Tests of SQL clients that connect to the run of a window, without a window and in one thread."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 
 class Desk:
-    """Stub of a desk with the parts that a window uses."""
+    """Stub of the desk with only the parts that the ports use."""
 
     def __init__(self, owner: QWidget) -> None:
         self.session = HostSession(owner, clock=lambda: 0.0, use_timer=False)
         self.notice = NoticeBar(owner)
-        previous: Any = None  # the test needs no other part of a window
+        previous: Any = None  # The test needs no other part of a window.
         window: Any = owner
         self.ports = ClientPorts(
             SharedParts(window, self.session, previous, previous, previous, self.notice, previous, previous)

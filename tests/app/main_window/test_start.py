@@ -1,4 +1,6 @@
-"""The start of the window and its two failures: a profile that cannot be opened, and a defect of the program."""
+"""Tests of the start of the window, and of two failures: a profile that cannot be opened, and an internal
+error.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from shiboken6 import delete
 
 import app.main_window as start
 from app.files import scenario_files, summaries
-from app.main_window.start import BACKGROUND_MODULES, BESIDE, StartSequence
+from app.main_window.start import BACKGROUND_MODULES, THREAD_MODULES, StartSequence
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from app.widgets.input_guard import InputGuard
@@ -32,10 +34,10 @@ READY_MS = 60_000
 def bare_window(
     qtbot: QtBot, qapp: QApplication, profile: Profile, profile_folder: Path, store: WindowSettings
 ) -> OpenWindow:
-    """Yield the window when only the start page exists; two drills are cached from an earlier start."""
+    """Yield the window when it has only the start page. Two drills are cached from an earlier start."""
     files = [scenario_files.find(name) for name in ("lab", "automatic-failover")]
     profile_folder.mkdir(exist_ok=True)
-    summaries.read(files, profile_folder)
+    summaries.read_summaries(files, profile_folder)
     window = OpenWindow(store)
     qtbot.addWidget(window)
     window.show()
@@ -58,7 +60,7 @@ def test_the_start_page_lists_its_drills_before_everything_is_loaded(bare_window
     bare_window.picker.choose_card("automatic-failover")
     card = bare_window.picker.get_current_card()
     assert card is not None
-    assert not card.state.text  # the results are not read yet
+    assert not card.state.text  # The results have not been read yet.
     assert not bare_window.is_ready
 
 
@@ -168,7 +170,7 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("PySide6", "s
 
 def test_threads_import_no_qt() -> None:
     """PySide 6.11.3 crashed if a thread created a Qt class while the window processed events."""
-    command = [sys.executable, "-c", IMPORTED_BESIDE, *BESIDE, *BACKGROUND_MODULES]
+    command = [sys.executable, "-c", IMPORTED_BESIDE, *THREAD_MODULES, *BACKGROUND_MODULES]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == []
 
 
@@ -232,7 +234,7 @@ During = Callable[[Callable[[OpenWindow], None]], None]
 
 @pytest.fixture
 def during(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> During:
-    """Record events between the window's appearance and its end."""
+    """Return a function that runs an action after the window appears, and closes the window afterwards."""
 
     def use(act: Callable[[OpenWindow], None]) -> None:
         codes = [0]
@@ -263,7 +265,7 @@ def test_the_window_opens_a_scenario_and_releases_the_profile(during: During, pr
     assert sys.excepthook is hook
     assert pages == [True]
     with open_profile(profile_folder):
-        pass  # a second process would be refused while the profile is locked
+        pass  # While the profile is locked, a second process cannot open it.
 
 
 @pytest.mark.slow
@@ -291,7 +293,7 @@ def test_an_error_without_a_profile_promises_no_record(
     boxes: list[str] = []
     (tmp_path / "file").touch()
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path / "file" / "folder"))
-    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)  # not the hook that makes tests fail
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)  # Replace the hook that makes tests fail.
 
     def answer_box(box: QMessageBox) -> int:
         boxes.append(box.text() + box.informativeText())

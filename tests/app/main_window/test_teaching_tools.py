@@ -1,4 +1,6 @@
-"""Teaching tools on the topology: notes, spotlight, find, preview and drill-down, with real clicks and keys."""
+"""Tests of teaching tools on the topology with real clicks and keys: notes, spotlight, find, preview and
+drill-down.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from app import settings
 from app.settings import WindowSettings
 from app.view_models.offers import ActionTarget
 from app.view_models.preview import preview_impact
-from app.views.topology.scene import DIMMED
+from app.views.topology.scene import DIMMED_OPACITY
 from app.views.topology.tools import CanvasTools, FindBox
 from engine.drill.running.drill import Drill
 from tests.app.main_window.conftest import Hands, show_window
@@ -21,7 +23,7 @@ from tests.children import find_child, get_scene
 from tests.open_window import OpenWindow
 from tests.screenshots import build_lab_of
 
-# warning of the offscreen plugin about menus
+# The offscreen plugin logs this warning for menus.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 A, B = ActionTarget("server", ("SERVER_A",)), ActionTarget("server", ("SERVER_B",))
@@ -40,7 +42,7 @@ def test_a_note_is_written_stored_with_its_scenario_and_removed(
     qtbot: Any, lab: OpenWindow, store: WindowSettings
 ) -> None:
     topology = lab.topology
-    topology.choose(A)
+    topology.select_target(A)
     qtbot.keyClick(topology, Qt.Key.Key_N, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClicks(topology, "nobody asked this one")
     qtbot.keyClick(topology, Qt.Key.Key_Escape)
@@ -61,10 +63,10 @@ def test_a_note_is_written_stored_with_its_scenario_and_removed(
 
 
 def test_plain_letters_change_nothing(qtbot: Any, lab: OpenWindow) -> None:
-    lab.topology.choose(A)
+    lab.topology.select_target(A)
     qtbot.keyClicks(lab.topology, "sns")
     assert get_scene(lab.topology).notes == []
-    assert get_scene(lab.topology).lit == set()
+    assert get_scene(lab.topology).highlighted_targets == set()
 
 
 @pytest.mark.slow
@@ -77,14 +79,14 @@ def test_an_empty_note_disappears(qtbot: Any, lab: OpenWindow) -> None:
 def test_the_spotlight_dims_everything_else(qtbot: Any, lab: OpenWindow) -> None:
     topology, scene = lab.topology, get_scene(lab.topology)
     for target in (A, B):
-        topology.choose(target)
+        topology.select_target(target)
         qtbot.keyClick(topology, Qt.Key.Key_S, Qt.KeyboardModifier.ShiftModifier)
     bright = {item.target.title for item in scene.list_items_in_order() if item.opacity() == 1.0}
     assert bright == {"SERVER_A", "SERVER_B", "SERVER_A – SERVER_B"}
-    assert scene.nodes["SERVER_W"].opacity() == pytest.approx(DIMMED)
-    topology.choose(A)
+    assert scene.nodes["SERVER_W"].opacity() == pytest.approx(DIMMED_OPACITY)
+    topology.select_target(A)
     qtbot.keyClick(topology, Qt.Key.Key_S, Qt.KeyboardModifier.ShiftModifier)
-    assert scene.lit == {B}
+    assert scene.highlighted_targets == {B}
     qtbot.keyClick(topology, Qt.Key.Key_Escape)
     qtbot.keyClick(topology, Qt.Key.Key_Escape)
     assert all(item.opacity() == 1.0 for item in scene.list_items_in_order())
@@ -92,11 +94,11 @@ def test_the_spotlight_dims_everything_else(qtbot: Any, lab: OpenWindow) -> None
 
 @pytest.mark.slow
 def test_the_spotlight_has_a_global_key(qtbot: Any, lab: OpenWindow) -> None:
-    lab.topology.choose(B)
+    lab.topology.select_target(B)
     lab.desk.focus_view("events")
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_S, modifiers)
-    assert get_scene(lab.topology).lit == {B}
+    assert get_scene(lab.topology).highlighted_targets == {B}
 
 
 def test_names_are_found_by_typing(qtbot: Any, lab: OpenWindow) -> None:
@@ -138,7 +140,7 @@ def test_a_menu_previews_the_objects_of_an_action(qtbot: Any, hands: Hands, lab:
     assert "Sales" in find_child(lab.topology, QLabel, "caption").text()
     assert (
         ", SERVER_B," not in find_child(lab.topology, QLabel, "caption").text()
-    )  # only its link is affected
+    )  # The action affects only this link.
     lab.grab()
     menu.close()
     assert not find_child(lab.topology, QLabel, "caption").isVisible()
@@ -229,7 +231,7 @@ def test_the_canvas_buttons_hide_no_card(large_lab_window: OpenWindow) -> None:
     topology = large_lab_window.topology
     for width, height in ((700, 330), (460, 420), (900, 300)):
         topology.resize(width, height)
-        topology.fit()
+        topology.fit_all()
         for node in get_scene(topology).nodes.values():
             box = topology.mapFromScene(node.get_card_rect().translated(node.pos())).boundingRect()
             assert not box.intersects(find_child(topology, CanvasTools).geometry())
@@ -246,7 +248,7 @@ def test_every_object_is_an_accessible_child_with_a_text(qtbot: Any, lab: OpenWi
     assert any(text.startswith("SERVER_A: partner, running") and "PRINCIPAL" in text for text in spoken)
     assert any(text.startswith("link SERVER_A to SERVER_B") for text in spoken)
     assert spoken[-1] == "note: look here"
-    lab.topology.choose(B)
+    lab.topology.select_target(B)
     selected_places = [p for p in range(interface.childCount()) if interface.child(p).state().selected]
     assert [spoken[place].partition(":")[0] for place in selected_places] == ["SERVER_B"]
     assert interface.child(0).rect().width() > 50

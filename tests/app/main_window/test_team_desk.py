@@ -1,4 +1,4 @@
-"""The window of a role: the desk with the sights and rights of the role, and the lines that it sends."""
+"""Tests of the window of a team role: visible data, permitted inputs, and the lines that it sends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtGui import QCloseEvent, QFontMetrics, QKeySequence
 from PySide6.QtWidgets import QMenu, QTableView
 from pytestqt.qtbot import QtBot
 
-from app.classroom.log_entries import SENT_BACK, LogEntry
+from app.classroom.log_entries import REWIND_LINE, LogEntry
 from app.classroom.messages.team import (
     MemberWelcome,
     RoleView,
@@ -22,7 +22,7 @@ from app.classroom.messages.team import (
     TeamRole,
 )
 from app.classroom.verdict import judge_log
-from app.main_window.assembly import Assembly
+from app.main_window.assembly import WindowAssembler
 from app.main_window.team_desk import TeamDesk
 from app.view_models.offers import ActionTarget
 from app.view_models.picture import build_picture
@@ -43,7 +43,7 @@ PROCESS_MS = 60_000
 
 
 class Team:
-    """World of a team, and what it sends to the desks of its members."""
+    """World of a team that builds the messages for the desks of its members."""
 
     def __init__(self) -> None:
         self.drill = Drill(CABLE)
@@ -62,7 +62,9 @@ class Team:
         self.log.append(LogEntry(len(self.log) + 1, self.drill.tick, line, "", 0))
 
     def show_on_desk(self, desk: TeamDesk, sent: int = 0, **more: Any) -> int:
-        """Show *desk* the present, with the entries after *sent* of them; return their number."""
+        """Show the current state on *desk*, with the log entries after the first *sent*. Return the number of
+        all entries.
+        """
         team_view = build_observation(self.drill, desk.replica.role)
         desk.show_view(RoleView(False, 0, team_view, self.drill.tick, self.log[sent:], **more))
         return len(self.log)
@@ -122,9 +124,9 @@ def test_picture_shows_what_the_role_sees(qtbot: QtBot) -> None:
     for desk in (room, dba, manager):
         team.show_on_desk(desk)
     assert (find_server(room, "PAY1").status.label, find_server(room, "PAY1").copies) == ("power on", ())
-    assert find_server(room, "PAY1").troubles == ("network cables unplugged",)
+    assert find_server(room, "PAY1").faults == ("network cables unplugged",)
     assert find_server(dba, "PAY1").status.label == "does not respond"
-    assert find_server(dba, "PAY1").troubles == ()
+    assert find_server(dba, "PAY1").faults == ()
     (copy,) = find_server(dba, "PAY2").copies
     assert copy.role.label == "PRINCIPAL"
     assert find_server(manager, "PAY2").status.label == "not visible"
@@ -208,7 +210,7 @@ def test_desk_follows_a_rewind(qtbot: QtBot) -> None:
     input_shown = team.show_on_desk(desk)
     team.drill = Drill(CABLE)
     team.drill.advance_to(2_000)
-    team.log.append(LogEntry(len(team.log) + 1, 2_000, SENT_BACK, "", 1))
+    team.log.append(LogEntry(len(team.log) + 1, 2_000, REWIND_LINE, "", 1))
     team.show_on_desk(desk, input_shown)
     assert desk.replica.drill.tick == 2_000
     assert desk.replica.drill.compute_state_hash() == team.drill.compute_state_hash()
@@ -285,7 +287,7 @@ def test_desk_shows_the_result_of_an_ended_team_and_sends_nothing_more(
 
 
 def test_no_sight_shows_the_whole_world() -> None:
-    """A role that sees nothing gets a picture with names only."""
+    """A role without visible data gets a picture with names only."""
     drill = Drill(CABLE)
     picture = limit_to_role(build_picture(drill.world), drill.world, find_role(CABLE.team, "manager"))
     texts = picture.spoken
@@ -294,16 +296,18 @@ def test_no_sight_shows_the_whole_world() -> None:
 
 
 def test_a_host_that_does_not_send_the_world_is_refused() -> None:
-    """Hosts before 1.1 send neither the scenario nor its text."""
+    """Hosts before version 1.1 send neither the scenario nor its text."""
     welcome = replace(Team().build_welcome("dba"), scenario="", text="", seed=0, mode="")
     with pytest.raises(ScenarioError):
         TeamDesk(welcome, None)
 
 
 def test_window_that_hosts_a_team_ends_it_for_all(hands: Hands, qtbot: QtBot) -> None:
-    """Closing the window asks first. *End the team* shows the result at the desk of each role."""
+    """Closing the window asks for confirmation first. *End the team* shows the result on the desk of each
+    role.
+    """
     window = hands.window
-    teams = require(window.findChild(Assembly))._import_teams()
+    teams = require(window.findChild(WindowAssembler))._get_teams()
     teams.start_team("team-cable", "")
     qtbot.waitUntil(lambda: teams._code is not None, timeout=PROCESS_MS)
     code = require(teams._code)
@@ -313,7 +317,7 @@ def test_window_that_hosts_a_team_ends_it_for_all(hands: Hands, qtbot: QtBot) ->
     desk.panel.start_wanted.emit()
     qtbot.waitUntil(lambda: desk.replica.drill.tick > 0, timeout=PROCESS_MS)
     window.close_wanted.emit(closed := QCloseEvent())
-    box = require(window.irrevocable.box)
+    box = require(window.confirmations.box)
     assert not closed.isAccepted()
     assert "team" in box.text()
     box.reject()

@@ -1,4 +1,4 @@
-"""Running until a condition and to the next alarm, in the window."""
+"""Tests of running until a condition is true, and to the next alarm, in the window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Complete drills in the real window by mouse, by keyboard and by text, from the start page to the debrief."""
+"""Tests of complete drills in the real window by mouse, by keyboard and by text, from start page to debrief."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile
 
 
 def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile) -> None:
-    """One command restores service on the isolated principal, and the debrief shows its value."""
+    """One command restores service on the isolated principal, and the debrief shows the points for it."""
     window = hands.window
     start_drill(hands, "isolated-principal")
     window.session.set_speed(10.0)
@@ -112,7 +112,7 @@ def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile)
         + list_texts(hands.open_tab(STORY))
     )
     assert "all goals met" in page
-    assert "rejected a command with error 1431" in page  # the wrong step with the reason why it is wrong
+    assert "rejected a command with error 1431" in page  # The debrief shows the wrong step and the reason.
     (row,) = profile.list_results()
     assert row.score is not None
     assert 50.0 < row.score < 100.0
@@ -161,7 +161,7 @@ def test_a_drill_is_played_by_keyboard(hands: Hands) -> None:
 
 
 def test_a_drill_is_played_by_text_only(hands: Hands) -> None:
-    """Every input is typed into the act line with its completion."""
+    """The test types every input into the command line and uses its completion."""
     window = hands.window
     start_drill(hands, "lab")
     line = window.input_line
@@ -193,7 +193,7 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
     window.session.apply_input("finish")
     assert window.pages.currentWidget() == window.debrief
     hands.open_tab(TIMELINE)
-    window.debrief.findChildren(TimeStrip)[0].moment_chosen.emit(30.0)
+    window.debrief.findChildren(TimeStrip)[0].time_clicked.emit(30.0)
     hands.click_widget(find_button(window.debrief, "Retry from 0:30.0"))
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == 3000

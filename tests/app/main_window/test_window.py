@@ -1,4 +1,4 @@
-"""The window around the drills: pages, menus, keys, themes, layouts, and stored settings."""
+"""Tests of the window around the drills: pages, menus, keys, themes, layouts, and stored settings."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from app.storage import Profile
 from app.views.help import PAGES, read_page
 from app.views.transport import SPEEDS, compute_slider_position, compute_speed, find_next_speed
 from app.widgets import keys, theme
-from app.widgets.docks import INSTRUCTOR, LEARNER, PLACES, PRESENTER, IncrementalView
-from app.widgets.scroll_container import Pages
+from app.widgets.docks import INSTRUCTOR, LEARNER, OUTER_DOCKS, PRESENTER, IncrementalView
+from app.widgets.scroll_container import PageStack
 from app.widgets.tables import TableView
 from engine.model import World
 from tests.app.main_window.conftest import Hands, show_window
@@ -44,11 +44,11 @@ def play_lab(hands: Hands, seconds: float = 1.0) -> World:
 def test_every_action_of_the_window_is_in_a_menu(window: OpenWindow) -> None:
     in_menus = {action for menu in window.menuBar().findChildren(QMenu) for action in menu.actions()}
     missing = {name for name, action in window.actions_by_name.items() if action not in in_menus}
-    assert missing == {"fault.revert_all", "view.theme"}  # the first one is added when its menu opens
+    assert missing == {"fault.revert_all", "view.theme"}  # `fault.revert_all` is added when its menu opens.
 
 
 def test_keys_do_not_clash_and_reach_their_actions(window: OpenWindow) -> None:
-    assert keys.list_clashes(window.appearance.keys_now) == []
+    assert keys.list_conflicts(window.appearance.current_keys) == []
     action = window.actions_by_name["time.step"]
     assert action.shortcuts() == [QKeySequence("F10")]
     assert "F10" in action.toolTip()
@@ -183,7 +183,7 @@ CLUSTERED: Final = {"dashboard", "cluster"}
 
 
 def open_docks(window: OpenWindow) -> set[str]:
-    """Return the open docks, without those for clusters, which the lab hides."""
+    """Return the names of the open docks, without the docks for clusters, which the lab hides."""
     return {name for name, dock in window.desk.docks.items() if not dock.isHidden()} - CLUSTERED
 
 
@@ -192,7 +192,7 @@ def test_each_layout_opens_its_panels(hands: Hands) -> None:
     play_lab(hands)
     for profile in (LEARNER, INSTRUCTOR, PRESENTER):
         window.appearance.set_layout(profile)
-        wanted = {p.name for p in PLACES if profile in p.profiles and p.name in window.desk.docks}
+        wanted = {p.name for p in OUTER_DOCKS if profile in p.profiles and p.name in window.desk.docks}
         assert open_docks(window) == wanted - CLUSTERED
 
 
@@ -355,13 +355,13 @@ def test_an_exam_hides_truth_views_and_restores_them_afterwards(hands: Hands, st
     assert default_docks - open_docks(window) == {"timing", "events"} & default_docks
     window.desk.focus_view("events")
     assert "events" not in open_docks(window)
-    window.timeline.moment_chosen.emit(1.0)
+    window.timeline.time_clicked.emit(1.0)
     assert not window.session.looking_back
     assert "cannot be rewound" in window.notice.text
-    window.appearance.keep_layout()
+    window.appearance.store_layout()
     play_lab(hands)
     assert open_docks(window) == default_docks
-    window.timeline.moment_chosen.emit(0.5)
+    window.timeline.time_clicked.emit(0.5)
     assert window.session.looking_back
 
 
@@ -426,7 +426,7 @@ def test_a_slow_page_shows_that_it_is_working(
     def show_page(page: QWidget, title: str) -> None:
         sign = QApplication.overrideCursor()
         signs.append(sign.shape() if sign is not None else None)
-        Pages.show_page(window.pages, page, title)
+        PageStack.show_page(window.pages, page, title)
 
     monkeypatch.setattr(window.pages, "show_page", show_page)
     openers[page]()
@@ -446,8 +446,8 @@ def test_a_slow_page_shows_that_it_is_working(
 def test_invalid_positions_and_notes_are_ignored(
     stored: str, qtbot: QtBot, profile: Profile, store: WindowSettings
 ) -> None:
-    """The drill could not be begun any more."""
-    store.set(settings.PLACES, stored)
+    """Such stored values used to prevent the start of the drill."""
+    store.set(settings.CARD_POSITIONS, stored)
     store.set(settings.NOTES, stored.replace("{", '[["x",', 1))
     window = show_window(qtbot, profile, store)
     window.select_drill("lab")

@@ -1,11 +1,11 @@
-"""Minimal client of TDS 7.4, for tests that need no driver."""
+"""Minimal client of TDS 7.4 for tests without a driver."""
 
 from __future__ import annotations
 
 import asyncio
 import struct
 
-from app.serve.login import END, HEADER, PacketKind, build_packet
+from app.serve.login import END_OF_MESSAGE, HEADER, PacketKind, build_packet
 
 TRANSACTION_HEADER = struct.pack("<IIHQI", 22, 18, 2, 0, 1)
 READ_ONLY = 0x20
@@ -29,14 +29,16 @@ def build_login_body(user: str, password: str, database: str = "", read_only: bo
 
 
 class Client:
-    """Connection to the server. `build_welcome` is the response to the login, also if the login fails."""
+    """Connection to the server. The attribute `welcome` is the response to the login, even if the login
+    fails.
+    """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.reader, self.writer = reader, writer
         self.welcome = b""
 
     async def send_batch(self, text: str) -> bytes:
-        """Send a batch, and return the tokens of the response. Raises ConnectionError."""
+        """Send a batch, and return the tokens of the response. Raise ConnectionError if the connection ends."""
         return await self.send_packet(
             build_packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le"))
         )
@@ -54,7 +56,7 @@ class Client:
                 raise ConnectionResetError from None
             _, status, length, *_ = HEADER.unpack(head)
             body += await self.reader.readexactly(length - HEADER.size)
-            if status & END:
+            if status & END_OF_MESSAGE:
                 return body
 
     def close(self) -> None:

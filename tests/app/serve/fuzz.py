@@ -1,8 +1,10 @@
 """Coverage-guided fuzzing of the code that reads the bytes of clients: `make fuzz SECONDS=60`.
 
-`python -m tests.app.serve.fuzz --seconds 60` lets atheris (libFuzzer) change inputs from tests/app/serve/corpus, and
-stores inputs that reach new code in build/fuzz. `--keep` copies those with a new line transition into the corpus,
-which test_fuzz.py plays. An input that causes a crash is stored in build under the name crash-….
+With `python -m tests.app.serve.fuzz --seconds 60`, atheris (libFuzzer) changes inputs from
+tests/app/serve/corpus. It
+stores inputs that reach new code in build/fuzz. `--keep` copies inputs with a new line transition into the
+corpus,
+which test_fuzz.py plays. An input that causes a crash is stored in build as crash-….
 """
 
 from __future__ import annotations
@@ -33,9 +35,10 @@ INPUT_MAX = 4_096
 
 
 def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object], ...]:
-    """Return the functions that take an input, chosen by its first byte; connections live in *loop*.
+    """Return the functions that take an input. The first byte of an input selects its function.
 
-    Imported late, so that atheris sees the imports."""
+    Connections use *loop*. The function imports the program, so that atheris can instrument the imports.
+    """
     from app.serve import listener, login, parameters, requests
     from app.serve.login import MalformedPacketError, PacketKind, PacketReader, TdsMessage, build_packets
     from app.serve.session import ConnectionClosedError, TdsSession
@@ -56,7 +59,7 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
         requests.read_transaction(data[1:], versions[data[0] % 4] if data else versions[0])
 
     def parse_value(data: bytes) -> None:
-        read = parameters.read_typed(PacketReader(data))
+        read = parameters.read_typed_value(PacketReader(data))
         assert read.literal, read
         read.literal.encode("utf-8", "surrogatepass")
 
@@ -89,7 +92,7 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
             version = 2014
 
             def find_login(self, name: str) -> None:
-                """Return no login: only those of the run exist."""
+                """Return no login, because only the built-in logins of the run exist."""
 
         def __init__(self) -> None:
             self.instances = {"SERVER_A": self.Instance()}
@@ -157,7 +160,7 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
                 body, left = left[3 : 3 + size], left[3 + size :]
                 try:
                     await session._serve_message(TdsMessage(kind, b"\x04\0\0\0" + body, resets))
-                # `run` treats them as the end of the connection
+                # `run` treats these errors as the end of the connection.
                 except (ConnectionClosedError, MalformedPacketError):
                     return
 
@@ -177,7 +180,7 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
         ),
         run_connection,
         after_login,
-        lambda data: listener.encode_answer(data, {"SERVER_A": (14331, "9.00.5000.00")}),
+        lambda data: listener.encode_browser_response(data, {"SERVER_A": (14331, "9.00.5000.00")}),
         lambda data: build_packets(data, 512),
     )
 
@@ -251,7 +254,7 @@ def _trace_lines(work: Callable[[], object]) -> set[tuple[object, int, int]]:
 
 
 def _run_child(*arguments: str) -> int:
-    """Run libFuzzer in a child process, because it ends its process."""
+    """Run libFuzzer in a child process, because libFuzzer ends its process."""
     command = [
         sys.executable,
         "-m",

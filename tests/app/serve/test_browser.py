@@ -1,4 +1,4 @@
-"""SQL Server Browser: the port of an instance."""
+"""Tests of SQL Server Browser, which returns the port of an instance."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import asyncio
 
 import pytest
 
-from app.serve.listener import Browser, encode_answer
+from app.serve.listener import SqlBrowser, encode_browser_response
 
 KNOWN = {"SERVER_A": (14331, "9.00.5000.00"), "SERVER_B": (14332, "9.00.5000.00")}
 OF_A = b"ServerName;LOCALHOST;InstanceName;SERVER_A;IsClustered;No;Version;9.00.5000.00;tcp;14331;;"
 
 
 def test_an_instance_is_found_by_its_name_in_any_case() -> None:
-    assert encode_answer(b"\x04server_a\0", KNOWN) == b"\x05" + bytes([len(OF_A), 0]) + OF_A
+    assert encode_browser_response(b"\x04server_a\0", KNOWN) == b"\x05" + bytes([len(OF_A), 0]) + OF_A
 
 
 def test_a_request_for_all_instances_lists_all() -> None:
-    assert encode_answer(b"\x03", KNOWN).count(b"InstanceName") == 2
-    assert encode_answer(b"\x02", KNOWN) == encode_answer(b"\x03", KNOWN)
+    assert encode_browser_response(b"\x03", KNOWN).count(b"InstanceName") == 2
+    assert encode_browser_response(b"\x02", KNOWN) == encode_browser_response(b"\x03", KNOWN)
 
 
 @pytest.mark.parametrize(
     "request_", [b"", b"\x04", b"\x04NOBODY\0", b"\x0f\x01SERVER_A", b"\x03more", b"GET /"]
 )
 def test_unknown_requests_get_no_response(request_: bytes) -> None:
-    assert encode_answer(request_, KNOWN) == b""
+    assert encode_browser_response(request_, KNOWN) == b""
 
 
 def test_the_browser_service_responds_on_its_port() -> None:
     async def request_instances() -> bytes:
-        browser, answer = Browser(lambda: KNOWN), asyncio.get_running_loop().create_future()
+        browser, answer = SqlBrowser(lambda: KNOWN), asyncio.get_running_loop().create_future()
 
         class Asking(asyncio.DatagramProtocol):
             def datagram_received(self, data: bytes, addr: object) -> None:

@@ -1,4 +1,4 @@
-"""Encoding and decoding of the wire protocol, without sockets."""
+"""Tests of encoding and decoding of the wire protocol, without sockets."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from app.serve.login import (
     TDS_7_2,
     TDS_7_3,
     TDS_7_4,
-    Assembler,
     MalformedPacketError,
+    MessageAssembler,
     PacketKind,
     PacketReader,
     build_packets,
     negotiate_version,
     read_prelogin,
 )
-from app.serve.parameters import read_typed
+from app.serve.parameters import read_typed_value
 from app.serve.requests import PreparedStatements, SqlRequest, read_batch, read_calls
-from app.serve.session import encode_answer
+from app.serve.session import encode_response
 from app.serve.types import build_column, encode_message
 from engine.tsql.scalars.values import Scalar
 
@@ -29,10 +29,10 @@ from engine.tsql.scalars.values import Scalar
 def test_a_message_is_complete_with_its_last_packet() -> None:
     first = struct.pack(">BBHHBB", PacketKind.BATCH, 0, 10, 0, 1, 0) + b"ab"
     last = struct.pack(">BBHHBB", PacketKind.BATCH, 9, 10, 0, 2, 0) + b"cd"
-    assembler = Assembler()
-    assert assembler.feed(first + last[:5]) == []
-    (message,) = assembler.feed(last[5:])
-    assert (message.kind, message.body, message.resets) == (PacketKind.BATCH, b"abcd", False)
+    assembler = MessageAssembler()
+    assert assembler.add_bytes(first + last[:5]) == []
+    (message,) = assembler.add_bytes(last[5:])
+    assert (message.kind, message.body, message.resets_connection) == (PacketKind.BATCH, b"abcd", False)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_message_is_complete_with_its_last_packet() -> None:
 )
 def test_invalid_packets_are_refused(data: bytes) -> None:
     with pytest.raises(MalformedPacketError):
-        Assembler().feed(data)
+        MessageAssembler().add_bytes(data)
 
 
 def test_a_response_is_split_into_packets_of_the_negotiated_size() -> None:
@@ -143,17 +143,17 @@ def test_a_value_of_another_type_is_sent_as_text() -> None:
 )
 def test_a_variant_as_a_parameter_keeps_its_base_type(written: str, value: str) -> None:
     column_type = build_column(f"sql_variant:{written}", [value], TDS_7_4)
-    typed = read_typed(PacketReader(column_type.info + column_type.encode_value(value)))
+    typed = read_typed_value(PacketReader(column_type.info + column_type.encode_value(value)))
     assert typed.type == "sql_variant"
     assert typed.literal.removeprefix("CAST(").lstrip("N'").lower().startswith(value.lower())
     assert typed.literal.endswith(f" AS {written.replace('numeric', 'decimal')})")
 
 
 def test_parameters_become_literals() -> None:
-    assert read_typed(PacketReader(b"\x26\x04\x04\x05\0\0\0")).literal == "5"
+    assert read_typed_value(PacketReader(b"\x26\x04\x04\x05\0\0\0")).literal == "5"
     text = "a'b".encode("utf-16-le")
     raw = b"\xe7\x0a\0" + bytes(5) + struct.pack("<H", len(text)) + text
-    assert (read_typed(PacketReader(raw)).literal, read_typed(PacketReader(raw)).type) == (
+    assert (read_typed_value(PacketReader(raw)).literal, read_typed_value(PacketReader(raw)).type) == (
         "N'a''b'",
         "nvarchar(5)",
     )
@@ -183,7 +183,9 @@ def test_a_call_is_shown_as_in_a_trace() -> None:
 def test_an_output_value_is_at_the_position_of_its_parameter(
     procedure: int, leading_parameters: tuple[int | str, ...]
 ) -> None:
-    """sp_executesql has two parameters before the batch's own, sp_prepexec three. JDBC fails at another position."""
+    """sp_executesql has two parameters before those of the batch, sp_prepexec three. JDBC fails at any other
+    position.
+    """
 
     def encode_parameter(value: int | str) -> bytes:
         if isinstance(value, int):
@@ -202,28 +204,32 @@ def test_an_output_value_is_at_the_position_of_its_parameter(
 
 
 def test_only_a_statement_without_rows_sends_its_row_count() -> None:
-    """JDBC would take a row count after a SELECT as the count of an update."""
+    """JDBC would interpret a row count after a SELECT as the count of an update."""
     counted = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(1 row affected)", "rows": 1}
     grid = {"columns": ["a"], "types": ["int"], "rows": [[1]], "after_messages": 1}
-    answer = encode_answer(SqlRequest(""), [counted, counted], [grid], "SERVER_A", TDS_7_4)
+    answer = encode_response(SqlRequest(""), [counted, counted], [grid], "SERVER_A", TDS_7_4)
     assert answer.startswith(struct.pack("<BHHQ", 0xFD, 0x11, 0xC3, 1))
-    assert answer.endswith(struct.pack("<BHHQ", 0xFD, 0x10, 0xC1, 1))  # the last, and nothing behind it
+    assert answer.endswith(
+        struct.pack("<BHHQ", 0xFD, 0x10, 0xC1, 1)
+    )  # No token follows the final DONE token.
 
 
 def test_an_assignment_and_a_call_in_a_batch_each_send_a_done_token() -> None:
-    """SqlClient skips the count of a SELECT without columns; python-tds reads the status of a call."""
+    """SqlClient skips the row count of a SELECT without columns. python-tds reads the return status of a
+    call.
+    """
     grid = {"columns": ["a"], "types": ["int"], "rows": [[1]], "after_messages": 0}
     counted = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(1 row affected)", "rows": 1}
     ends = [
         {"after_messages": 0, "after_results": 0, "rows": 1, "status": None},
         {"after_messages": 1, "after_results": 1, "rows": None, "status": 46},
     ]
-    answer = encode_answer(SqlRequest(""), [counted], [grid], "SERVER_A", TDS_7_4, ends=ends)
+    answer = encode_response(SqlRequest(""), [counted], [grid], "SERVER_A", TDS_7_4, ends=ends)
     assert answer.startswith(struct.pack("<BHHQ", 0xFD, 0x11, 0xC1, 1) + b"\x81")
     assert answer.endswith(
         struct.pack("<BHHQ", 0xFD, 0x11, 0xC1, 1) + b"\x79\x2e\0\0\0" + struct.pack("<BHHQ", 0xFE, 0, 0, 0)
     )
-    called = encode_answer(SqlRequest("", call=True), [counted], [grid], "SERVER_A", TDS_7_4, ends=ends)
+    called = encode_response(SqlRequest("", call=True), [counted], [grid], "SERVER_A", TDS_7_4, ends=ends)
     assert called.count(b"\x79\x2e") == 0
 
 
@@ -242,7 +248,7 @@ def test_an_assignment_and_a_call_in_a_batch_each_send_a_done_token() -> None:
 def test_a_malformed_variant_is_refused(base: int, properties: bytes, data: bytes) -> None:
     body = bytes([base, len(properties)]) + properties + data
     with pytest.raises(MalformedPacketError):
-        read_typed(PacketReader(b"\x62" + bytes(4) + struct.pack("<I", len(body)) + body))
+        read_typed_value(PacketReader(b"\x62" + bytes(4) + struct.pack("<I", len(body)) + body))
 
 
 @pytest.mark.parametrize(

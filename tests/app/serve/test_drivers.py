@@ -1,4 +1,4 @@
-"""Real drivers against `mirrordrill serve` in a separate process."""
+"""Tests of real drivers against `mirrordrill serve` in a separate process."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ from tests.drivers.relay import Relay
 from tests.forked import Program, run_program
 
 PROFILES = {"pyodbc": "odbc-18", "mssql-python": "mssql-python", "pymssql": "freetds"}
-"""Profile of each driver, which a client of the lab uses; connection strings name no partner. python-tds is
-tested by `make drivers`, because it leaks a socket at each failed login.
+"""Driver -> profile of the simulated client in the lab that is compared with it.
+
+Connection strings name no partner. `make drivers` tests python-tds, because it leaks a socket at each failed
+login.
 """
 
 
@@ -44,7 +46,7 @@ class Served:
     lines: IO[str]
     """Stream for input lines."""
     heard: list[str] = field(default_factory=list)
-    """Events received so far, as lines of JSON."""
+    """Events received so far, one JSON object per line."""
 
     @property
     def principal(self) -> dict[str, Any]:
@@ -57,7 +59,7 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Yield the lab with servers of version 2014; at the end kill it, and replay its record."""
+    """Yield the lab with servers of version 2014. At the end, kill the process and replay its record."""
     folder = tmp_path_factory.mktemp("served")
     record, certificate, lab = folder / "run.json", folder / "run.pem", folder / "lab.toml"
     lab.write_text(with_profiles({(profile, "told") for profile in PROFILES.values()}, 0), encoding="utf-8")
@@ -119,7 +121,7 @@ DRIVERS: dict[str, tuple[Callable[..., Any], str]] = {
     "pyodbc": (connect_pyodbc, "?"),
     "mssql-python": (connect_mssql_python, "?"),
 }
-"""Connect function of each driver, and its parameter marker."""
+"""Driver -> connect function and parameter marker."""
 EACH = pytest.mark.parametrize("driver", DRIVERS)
 
 
@@ -212,7 +214,7 @@ VALUES: dict[str, tuple[str, object]] = {
     ),
     "xml": ("'<a>x</a>'", "<a>x</a>"),
 }
-"""Value of each type in T-SQL notation, and as a Python object."""
+"""Type -> value in T-SQL notation, and the same value as a Python object."""
 
 
 def convert_to_plain(value: object) -> object:
@@ -359,7 +361,7 @@ def test_an_error_has_number_severity_state_procedure_and_line(served_lab: Serve
 
 
 def read_all(cursor: Any, text: str) -> list[Any]:
-    """Return the rows; the server sends the columns before it computes the first row."""
+    """Run *text* and return all rows. The server sends the columns before it computes the first row."""
     cursor.execute(text)
     return list(cursor.fetchall())
 
@@ -477,24 +479,24 @@ def test_a_batch_is_canceled_and_the_connection_continues(served_lab: Served, dr
     began = time.monotonic()
     if driver == "python-tds":
         cursor.execute("SELECT 1")
-        cursor.cancel()  # sends an attention and waits for its answer
+        cursor.cancel()  # This sends an attention and waits for the answer.
     elif driver == "pymssql":
         cursor._source._conn.query_timeout = 1
         with pytest.raises(pymssql.DatabaseError):
             cursor.execute(slow)
-        cursor._source._conn.query_timeout = 0  # applies to every connection of the process
+        cursor._source._conn.query_timeout = 0  # The option applies to every connection of the process.
     elif driver == "pyodbc":
         by_hand = threading.Timer(0.5, cursor.cancel)
         by_hand.start()
         with pytest.raises(pyodbc.Error, match=r"(?i)cancel"):
             cursor.execute(slow)
-        by_hand.join()  # otherwise the thread may still run, and cancel a later query
+        by_hand.join()  # Otherwise the thread could still run and cancel a later query.
     else:
         with pytest.raises(Exception, match=r"(?i)timeout"):
             cursor.execute(slow)
     assert time.monotonic() - began < 15
     if driver != "pymssql":  # pymssql closes a connection after a timeout
-        if driver == "mssql-python":  # on a busy machine every query takes longer
+        if driver == "mssql-python":  # On a busy machine every query takes longer.
             connection.timeout = 0
             cursor = connection.cursor()
         cursor.execute("SELECT 7")
@@ -564,7 +566,7 @@ def test_sqlalchemy_works_with_a_table(served_lab: Served, dialect: str) -> None
     engine.dispose()
 
 
-# --- failover: the last of all, as it ends the principal -------------------------------------------------------
+# --- failover: runs last, because it stops the principal --------------------------------------------------
 
 
 def test_the_mirror_refuses_logins_to_its_database(served_lab: Served) -> None:
@@ -607,7 +609,7 @@ def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(s
         with pool.connect() as new_connection:
             assert new_connection.exec_driver_sql("SELECT @@SERVERNAME").scalar() == "SERVER_B"
         pool.dispose()
-    # longer than the pause between two logins of an application: all clients that can follow are back
+    # This is longer than the pause between two logins, so all clients that can fail over have reconnected.
     time.sleep(2.5)
     events = [json.loads(line) for line in list(served_lab.heard)]
     (fault_s,) = (event["t_s"] for event in events if event["kind"] == "fault")

@@ -1,4 +1,4 @@
-"""Inputs found by fuzzing (fuzz.py): each is parsed or refused, without unexpected exceptions."""
+"""Tests with inputs that fuzz.py found: each is parsed or refused, without unexpected exceptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Transport problems and limits: lost packets, and limits answered as SQL Server does."""
+"""Tests of transport problems and limits: lost packets, and limits that are reported as SQL Server reports
+them.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,17 @@ from app.cli.terms import UsageError
 from app.files import scenario_files
 from app.serve import listener as listeners
 from app.serve.login import (
-    END,
+    END_OF_MESSAGE,
     HEADER,
-    LOGIN_MAX,
-    MESSAGE_MAX,
+    LOGIN_BYTES_MAX,
+    MESSAGE_BYTES_MAX,
     SIZE_MAX,
-    Assembler,
     MalformedPacketError,
+    MessageAssembler,
     PacketKind,
     build_packet,
 )
-from app.serve.wire import PASS_NOTHING, SO_ATTACH_FILTER
+from app.serve.wire import DROP_FILTER, SO_ATTACH_FILTER
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import TRANSACTION_HEADER, build_login_body, connect
 from tests.app.serve.test_listener import Site, encode_text, run_check, serve_site
@@ -36,10 +38,10 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux filters p
 
 
 def can_filter_packets() -> bool:
-    """Return whether this user may attach a filter to a socket; hardened kernels reserve this for root."""
+    """Return whether this user may attach a filter to a socket. Hardened kernels reserve this for root."""
     if sys.platform != "linux":
         return False
-    program = ctypes.create_string_buffer(PASS_NOTHING)
+    program = ctypes.create_string_buffer(DROP_FILTER)
     with socket.socket() as probe:
         try:
             filters = struct.pack("@HP", 1, ctypes.addressof(program))
@@ -64,7 +66,12 @@ def build_big_batch(size: int) -> bytes:
     for offset in range(0, len(body), step):
         part = body[offset : offset + step]
         packet_bytes += HEADER.pack(
-            PacketKind.BATCH, END if offset + step >= len(body) else 0, HEADER.size + len(part), 0, 0, 0
+            PacketKind.BATCH,
+            END_OF_MESSAGE if offset + step >= len(body) else 0,
+            HEADER.size + len(part),
+            0,
+            0,
+            0,
         )
         packet_bytes += part
     return bytes(packet_bytes)
@@ -177,7 +184,7 @@ def test_a_batch_that_is_too_large_returns_an_error() -> None:
     async def check_site() -> None:
         async with serve_site("lab") as site:
             client = await site.connect("SERVER_A")
-            assert encode_error(701) in await client.send_packet(build_big_batch(MESSAGE_MAX + 100_000))
+            assert encode_error(701) in await client.send_packet(build_big_batch(MESSAGE_BYTES_MAX + 100_000))
             assert encode_text("SERVER_A") in await client.send_batch("SELECT @@SERVERNAME"), (
                 "the connection goes on"
             )
@@ -186,9 +193,9 @@ def test_a_batch_that_is_too_large_returns_an_error() -> None:
 
 
 def test_data_before_the_login_is_limited() -> None:
-    whole_body = build_big_batch(LOGIN_MAX + 100_000)
+    whole_body = build_big_batch(LOGIN_BYTES_MAX + 100_000)
     with pytest.raises(MalformedPacketError):
-        Assembler().feed(whole_body)
+        MessageAssembler().add_bytes(whole_body)
 
 
 def test_attention_packets_of_one_client_stop_nobody_else() -> None:

@@ -1,4 +1,4 @@
-"""Ports that behave as their instances and listeners, with a run in the same loop."""
+"""Tests of ports that behave as their instances and listeners, with a run in the same event loop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from app.files import scenario_files
 from app.host import Host, NoRecorder
-from app.serve.listener import Listener, PortState, get_port_state
+from app.serve.listener import PortListener, PortState, get_port_state
 from app.serve.service import list_addresses
 from app.serve.types import DATABASE, LANGUAGE, encode_environment, encode_routing
 from engine.drill.running.drill import Drill
@@ -21,14 +21,14 @@ from tests.events import read_field
 
 
 class Site:
-    """A run with its ports and connected clients."""
+    """Run with its ports and connected clients."""
 
     def __init__(self, name: str) -> None:
         self.host = Host(clock=lambda: 0.0)
-        self.host.open(Drill(scenario_files.find(name).load(), 1), NoRecorder())
+        self.host.open_run(Drill(scenario_files.find(name).load(), 1), NoRecorder())
         self.host.inbox.wake = self.host.process_inbox
         self.host.play()
-        self.listener = Listener(self.host)
+        self.listener = PortListener(self.host)
         self.clients: list[Client] = []
 
     async def connect(self, name: str, database: str = "Sales", read_only: bool = False) -> Client:
@@ -76,7 +76,9 @@ def test_the_port_of_a_listener_follows_its_group() -> None:
             reads = await site.connect("AGL1", read_only=True)
             assert encode_routing("127.0.0.1", site.listener.ports["NODE_3"]) in reads.welcome
             with pytest.raises(ConnectionError):
-                await reads.send_batch("SELECT 1")  # the client was routed to another server
+                await reads.send_batch(
+                    "SELECT 1"
+                )  # Read-only routing redirects the client to another server.
             client = await site.connect("AGL1")
             assert encode_text("NODE_1") in await client.send_batch("SELECT @@SERVERNAME")
             aside = await site.connect("AGL1", database="")

@@ -1,4 +1,4 @@
-"""Malformed packets over a real socket: each is refused, and other connections are not affected."""
+"""Tests of malformed packets over a real socket: each is refused, and other connections are not affected."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def build_messages(password: str) -> list[tuple[int, bytes]]:
 
 
 def damage_message(chance: random.Random, kind: int, body: bytes) -> bytes:
-    """Return a damaged message: changed, cut or extended bytes, another type, or a wrong length."""
+    """Return a damaged message: changed, truncated or added bytes, another type, or a wrong length."""
     data, length, status = bytearray(body), None, 1
     match chance.randrange(6):
         case 0:
@@ -67,7 +67,7 @@ def damage_message(chance: random.Random, kind: int, body: bytes) -> bytes:
 
 
 def draw_attacks(password: str, count: int) -> Iterator[tuple[bool, bytes]]:
-    """Yield whether the client logs in first, and the bytes that it sends."""
+    """Yield *count* pairs: whether the client logs in first, and the bytes that it sends."""
     chance = random.Random(1)
     for _ in range(count):
         parts = [

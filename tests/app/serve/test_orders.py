@@ -1,4 +1,6 @@
-"""The order desk as a separate program against its drill under `mirrordrill serve`: its own failures are scored."""
+"""Tests of the order desk as a separate program: `mirrordrill serve` runs its drill and scores its own
+failures.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,13 @@ LATER = {
     'within = "140s"': 'within = "30min"',
     'within = "4min"': 'within = "30min"',
 }
-"""Replacements that remove fixed times from the drill: failures come when the program is ready for them."""
+"""Text replacements that move fixed times of the drill out of the way. Failures then occur when the test
+causes them.
+"""
 
 
 class Play:
-    """The drill in progress, known from its output lines."""
+    """Running drill whose state the test reads from its output lines."""
 
     def __init__(self, running: Program) -> None:
         self._in, self._out = running.stdin, running.stdout
@@ -41,7 +45,7 @@ class Play:
         self._in.flush()
 
     def wait_for_events(self, wanted: Callable[[Any], bool], times: int = 1) -> None:
-        """Wait until *times* of the *wanted* events have occurred."""
+        """Wait until *times* events for which *wanted* is true have occurred."""
         while times:
             line = self._out.readline()
             assert line, "the run is over"
@@ -114,13 +118,13 @@ def test_an_application_with_retry_follows_both_failovers(tmp_path: Path) -> Non
         play.write_line("start-service TOY1")
         play.wait_for_events(is_synchronized)
         play.write_line("stop-service TOY2")
-        play.wait_for_events(build_answered_check("TOY1"), 6)  # goals are checked once per second
+        play.wait_for_events(build_answered_check("TOY1"), 6)  # The engine checks goals once per second.
 
     report = play_order_drill(tmp_path, ["--retry"], cause_failovers)
     assert list_met_goals(report) == ["works", "back", "by-itself"]
     assert any(
         "INSERT dbo.attempts VALUES" in statement["batch"] for statement in report["sql"]
-    )  # its own log has come back
+    )  # The report contains the batches of the application.
 
 
 @pytest.mark.slow

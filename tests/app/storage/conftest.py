@@ -1,3 +1,5 @@
+"""Fixtures of the storage tests: an open profile and a run in it."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

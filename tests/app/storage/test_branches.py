@@ -1,4 +1,4 @@
-"""Branches in the profile: names, parents, journals, and the branch to continue."""
+"""Tests of branches in the profile: names, parents, journals, and the branch to continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening a database file: locking, checks, migration, backup; each refusal is one sentence."""
+"""Tests of opening a database file: locking, checks, migration and backup. Each refusal is one sentence."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_migrations_create_the_described_tables(profile_folder: Path) -> Non
                 f"SELECT name, type, \"notnull\" FROM pragma_table_info('{table}')"
             )
             assert sorted(column_rows) == sorted(
-                (name, DECLARED[kind], int((table, name) not in tables.NULLABLE))
+                (name, DECLARED[kind], int((table, name) not in tables.NULLABLE_COLUMNS))
                 for name, kind in columns.items()
             )
 
@@ -137,7 +137,7 @@ except StorageError as problem:
 @pytest.mark.skipif(sys.platform == "win32", reason="folders have no such rights there")
 @pytest.mark.parametrize(("exists", "kind"), [(True, "READ_ONLY"), (False, "CANNOT_OPEN")])
 def test_a_read_only_folder_is_reported(tmp_path: Path, exists: bool, kind: str) -> None:
-    with tempfile.TemporaryDirectory() as name:  # other users cannot read pytest's own folders
+    with tempfile.TemporaryDirectory() as name:  # Other users cannot read the folders of pytest.
         folder = Path(name)
         if exists:
             open_profile(folder).close()
@@ -198,7 +198,7 @@ def test_after_a_crash_damage_is_found_and_the_backup_named(profile_folder: Path
         backup = database.write_backup(connection, profile.file)
     connection.close()
     break_pages(profile.file)
-    profile.file.with_name("profile.sqlite-wal").touch()  # a killed process leaves this file behind
+    profile.file.with_name("profile.sqlite-wal").touch()  # A killed process leaves this file.
     problem = get_refusal(profile_folder)
     assert problem.kind is ProblemKind.DAMAGED
     assert "is damaged" in str(problem)
@@ -212,7 +212,7 @@ NEWEST = database.parse_revision(max(database.MIGRATIONS.glob("*.sql")))
 
 
 def add_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
-    """Add a migration to the program, as a newer version would."""
+    """Add a migration with *statement* to the program, as a newer version would."""
     migrations = tmp_path / "migrations"
     shutil.copytree(database.MIGRATIONS, migrations)
     (migrations / "9998_next.sql").write_text(f"CREATE TABLE seat (id INTEGER);\n{statement};\n")

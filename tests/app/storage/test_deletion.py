@@ -1,4 +1,4 @@
-"""Deletion of finished runs: all their data disappears, and all other data stays."""
+"""Tests of the deletion of finished runs: all their data disappears, and all other data stays."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def test_an_unfinished_run_and_its_tree_are_not_deleted(profile: Profile) -> Non
 
 
 def store_tree(profile: Profile) -> list[RunId]:
-    """Store the branch main, two branches of it, and a branch of the first of these."""
+    """Store a tree of runs: the main branch, two branches of it, and a branch of the first of these two.
+    Return their IDs.
+    """
     main = play_run(profile, "0 a", "0.01 b", "0.02 c")
     first_run = play_run(profile, "0 a", "0.01 b", "0.02 d", "0.03 e")
     two = play_run(profile, "0 a", "0.02 f")

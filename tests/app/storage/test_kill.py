@@ -1,4 +1,4 @@
-"""A process killed during a drill loses no input that was acknowledged as stored."""
+"""Tests that a process killed during a drill loses no input that it acknowledged as stored."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def play_and_kill(folder: Path, acts: int) -> int:
 def test_every_acknowledged_input_survives_repeated_kills(
     profile_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 20)  # the other process is alive and keeps its lock
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 20)  # The other process still runs and holds its lock.
     with open_profile(profile_folder) as profile:
         begin_run(profile)
     for acts in (1, 40):
@@ -55,9 +55,11 @@ def test_every_acknowledged_input_survives_repeated_kills(
             (run,) = profile.list_unfinished_runs()
             assert profile.find_faults() == []
         assert run.problem is None
-        assert len(run.lines) in (count, count + 1)  # one more line may be stored without a confirmation
+        assert len(run.lines) in (count, count + 1)  # One more line can be stored without an acknowledgment.
         assert run.lines == tuple(
             JournalLine(number * 10, f"{number / 10} note {number}")
             for number in range(1, len(run.lines) + 1)
         )
-        assert run.tick >= count * 10 - 5  # the heartbeat before the last input
+        assert (
+            run.tick >= count * 10 - 5
+        )  # The last stored tick can be that of the heartbeat before the last input.

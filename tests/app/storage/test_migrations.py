@@ -1,4 +1,6 @@
-"""A profile of every released version opens with its data, and a backup of it is kept."""
+"""Tests that a profile of every released version opens with its data, and that the program keeps a backup of
+it.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,9 @@ REPORTS = {
     3: {"availability": TOTALS},
     4: {"availability": TOTALS},
 }
-"""Reports by run.
+"""Number of a run -> its report.
 
-The second run has a rewind, the third is damaged, the fourth is a branch if the version has branches.
+The second run has a rewind, the third is damaged, and the fourth is a branch if the version has branches.
 """
 
 
@@ -53,7 +55,7 @@ def create_profile_of_version(folder: Path, revision: str) -> None:
                 "report_json) VALUES (?, '2026-01-01 10:00:00.000000', 'f00d', ?, 2.0, 0, ?)",
                 (run_id, 50.0 + 10.0 * run_id, text),
             )
-        if revision > "0002":  # from then on the result contains it
+        if revision > "0002":  # From this version on, the result has these two columns.
             writer.execute("UPDATE result SET retried = run_id IN (2, 4), hints = 2 * (run_id = 1)")
         if revision > "0001":
             writer.execute("INSERT INTO branch VALUES (1, 1, NULL, 'main', 0, 0), (4, 1, 1, 'other', 50, 0)")

@@ -1,4 +1,4 @@
-"""Reflections of a person are stored with a run and deleted with it."""
+"""Tests that a person's reflection is stored with a run and deleted with it."""
 
 from __future__ import annotations
 

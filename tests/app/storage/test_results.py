@@ -1,3 +1,5 @@
+"""Tests of results: history, best run, answers, and detection of altered reports."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,4 @@
-"""The journal: acknowledged inputs are read back, or a sentence gives the reason."""
+"""Tests of the journal: acknowledged inputs are read back, or a sentence states the reason."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Tests of settings and drafts in the profile."""
+
 from __future__ import annotations
 
 import json

@@ -1,4 +1,6 @@
-"""Failover Cluster Manager shows the knowledge of its node; each of its actions is a valid input line."""
+"""Tests that Failover Cluster Manager shows the knowledge of its node, and that its actions are valid input
+lines.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,7 @@ def test_a_lost_witness_is_failed_and_votes_are_described() -> None:
     assert cluster_manager.format_title(world, "NODE_1").startswith("CLU1: 1 vote, ")
 
 
-# --- one source for the states that the manager and the cmdlets show --------------------------------------
+# --- equal states in the manager and in the cmdlets --------------------------------------
 
 PLAYERS = {
     "reference": play_reference,
@@ -79,7 +81,7 @@ STEP = 700
 
 
 def iterate_worlds(name: str, player: str) -> Iterator[World]:
-    """Yield the world of a run each seven seconds."""
+    """Yield the world of a run every seven seconds."""
     scenario = load_shipped_scenario(name)
     played_drill = PLAYERS[player](scenario)
     drill, inputs = Drill(scenario, played_drill.seed, played_drill.mode), list(played_drill.journal)
@@ -134,7 +136,7 @@ def test_manager_and_cmdlets_show_the_same_states(name: str, player: str) -> Non
     ],
 )
 def test_a_state_is_what_the_members_know(line: str, wait_s: float, key: tuple[str, str], state: str) -> None:
-    """A lost node is shown as up until its heartbeats are missed. [DOC: cluster network thresholds]"""
+    """A lost node is shown as up until its heartbeat threshold is exceeded. [DOC: cluster network thresholds]"""
     world = ag_lab()
     run_until(world, 5.0)
     apply_lines(world, line)

@@ -1,4 +1,4 @@
-"""The connection string of an application, and the input that changes it."""
+"""Tests of the connection string of an application, and of the input that changes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Downtime derived from events equals the engine's own account of each database."""
+"""Tests that downtime derived from events equals the engine's own totals for each database."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import pytest
 
 from app.view_models.course import DOWN, EXPOSED, TimelineSpan, build_timeline, find_synchronized_databases
 from engine.drill.authoring.scenario import load_scenario
-from engine.protocol.availability import advance_account
+from engine.protocol.availability import advance_availability
 from tests.engine.availability.worlds import SCENARIOS, ag_lab
-from tests.engine.worlds import DB, M, P, build_lab, play
+from tests.engine.worlds import DB, M, P, build_lab, play_script
 
 SCRIPTS = {
     "automatic failover, then protection again": f"10 power-off {P}\n40 power-on {P}",
@@ -27,9 +27,9 @@ def sum_ticks(spans: list[TimelineSpan], state: str) -> float:
 @pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
 def test_downtime_and_exposure_match_the_engine(script: str) -> None:
     world = build_lab()
-    events = play(world, script, 180.0)
+    events = play_script(world, script, 180.0)
     course = build_timeline((event.as_json() for event in events), [DB], [DB])
-    account = advance_account(world.availability[DB], world.tick)
+    account = advance_availability(world.availability[DB], world.tick)
     assert account.down_ticks + account.exposed_ticks > 0
     assert sum_ticks(course.list_service_spans(180.0), DOWN) == pytest.approx(account.down_ticks)
     assert sum_ticks(course.list_protection_spans(180.0), EXPOSED) == pytest.approx(account.exposed_ticks)
@@ -48,13 +48,13 @@ GROUPS = {
 @pytest.mark.parametrize("script", GROUPS.values(), ids=GROUPS)
 def test_downtime_and_exposure_match_for_groups(script: str) -> None:
     world = ag_lab()
-    events = play(world, script, 400.0)
+    events = play_script(world, script, 400.0)
     scenario = load_scenario((SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8"), "ag-lab")
     assert find_synchronized_databases(scenario) == ("Sales", "Orders")
     course = build_timeline(
         (event.as_json() for event in events), [DB], find_synchronized_databases(scenario)
     )
-    account = advance_account(world.availability[DB], world.tick)
+    account = advance_availability(world.availability[DB], world.tick)
     assert account.down_ticks + account.exposed_ticks > 0
     assert sum_ticks(course.list_service_spans(400.0), DOWN) == pytest.approx(account.down_ticks)
     assert sum_ticks(course.list_protection_spans(400.0), EXPOSED) == pytest.approx(account.exposed_ticks)

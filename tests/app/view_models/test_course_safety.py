@@ -1,4 +1,4 @@
-"""A database with safety OFF is not protected, even if its state is SYNCHRONIZED."""
+"""Tests that a database with safety OFF is shown as unprotected, even if its state is SYNCHRONIZED."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_card_and_the_lane_say_asynchronous() -> None:
 def test_the_lane_follows_changes_of_safety() -> None:
     course = RunTimeline(["Sales"], ["Sales"])
     for t_s, new in ((5.0, "OFF"), (8.0, "FULL")):
-        course.add([{"t_s": t_s, "kind": "state", "server": "A", "database": "Sales", "text": "",
+        course.add_events([{"t_s": t_s, "kind": "state", "server": "A", "database": "Sales", "text": "",
                      "why": "safety", "new": new}])  # fmt: skip
     spans = [(span.from_s, span.state) for span in course.list_protection_spans(10.0)]
     assert spans == [(0.0, PROTECTED), (5.0, ASYNCHRONOUS), (8.0, PROTECTED)]
@@ -38,7 +38,7 @@ def test_the_lane_follows_changes_of_safety() -> None:
     ("name", "shown"), sample_cases(3, [("fci-lab", SERVING), ("lab", PROTECTED), ("ag-lab", PROTECTED)])
 )
 def test_a_healthy_drill_never_begins_unprotected(name: str, shown: str) -> None:
-    """A clustered instance has no second copy that could be behind, so its lane shows service only."""
+    """A failover cluster instance has no second copy, so its lane shows service only."""
     scenario = load_shipped_scenario(name)
     course = start_timeline(
         scenario, [name for database_row in scenario.databases for name in database_row.names]

@@ -1,4 +1,6 @@
-"""The dashboard shows the knowledge of the chosen server, with the names of its policies."""
+"""Tests that the Always On dashboard shows the knowledge of the selected server, with the names of its
+policies.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Every statement on the first screen of the debrief agrees with score, events and world, computed a second way."""
+"""Tests that every statement on the first debrief screen agrees with score, events and world, by a second
+computation.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +21,14 @@ from engine.drill.judging.replay_timeline import DOWN, EXPOSED, StateSpan, list_
 from engine.drill.judging.review import Review, review_run
 from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import (
-    SLACK,
+    EQUAL_SCORE_TOLERANCE,
     blame_command,
     convert_reference_steps,
     find_lessons,
     is_action,
     use_reference_times,
 )
-from engine.drill.par.regret import build_account
+from engine.drill.par.regret import analyze_regret
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import find_default_end, play_idle, play_reference
@@ -58,11 +60,11 @@ def play_drill(name: str, player: str) -> Drill:
     return PLAYERS[player](load_scenario_of(name))
 
 
-# --- a second way to each figure ----------------------------------------------------------------------------
+# --- second computation of each figure --------------------------------------------------------------------
 
 
 def replay_intervals(drill: Drill) -> Iterator[tuple[int, World, int]]:
-    """Replay *drill*; yield start, world and end of each interval without events."""
+    """Replay *drill*. For each interval without events, yield its first tick, the world, and its last tick."""
     second_drill = Drill(drill.scenario, drill.seed, drill.mode)
     inputs = list(drill.journal)
     grid = range(0, drill.tick, TICKS_PER_S)
@@ -77,7 +79,9 @@ def replay_intervals(drill: Drill) -> Iterator[tuple[int, World, int]]:
 
 
 def sum_seconds(drill: Drill) -> dict[str, float]:
-    """Return downtime, client downtime and exposure in seconds, summed over databases from the states of the world."""
+    """Return downtime, client downtime and exposure in seconds, summed over all databases from the states of
+    the world.
+    """
     writers = {
         name: [
             client.name
@@ -160,7 +164,7 @@ def sum_spans(spans: tuple[StateSpan, ...], state: str) -> float:
 
 
 def sum_closed_time(drill: Drill, database: str, was_serving: bool) -> float:
-    """Return the downtime from the events about service alone."""
+    """Return the downtime of *database* in seconds, computed only from the availability events."""
     expected_changes = [
         (event.tick, read_field(event, "serving"))
         for event in drill.events
@@ -177,7 +181,9 @@ def sum_closed_time(drill: Drill, database: str, was_serving: bool) -> float:
 
 @pytest.mark.parametrize(("name", "player"), sample_cases(41, [*RUNS, *((name, "worst") for name in NAMES)]))
 def test_lanes_report_and_event_log_agree(name: str, player: str) -> None:
-    """Cases: mirroring sessions, availability groups with asynchronous replicas, and failover cluster instances."""
+    """The cases are mirroring sessions, availability groups with asynchronous replicas, and failover cluster
+    instances.
+    """
     drill = play_drill(name, player)
     report = drill.build_report()
     for database, lanes in review_run(drill).lanes.items():
@@ -208,7 +214,7 @@ MIRRORING_WORDS = ("mirror", "principal", "witness", "safety", "table 6")
 
 @pytest.mark.parametrize("name", sample_cases(3, NAMES))
 def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
-    """Drills with only failover cluster instances or availability groups have no synchronized mirror."""
+    """A drill with only failover cluster instances or availability groups has no synchronized mirror."""
     scenario = load_scenario_of(name)
     drill = Drill(scenario)
     words = " ".join(row.label.lower() for row in summarize(drill.build_report(), scenario).figures)
@@ -224,7 +230,7 @@ def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
 
 def analyze_run(drill: Drill) -> tuple[Review, RegretAnalysis, tuple[RunSegment, ...]]:
     findings = review_run(drill)
-    account = run_to_completion(build_account(drill, certificates.load_plans(drill)))
+    account = run_to_completion(analyze_regret(drill, certificates.load_plans(drill)))
     lessons = tuple(
         run_to_completion(
             blame_command(SearchDrill(drill.scenario, drill.seed), lesson, account, drill.journal)
@@ -255,7 +261,7 @@ def replay_better_plan(drill: Drill, lesson: RunSegment) -> Drill:
         *sample_cases(37, (run for run in ANALYZED if run[1] != "random")),
         *(
             pytest.param(*run, marks=pytest.mark.slow) for run in ANALYZED if run[1] == "random"
-        ),  # each takes up to 29 s
+        ),  # Each case takes up to 29 s.
     ],
 )
 def test_the_verdict_matches_the_run(name: str, player: str) -> None:
@@ -273,7 +279,7 @@ def test_the_verdict_matches_the_run(name: str, player: str) -> None:
         assert not lessons
         best = max(before for _, before in account.curve)
         assert (verdict.lead == "No mistakes") == (
-            max(best, drill.compute_score().total) - drill.compute_score().total < SLACK
+            max(best, drill.compute_score().total) - drill.compute_score().total < EQUAL_SCORE_TOLERANCE
         )
         return
     check_lesson(drill, verdict, account)
@@ -284,7 +290,9 @@ def check_lesson(drill: Drill, verdict: VerdictModel, account: RegretAnalysis) -
     assert lesson is not None
     assert retry is not None
     assert lesson.regret == max(lesson.regret for lesson in verdict.lessons)
-    assert drill.compute_score().total <= lesson.after + SLACK, "points that are out of reach were not scored"
+    assert drill.compute_score().total <= lesson.after + EQUAL_SCORE_TOLERANCE, (
+        "points that are out of reach were not scored"
+    )
     if lesson.line == WAITING:
         inner_inputs = [item for item in drill.journal if lesson.tick < item.tick < lesson.until]
         assert not [item for item in inner_inputs if is_action(item.line_without_time)], (
@@ -297,18 +305,18 @@ def check_lesson(drill: Drill, verdict: VerdictModel, account: RegretAnalysis) -
         )
         assert retry.begin_tick < lesson.tick or lesson.tick == 0, "the retry comes before the mistake"
     if lesson.plan:
-        assert replay_better_plan(drill, lesson).compute_score().total >= lesson.before - SLACK, (
-            "the steps are worth what is claimed"
-        )
+        assert (
+            replay_better_plan(drill, lesson).compute_score().total >= lesson.before - EQUAL_SCORE_TOLERANCE
+        ), "the steps are worth what is claimed"
     if "out of reach" in verdict.sentence:
         assert account.last_chance is not None
-        assert account.last_chance.missed[0][0] in verdict.sentence
+        assert account.last_chance.missed_goals[0][0] in verdict.sentence
         missed = {goal.text for goal in drill.scenario.goals if not drill.goals[goal.name].is_reached}
         assert missed, "a run that met all goals lost none"
 
 
 def check_outages(drill: Drill, review: Review) -> None:
-    """Assert that sentences about failovers match the failovers of the world one to one."""
+    """Assert that the sentences about failovers match the failovers of the world exactly."""
     for outage in review.outages:
         completed_failovers = [
             failover

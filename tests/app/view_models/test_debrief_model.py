@@ -1,4 +1,4 @@
-"""The data of the debrief: lanes of each technology, grades, and sentences about actions."""
+"""Tests of the data of the debrief: lanes of each technology, grades, and sentences about actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimated completion times from the rate of the last samples."""
+"""Tests of completion times that are estimated from the rate of the last samples."""
 
 from __future__ import annotations
 

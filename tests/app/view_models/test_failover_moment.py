@@ -1,4 +1,4 @@
-"""Phases of a failover from the events of real runs: ticks, figures and labels."""
+"""Tests of the phases of a failover from the events of real runs: ticks, figures and labels."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 
 from app.view_models.failover_moment import moment as times
 from app.view_models.failover_moment.facts import capture_facts, shorten_names
-from app.view_models.failover_moment.moment import make_moment
+from app.view_models.failover_moment.moment import build_failover_view
 from app.view_models.failover_moment.phases import PHASES
-from app.view_models.failover_moment.replay import MomentReplay
+from app.view_models.failover_moment.replay import FailoverReplay
 from app.view_models.failover_moment.view import make_view
-from app.view_models.failover_moment.why_not import explain_failover, find_expected
+from app.view_models.failover_moment.why_not import explain_failover, find_expected_failover
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from tests.events import read_field
@@ -39,7 +39,7 @@ def play_failover(technology: str) -> History:
 @pytest.mark.parametrize("technology", RUNS)
 def test_phases_run_from_the_failure_to_the_clients(technology: str) -> None:
     drill = play_failover(technology).drill
-    moment = make_moment(drill, 0)
+    moment = build_failover_view(drill, 0)
     (row,) = drill.build_report()["failovers"]
     assert moment.technology == technology == row["technology"]
     assert [phase.kind for phase in moment.phases] == list(PHASES[technology])
@@ -57,18 +57,18 @@ def test_phases_run_from_the_failure_to_the_clients(technology: str) -> None:
         == by_name["clients"]
         == next(t for t in connected_ticks if t >= round(100 * row["online_t_s"]))
     )
-    assert moment.longest is not None
+    assert moment.longest_phase is not None
 
 
 def test_the_figures_match_the_report() -> None:
     history = play_failover("mirroring")
-    replay = MomentReplay(history, 0)
+    replay = FailoverReplay(history, 0)
     (row,) = history.drill.build_report()["failovers"]
-    view = replay.build_phase_view(replay.begun_count - 1)
+    view = replay.build_phase_view(replay.begun_phase_count - 1)
     assert view.has_ended
     assert view.failover == f"{row['failover_s']:.2f}"
-    assert view.gauge is not None
-    assert view.gauge[1] == row["published_s"]
+    assert view.duration_gauge is not None
+    assert view.duration_gauge[1] == row["published_s"]
     assert view.heading == "Clients are back after 4.35 s"
     assert [(line.name, line.text) for line in view.rows] == [
         ("Database online", "again after 3.56 s"),
@@ -81,9 +81,11 @@ def test_the_figures_match_the_report() -> None:
     ("technology", "votes"), [("mirroring", "2 of 3"), ("ag", "2 of 3"), ("fci", "4 of 5")]
 )
 def test_votes_are_those_at_the_failure(technology: str, votes: str) -> None:
-    """The cluster later moves the vote of the lost node to the witness; the votes before that must be shown."""
-    replay = MomentReplay(play_failover(technology), 0)
-    for number in range(replay.begun_count):
+    """The cluster later gives the vote of the lost node to the witness. The stage must show the votes before
+    this change.
+    """
+    replay = FailoverReplay(play_failover(technology), 0)
+    for number in range(replay.begun_phase_count):
         assert replay.build_phase_view(number).votes == f"{votes} votes: quorum"
 
 
@@ -101,19 +103,19 @@ def test_each_vote_has_its_own_short_label(names: str, labels: str) -> None:
 
 
 def test_a_replay_shows_every_phase_and_holds_short_ones() -> None:
-    replay = MomentReplay(play_failover("mirroring"), 0)
+    replay = FailoverReplay(play_failover("mirroring"), 0)
     phases_shown = [replay.find_phase(0.05 * step) for step in range(int(replay.length_s / 0.05))]
     assert sorted(set(phases_shown)) == list(range(6))
     assert phases_shown == sorted(phases_shown)
-    assert phases_shown.count(1) * 0.05 == pytest.approx(times.HOLD_MS / 1000, abs=0.1)
-    assert times.find_replay_tick(replay.moment, 1e9)[1] == replay.moment.end_tick
+    assert phases_shown.count(1) * 0.05 == pytest.approx(times.SHORT_PHASE_WALL_MS / 1000, abs=0.1)
+    assert times.find_replay_tick(replay.failover_view, 1e9)[1] == replay.failover_view.end_tick
 
 
 @pytest.mark.parametrize("technology", RUNS)
 def test_a_failure_predicts_the_failover(technology: str) -> None:
     history = play_failover(technology)
     failover = history.drill.world.failovers[0]
-    expected_failover = find_expected(history.seek(failover.failed_tick), failover.database)
+    expected_failover = find_expected_failover(history.seek(failover.failed_tick), failover.database)
     assert expected_failover is not None
     expected, kind = expected_failover
     assert kind == technology
@@ -122,9 +124,9 @@ def test_a_failure_predicts_the_failover(technology: str) -> None:
 
 
 def test_a_clustered_instance_shows_no_redo_and_no_published_value() -> None:
-    view = MomentReplay(play_failover("fci"), 0).build_phase_view(3)
-    assert view.vessel is None
-    assert view.gauge is None
+    view = FailoverReplay(play_failover("fci"), 0).build_phase_view(3)
+    assert view.redo_gauge is None
+    assert view.duration_gauge is None
     assert [(name, state) for name, state, _ in view.resources] == [
         ("Cluster Disk 1", "done"), ("SQL IP Address 1", "done"), ("SQL Network Name", "done"),
         ("SQL Server", "waiting"), ("SQL Server Agent", "waiting"),
@@ -132,17 +134,17 @@ def test_a_clustered_instance_shows_no_redo_and_no_published_value() -> None:
 
 
 def test_resources_of_one_phase_show_its_duration_once() -> None:
-    """The Agent depends on SQL Server and cannot come online with it."""
-    replay = MomentReplay(play_failover("fci"), 0)
-    before_start_s = sum(map(times.compute_replay_s, replay.moment.phases[:4]))
+    """The Agent depends on SQL Server and cannot come online at the same time."""
+    replay = FailoverReplay(play_failover("fci"), 0)
+    before_start_s = sum(map(times.compute_replay_s, replay.failover_view.phases[:4]))
     starting = [state for _, state, _ in replay.build_view_at(before_start_s + 0.5).resources]
     assert starting == ["done", "done", "done", "running", "waiting"]
-    last = replay.build_phase_view(replay.begun_count - 1).resources
+    last = replay.build_phase_view(replay.begun_phase_count - 1).resources
     assert [time_taken for _, _, time_taken in last] == ["10.00 s", "", "3.50 s", "4.00 s", ""]
 
 
 def test_a_node_with_another_instance_is_no_mere_voter() -> None:
-    cards = MomentReplay(play_failover("fci"), 0).build_phase_view(3).facts.cards.values()
+    cards = FailoverReplay(play_failover("fci"), 0).build_phase_view(3).facts.cards.values()
     notes = {card.name: card.note for card in cards}
     assert notes["NODE_3"] == "owns SQLFCI2"
     assert notes["NODE_4"] == "votes only"
@@ -151,10 +153,10 @@ def test_a_node_with_another_instance_is_no_mere_voter() -> None:
 def test_without_witness_and_full_safety_no_failover_is_predicted() -> None:
     history = History(Drill(load_shipped_scenario("forced-service")))
     history.advance_to(10_000)
-    assert find_expected(history.drill, "Sales") is None
+    assert find_expected_failover(history.drill, "Sales") is None
     view = explain_failover(history)
     assert view is not None
-    assert view.missing == 2
+    assert view.unmet_count == 2
     assert [row.name for row in view.rows if not row.is_met] == ["A witness is configured", "Safety is FULL"]
 
 
@@ -165,7 +167,7 @@ def test_without_a_session_the_other_server_is_missing() -> None:
     view = explain_failover(history)
     assert view is not None
     assert [(row.name, row.is_met) for row in view.rows] == [("Another server or node can take over", False)]
-    assert view.missing == 1
+    assert view.unmet_count == 1
 
 
 def test_a_healthy_session_could_fail_over() -> None:
@@ -173,14 +175,14 @@ def test_a_healthy_session_could_fail_over() -> None:
     history.advance_to(1_000)
     view = explain_failover(history)
     assert view is not None
-    assert (view.heading, view.missing) == ("Automatic failover is possible", 0)
+    assert (view.heading, view.unmet_count) == ("Automatic failover is possible", 0)
 
 
 def test_the_requirements_of_a_clustered_instance_name_the_candidate() -> None:
     history = play_failover("fci")
     view = explain_failover(history)
     assert view is not None
-    assert view.missing == 1
+    assert view.unmet_count == 1
     assert view.sentence.startswith("Sales is online.")
     assert view.sentence.endswith(" Candidate: NODE_1.")
 
@@ -191,10 +193,10 @@ def test_the_time_before_a_requested_failover_is_no_detection() -> None:
     server, database = next(key for key in drill.world.copies if "B" in key[0])
     drill.apply_line(f"sql {server} ALTER DATABASE {database} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
     drill.advance_to(23_000)
-    moment = make_moment(drill, len(drill.world.failovers) - 1)
+    moment = build_failover_view(drill, len(drill.world.failovers) - 1)
     assert moment.failover.kind == "forced"
     assert moment.phases[0].kind.name == "Until the command"
-    assert moment.longest is None or moment.longest.kind.name != "Until the command"
+    assert moment.longest_phase is None or moment.longest_phase.kind.name != "Until the command"
     facts = capture_facts(drill.world, moment.failover, moment.technology)
     view = make_view(moment, facts, moment.failover.detected_tick, 0.0, 0)
     assert view.heading == "Forced failover: SERVER_B takes over without SERVER_A"
@@ -206,6 +208,6 @@ def test_no_log_flows_to_a_stopped_instance() -> None:
     drill.advance_to(3_000)
     drill.apply_line("stop-service SERVER_A")
     drill.advance_to(6_000)
-    moment = make_moment(drill, len(drill.world.failovers) - 1)
+    moment = build_failover_view(drill, len(drill.world.failovers) - 1)
     facts = capture_facts(drill.world, moment.failover, moment.technology)
-    assert {wire.ends: wire.cut for wire in facts.wires}["from", "to"]
+    assert {wire.ends: wire.is_interrupted for wire in facts.wires}["from", "to"]

@@ -1,4 +1,4 @@
-"""An availability group and its cluster on the canvas."""
+"""Tests of an availability group and its cluster on the canvas."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_node_without_quorum_is_labeled() -> None:
     apply_lines(world, "pull-cable NODE_1")
     run_until(world, 30)
     face = next(face for face in build_picture(world).servers if face.name == "NODE_1")
-    assert "no cluster quorum" in face.troubles
+    assert "no cluster quorum" in face.faults
     assert [copy.role.text for copy in face.copies] == ["RESOLVING", "RESOLVING"]
 
 
@@ -36,7 +36,7 @@ def test_no_role_is_green_on_a_node_without_power() -> None:
     for line in ("power-on NODE_2", "power-off NODE_1"):
         apply_lines(world, line)
         face = next(face for face in build_picture(world).servers if face.name == "NODE_1")
-        duties.append([(sign.label, sign.tone) for sign in face.duties])
+        duties.append([(sign.label, sign.tone) for sign in face.witness_signs])
     assert duties == [[("SQLFCI1 Online", "ok")], [("SQLFCI1", "idle")]]
 
 
@@ -63,13 +63,13 @@ def test_a_read_only_client_shows_no_writes_and_a_link_to_its_server() -> None:
 def test_an_instance_location_and_missing_mirroring_are_no_problems() -> None:
     picture = build_picture(fci_lab())
     face = next(face for face in picture.servers if face.name == "SQLFCI1")
-    assert (face.host_node, face.troubles) == ("on NODE_1", ())
-    assert "on NODE_1" in face.spoken
+    assert (face.host_node, face.faults) == ("on NODE_1", ())
+    assert "on NODE_1" in face.accessible_text
     assert [copy.role.label for copy in face.copies] == [""]
 
 
 def test_an_instance_without_its_node_names_the_node_that_it_moves_to() -> None:
-    """An instance has no power switch, and the cluster chooses its next node long before the instance starts."""
+    """An instance has no power switch. The cluster selects its next node long before the instance starts."""
     world = fci_lab()
     apply_lines(world, "power-off NODE_1")
 

@@ -1,4 +1,4 @@
-"""Offered actions: each is sensible and has an effect."""
+"""Tests of offered actions: each is useful and has an effect."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_every_offered_action_is_accepted_and_has_an_effect(situation: str, targ
     for offer in offers:
         fork = world.fork()
         before = fork.compute_state_hash()
-        # an InputError here means that it should not have been offered
+        # An InputError here means that the view must not offer this action.
         simulator.apply_input(fork, parse_line(offer.line, fork.tick))
         assert not [event for event in fork.outbox if read_field(event, "no_effect")], offer.line
         assert fork.compute_state_hash() != before, f"{offer.line} does nothing"
@@ -118,8 +118,8 @@ def test_every_fault_is_offered_somewhere() -> None:
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.title)
 def test_with_hidden_truth_the_menu_does_not_reveal_faults(situation: str, target: ActionTarget) -> None:
-    healthy = list_offers(build_lab(), target, truth=False)
-    assert list_offers(build_world_in(situation), target, truth=False) == healthy
+    healthy = list_offers(build_lab(), target, reveals_state=False)
+    assert list_offers(build_world_in(situation), target, reveals_state=False) == healthy
     assert {offer.line for offer in list_offers(build_lab(), target)} <= {offer.line for offer in healthy}
 
 

@@ -1,4 +1,4 @@
-"""Texts of the topology for a world, without pixels."""
+"""Tests of the texts and positions of the topology for a world, without pixels."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def test_a_healthy_session_is_drawn() -> None:
         "quorum",
         "witness",
     ]
-    assert [sign.label for sign in find_server(picture, W).duties] == [f"sees {P}", f"sees {M}"]
+    assert [sign.label for sign in find_server(picture, W).witness_signs] == [f"sees {P}", f"sees {M}"]
     assert find_server(picture, W).kind == "witness"
     queues = get_first_copy(picture, P).queue, get_first_copy(picture, M).queue
     assert [queue.name for queue in queues if queue] == ["send queue", "redo queue"]
     (client,) = picture.clients
     assert client.status.label == f"on {P}"
-    assert 200 < float(client.rate.split()[0]) < 280  # Workload1: 241 transactions a second
+    assert 200 < float(client.rate.split()[0]) < 280  # Workload1 commits 241 transactions per second.
 
 
 def test_the_log_flows_from_the_principal_and_is_acknowledged() -> None:
@@ -84,7 +84,10 @@ def test_after_a_failover_the_log_flows_the_other_way() -> None:
     face = find_link(picture, P, M)
     assert (face.a, face.b, face.log_kb_per_s) == (M, P, 0.0)
     assert picture.clients[0].status.label == f"on {M}"
-    assert [sign.label for sign in find_server(picture, W).duties] == [f"does not see {P}", f"sees {M}"]
+    assert [sign.label for sign in find_server(picture, W).witness_signs] == [
+        f"does not see {P}",
+        f"sees {M}",
+    ]
 
 
 def test_an_unnoticed_loss_is_labeled() -> None:
@@ -137,7 +140,7 @@ def test_the_state_of_a_machine_is_shown(lines: tuple[str, ...], name: str, labe
 
 def test_problems_of_a_machine_are_named() -> None:
     picture = build_lab_picture(f"pull-cable {P}", f"slow-disk {P} log factor=10", f"slow-cpu {P} factor=4")
-    assert find_server(picture, P).troubles == (
+    assert find_server(picture, P).faults == (
         "network cables unplugged",
         "log disk 10× slower",
         "processors 4× slower",
@@ -157,13 +160,17 @@ def test_many_databases_become_a_grid() -> None:
     face = find_server(build_picture(world), P)
     assert face.copies == ()
     assert [database for database, _ in face.grid] == [DB, "Db0", "Db1"]
-    assert "3 databases SYNCHRONIZED" in face.spoken
+    assert "3 databases SYNCHRONIZED" in face.accessible_text
 
 
 def test_every_symbol_has_text_shape_and_tone() -> None:
     picture = build_lab_picture(f"power-off {P}", then_s=5.0)
     for face in picture.servers:
-        signs = [face.status, *face.duties, *(s for c in face.copies for s in (c.role, c.db_state, *c.signs))]
+        signs = [
+            face.status,
+            *face.witness_signs,
+            *(s for c in face.copies for s in (c.role, c.db_state, *c.signs)),
+        ]
         assert all(
             sign.label and sign.shape and sign.tone in ("ok", "warn", "bad", "info", "idle") for sign in signs
         )
@@ -205,7 +212,9 @@ def test_no_card_overlaps_another(partners: int, witnesses: int, clients: int) -
 
 
 def does_pass_behind(start: Place, end: Place, center: Place, size: Size) -> bool:
-    """Return whether the line from *start* to *end* passes behind a card, not only its corner."""
+    """Return whether the line from *start* to *end* passes behind the card at *center*. A touched corner does
+    not count.
+    """
     shares = [n / 200 for n in range(201)]
     points = [(start[0] + n * (end[0] - start[0]), start[1] + n * (end[1] - start[1])) for n in shares]
     return any(

@@ -1,4 +1,4 @@
-"""Skill estimates from stored results, due skills, and the command that lists them."""
+"""Tests of skill estimates from stored results, of due skills, and of the command that lists them."""
 
 from __future__ import annotations
 
@@ -70,4 +70,4 @@ def test_a_card_has_the_best_score_the_last_score_and_the_due_state(profile_fold
         library.read_scenarios()
         card = next(card for card in library.build_cards() if card.name == "wrong-port")
         assert (card.best, card.last, card.tries) == (90.0, 40.0, 2)
-        assert not card.due
+        assert not card.is_due

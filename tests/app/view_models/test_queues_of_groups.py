@@ -1,4 +1,4 @@
-"""The chart and the card of a primary show the same send queue: that of the secondary furthest behind."""
+"""Tests that chart and card of a primary show the same send queue: that of the secondary furthest behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparison of two reports as rows."""
+"""Tests of the comparison of two reports as rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.drill.judging.shapes import Report
 
 
 def build_report(**changes: Any) -> Report:
-    """Return a report with the fields that the comparison reads, and *changes*."""
+    """Return a report with the fields that the comparison reads. *changes* replace some of them."""
     defaults: dict[str, Any] = {
         "scenario": "lights-out",
         "title": "Lights out",

@@ -1,4 +1,4 @@
-"""Histories of counters: correct values, no lost peaks, stable bins."""
+"""Tests of the histories of counters: correct values, no lost peaks, fixed bins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.view_models.series import CounterHistory, SeriesSummary, choose_bin_width, find_peaks
 from engine.flow import Array, Samples, StreamNumbers
 from engine.flow.kernel import STREAM_COUNTERS
-from engine.flow.samples import BLOCK
+from engine.flow.samples import BLOCK_ENTRIES
 
 QUEUE = STREAM_COUNTERS.index("send_queue_kb")
 CARRIED: list[dict[str, StreamNumbers | None]] = [{"Sales": (0, 0)}] * 200
@@ -44,7 +44,9 @@ def test_a_history_grows_with_its_samples_and_notifies() -> None:
 
 
 def test_the_log_of_the_database_at_that_time_counts() -> None:
-    """Forced service gives the database a second log; afterwards both copies of the first log stand still."""
+    """Forced service gives the database a second log. Afterwards the first log no longer grows on either
+    copy.
+    """
     samples, history = Samples(every=100), CounterHistory()
     append_samples(samples, 100, [[1.0, 2.0]])
     append_samples(samples, 300, [[3.0, 4.0], [30.0, 40.0]])
@@ -101,7 +103,7 @@ def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     samples, history = Samples(every=100, exact=False), CounterHistory()
-    for entry in range(3 * BLOCK + 5):
+    for entry in range(3 * BLOCK_ENTRIES + 5):
         append_samples(samples, 100 * (entry + 1), [[float(entry)], [-1.0]])
     carried_streams: list[dict[str, StreamNumbers | None]] = [
         {"Sales": (0, 0), "Other": (1, 1)}
@@ -117,9 +119,9 @@ def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
         return real(samples, first_row, sources, streams)
 
     monkeypatch.setattr(Samples, "read_entries", read_samples)
-    beginning = samples.copy_beginning(2 * BLOCK + 3)
+    beginning = samples.copy_beginning(2 * BLOCK_ENTRIES + 3)
     history.add_samples(beginning, carried_streams, "Sales")
-    assert history.get_samples("send_queue_kb", 0.0, 1e9)[1].tolist() == all_values[: 2 * BLOCK + 3]
+    assert history.get_samples("send_queue_kb", 0.0, 1e9)[1].tolist() == all_values[: 2 * BLOCK_ENTRIES + 3]
     assert read == [3], "whole blocks are the same in both"
     history.add_samples(beginning, carried_streams, "Other")
     assert set(history.get_samples("send_queue_kb", 0.0, 1e9)[1].tolist()) == {-1.0}

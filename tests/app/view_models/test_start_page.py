@@ -1,4 +1,6 @@
-"""The start page as plain data: search, filters, learning paths, and the recommended drill with its reason."""
+"""Tests of the start page as plain data: search, filters, learning paths, and the recommended drill with its
+reason.
+"""
 
 from __future__ import annotations
 
@@ -32,12 +34,12 @@ NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
 @pytest.fixture(scope="module")
 def drills() -> list[ScenarioSummary]:
     files = [file for file in scenario_files.list_all_files()[0] if file.shipped]
-    return summaries.read(files, None)[0]
+    return summaries.read_summaries(files, None)[0]
 
 
 @pytest.fixture
 def cards(drills: list[ScenarioSummary]) -> list[DrillCard]:
-    return [DrillCard.from_summary(drill, known=True) for drill in drills]
+    return [DrillCard.from_summary(drill, has_results=True) for drill in drills]
 
 
 def list_titles(cards: Sequence[DrillCard]) -> list[str]:
@@ -86,7 +88,7 @@ def test_words_for_one_symptom_find_the_same_drills(cards: list[DrillCard], text
 
 
 def test_a_search_matches_words_from_their_beginning(cards: list[DrillCard]) -> None:
-    """Otherwise "hang" matches "changed"; fill words select nothing."""
+    """Otherwise "hang" would match "changed". The search ignores filler words."""
     card = replace(cards[0], title="", summary="It changed", name="", skills=(), words="")
     assert find_titles([card], "chang") == [""]
     assert find_titles([card], "hang") == []
@@ -153,7 +155,8 @@ def recommend_drill(drills: list[ScenarioSummary], *newest_first: ResultRow) -> 
     best = {name: record.best.score for name, record in progress.records.items() if record.best is not None}
     last = {name: record.latest_run.score for name, record in progress.records.items()}
     cards = [
-        DrillCard.from_summary(d, known=True, best=best.get(d.name), last=last.get(d.name)) for d in drills
+        DrillCard.from_summary(d, has_results=True, best=best.get(d.name), last=last.get(d.name))
+        for d in drills
     ]
     recommendation = recommend(cards, progress)
     assert recommendation is not None
@@ -184,10 +187,10 @@ def test_a_card_has_one_difficulty_and_one_state(cards: list[DrillCard]) -> None
     card = next(card for card in cards if card.name == "ag-secondary-lost")
     assert card.facts == "AG · SQL 2014 · 6 min · Beginner"
     assert card.state.text == "Not started"
-    assert replace(card, begun=True).state.text == "Started"
-    assert replace(card, known=False).state.text == ""
+    assert replace(card, was_begun=True).state.text == "Started"
+    assert replace(card, has_results=False).state.text == ""
     assert replace(card, best=96.0, last=70.0).state == ("✓ Passed, 96", "ok")
-    assert replace(card, best=96.0, last=70.0, due=True).state == ("✓ Passed, 96 · due", "warn")
+    assert replace(card, best=96.0, last=70.0, is_due=True).state == ("✓ Passed, 96 · due", "warn")
     assert replace(card, best=41.0, last=30.0).state == ("41 of 100, retry", "warn")
     assert replace(card, last=70.0).state.text == "70 of 100, retry", "a rewound run passes nothing"
     lab = next(card for card in cards if card.name == "lab")

@@ -1,4 +1,4 @@
-"""A hand-made world and run for tests of views."""
+"""Fixtures for tests of views: a hand-made world and run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.app.views.fakes import Run, build_mirrored_copy
 
 @pytest.fixture
 def world() -> World:
-    """Return the lab's servers and copies at 12 s, without the flow model."""
+    """Return the servers and database copies of the lab at 12 s, without the flow model."""
     new_world = World(seed=1, chance=RandomStream.from_seed(1), flow=Flow.create_empty(), tick=1200)
     for host, name in enumerate(("SERVER_A", "SERVER_B", "SERVER_W")):
         new_world.computers[name] = Computer(name=name)

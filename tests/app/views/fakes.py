@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.drill.running.modes import TERMS, DrillMode, ModePermissions
+from engine.drill.running.modes import PERMISSIONS, DrillMode, ModePermissions
 from engine.events import Event
 from engine.flow import Samples, StreamNumbers
 from engine.inputs import Input
@@ -16,7 +16,7 @@ from engine.model import DatabaseCopy, DbState, Membership, MirrorState, Role, W
 
 @dataclass
 class Session:
-    """A mirroring session as a scenario describes it."""
+    """Mirroring session with the fields that a scenario defines."""
 
     database: str = "Sales"
     state: str = "SYNCHRONIZED"
@@ -25,7 +25,7 @@ class Session:
 
 @dataclass
 class Plan:
-    """The fields of a scenario that views read."""
+    """Fake scenario with the fields that views read."""
 
     instances: tuple[Any, ...] = ()
     clusters: tuple[Any, ...] = ()
@@ -37,14 +37,14 @@ class Plan:
 
 @dataclass
 class Run:
-    """The fields of a drill that views read."""
+    """Fake drill with the fields that views read."""
 
     world: World
     events: list[Event] = field(default_factory=list)
     scenario: Plan = field(default_factory=Plan)
     journal: list[Input] = field(default_factory=list)
     logs: list[dict[str, StreamNumbers | None]] = field(default_factory=list)
-    terms: ModePermissions = TERMS[DrillMode.LAB]
+    terms: ModePermissions = PERMISSIONS[DrillMode.LAB]
     published: dict[int, tuple[float, str]] = field(default_factory=dict)
     unlike: dict[int, str] = field(default_factory=dict)
     standings: list[Any] = field(default_factory=list)
@@ -64,7 +64,7 @@ class Run:
 def build_mirrored_copy(
     server: str, partner: str, role: Role, database: str = "Sales", **changes: Any
 ) -> DatabaseCopy:
-    """Return a mirrored copy; *changes* apply to the copy or to its knowledge of the session."""
+    """Return a mirrored database copy. *changes* apply to the copy or to its knowledge of the session."""
     session = Membership(
         guid=1,
         role=role,

@@ -1,4 +1,4 @@
-"""Brief, goals and hints."""
+"""Tests of the brief, goals and hints."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_a_question_is_answered_by_a_confirmed_choice(qtbot: QtBot, view: Briefi
     card = ask_question(view, drill)
     assert "Who serves Sales now?" in read_labels(view)
     first, second = card.choices
-    assert first.height() > 1.5 * second.height()  # its text has several lines
+    assert first.height() > 1.5 * second.height()  # The text of the button has several lines.
     lines: list[str] = []
     view.requested.connect(lines.append)
     qtbot.mouseDClick(second, Qt.MouseButton.LeftButton)

@@ -1,4 +1,4 @@
-"""Charts: correct counters and times, stable axes, marks, and the cursor."""
+"""Tests of charts: correct counters and times, stable axes, marks, and the cursor."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from PySide6.QtWidgets import QApplication, QButtonGroup, QComboBox, QMenu, QScr
 
 from app.view_models.series import choose_time_step_s
 from app.views.charts import Charts
-from app.views.charts.lane import StateLane
+from app.views.charts.lane import StateHistory
 from app.views.charts.panel import ChartValueAxis, compute_axis_top
 from app.views.charts.toolbar import ChartTools
 from app.widgets.axes import TimeAxis
-from app.words.formatting import COUNTERS, OF_COPIES, WATCHED, WATCHED_ALONE
+from app.words.formatting import COPY_COUNTERS, COUNTERS, DEFAULT_COUNTERS, DEFAULT_COUNTERS_WITHOUT_COPY
 from engine.drill.running.drill import Drill
-from engine.drill.running.modes import TERMS, DrillMode
+from engine.drill.running.modes import PERMISSIONS, DrillMode
 from engine.events import Event
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.model import Availability
@@ -63,14 +63,17 @@ def get_curve(charts: Charts, name: str) -> tuple[Any, Any]:
 
 
 def find_pixel(charts: Charts, t_s: float) -> float:
-    """Return the x coordinate of a time in the lanes, by the plot."""
+    """Return the x coordinate of *t_s* in the lanes, computed from the plot."""
     view, plot = find_child(charts, GraphicsLayoutWidget), charts.panels[0].plot.vb
     place = view.mapFromScene(plot.mapViewToScene(QPointF(t_s, 0.0)))
     return float(view.mapTo(charts, place).x() - charts.lane.x())
 
 
 def find_painted_columns(lane: QWidget) -> tuple[int, int]:
-    """Return the first and last column whose upper edge, above all letters, has another color than the last column."""
+    """Return the first and the last painted pixel column at the upper edge of *lane*, above all letters.
+
+    A painted pixel has another color than the last column.
+    """
     image = lane.grab().toImage()
     ground = image.pixelColor(image.width() - 1, 1)
     columns = [x for x in range(image.width()) if image.pixelColor(x, 2) != ground]
@@ -100,7 +103,7 @@ def test_the_database_choice_gets_its_own_row_without_room(charts: Charts, run: 
     charts.show_drill(run)
     tools = find_child(charts, ChartTools)
     tops = []
-    for lines in (40, 20, 40):  # 20 lines are below the minimum width for both side by side
+    for lines in (40, 20, 40):  # A width of 20 line heights has no room for both widgets side by side.
         charts.resize(lines * charts.fontMetrics().height(), 400)
         QApplication.processEvents()
         tops.append(tools.geometry().top() >= find_child(charts, QComboBox).geometry().bottom())
@@ -127,7 +130,7 @@ def test_plots_take_turns_in_frames_and_none_is_skipped(charts: Charts, run: Any
     parts = charts.show_parts(run.world)
     next(parts)
     assert ends_s() == [65.0, 65.0, 60.0, 60.0]
-    charts.show_world(run.world)  # draw all parts, as when the run pauses before their turn
+    charts.show_world(run.world)  # Draw all parts, as during a pause.
     assert ends_s() == [65.0] * 4
     assert [len(list(charts.show_parts(run.world))) for _ in range(2)] == [0, 0]
     append_samples(run, 5, send_queue_kb=7.0)
@@ -141,7 +144,7 @@ def test_the_last_two_minutes_scroll_with_time(qtbot: Any, charts: Charts, run: 
     assert high - low == pytest.approx(120.0)
     assert 600.0 <= high < 602.0
     charts.grab()  # painting applies the new span
-    for panel in charts.panels:  # Qt does not draw a curve whose bounds are elsewhere
+    for panel in charts.panels:  # Qt does not draw a curve if its bounds are outside the view.
         assert panel.curve.boundingRect().left() == pytest.approx(low)
     for button, length in (("10 min", 600.0), ("1 h", 3600.0)):
         next(b for b in find_child(charts, QButtonGroup).buttons() if b.text() == button).click()
@@ -292,7 +295,7 @@ def test_a_picture_names_its_database_and_both_formats_agree(charts: Charts, tmp
     assert whole_image.width() / whole_image.height() == pytest.approx(
         drawing.viewBoxF().width() / drawing.viewBoxF().height(), rel=0.01
     )
-    # at the resolution of the screen, for which the axes are drawn; otherwise texts would shrink
+    # Use the screen resolution, for which the axes are drawn. Otherwise texts would shrink.
     width_mm = float(re.findall(r'width="([\d.]+)mm"', text)[0])
     assert width_mm == pytest.approx(drawing.viewBoxF().width() * 25.4 / charts.logicalDpiX(), rel=0.01)
 
@@ -390,7 +393,7 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
         4000, "state", "SERVER_B", "Sales", "SYNCHRONIZED -> DISCONNECTED", new="DISCONNECTED"
     )
     safety = build_event(4100, "state", "SERVER_B", "Sales", "safety OFF", why="safety", new="OFF")
-    states = StateLane("Sales")
+    states = StateHistory("Sales")
     states.start(run.states_before, run.world, [disconnected_event, safety])
     lanes = states.list_lanes(60.0)
     assert [(s.from_s, s.to_s, s.state) for s in lanes["SERVER_B"]] == [
@@ -408,7 +411,7 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
 
     standing: Any = Standing(True)
     down: Any = Standing(False)
-    states.add_standings([standing] * 30 + [down] * 10 + [standing] * 20, np.arange(1.0, 61.0))
+    states.add_sampled_states([standing] * 30 + [down] * 10 + [standing] * 20, np.arange(1.0, 61.0))
     lanes = states.list_lanes(60.0)
     assert [(s.from_s, s.to_s, s.state) for s in lanes["SERVER_A"]] == [
         (0.0, 31.0, "SYNCHRONIZED"), (31.0, 41.0, "no instance"), (41.0, 60.0, "SYNCHRONIZED"),
@@ -416,7 +419,7 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
 
 
 def test_an_exam_shows_no_states_and_only_own_marks(charts: Charts, run: Any) -> None:
-    run.terms = TERMS[DrillMode.EXAM]
+    run.terms = PERMISSIONS[DrillMode.EXAM]
     run.events = [build_fault_event(20.0), build_event(2500, "note", None, None, "look")]
     charts.show_drill(run)
     assert not charts.states.isVisible()
@@ -437,9 +440,9 @@ def test_a_long_run_states_its_resolution(charts: Charts, run: Any) -> None:
 def test_an_instance_without_a_second_copy_has_no_charts_of_queues(charts: Charts, run: Any) -> None:
     drill = Drill(load_shipped_scenario("fci-lab"), 1, DrillMode.LAB)
     charts.show_drill(drill)
-    assert [panel.counter.name for panel in charts.panels] == list(WATCHED_ALONE)
-    choices = [action for action in charts.findChildren(QAction) if action.data() in OF_COPIES]
-    assert [action.isVisible() for action in choices] == [False] * len(OF_COPIES)
+    assert [panel.counter.name for panel in charts.panels] == list(DEFAULT_COUNTERS_WITHOUT_COPY)
+    choices = [action for action in charts.findChildren(QAction) if action.data() in COPY_COUNTERS]
+    assert [action.isVisible() for action in choices] == [False] * len(COPY_COUNTERS)
     charts.show_drill(run)
-    assert [action.isVisible() for action in choices] == [True] * len(OF_COPIES)
-    assert [panel.counter.name for panel in charts.panels] == list(WATCHED)
+    assert [action.isVisible() for action in choices] == [True] * len(COPY_COUNTERS)
+    assert [panel.counter.name for panel in charts.panels] == list(DEFAULT_COUNTERS)

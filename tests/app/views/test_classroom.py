@@ -1,4 +1,4 @@
-"""The class dashboard: the display of a seat, and the messages to the host."""
+"""Tests of the class dashboard: the display of a seat, and the messages to the host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.classroom.console import parse_request
 from app.classroom.messages.replies import ClassMark, DashboardUpdate, SeatTile
 from app.classroom.room_check import RoomFinding
 from app.classroom.verdict import judge_log
-from app.views.classroom import ClassBoard, JumpTarget, ReplayPage
+from app.views.classroom import InstructorStation, JumpTarget, ReplayPage
 from app.views.classroom.lobby import ProjectorView
 from app.views.help import PAGES
 from app.widgets import theme
@@ -69,8 +69,8 @@ def build_board(
 
 
 @pytest.fixture
-def board(qtbot: QtBot) -> ClassBoard:
-    board = ClassBoard()
+def board(qtbot: QtBot) -> InstructorStation:
+    board = InstructorStation()
     qtbot.addWidget(board)
     board.show_code("ABCDE-FGHJK-MNPQR-STVWX@10.0.0.5:7443")
     return board
@@ -81,7 +81,7 @@ def test_the_board_fits_a_small_screen_at_any_text_size(qtbot: QtBot, qapp: QApp
     language.use_language(language.PSEUDO)
     try:
         qapp.setFont(theme.resize_font(before, 2.0))
-        board = ClassBoard()
+        board = InstructorStation()
         qtbot.addWidget(board)
         board.show_code("ABCDE-FGHJK-MNPQR-STVWX@192.168.100.105:7443")
         assert board.minimumSizeHint().width() < 1366
@@ -95,11 +95,11 @@ def test_the_roster_shows_scores_and_goals_without_scrolling(qtbot: QtBot, qapp:
     language.use_language("de")
     try:
         qapp.setFont(theme.resize_font(before, 1.5))
-        board = ClassBoard()
+        board = InstructorStation()
         qtbot.addWidget(board)
         board.resize(1366, 740)
         board.show()
-        board.show_board(build_board(build_tile(1, "Ann", reachable=100.0)))
+        board.show_dashboard(build_board(build_tile(1, "Ann", reachable=100.0)))
         assert board.tiles.horizontalScrollBar().maximum() == 0
         text = list_cells(board, 0)[SCORE].replace("0 ", "100 ", 1)
         assert board.tiles.columnWidth(SCORE) > board.tiles.fontMetrics().horizontalAdvance(text)
@@ -109,7 +109,7 @@ def test_the_roster_shows_scores_and_goals_without_scrolling(qtbot: QtBot, qapp:
 
 
 def test_the_headings_on_the_projector_are_as_large_as_the_rows(qtbot: QtBot, qapp: QApplication) -> None:
-    """A style sheet restores fonts that are set before a widget gets its parent."""
+    """A style sheet resets a font that is set before the widget gets its parent."""
     qapp.setStyleSheet("QHeaderView { background: white; }")
     try:
         projector = ProjectorView()
@@ -120,46 +120,46 @@ def test_the_headings_on_the_projector_are_as_large_as_the_rows(qtbot: QtBot, qa
         qapp.setStyleSheet("")
 
 
-def list_cells(board: ClassBoard, row: int) -> list[str]:
+def list_cells(board: InstructorStation, row: int) -> list[str]:
     table = board.tiles.table
     return [table.index(row, column).data() for column in range(table.columnCount())]
 
 
-def list_details(board: ClassBoard, row: int) -> list[str]:
-    """Return the second lines of the cells that have one."""
+def list_details(board: InstructorStation, row: int) -> list[str]:
+    """Return the second lines of those cells that have two lines."""
     table = board.tiles.table
     return [column.detail(table.rows[row]) for column in table.columns if column.detail is not None]
 
 
-def test_a_seat_is_one_row_at_all_times(board: ClassBoard) -> None:
-    board.show_board(build_board(build_tile(2, "Bob"), build_tile(1, "Ann")))
+def test_a_seat_is_one_row_at_all_times(board: InstructorStation) -> None:
+    board.show_dashboard(build_board(build_tile(2, "Bob"), build_tile(1, "Ann")))
     actions = {
         "last_act_t_s": 65.5,
         "last_act": "power-on SERVER_A",
         "score": 87.4,
         "goals": {"a": 3.0, "b": None},
     }
-    board.show_board(build_board(build_tile(1, "Ann", verdict=actions)))
+    board.show_dashboard(build_board(build_tile(1, "Ann", verdict=actions)))
     assert list_cells(board, 0) == ["1", "Ann", "Active", "87", "1/2", "SERVER_A ▸ Power on"]
     assert list_details(board, 0) == ["1:23", "", "at 1:06"]
     assert list_cells(board, 1)[:2] == ["2", "Bob"]
     assert board.tiles.table.rowCount() == 2
     actions |= {"instructor_act_t_s": 70.0, "instructor_act": "power-off SERVER_B"}
-    board.show_board(build_board(build_tile(1, "Ann", verdict=actions)))
+    board.show_dashboard(build_board(build_tile(1, "Ann", verdict=actions)))
     assert list_cells(board, 0)[5] == "SERVER_B ▸ Power off"
     assert list_details(board, 0)[2] == "by you at 1:10"
 
 
-def test_list_stays_where_it_was_scrolled_while_seats_change(board: ClassBoard, qtbot: QtBot) -> None:
+def test_list_stays_where_it_was_scrolled_while_seats_change(board: InstructorStation, qtbot: QtBot) -> None:
     seats = [build_tile(number, f"Person {number}") for number in range(1, 61)]
-    board.show_board(build_board(*seats))
+    board.show_dashboard(build_board(*seats))
     board.show()
     qtbot.waitExposed(board)
     board.tiles.selectRow(0)
     bar = board.tiles.verticalScrollBar()
     bar.setValue(bar.maximum())
     assert bar.value() > 0
-    board.show_board(build_board(*(build_tile(seat.seat, seat.name, at_s=200.0) for seat in seats)))
+    board.show_dashboard(build_board(*(build_tile(seat.seat, seat.name, at_s=200.0) for seat in seats)))
     qtbot.wait(10)
     assert (bar.value(), board.selected_seat) == (bar.maximum(), 1)
 
@@ -168,7 +168,7 @@ def test_list_stays_where_it_was_scrolled_while_seats_change(board: ClassBoard, 
 def test_each_button_of_the_station_has_its_own_key(qtbot: QtBot, code: str) -> None:
     language.use_language(code)
     try:
-        board = ClassBoard()
+        board = InstructorStation()
         qtbot.addWidget(board)
         board.set_replay(page := ReplayPage(StubPicture))
         pages = [require(board.pages.widget(0)), page]
@@ -185,17 +185,17 @@ def test_each_button_of_the_station_has_its_own_key(qtbot: QtBot, code: str) -> 
         language.use_language(language.ENGLISH)
 
 
-def test_prepared_events_name_their_recipient(board: ClassBoard) -> None:
+def test_prepared_events_name_their_recipient(board: InstructorStation) -> None:
     assert board.events_recipient.text().endswith("It goes to all.")
-    board.show_board(build_board(build_tile(7, "Ann")))
+    board.show_dashboard(build_board(build_tile(7, "Ann")))
     board.tiles.selectRow(0)
     board.who.setCurrentIndex(1)
     assert board.events_recipient.text().endswith("It goes to Seat 7, Ann.")
 
 
-def test_markup_in_names_and_questions_is_shown_as_text(board: ClassBoard) -> None:
+def test_markup_in_names_and_questions_is_shown_as_text(board: InstructorStation) -> None:
     asks = build_tile(1, "<h1>Ann</h1>", hand="<img src='x'>", hand_place=1)
-    board.show_board(build_board(asks))
+    board.show_dashboard(build_board(asks))
     board.tiles.selectRow(0)
     assert {label.textFormat() for label in board.findChildren(QLabel)} == {Qt.TextFormat.PlainText}
     projector = board.show_projector()
@@ -236,19 +236,21 @@ def test_markup_in_names_and_questions_is_shown_as_text(board: ClassBoard) -> No
     ],
 )
 def test_problems_that_need_attention_are_shown(
-    board: ClassBoard, fields: dict[str, Any], message: list[str]
+    board: InstructorStation, fields: dict[str, Any], message: list[str]
 ) -> None:
-    board.show_board(build_board(build_tile(1, "Ann", **fields)))
+    board.show_dashboard(build_board(build_tile(1, "Ann", **fields)))
     assert [list_cells(board, 0)[STATE], list_details(board, 0)[1]] == message
 
 
-def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(board: ClassBoard, qtbot: QtBot) -> None:
+def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(
+    board: InstructorStation, qtbot: QtBot
+) -> None:
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
     asks = build_tile(3, "Cem", hand="Which server?", hand_place=1)
     idle = build_tile(2, "Ann", verdict={"stuck_since_s": 9.0})
     mistaken = build_tile(4, "Dan", worth=[(0.0, 100.0), (9.0, 20.0)])
-    board.show_board(build_board(build_tile(1, "Bob"), idle, asks, mistaken))
+    board.show_dashboard(build_board(build_tile(1, "Bob"), idle, asks, mistaken))
     assert [list_cells(board, row)[1] for row in range(4)] == ["Cem", "Dan", "Ann", "Bob"]
     board.tiles.selectRow(2)
     assert list_details(board, 0)[1] == "1. “Which server?”"
@@ -258,33 +260,33 @@ def test_seats_are_sorted_and_the_line_applies_to_the_selected_seat(board: Class
     assert lines == ["take 2", "look 2"], "the seat stays selected wherever its row goes"
     assert [getattr(parse_request(line), "seat", None) for line in lines] == [2, 2]
     board.nameless.setChecked(True)
-    board.show_board(build_board(asks, state="frozen", not_frozen=("Cem",)))
+    board.show_dashboard(build_board(asks, state="frozen", not_frozen=("Cem",)))
     assert "Cem" not in board.state.text() + "".join(list_cells(board, row)[1] for row in range(4))
     board.tiles.selectRow(2)
     assert board.who.itemText(1) == "to Seat 3"
     assert board.question.text() == "Seat 3 asks: “Which server?”"
 
 
-def test_the_reason_of_a_refusal_stays_until_the_next_request(board: ClassBoard) -> None:
-    board.show_problem("you cannot show another seat during an exam")
-    board.show_board(build_board(build_tile(1, "Ann")))
+def test_the_reason_of_a_refusal_stays_until_the_next_request(board: InstructorStation) -> None:
+    board.show_reply("you cannot show another seat during an exam")
+    board.show_dashboard(build_board(build_tile(1, "Ann")))
     assert board.answer.text().startswith("you cannot show")
     board.freeze.click()
     assert not board.answer.text().strip()
 
 
-def test_seats_that_are_not_frozen_are_named(board: ClassBoard) -> None:
-    board.show_board(
+def test_seats_that_are_not_frozen_are_named(board: InstructorStation) -> None:
+    board.show_dashboard(
         build_board(build_tile(1, "Ann"), build_tile(2, "Bob"), state="frozen", not_frozen=("Bob",))
     )
     assert board.state.text() == "2 seats, 2 connected. Not frozen yet: Bob."
     assert (board.freeze.isEnabled(), board.go.isEnabled()) == (False, True)
 
 
-def test_the_board_sends_what_the_console_understands(board: ClassBoard, qtbot: QtBot) -> None:
+def test_the_board_sends_what_the_console_understands(board: InstructorStation, qtbot: QtBot) -> None:
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
-    board.show_board(build_board(build_tile(7, "Ann")))
+    board.show_dashboard(build_board(build_tile(7, "Ann")))
     qtbot.mouseClick(board.freeze, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(board.finish, Qt.MouseButton.LeftButton)
     board.text.setText("look at the mirror")
@@ -303,10 +305,12 @@ def test_the_board_sends_what_the_console_understands(board: ClassBoard, qtbot: 
     assert board.text.text() == ""
 
 
-def test_all_messages_are_understood_and_groups_can_be_addressed(board: ClassBoard, qtbot: QtBot) -> None:
+def test_all_messages_are_understood_and_groups_can_be_addressed(
+    board: InstructorStation, qtbot: QtBot
+) -> None:
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
-    board.show_board(
+    board.show_dashboard(
         replace(
             build_board(build_tile(7, "Ann", group="Blue", stopped=True), state="frozen"),
             break_s=60.0,
@@ -338,7 +342,7 @@ def test_all_messages_are_understood_and_groups_can_be_addressed(board: ClassBoa
     ]  # fmt: skip
 
 
-def test_the_code_is_shown_in_large_text_and_as_a_qr_code(board: ClassBoard, qtbot: QtBot) -> None:
+def test_the_code_is_shown_in_large_text_and_as_a_qr_code(board: InstructorStation, qtbot: QtBot) -> None:
     code = "ABCDE-FGHJK-MNPQR-STVWX@192.168.1.5:7443"
     board.show_code(code)
     sheet = board.show_projector()
@@ -364,11 +368,11 @@ def test_the_code_is_shown_in_large_text_and_as_a_qr_code(board: ClassBoard, qtb
     assert not sheet.isVisible()
 
 
-def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: ClassBoard) -> None:
-    """The curve is flat if nothing was lost, falls if something was, and is missing before the score is known."""
+def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: InstructorStation) -> None:
+    """The curve is flat without a loss, falls after a loss, and is missing before the score is known."""
     flat, falling = [(30.0, 100.0), (60.0, 100.0)], [(30.0, 100.0), (60.0, 0.0)]
     board.order.setCurrentText("by seat")
-    board.show_board(
+    board.show_dashboard(
         build_board(
             build_tile(1, "Ann", verdict={"score": 40.4}, reachable=100.0, worth=flat),
             build_tile(2, "Bob", reachable=0.4, worth=falling),
@@ -408,26 +412,28 @@ def test_the_reachable_score_is_shown_next_to_the_score(qtbot: QtBot, board: Cla
     assert measure_curve_ends(2) is None
 
 
-def test_rows_do_not_move_under_the_pointer(board: ClassBoard, monkeypatch: pytest.MonkeyPatch) -> None:
-    board.show_board(build_board(build_tile(1, "Ann"), build_tile(2, "Bob")))
+def test_rows_do_not_move_under_the_pointer(
+    board: InstructorStation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board.show_dashboard(build_board(build_tile(1, "Ann"), build_tile(2, "Bob")))
     monkeypatch.setattr(board.tiles, "is_pointed_at", lambda: True)
-    board.show_board(
+    board.show_dashboard(
         build_board(
             build_tile(2, "Bob", hand="Why?", hand_place=1), build_tile(3, "Cem", hand="?", hand_place=2)
         )
     )
     assert [list_cells(board, row)[1] for row in range(3)] == ["Ann", "Bob", "Cem"]
     monkeypatch.setattr(board.tiles, "is_pointed_at", lambda: False)
-    board.show_board(build_board())
+    board.show_dashboard(build_board())
     assert [list_cells(board, row)[1] for row in range(3)] == ["Bob", "Cem", "Ann"]
     assert board.needy.text() == "2 need you"
 
 
-def test_recipients_are_seats_with_numbers(board: ClassBoard, qtbot: QtBot) -> None:
+def test_recipients_are_seats_with_numbers(board: InstructorStation, qtbot: QtBot) -> None:
     lines: list[tuple[str, str]] = []
     board.line_entered.connect(lambda line, recipient: lines.append((line, recipient)))
     board.show_class("Cable", "Ask first.", ["power-off SERVER_A"])
-    board.show_board(build_board(build_tile(1, "Ann"), build_tile(7, "Ann 2")))
+    board.show_dashboard(build_board(build_tile(1, "Ann"), build_tile(7, "Ann 2")))
     board.tiles.selectRow(1)
     assert board.who.itemText(1) == "to Seat 7, Ann 2"
     board.who.setCurrentIndex(1)
@@ -437,14 +443,14 @@ def test_recipients_are_seats_with_numbers(board: ClassBoard, qtbot: QtBot) -> N
     assert "Seat 7, Ann 2: inject 7 power-off SERVER_A" in board.sent.toPlainText()
 
 
-def test_suggested_answer_is_inserted_and_not_sent(board: ClassBoard) -> None:
+def test_suggested_answer_is_inserted_and_not_sent(board: InstructorStation) -> None:
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
     board.show_class(
         "Cable", "", [], lambda question, results: [f"{question} {list(results)}", "Look & see. " * 20]
     )
     verdict = {"goals": {"a": 3.0, "b": None}}
-    board.show_board(
+    board.show_dashboard(
         build_board(build_tile(1, "Ann"), build_tile(2, "Bob", hand="Why?", hand_place=1, verdict=verdict))
     )
     board.tiles.selectRow(1)
@@ -461,7 +467,7 @@ def test_suggested_answer_is_inserted_and_not_sent(board: ClassBoard) -> None:
     assert lines == ["message 2 Why? ['a']"]
 
 
-def test_start_stays_visible_on_a_small_screen(board: ClassBoard, qtbot: QtBot) -> None:
+def test_start_stays_visible_on_a_small_screen(board: InstructorStation, qtbot: QtBot) -> None:
     board.resize(1330, 600)
     board.lobby.show_findings([RoomFinding("A long finding of the room. " * 5, None)] * 4)
     board.show()
@@ -470,7 +476,7 @@ def test_start_stays_visible_on_a_small_screen(board: ClassBoard, qtbot: QtBot) 
     assert not board.lobby.check.visibleRegion().isEmpty()
 
 
-def test_station_opens_its_help_page(board: ClassBoard, qtbot: QtBot) -> None:
+def test_station_opens_its_help_page(board: InstructorStation, qtbot: QtBot) -> None:
     board.show()
     board.activateWindow()
     qtbot.waitUntil(board.isActiveWindow)
@@ -479,11 +485,13 @@ def test_station_opens_its_help_page(board: ClassBoard, qtbot: QtBot) -> None:
     assert "classes" in PAGES
 
 
-def test_lobby_counts_ready_seats_and_starts_after_a_countdown(board: ClassBoard, qtbot: QtBot) -> None:
+def test_lobby_counts_ready_seats_and_starts_after_a_countdown(
+    board: InstructorStation, qtbot: QtBot
+) -> None:
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
     waits = {"frozen": True, "at_s": 0.0}
-    board.show_board(
+    board.show_dashboard(
         build_board(build_tile(1, "Ann", **waits), build_tile(2, "Bob", version="", **waits), state="frozen")
     )
     assert board.lobby.arrivals.text() == "2 seats have joined, 1 is ready"
@@ -495,25 +503,25 @@ def test_lobby_counts_ready_seats_and_starts_after_a_countdown(board: ClassBoard
     board.lobby.start.click()
     assert "3" in board.lobby.start.text()
     qtbot.waitUntil(lambda: lines == ["go"])
-    board.show_board(build_board(build_tile(1, "Ann"), build_tile(2, "Bob")))
+    board.show_dashboard(build_board(build_tile(1, "Ann"), build_tile(2, "Bob")))
     assert not board.go.isHidden()
     assert "Ann" not in projector.state.text(), "the room sees numbers while the class runs"
 
 
-def test_actions_without_effect_after_the_end_are_disabled(board: ClassBoard) -> None:
+def test_actions_without_effect_after_the_end_are_disabled(board: InstructorStation) -> None:
     board.show_class("Cable", "", ["power-off HEAD1"])
     actions = (
         board.freeze, board.go, board.finish, board.lobby.start, board.of_seat["take"], board.of_seat["give"],
         board.events, board.send, board.text, board.who,
     )  # fmt: skip
     held_tile = build_tile(1, "Ann", held=True, hand="Why?", hand_place=1)
-    board.show_board(build_board(held_tile))
+    board.show_dashboard(build_board(held_tile))
     board.tiles.selectRow(0)
     board.show_watched(1, 83.0, [])
     assert board.watching.text().startswith("You control")
     assert not board.suggested.isHidden()
     assert all(part.isEnabled() for part in (*actions[4:], board.finish))
-    board.show_board(build_board(replace(held_tile, over=True), state="over"))
+    board.show_dashboard(build_board(replace(held_tile, over=True), state="over"))
     board.show_watched(1, 83.0, [])
     for index in range(board.what.count()):
         board.what.setCurrentIndex(index)
@@ -527,30 +535,30 @@ def test_actions_without_effect_after_the_end_are_disabled(board: ClassBoard) ->
     assert (lines, board.answer.text()) == ([], "The run of this seat has ended.")
 
 
-def test_next_part_returns_to_the_lobby(board: ClassBoard) -> None:
+def test_next_part_returns_to_the_lobby(board: InstructorStation) -> None:
     view = QWidget()
     board.set_view(view)
     parts = replace(build_board(build_tile(1, "Ann")), part="pre", parts=2)
     projector = board.show_projector()
-    board.show_board(parts)
+    board.show_dashboard(parts)
     board.show_watched(1, 83.0, [])
     assert (board.side.currentIndex(), board.finish.text()) == (1, "&End this part")
     assert projector.title.text().endswith("Part 1 of 2: Pre-test.")
     waiting = replace(
         build_board(build_tile(1, "Ann", at_s=0.0), state="frozen"), part="post", part_number=2, parts=2
     )
-    board.show_board(waiting)
+    board.show_dashboard(waiting)
     assert (board.side.currentIndex(), board.finish.text()) == (0, "&End class")
     assert board.lobby.start.isEnabled()
     assert view.isHidden(), "the picture of the earlier part is gone"
     projector.close()
 
 
-def test_drill_of_the_next_part_replaces_that_of_the_earlier_one(board: ClassBoard) -> None:
+def test_drill_of_the_next_part_replaces_that_of_the_earlier_one(board: InstructorStation) -> None:
     projector = board.show_projector()
     board.show_class("Cable", "Ask first.", ["power-off HEAD1", "power-on HEAD1"])
     board.show_class("Planned failover", "", ["power-off SOUTH1"])
-    board.show_board(build_board(build_tile(1, "Ann")))
+    board.show_dashboard(build_board(build_tile(1, "Ann")))
     shown_events = [
         button.text() for button in board.events.findChildren(QPushButton) if not button.isHidden()
     ]
@@ -560,35 +568,35 @@ def test_drill_of_the_next_part_replaces_that_of_the_earlier_one(board: ClassBoa
     projector.close()
 
 
-def test_break_before_the_start_is_shown_with_its_end(board: ClassBoard) -> None:
+def test_break_before_the_start_is_shown_with_its_end(board: InstructorStation) -> None:
     projector = board.show_projector()
     waiting = build_board(build_tile(1, "Ann", at_s=0.0, acknowledged=0), state="frozen")
-    board.show_board(replace(waiting, break_s=300.0))
+    board.show_dashboard(replace(waiting, break_s=300.0))
     assert ", break until " in board.state.text()
     assert ", break until " in projector.state.text()
-    board.show_board(waiting)
+    board.show_dashboard(waiting)
     assert board.state.text().endswith("Waiting for the start.")
     assert "break" not in projector.state.text()
     projector.close()
 
 
-def test_picture_of_a_seat_is_interactive_only_under_control(board: ClassBoard) -> None:
+def test_picture_of_a_seat_is_interactive_only_under_control(board: InstructorStation) -> None:
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
-    board.show_board(build_board(build_tile(7, "Ann", consent=True)))
+    board.show_dashboard(build_board(build_tile(7, "Ann", consent=True)))
     board.show_watched(7, 113.0)
     assert board.watching.text() == "Watching Seat 7, Ann, live at 1:53. Read-only."
     board.send_to_watched("power-on SERVER_A")
     assert lines == []
     assert "Take control" in board.answer.text()
-    board.show_board(build_board(build_tile(7, "Ann", held=True)))
+    board.show_dashboard(build_board(build_tile(7, "Ann", held=True)))
     board.show_watched(7, 113.0)
     board.send_to_watched("power-on SERVER_A")
     assert lines == ["inject 7 power-on SERVER_A"]
 
 
 class StubPicture(QWidget):
-    """Picture that records the requested times."""
+    """Stub of the topology that records the requested times."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -608,7 +616,7 @@ def build_history(*lines: tuple[int, str], end_tick: int = 3000) -> History:
 
 
 def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
-    board: ClassBoard, qtbot: QtBot
+    board: InstructorStation, qtbot: QtBot
 ) -> None:
     lines: list[str] = []
     requested_seats: list[list[int]] = []
@@ -618,7 +626,7 @@ def test_led_replay_shows_two_runs_at_one_time_and_sends_it_to_the_seats(
     board.set_replay(page)
     marks = [ClassMark(2, 12.0, "why?"), ClassMark(None, 3.0, "start")]
     tiles = [build_tile(1, "Ann", consent=True), build_tile(2, "Bob", consent=True), build_tile(3, "Cyd")]
-    board.show_board(replace(build_board(*tiles), marks=marks))
+    board.show_dashboard(replace(build_board(*tiles), marks=marks))
     assert [page.seats[0].itemData(row) for row in range(page.seats[0].count())] == [1, 2], (
         "Cyd allows nothing"
     )
@@ -666,34 +674,34 @@ def test_replay_plays_to_the_end_of_the_longer_run(qtbot: QtBot) -> None:
 
 
 def test_keys_of_the_roster_watch_a_seat_write_to_it_and_pause_the_class(
-    board: ClassBoard, qtbot: QtBot
+    board: InstructorStation, qtbot: QtBot
 ) -> None:
     lines: list[str] = []
     board.line_entered.connect(lambda line, recipient: lines.append(line))
     with qtbot.waitActive(board):
         board.show()
         board.activateWindow()
-    board.show_board(build_board(build_tile(1, "Ann"), build_tile(2, "Bob")))
+    board.show_dashboard(build_board(build_tile(1, "Ann"), build_tile(2, "Bob")))
     board.tiles.setFocus()
     board.tiles.selectRow(1)
     qtbot.keyClick(board.tiles, Qt.Key.Key_Return)
     qtbot.keyClick(board.tiles, Qt.Key.Key_P)
-    board.show_board(build_board(state="frozen"))
+    board.show_dashboard(build_board(state="frozen"))
     qtbot.keyClick(board.tiles, Qt.Key.Key_P)
     assert lines == ["look 2", "freeze", "go"]
     qtbot.keyClick(board.tiles, Qt.Key.Key_M)
     assert (board.text.hasFocus(), board.who.currentText()) == (True, "to Seat 2, Bob")
 
 
-def test_actions_of_a_finished_seat_are_disabled_while_the_class_continues(board: ClassBoard) -> None:
-    board.show_board(
+def test_actions_of_a_finished_seat_are_disabled_while_the_class_continues(board: InstructorStation) -> None:
+    board.show_dashboard(
         build_board(build_tile(1, "Night", held=True, hand="Why?", hand_place=1), build_tile(2, "Bob"))
     )
     board.tiles.selectRow(0)
     assert board.of_seat["give"].isEnabled()
     assert not board.suggested.isHidden()
     end_fields = {"ended_by": "asked"}
-    board.show_board(
+    board.show_dashboard(
         build_board(build_tile(1, "Night", held=True, hand="Why?", hand_place=1, verdict=end_fields))
     )
     board.show_watched(1, 83.0, [])

@@ -1,4 +1,4 @@
-"""The Always On dashboard and Failover Cluster Manager, with real clicks and keys."""
+"""Tests of the Always On dashboard and Failover Cluster Manager, with real clicks and keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu, QMessageBox
 
 from app.views.cluster_manager import ClusterManager
 from app.views.dashboard import Dashboard
-from engine.drill.running.modes import TERMS, DrillMode
+from engine.drill.running.modes import PERMISSIONS, DrillMode
 from tests.app.views.fakes import Run
 from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 
@@ -19,7 +19,7 @@ def show_run(qtbot: Any, view: Any, mode: DrillMode = DrillMode.LAB) -> Run:
     world = ag_lab()
     run_until(world, 5.0)
     run = Run(world)
-    run.terms = TERMS[mode]
+    run.terms = PERMISSIONS[mode]
     qtbot.addWidget(view)
     view.resize(700, 500)
     view.show()

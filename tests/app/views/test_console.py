@@ -1,4 +1,4 @@
-"""The SQL windows with real keys: the input lines that they send, and the results that they show."""
+"""Tests of the SQL windows with real keys: the input lines that they send, and the results that they show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QLabel, QMenu, QSplitter
 
 from app.views.console import Console
-from app.views.console.outcome import BatchOutcome, as_text, from_event, summarize_outcome
+from app.views.console.outcome import BatchOutcome, build_outcome, format_as_text, summarize_outcome
 from app.views.console.tabs import ClosedWindow
 from app.widgets import theme
 from engine.events import Event, SqlDoneData
@@ -46,7 +46,7 @@ def build_end_event(
 
 def read_outcome(event: Event) -> BatchOutcome:
     assert isinstance(event.data, SqlDoneData)
-    return from_event(event, event.data)
+    return build_outcome(event, event.data)
 
 
 def build_message(text: str, number: int = 0, severity: int = 0, line: int = 1) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def console(qtbot: Any, run: Any) -> Console:
 
 
 def parse_last_line(console: Any) -> tuple[str, str]:
-    """Return window and batch of the last line sent, as the engine parses them."""
+    """Return window and batch of the last sent line, parsed by the engine."""
     window, batch = parse_line(console.lines[-1]).args
     return window, batch
 
@@ -135,7 +135,7 @@ def test_cancel_stops_the_batch(qtbot: Any, console: Any) -> None:
 
 
 def test_escape_does_not_cancel_a_query_as_in_management_studio(qtbot: Any, console: Any) -> None:
-    """Escape closes lists and find bars; an additional press must not roll back a restore."""
+    """Escape closes lists and find bars. One more press must not roll back a restore."""
     editor = console.current.editor
     editor.setPlainText("WAITFOR DELAY '00:00:10'")
     qtbot.keyClick(editor, Key.Key_F5)
@@ -180,7 +180,7 @@ def test_results_to_text_keep_the_order_of_messages_and_rows() -> None:
     event = build_end_event(
         "SERVER_A", "x", [build_message("a"), build_message("(2 rows affected)"), build_message("b")], results
     )
-    text = as_text(read_outcome(event))
+    text = format_as_text(read_outcome(event))
     assert [line for line in text.splitlines() if line] == [
         "a", "name   role", "------ ----", "Sales  1", "Orders NULL", "(2 rows affected)", "b",
     ]  # fmt: skip
@@ -451,8 +451,8 @@ def test_the_status_line_shows_the_connection(console: Any, run: Any, world: Any
     console.show_world(world)
     assert (
         "Connected" in find_child(console.current, QLabel, "state").text()
-    )  # the client has not noticed it yet
-    console.current.forget()
+    )  # The client has not detected the loss yet.
+    console.current.clear_results()
     console.show_world(world)
     assert "Not connected" in find_child(console.current, QLabel, "state").text()
 
@@ -465,7 +465,7 @@ def test_a_new_run_has_its_own_windows_and_offers_the_last_texts(qtbot: Any, con
     assert console.list_drafts() == {"SERVER_B": "SELECT 2"}, "F5 executes nothing of another run"
     find_child(console, QMenu, "new").aboutToShow.emit()
     assert any("DROP DATABASE" in action.text() for action in find_child(console, QMenu, "new").actions())
-    console.tabs.reopen(0)
+    console.tabs.reopen_window(0)
     assert console.current.editor.toPlainText() == "DROP DATABASE Sales"
 
 
@@ -502,7 +502,7 @@ def test_closing_a_tab_focuses_the_next_text(qtbot: Any, console: Any) -> None:
 def test_closing_a_busy_window_asks_first(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("WAITFOR DELAY '00:01:00'")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    with qtbot.waitSignal(console.busy_closed, timeout=100) as blocker:
+    with qtbot.waitSignal(console.busy_close_wanted, timeout=100) as blocker:
         console.tools["close"].trigger()
     assert blocker.args == [console.current]
     assert not any(line.startswith("cancel") for line in console.lines)
@@ -544,7 +544,7 @@ def test_execute_is_in_the_text_menu_and_save_in_the_grid_menu(qtbot: Any, conso
 
 
 def test_history_shows_outcomes_and_runs_batches_again(qtbot: Any, console: Any) -> None:
-    console.resize(60 * console.fontMetrics().height(), 500)  # wide enough for both side by side
+    console.resize(60 * console.fontMetrics().height(), 500)  # This width has room for both side by side.
     editor = console.current.editor
     for text, messages in (
         ("SELECT 1", [build_message("(1 row affected)")]),
@@ -587,11 +587,11 @@ def test_a_snippet_is_inserted_with_its_placeholders(
         "seconds",
     ]
 
-    def fill_dialog(dialog: history.PlacesDialog) -> int:
+    def fill_dialog(dialog: history.TemplateParametersDialog) -> int:
         dialog.fields["database"].setText("Orders")
         return dialog.DialogCode.Accepted
 
-    monkeypatch.setattr(history.PlacesDialog, "exec", fill_dialog)
+    monkeypatch.setattr(history.TemplateParametersDialog, "exec", fill_dialog)
     qtbot.keyClick(console.current.editor, Key.Key_M, CTRL | SHIFT)
     expected = "USE master\nALTER DATABASE [Orders] SET PARTNER TIMEOUT 10;\n"
     assert console.list_drafts() == {"SERVER_A": expected}

@@ -1,4 +1,4 @@
-"""Large results and pasted texts are processed in slices, and the window reports omissions."""
+"""Tests of large results and pasted texts: the window processes them in slices, and reports omitted parts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.views.console import results
-from app.views.console.outcome import BatchOutcome, Rowset, as_text
+from app.views.console.outcome import BatchOutcome, Rowset, format_as_text
 from app.views.console.query import ConnectionStatus, QueryWindow, SqlEditor
 from app.views.console.results import QueryResults
 from app.widgets import highlight
-from app.widgets.code_edit import LINE_MAX
+from app.widgets.code_edit import LINE_LENGTH_MAX
 from engine import tsql
 from engine.messages import Message
 from tests.children import find_child
@@ -36,8 +36,8 @@ def results_view(qtbot: QtBot) -> QueryResults:
 def test_grids_are_built_in_turns_up_to_a_hundred(qtbot: QtBot, results_view: QueryResults) -> None:
     rowset = Rowset(("a",), ((1,),))
     results_view.show_outcome(_build_outcome(*[rowset] * 150))
-    assert len(results_view.grids) == results.GRIDS_A_TURN
-    qtbot.waitUntil(lambda: len(results_view.grids) == results.GRIDS_SHOWN)
+    assert len(results_view.grids) == results.GRIDS_PER_TURN
+    qtbot.waitUntil(lambda: len(results_view.grids) == results.GRIDS_MAX)
     assert results_view.messages.toPlainText() == "Result sets not shown: 50."
     results_view.show_outcome(_build_outcome(rowset))
     assert len(results_view.grids) == 1
@@ -48,7 +48,7 @@ def test_a_long_cell_is_truncated_with_a_note(results_view: QueryResults) -> Non
     (grid,) = results_view.grids
     column, other_column = grid.table.columns
     row = grid.table.rows[0]
-    assert len(column.text(row)) == results.CELL_SHOWN + 1
+    assert len(column.text(row)) == results.CELL_CHARACTERS_MAX + 1
     assert column.tip is not None
     assert column.tip(row) == "1,000,000 characters; only the first 4,000 are shown and copied."
     assert other_column.tip is not None
@@ -61,8 +61,8 @@ def test_messages_are_added_in_turns_up_to_a_limit(qtbot: QtBot, results_view: Q
         _build_outcome(messages=tuple(_build_message(f"line {n}") for n in range(12_000)))
     )
     pane = results_view.messages
-    assert pane.blockCount() == results.LINES_A_TURN
-    qtbot.waitUntil(lambda: pane.blockCount() == results.LINES_SHOWN + 1)
+    assert pane.blockCount() == results.MESSAGE_LINES_PER_TURN
+    qtbot.waitUntil(lambda: pane.blockCount() == results.MESSAGE_LINES_MAX + 1)
     assert pane.toPlainText().endswith("line 9999\nMessages not shown: 2,000.")
 
 
@@ -70,7 +70,7 @@ def test_long_messages_share_a_limit(qtbot: QtBot, results_view: QueryResults) -
     results_view.show_outcome(_build_outcome(messages=(_build_message("x" * 8_000),) * 5_000))
     pane = results_view.messages
     qtbot.waitUntil(lambda: "Messages not shown: " in pane.toPlainText())
-    assert len(pane.toPlainText()) < results.MESSAGES_SHOWN + 1_000
+    assert len(pane.toPlainText()) < results.MESSAGE_CHARACTERS_MAX + 1_000
 
 
 def test_text_is_formatted_only_when_visible(results_view: QueryResults) -> None:
@@ -93,7 +93,7 @@ def test_text_is_formatted_only_when_visible(results_view: QueryResults) -> None
     ],
 )
 def test_results_to_text_are_limited(outcome: BatchOutcome, end: str) -> None:
-    text = as_text(outcome)
+    text = format_as_text(outcome)
     assert end in text[-40:] + "\n"
     assert max(map(len, text.splitlines())) < 300
 
@@ -101,12 +101,12 @@ def test_results_to_text_are_limited(outcome: BatchOutcome, end: str) -> None:
 def test_parsing_runs_in_turns_and_can_be_stopped(qtbot: QtBot) -> None:
     window = QueryWindow("SERVER_A", lambda text, place: [])
     qtbot.addWidget(window)
-    window.parse_in_turns(tsql.check_syntax_in_steps("PRINT 1\n" * 1_000))
+    window.start_parsing(tsql.check_syntax_in_steps("PRINT 1\n" * 1_000))
     assert window.state == "parsing"
     assert window.busy
     window.stop_parsing()
     assert window.state == "cancelled"
-    window.parse_in_turns(tsql.check_syntax_in_steps("PRINT 1\n" * 1_000 + "SELECT FROM"))
+    window.start_parsing(tsql.check_syntax_in_steps("PRINT 1\n" * 1_000 + "SELECT FROM"))
     qtbot.waitUntil(lambda: window.state == "failed")
     assert "Line 1001" in window.results.messages.toPlainText()
 
@@ -129,8 +129,8 @@ def test_an_overlong_line_is_not_pasted(qtbot: QtBot) -> None:
     messages: list[str] = []
     editor.message_ready.connect(messages.append)
     long, short = QMimeData(), QMimeData()
-    long.setText("PRINT 1\n" + "x" * (LINE_MAX + 1))
-    short.setText("\n".join(["x" * LINE_MAX] * 3))
+    long.setText("PRINT 1\n" + "x" * (LINE_LENGTH_MAX + 1))
+    short.setText("\n".join(["x" * LINE_LENGTH_MAX] * 3))
     editor.insertFromMimeData(long)
     assert editor.toPlainText() == ""
     assert messages == [

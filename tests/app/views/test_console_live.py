@@ -1,4 +1,4 @@
-"""The SQL windows connected to a real simulated server."""
+"""Tests of the SQL windows connected to a real simulated server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.engine.worlds import build_lab
 
 @pytest.fixture
 def console(qtbot: Any) -> Console:
-    """Return a console on the lab that applies lines at once."""
+    """Return a console on the lab that applies lines immediately."""
     world = build_lab()
     console = Console()
     qtbot.addWidget(console)
@@ -210,7 +210,9 @@ def test_keys_without_effect_show_a_message(qtbot: Any, console: Any) -> None:
 
 
 def test_raiserror_output_follows_an_error() -> None:
-    """Management Studio prints only the text for severities 0 and 10, and also number and level for 1 to 9."""
+    """Management Studio prints only the text for severities 0 and 10. For 1 to 9 it also prints number and
+    level.
+    """
     messages = tuple(Message(50000, severity, 1, 1, "text") for severity in (5, 10, 11))
     lines = list(list_message_lines(BatchOutcome("SERVER_A", "SERVER_A", "", messages, (), 0, 0)))
     assert lines == [
@@ -250,7 +252,7 @@ def test_a_double_click_goes_to_the_line_in_any_batch(qtbot: Any, console: Any, 
 
 def test_the_end_of_a_batch_is_announced(qtbot: Any, console: Any) -> None:
     announcements: list[str] = []
-    console.current.announced.connect(announcements.append)
+    console.current.announcement_ready.connect(announcements.append)
     run_text(qtbot, console, "SELECT 1 AS one UNION SELECT 2")
     run_text(qtbot, console, "SELECT * FROM nowhere")
     assert announcements[0] == "Query executed successfully. 2 rows"
@@ -272,7 +274,7 @@ def test_esc_closes_the_history_even_during_a_query(qtbot: Any, console: Any) ->
 def test_in_a_narrow_dock_the_history_replaces_the_windows(qtbot: Any, console: Any) -> None:
     window = run_text(qtbot, console, "SELECT 1 AS one")
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-    console.resize(616, 300)  # the size of the panel on the desk at 1366x768
+    console.resize(616, 300)
     qtbot.keyClick(window.editor, Qt.Key.Key_H, modifiers)
     assert console.history.isVisible()
     assert not console.tabs.isVisible()
@@ -313,7 +315,7 @@ def test_buttons_without_room_move_into_a_menu_and_tabs_stay_readable(qtbot: Any
     console.resize(800, 300)
     assert bar.more.isHidden()
     assert bar.new.text() == "New query ▾"
-    bar.fit(0)
+    bar.shrink_to(0)
     assert bar.new.text() == "+ ▾"
     button_names = [name for name, button in bar.buttons.items() if not button.isHidden()]
     assert button_names == ["run", "cancel"], "what is left at twice the text size on a small desk"

@@ -1,4 +1,4 @@
-"""The debrief, created from a report alone."""
+"""Tests of the debrief, which is created from a report alone."""
 
 from __future__ import annotations
 
@@ -18,13 +18,20 @@ from app.view_models.debrief.model import DebriefModel
 from app.view_models.value_curve import list_slopes, merge_waits
 from app.views.debrief import Debrief, list_phases, mistakes
 from app.views.debrief.page import EXPORT, POINTS, STORY, TIMELINE
-from app.views.debrief.par import ValueCurve, ValueCurveLegend, show_account
+from app.views.debrief.par import ValueCurve, ValueCurveLegend, build_regret_widgets
 from app.widgets.strip import TimeStrip
 from app.words import formatting
 from engine.drill.judging.counterfactual import LOOK_S, ActionImpact
 from engine.drill.judging.difference import OutcomeRow
 from engine.drill.judging.shapes import Report, ScoreJson
-from engine.drill.par.account import WAITING, Best, BoundGap, LastChance, RegretAnalysis, RunSegment
+from engine.drill.par.account import (
+    WAITING,
+    BoundGap,
+    LastChance,
+    RegretAnalysis,
+    RunSegment,
+    SegmentWithBest,
+)
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.inputs import Input
@@ -35,7 +42,7 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    """Return a report after a round trip through JSON, as the profile stores it."""
+    """Return a report after a round trip through JSON, as when the profile stores it."""
     drill = Drill(load_shipped_scenario("forced-service"))
     play_solution(drill)
     report: Report = json.loads(json.dumps(drill.build_report()))
@@ -134,18 +141,20 @@ MISTAKE = RunSegment(
 def test_enter_follows_the_suggestion_of_the_result(
     qtbot: QtBot, report: Report, total: float, primary: str
 ) -> None:
-    """The primary button is the next drill after a good run, and a retry before the mistake after a bad run."""
+    """The primary button opens the next drill after a good run, and a retry before the mistake after a bad
+    run.
+    """
     page = Debrief()
     qtbot.addWidget(page)
     score: ScoreJson = {**report["score"], "total": total}
     model = DebriefModel(
         {**report, "score": score}, load_shipped_scenario("forced-service"), next_title="Other"
     )
-    page.show_run(replace(model, analyzing=True))
+    page.show_run(replace(model, is_analyzing=True))
     page.show()
     page.take_focus()
     assert "Looking for the biggest mistake…" in list_texts(page)
-    page.update_run(replace(model, account=RegretAnalysis((MISTAKE,), 50.0, None)))
+    page.update_run(replace(model, regret_analysis=RegretAnalysis((MISTAKE,), 50.0, None)))
     first = [b for b in page.findChildren(QPushButton) if b.property("primary") == "true" and b.isVisible()]
     assert [b.text().startswith(primary) for b in first] == [True]
     wanted = page.next_wanted if total == 100.0 else page.retry_wanted
@@ -154,7 +163,7 @@ def test_enter_follows_the_suggestion_of_the_result(
 
 
 def test_single_keys_switch_tabs(qtbot: QtBot, page: Debrief, report: Report) -> None:
-    """The whole page can be used with the keyboard alone."""
+    """The keyboard alone can operate the whole page."""
     model = DebriefModel(
         report,
         load_shipped_scenario("forced-service"),
@@ -165,7 +174,7 @@ def test_single_keys_switch_tabs(qtbot: QtBot, page: Debrief, report: Report) ->
     page.show_run(model)
     for key, signal in (
         (Qt.Key.Key_N, page.next_wanted), (Qt.Key.Key_L, page.learn_wanted), (Qt.Key.Key_R, page.retry_wanted),
-        (Qt.Key.Key_V, page.fresh_wanted), (Qt.Key.Key_Escape, page.left),
+        (Qt.Key.Key_V, page.new_seed_wanted), (Qt.Key.Key_Escape, page.leave_wanted),
     ):  # fmt: skip
         with qtbot.waitSignal(signal, timeout=100):
             qtbot.keyClick(page, key)
@@ -176,25 +185,29 @@ def test_single_keys_switch_tabs(qtbot: QtBot, page: Debrief, report: Report) ->
 
 
 def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: Debrief, report: Report) -> None:
-    """The open tab and the keyboard focus stay."""
-    model = DebriefModel(report, load_shipped_scenario("forced-service"), analyzing=True)
+    """The open tab and the keyboard focus stay the same."""
+    model = DebriefModel(report, load_shipped_scenario("forced-service"), is_analyzing=True)
     page.show_run(model)
     open_tab(page, POINTS)
     back_button = require(find_button(page, "Back to start"))
     back_button.setFocus()
-    page.update_run(replace(model, account=RegretAnalysis((MISTAKE,), 50.0, None), analyzing=False))
+    page.update_run(
+        replace(model, regret_analysis=RegretAnalysis((MISTAKE,), 50.0, None), is_analyzing=False)
+    )
     assert page.findChildren(QTabWidget)[0].currentIndex() == POINTS
     assert back_button.hasFocus()
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")  # warning of the offscreen plugin about tooltips
+@pytest.mark.qt_log_ignore(
+    "This plugin does not support"
+)  # The offscreen plugin logs this warning for tooltips.
 def test_keys_step_through_the_markers_of_the_strip(qtbot: QtBot, page: Debrief) -> None:
     open_tab(page, TIMELINE)
     strip = require(page.widget()).findChildren(TimeStrip)[0]
     times = [marker.t_s for marker in strip.markers]
     qtbot.keyClick(strip, Qt.Key.Key_Left)
     qtbot.keyClick(strip, Qt.Key.Key_Left)
-    with qtbot.waitSignal(strip.moment_chosen, timeout=100) as blocker:
+    with qtbot.waitSignal(strip.time_clicked, timeout=100) as blocker:
         qtbot.keyClick(strip, Qt.Key.Key_Return)
     assert blocker.args == [times[-2]]
     assert strip.accessibleDescription()
@@ -225,7 +238,7 @@ LATE = Input(5000, "power-on", ("SERVER_A",))
 CHANCE = LastChance(
     1000, (LATE,), 0, ACT.line_without_time, (("SERVER_B serves", 6000), ("All is well", None))
 )
-"""Last chance that ends with ACT."""
+"""Last chance that ends with the input ACT."""
 
 
 def read_labels(parts: Sequence[QWidget]) -> str:
@@ -237,18 +250,20 @@ def show_parts(
     qtbot: QtBot,
     account: RegretAnalysis,
     tried: list[tuple[float, str]] | None = None,
-    watch: Callable[[Best], None] = print,
+    watch: Callable[[SegmentWithBest], None] = print,
     choices: Mapping[str, Sequence[str]] = MappingProxyType({}),
     has_solution: bool = True,
     can_retry: bool = True,
     search_on: Callable[[], None] | None = None,
     refused: Container[tuple[int, str]] = (),
 ) -> list[QWidget]:
-    """Show the account; retried actions are appended to *tried*."""
+    """Show the regret analysis *account*, and return its widgets. Each requested retry is appended to
+    *tried*.
+    """
     into = [] if tried is None else tried
-    parts = show_account(
+    parts = build_regret_widgets(
         account, (), has_solution, can_retry, lambda *args: into.append(args), print, watch, choices,
-        search_on=search_on, refused=refused,
+        continue_search=search_on, refused=refused,
     )  # fmt: skip
     for part in parts:
         qtbot.addWidget(part)
@@ -256,7 +271,7 @@ def show_parts(
 
 
 def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
-    """The curve, the costliest actions and waits in order of time, and continuations to the best score are shown."""
+    """The page shows the curve, the costliest actions and waits in order of time, and the best continuations."""
     answer = Input(4000, "answer", ("whose-word", "2"))
     batch = Input(4500, "sql", ("SERVER_B", "SELECT\n  1"))
     moves = (
@@ -271,7 +286,7 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
         ("bad", [(1000, 100.0), (1000, 80.0)]),
         ("ok", [(1000, 80.0), (2000, 78.0), (2000, 78.0), (3000, 75.5)]),
     ], "an act falls in its own color, and a wait after it in another one"
-    watched: list[Best] = []
+    watched: list[SegmentWithBest] = []
     tried: list[tuple[float, str]] = []
     choices = {"whose-word": ["Mine.", "The witness's."]}
     refused = {(1000, ACT.line_without_time)}
@@ -296,13 +311,13 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
 
 @pytest.mark.parametrize("equal_texts", [True, False])
 def test_the_last_chance_is_shown_watched_and_retried(qtbot: QtBot, equal_texts: bool) -> None:
-    """The last chance has its own text if the plans after the move and before the point of no return differ."""
+    """The last chance has its own text if its plan differs from the plan after the mistake."""
     moves = (
         RunSegment(
             1000, 1000, ACT.line_without_time, 100.0, 80.0, "blunder", (LATE,) if equal_texts else (ACT, LATE)
         ),
     )
-    watched: list[Best] = []
+    watched: list[SegmentWithBest] = []
     tried: list[tuple[float, str]] = []
     parts = show_parts(qtbot, RegretAnalysis(moves, 60.0, CHANCE), tried, watched.append)
     labels = read_labels(parts)
@@ -342,7 +357,7 @@ def test_a_last_chance_lost_by_time_names_its_action_and_end(qtbot: QtBot) -> No
 
 
 def test_a_missed_last_chance_is_described(qtbot: QtBot) -> None:
-    """The wait is labeled as the missed last chance, because “waiting” would not explain the loss."""
+    """The page labels the wait as the missed last chance, because "waiting" would not explain the loss."""
     wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT, LATE), 1)
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
     parts = show_parts(qtbot, RegretAnalysis((wait,), 60.0, chance))
@@ -384,7 +399,7 @@ def test_the_debrief_states_whether_more_was_possible(
 def test_a_point_of_the_curve_is_described_and_selected(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By pointer and by keys, the curve shows the reachable score, the cost and the time of a retry."""
+    """By pointer and by keys, the curve shows the reachable score, the loss and the time of a retry."""
     act = Input(1000, "power-off", ("SERVER_B",))
     moves = (
         RunSegment(0, 1000, WAITING, 100.0, 100.0, "best"),
@@ -399,11 +414,11 @@ def test_a_point_of_the_curve_is_described_and_selected(
     assert curve.format_tip(2000, moves[2]).splitlines() == [
         "0:20.0: 70 points still possible", "0:10.0 to 0:30.0  waiting", "blunder: 20 points lost",
     ]  # fmt: skip
-    with qtbot.waitSignal(curve.moment_chosen) as blocker:
+    with qtbot.waitSignal(curve.time_clicked) as blocker:
         qtbot.mouseClick(curve, Qt.MouseButton.LeftButton, pos=middle)
     assert blocker.args is not None
     assert blocker.args[0] == pytest.approx(20.0, abs=0.1)
-    with qtbot.waitSignal(curve.moment_chosen) as blocker:
+    with qtbot.waitSignal(curve.time_clicked) as blocker:
         qtbot.mouseClick(curve, Qt.MouseButton.LeftButton, pos=curve.compute_point(1000, 0.0).toPoint())
     assert blocker.args == [10.0], "near an act it is meant"
     tooltips: list[str] = []
@@ -411,7 +426,7 @@ def test_a_point_of_the_curve_is_described_and_selected(
     curve.setFocus()
     qtbot.keyClick(curve, Qt.Key.Key_Return)
     qtbot.keyClick(curve, Qt.Key.Key_Right)
-    with qtbot.waitSignal(curve.moment_chosen) as blocker:
+    with qtbot.waitSignal(curve.time_clicked) as blocker:
         qtbot.keyClick(curve, Qt.Key.Key_Return)
     assert blocker.args == [10.0]
     assert [text.splitlines()[1] for text in tooltips] == ["0:10.0  SERVER_B ▸ Power off"]
@@ -419,7 +434,7 @@ def test_a_point_of_the_curve_is_described_and_selected(
 
 
 def test_no_loss_of_the_curve_covers_the_point_of_no_return(qtbot: QtBot) -> None:
-    """A small first loss is near the top, where the point of no return is named."""
+    """A small first loss is near the top of the curve, where the label of the point of no return is."""
     act = Input(1000, "power-off", ("SERVER_B",))
     moves = (
         RunSegment(0, 1000, WAITING, 100.0, 100.0, "best"),
@@ -461,7 +476,7 @@ def test_the_legend_wraps_to_as_many_lines_as_needed(qtbot: QtBot) -> None:
 
 
 def test_a_font_change_deletes_no_widget_at_once(qtbot: QtBot, report: Report) -> None:
-    """Qt crashed on deleted widgets when the text was enlarged before the first run."""
+    """Qt crashed on deleted widgets when the user enlarged the text before the first run."""
     page = Debrief()
     qtbot.addWidget(page)
     for model in (None, DebriefModel(report, load_shipped_scenario("forced-service"))):
@@ -477,7 +492,7 @@ def test_a_font_change_deletes_no_widget_at_once(qtbot: QtBot, report: Report) -
 
 @pytest.mark.parametrize("width", [1366, 1000, 700])
 def test_a_long_title_of_the_next_drill_fits_the_page(qtbot: QtBot, report: Report, width: int) -> None:
-    """With little space, the hint about keys is hidden first; then the buttons are placed below one another."""
+    """With little space, the page first hides the hint about keys, then stacks the buttons."""
     page = Debrief()
     qtbot.addWidget(page)
     page.resize(width, 700)

@@ -1,4 +1,4 @@
-"""The T-SQL editor with real keys."""
+"""Tests of the T-SQL editor with real keys."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def find_popups() -> list[QListView]:
     ]
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")  # offscreen has no keyboard to grab
+@pytest.mark.qt_log_ignore("This plugin does not support")  # The offscreen plugin cannot grab the keyboard.
 def test_completion_narrows_while_typing_and_enter_accepts(qtbot: Any, editor: SqlEditor) -> None:
     qtbot.keyClicks(editor, "se")
     qtbot.keyClick(editor, Key.Key_Space, CTRL)

@@ -1,4 +1,4 @@
-"""The form of the scenario editor: one edit changes one place of the text."""
+"""Tests of the form of the scenario editor: one edit changes one place of the text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QTableWidget,
 )
 
-from app.views.editor.form import Form
+from app.views.editor.form import ScenarioForm
 from app.views.editor.form_schema import format_tip, list_fields, list_sections
 from app.views.editor.form_widgets import CompletingLine
 from engine.drill.authoring import schema
@@ -57,7 +57,7 @@ better = "Reach it."
 '''
 
 
-class RecordingForm(Form):
+class RecordingForm(ScenarioForm):
     """Form that records the texts it emits."""
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ def test_title_changes_its_line_only_and_the_comment_stays(form: RecordingForm) 
 
 def test_leaving_a_field_unchanged_changes_nothing(form: RecordingForm) -> None:
     type_into(form, ("title",), "Old")
-    form.finish()
+    form.apply_pending_input()
     assert list_texts(form) == []
 
 
@@ -159,7 +159,7 @@ def test_long_text_keeps_its_lines(form: RecordingForm) -> None:
     assert isinstance(lines, QPlainTextEdit)
     assert lines.toPlainText() == "First line.\n\nSecond line."
     lines.setPlainText("First line.\n\nAnother line.")
-    form.finish()
+    form.apply_pending_input()
     assert list_differences(list_texts(form)[0]) == ["-Second line.", "+Another line."]
 
 
@@ -266,7 +266,7 @@ def test_fields_move_below_their_labels_without_room(form: RecordingForm, qtbot:
     font = form.font()
     font.setPointSizeF(2 * font.pointSizeF())
     form.setFont(font)
-    form.resize(1, 500)  # the minimum width
+    form.resize(1, 500)  # This is the minimum width.
     row = form.page.rows["level",]
     page_widget = form.page.widget()
     assert page_widget is not None
@@ -314,7 +314,7 @@ def test_a_new_entry_uses_unused_names_and_asks_for_its_texts(form: RecordingFor
     assert [session["database"] for session in document["session"]] == ["Sales", "DATABASE_1"]
     assert [hint["goal"] for hint in document["hint"]] == [goal["name"] for goal in document["goal"]]
     assert [rule["kind"] for rule in document["rubric"]] == ["goals", "diagnosis", "downtime", "prediction"]
-    assert document["rubric"][1]["points"] == 65  # the points that are missing to 100
+    assert document["rubric"][1]["points"] == 65  # These points complete the sum of 100.
     assert document["rubric"][1]["name"] == "Questions answered"
     assert document["hint"][0]["look"] == "TO WRITE: place to look at, such as a view or a log"
     named = {path[:1] for path, _ in find_prompts(document)}
@@ -338,7 +338,7 @@ def test_selecting_or_changing_an_entry_is_signaled(form: RecordingForm) -> None
     form.entries.setCurrentRow(1)
     type_into(form, ("server", 1, "name"), "SERVER_C")
     assert choices == [("server", 0), ("server", 1), ("server", 1, "name")]
-    form.show_path(("database", 0))  # another view has selected it
+    form.show_path(("database", 0))  # Another view has selected the entry.
     assert len(choices) == 3
     assert form.page.find_path(form.page.rows["database", 0, "name"].widget) == ("database", 0, "name")
 
@@ -421,8 +421,8 @@ def test_every_key_of_the_schema_has_a_field() -> None:
     def collect_fields(model: type[BaseModel]) -> None:
         for field in list_fields(model):
             reached.add((model.__name__, field.key))
-            if field.inner is not None:
-                collect_fields(field.inner)
+            if field.inner_model is not None:
+                collect_fields(field.inner_model)
 
     for section in list_sections():
         for model in section.models:
@@ -670,5 +670,5 @@ def test_every_shipped_scenario_is_shown_without_a_problem(
             assert all(row.widget.accessibleName() for row in form.page.rows.values())
             count = len(read.get(section.key, ())) if section.is_list else 0
             assert form.entries.count() == count or not section.is_list, (name, section.key)
-            form.finish()
+            form.apply_pending_input()
     assert list_texts(form) == []

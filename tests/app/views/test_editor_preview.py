@@ -1,4 +1,4 @@
-"""The preview of a brief shows the texts of an author as written."""
+"""Tests that the preview of a brief shows the texts of an author as written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ why = "Two for each database and one."
 """
 
 
-@pytest.mark.qt_log_ignore("QFont::setPixelSize")  # from a heading without a window
+@pytest.mark.qt_log_ignore("QFont::setPixelSize")  # This warning comes from a heading without a window.
 def test_choices_that_look_like_markup_are_shown_as_text() -> None:
     scenario = load_scenario(scenario_files.find("lab").text + QUESTION, "lab.toml")
     document = QTextDocument()

@@ -1,4 +1,4 @@
-"""The timeline of the scenario editor: parsing, geometry, and edits by mouse and keys."""
+"""Tests of the timeline of the scenario editor: parsing, geometry, and edits by mouse and keys."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from app.views.editor.timeline_entries import (
     WHOLE,
     WINDOW,
     Path,
-    Scale,
+    TimeAxisScale,
     TimelineEntry,
     add_fault,
     describe_entry,
-    drag_spot,
+    drag_span,
     find_grip,
     format_time,
     lay_out_faults,
@@ -33,7 +33,7 @@ from app.views.editor.timeline_entries import (
     move_entry,
     move_span,
     read_plan,
-    spread_out,
+    space_apart,
 )
 from app.views.editor.timeline_view import TimelineView
 from tests.cases import sample_cases
@@ -119,7 +119,7 @@ def find_entry(text: str, *path: str | int) -> TimelineEntry:
 def test_faults_are_in_time_order_followed_by_conditional_ones() -> None:
     plan = read_plan(TEXT)
     assert plan.length_s == 600.0
-    assert [(entry.path[1], entry.kind, entry.spot) for entry in plan.faults] == [
+    assert [(entry.path[1], entry.kind, entry.span) for entry in plan.faults] == [
         (3, AT, (30.0, 30.0)),
         (0, AT, (120.0, 120.0)),
         (1, WINDOW, (240.0, 300.0)),
@@ -129,12 +129,16 @@ def test_faults_are_in_time_order_followed_by_conditional_ones() -> None:
 
 def test_steps_count_from_the_previous_one_and_keep_their_order() -> None:
     steps = read_plan(TEXT).steps
-    assert [(step.act, step.sure) for step in steps] == [
+    assert [(step.line, step.is_time_known) for step in steps] == [
         ("sql SERVER_B SELECT 1", True),
         ("unhang SERVER_B", True),
         ("note done", False),
     ]
-    assert [step.spot[0] for step in steps] == [95.0, 100.0, 350.0]  # halfway from 100 s to the end
+    assert [step.span[0] for step in steps] == [
+        95.0,
+        100.0,
+        350.0,
+    ]  # The last time is halfway between 100 s and the end.
 
 
 def test_without_a_length_the_axis_extends_beyond_the_last_fault() -> None:
@@ -155,7 +159,7 @@ def test_without_a_length_the_axis_extends_beyond_the_last_fault() -> None:
 def test_an_invalid_timeline_is_read_without_an_error(text: str) -> None:
     plan = read_plan(text)
     assert all(describe_entry(entry) for entry in plan.entries)
-    assert not any(entry.movable for entry in plan.faults)
+    assert not any(entry.is_movable for entry in plan.faults)
 
 
 @pytest.mark.parametrize("text", ["at = ", "[[timeline]", "a = " + "[" * 5000])
@@ -235,7 +239,7 @@ def test_an_inline_timeline_is_not_extended() -> None:
 
 
 def test_time_scale_converts_both_ways_within_the_drill() -> None:
-    scale = Scale(10.0, 600.0, 300.0)
+    scale = TimeAxisScale(10.0, 600.0, 300.0)
     assert scale.compute_x(150.0) == 310.0
     assert scale.compute_time(310.0) == 150.0
     assert scale.compute_time(-50.0) == 0.0
@@ -243,25 +247,25 @@ def test_time_scale_converts_both_ways_within_the_drill() -> None:
 
 
 def test_a_coarse_axis_snaps_to_five_seconds() -> None:
-    assert Scale(0.0, 600.0, 300.0).step_s == 1.0
-    assert Scale(0.0, 600.0, 600.0).step_s == 5.0
+    assert TimeAxisScale(0.0, 600.0, 300.0).step_s == 1.0
+    assert TimeAxisScale(0.0, 600.0, 600.0).step_s == 5.0
 
 
 def test_colliding_labels_are_stacked_in_rows() -> None:
-    scale = Scale(0.0, 1000.0, 1000.0)
+    scale = TimeAxisScale(0.0, 1000.0, 1000.0)
     bars = lay_out_faults([(100, 100), (150, 150), (400, 400), (990, 990)], [100, 100, 100, 100], scale)
     assert [bar.row for bar in bars] == [0, 1, 0, 0]
-    assert bars[3].label + bars[3].label_width < bars[3].start  # no room to the right
+    assert bars[3].label_x + bars[3].label_width < bars[3].start_x  # The label has no room on the right.
 
 
 def test_a_wide_window_contains_its_label() -> None:
-    (bar,) = lay_out_faults([(100, 400)], [100], Scale(0.0, 1000.0, 1000.0))
-    assert bar.start < bar.label
-    assert bar.label + bar.label_width < bar.end
+    (bar,) = lay_out_faults([(100, 400)], [100], TimeAxisScale(0.0, 1000.0, 1000.0))
+    assert bar.start_x < bar.label_x
+    assert bar.label_x + bar.label_width < bar.end_x
 
 
 def test_grip_distinguishes_ends_from_the_middle() -> None:
-    (bar,) = lay_out_faults([(100, 200)], [300], Scale(0.0, 1000.0, 1000.0))
+    (bar,) = lay_out_faults([(100, 200)], [300], TimeAxisScale(0.0, 1000.0, 1000.0))
     assert [find_grip(bar, x) for x in (80, 98, 103, 150, 198, 203, 400, 900)] == [
         None,
         START,
@@ -279,9 +283,9 @@ def test_items_wrap_like_words() -> None:
 
 
 def test_colliding_discs_are_pushed_apart_within_the_axis() -> None:
-    assert spread_out([0, 5, 50, 98, 99], 10.0, 0.0, 100.0) == [0.0, 10.0, 50.0, 90.0, 100.0]
-    assert spread_out([50, 50, 50], 80.0, 0.0, 100.0) == [0.0, 50.0, 100.0]
-    assert spread_out([], 10.0, 0.0, 100.0) == []
+    assert space_apart([0, 5, 50, 98, 99], 10.0, 0.0, 100.0) == [0.0, 10.0, 50.0, 90.0, 100.0]
+    assert space_apart([50, 50, 50], 80.0, 0.0, 100.0) == [0.0, 50.0, 100.0]
+    assert space_apart([], 10.0, 0.0, 100.0) == []
 
 
 @pytest.mark.parametrize(
@@ -301,7 +305,7 @@ def test_a_drag_snaps_and_stays_within_the_axis(
     part: str, by_s: float, expected: tuple[float, float]
 ) -> None:
     lasts = expected[1] - expected[0]
-    assert drag_spot((42.0, 62.0), part, by_s, 5.0, 100.0) == expected
+    assert drag_span((42.0, 62.0), part, by_s, 5.0, 100.0) == expected
     assert part != WHOLE or lasts == 20.0
 
 
@@ -497,11 +501,11 @@ def test_delete_removes_the_selected_fault_and_selects_the_next(
         TimelineEntry(
             ("timeline", int(e.path[1]) - (int(e.path[1]) > 0)),
             e.kind,
-            e.act,
-            e.spot,
+            e.line,
+            e.span,
             e.condition,
             e.note,
-            e.sure,
+            e.is_time_known,
         )
         for e in read_plan(TEXT).faults
         if e.path != ("timeline", 0)
@@ -521,7 +525,7 @@ ALL_MOVED = [
 
 
 def list_selected_paths(view: TimelineView) -> list[tuple[str | int, ...]]:
-    return [entry.path for entry in view.selected]
+    return [entry.path for entry in view.selected_entries]
 
 
 def test_several_entries_are_selected_with_ctrl_and_dragged_together(
@@ -551,7 +555,7 @@ def test_several_entries_are_selected_moved_and_removed_by_keys(
     (text,) = listener.texts
     assert sorted(find_changed_lines(TEXT, text)) == sorted(ALL_MOVED)
     QTest.keyClick(view.canvas, Key.Key_Delete)
-    assert [entry.act for entry in read_plan(listener.texts[1]).faults] == [
+    assert [entry.line for entry in read_plan(listener.texts[1]).faults] == [
         "cut SERVER_A SERVER_B",
         "power-on SERVER_A",
     ]
@@ -581,12 +585,12 @@ def test_the_menu_matches_the_keys(qtbot: Any, view: TimelineView, listener: Vie
     assert not words["Remove"].isEnabled()  # a step of the solution cannot be removed here
     view.list.setCurrentRow(0)
     words = {action.text().partition("\t")[0]: action for action in view.build_menu(77.0).actions()}
-    with qtbot.waitSignal(view.wanted_in_text) as wanted:
+    with qtbot.waitSignal(view.edit_in_text_wanted) as wanted:
         words["Show in the text"].trigger()
     assert wanted.args == [("timeline", 3)]
     words["Add fault…"].trigger()
     assert view.adding.from_time.text() == "77s"
-    view.adding.left.emit()
+    view.adding.close_wanted.emit()
     words["Remove"].trigger()
     assert 'do = "hang SERVER_B"' not in listener.texts[-1]
 
@@ -638,7 +642,7 @@ def test_a_double_click_on_empty_space_opens_the_form_there(
     QTest.mouseDClick(view.canvas, LEFT_BUTTON, NONE, QPoint(x, view.canvas.height() - 2))
     assert view.adding.isVisible()
     assert view.adding.from_time.text() == f"{round(view.canvas.scale.compute_time(x))}s"
-    view.adding.left.emit()
+    view.adding.close_wanted.emit()
     QTest.mouseDClick(view.canvas, LEFT_BUTTON, NONE, find_point(view, 120.0, "timeline", 0))
     assert not view.adding.isVisible()
     assert listener.texts == []
@@ -857,5 +861,5 @@ def test_every_shipped_scenario_is_shown(view: TimelineView, listener: ViewListe
     assert len(plan.faults) == text.count("\n[[timeline]]")
     assert len(plan.steps) == text.count("\n[[solution]]")
     assert view.list.count() == len(plan.entries)
-    assert all(entry.movable for entry in plan.faults)
+    assert all(entry.is_movable for entry in plan.faults)
     assert all(view.canvas.compute_box(entry.path) is not None for entry in plan.entries)

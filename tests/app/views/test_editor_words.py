@@ -1,4 +1,4 @@
-"""Completions of actions and conditions: equal in form and text, and all valid."""
+"""Tests of completions of actions and conditions: all are valid, and form and text offer the same ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from app.views.editor.form import Form
+from app.views.editor.form import ScenarioForm
 from app.views.editor.form_widgets import CompletingLine, TextArea
 from app.views.editor.input_completion import complete_condition, complete_input, find_completions
 from engine.drill.authoring import facts
@@ -96,7 +96,7 @@ def is_valid_prefix(text: str) -> bool:
 
 
 def test_completion_never_offers_an_invalid_word() -> None:
-    """With an offered word, the condition stays valid or can still be completed to a valid one."""
+    """With an offered word, the condition is valid or can still be completed to a valid condition."""
     chance, seen_texts = random.Random(7), set()
     for _ in range(60):
         before = ""
@@ -147,8 +147,8 @@ def test_text_and_form_offer_the_same_words(line: str, completion: str) -> None:
 
 
 @pytest.fixture
-def form(qtbot: Any) -> Form:
-    form = Form()
+def form(qtbot: Any) -> ScenarioForm:
+    form = ScenarioForm()
     qtbot.addWidget(form)
     form.resize(700, 600)
     with qtbot.waitActive(form):
@@ -158,13 +158,13 @@ def form(qtbot: Any) -> Form:
     return form
 
 
-def find_field(form: Form, *path: str | int) -> QWidget:
+def find_field(form: ScenarioForm, *path: str | int) -> QWidget:
     assert form.show_path(path, take_focus=True)
     return form.page.rows[path].widget
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin cannot grab the keyboard
-def test_actions_and_conditions_are_completed_in_the_form(form: Form) -> None:
+def test_actions_and_conditions_are_completed_in_the_form(form: ScenarioForm) -> None:
     texts: list[str] = []
     form.text_changed.connect(texts.append)
     act = find_field(form, "timeline", 0, "do")
@@ -180,7 +180,7 @@ def test_actions_and_conditions_are_completed_in_the_form(form: Form) -> None:
     assert act.toPlainText() == "+5 pull-cable SERVER_B"
     assert not popup.isVisible()
 
-    form.finish()
+    form.apply_pending_input()
     when_field = find_field(form, "goal", 0, "when")
     assert isinstance(when_field, CompletingLine)
     assert 'do = "+5 pull-cable SERVER_B"' in texts[-1]
@@ -189,7 +189,9 @@ def test_actions_and_conditions_are_completed_in_the_form(form: Form) -> None:
     QTest.keyClicks(when_field, " on SERVER_B is MI")
     popup = when_field.completion.popup
     assert popup.isVisible()
-    QTest.keyClick(popup, Qt.Key.Key_Return)  # in the middle of the text: the rest stays
+    QTest.keyClick(
+        popup, Qt.Key.Key_Return
+    )  # In the middle of the text, the completion keeps the text after the cursor.
     assert when_field.text() == "Sales on SERVER_B is MIRROR serves"
     assert len(texts) == count
     QTest.keyClicks(when_field, " and ")
@@ -205,7 +207,7 @@ def test_actions_and_conditions_are_completed_in_the_form(form: Form) -> None:
     assert 'when = "Sales is SYNCHRONIZED"' in texts[-1]
 
 
-def test_a_placeholder_text_is_replaced_wherever_clicked(form: Form, qtbot: Any) -> None:
+def test_a_placeholder_text_is_replaced_wherever_clicked(form: ScenarioForm, qtbot: Any) -> None:
     for key in ("look", "text"):
         form.show_path(("hint",) if key == "look" else ("goal",))
         form.add.click()

@@ -1,4 +1,4 @@
-"""Error log, trace and event list: the rows of each event, and searching."""
+"""Tests of error log, trace and event list: the rows of each event, and the filter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.widgets import theme
 from engine.drill.running.drill import Drill, DrillMode
 from engine.events import KINDS, Event, EventKind
 from tests.children import find_child
-from tests.engine.worlds import build_lab, play
+from tests.engine.worlds import build_lab, play_script
 from tests.events import build_event, read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -96,7 +96,7 @@ def test_lines_are_copied_unchanged(qtbot: Any, run: Any) -> None:
     log = build_view(qtbot, ErrorLog, run)
     log.add_events(LINES[1:2])
     log.table.selectAll()
-    log.table.copy()
+    log.table.copy_selection()
     text = QGuiApplication.clipboard().text()
     assert text == "2005-10-22 12:00:41.30\tspid15s\tDatabase mirroring is inactive for database 'Sales'."
 
@@ -166,7 +166,7 @@ def test_a_batch_is_shown_by_its_first_line_and_first_error(qtbot: Any, run: Any
 def test_every_event_kind_of_the_engine_can_be_listed(qtbot: Any, run: Any) -> None:
     run.world = build_lab()
     script = "1 sql SERVER_A SELECT 1\n2 power-off SERVER_A\n3 sql SERVER_B USE Sales\n9 power-on SERVER_A"
-    run.events = play(run.world, script, 90.0)
+    run.events = play_script(run.world, script, 90.0)
     view = build_view(qtbot, EventsList, run)
     for action in find_child(view, QMenu, "kinds").actions():
         action.setChecked(True)

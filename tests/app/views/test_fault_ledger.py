@@ -1,4 +1,4 @@
-"""The fault ledger view shows the engine's ledger; real keys and clicks."""
+"""Tests of the view of the engine's fault ledger, with real keys and clicks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.views.fault_ledger import FaultLedger
-from app.widgets.bars import Bar
-from engine.drill.running.modes import TERMS, DrillMode, ModePermissions
+from app.widgets.bars import ButtonBar
+from engine.drill.running.modes import PERMISSIONS, DrillMode, ModePermissions
 from engine.inputs import Input
 from engine.model import World
 from engine.verbs import VERBS
@@ -23,11 +23,11 @@ from tests.engine.worlds import apply_lines, build_lab
 class Drill:
     world: World
     journal: list[Input] = field(default_factory=list)
-    terms: ModePermissions = TERMS[DrillMode.LAB]
+    terms: ModePermissions = PERMISSIONS[DrillMode.LAB]
 
 
 class Ledger(FaultLedger):
-    """Ledger view that records its requests."""
+    """Fault ledger view that records its requests."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ def test_a_fault_shows_four_times_and_its_effect(ledger: Ledger, drill: Drill) -
 
 def test_fault_and_three_times_fit_a_dock_of_a_small_screen(ledger: Ledger, drill: Drill) -> None:
     apply_and_show(ledger, drill, "power-off SERVER_A")
-    ledger.resize(476, 240)  # the size of the panel at 1366x768
+    ledger.resize(476, 240)  # This is the size of the panel at 1366x768.
     header = ledger.table.horizontalHeader()
     undone, fault = 4, 1
     right = header.sectionViewportPosition(undone) + header.sectionSize(undone)
@@ -101,7 +101,7 @@ def test_fault_and_three_times_fit_a_dock_of_a_small_screen(ledger: Ledger, dril
     narrow = header.sectionSize(fault)
     assert narrow >= ledger.table.sizeHintForColumn(fault)
     ledger.resize(800, 240)
-    assert header.sectionSize(fault) > 1.2 * narrow  # the text of the fault gets the remaining width
+    assert header.sectionSize(fault) > 1.2 * narrow  # The column of the fault text gets the remaining width.
 
 
 def test_the_selected_fault_is_shown_in_full_below(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
@@ -130,7 +130,7 @@ def test_all_faults_are_reverted_by_button(ledger: Ledger, drill: Drill) -> None
     apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     ledger.revert_all.trigger()
     assert ledger.lines == ["revert-all"]
-    # the key belongs to the action of the window; two actions would be ambiguous
+    # The window's action owns the key; two actions with the same key would be ambiguous.
     assert ledger.revert_all.shortcuts() == []
     apply_and_show(ledger, drill, *ledger.lines)
     assert {row[0] for row in list_texts(ledger)} == {"✓ undone"}
@@ -183,25 +183,25 @@ def test_selection_survives_new_faults(qtbot: Any, ledger: Ledger, drill: Drill)
 
 def test_only_active_faults_can_be_shown(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B", "plug-cable SERVER_B")
-    bar = require(ledger.findChild(Bar))
+    bar = require(ledger.findChild(ButtonBar))
     qtbot.keyClick(bar.widgetForAction(ledger.only_active), Qt.Key.Key_Space)
     assert [row[1] for row in list_texts(ledger)] == ["cut SERVER_A SERVER_W"]
     assert ledger.detail.text() == "1 of 2 active."
 
 
 def test_faults_of_the_scenario_stay_hidden(ledger: Ledger, drill: Drill) -> None:
-    drill.terms = TERMS[DrillMode.EXAM]
-    apply_lines(drill.world, "pull-cable SERVER_B", then_s=5.0)  # not an input of this desk
+    drill.terms = PERMISSIONS[DrillMode.EXAM]
+    apply_lines(drill.world, "pull-cable SERVER_B", then_s=5.0)  # This line is not an input of the user.
     apply_and_show(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
     assert [row[1] for row in list_texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
     assert ledger.detail.text() == "1 of 1 active."
-    drill.terms = TERMS[DrillMode.GUIDED]
+    drill.terms = PERMISSIONS[DrillMode.GUIDED]
     ledger.show_drill(drill)
     assert len(list_texts(ledger)) == 2
 
 
 def test_a_shutdown_by_statement_is_listed(ledger: Ledger, drill: Drill) -> None:
-    drill.terms = TERMS[DrillMode.EXAM]
+    drill.terms = PERMISSIONS[DrillMode.EXAM]
     apply_and_show(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", then_s=5.0)
     assert list_texts(ledger)[0][1].split() == ["shutdown-nowait", "SERVER_A"]
 

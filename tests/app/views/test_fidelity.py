@@ -1,4 +1,4 @@
-"""The fidelity page: background computation of rows, filters, counts, charts, and a clean end."""
+"""Tests of the fidelity page: background computation of rows, filters, counts, charts, and an orderly end."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from PySide6.QtSvg import QSvgRenderer
 from app.views.fidelity import FidelityView
 from app.views.fidelity.fidelity import FidelityStep, FidelityWorker, StepResult, build_figures, list_steps
 from app.views.fidelity.report import UNITS, PanelDrawing, get_step_name
-from app.views.fidelity.report import WORDS as KNOWN
 from app.widgets import theme
 from app.words import language
 from engine.planning.figures import FIGURES, Figure, FigureLine, FigurePanel
 from engine.published.fidelity import SECTIONS
 from engine.published.rows import FigureClass, FigureRow
+from engine.tables import read_table
 
 FIRST, SECOND = list(SECTIONS)[:2]
 
@@ -79,18 +79,18 @@ def open_page(qtbot: Any) -> Iterator[Callable[..., FidelityView]]:
 
 @pytest.fixture
 def page(open_page: Callable[..., FidelityView]) -> FidelityView:
-    # the second section is computed first, because it is quick
+    # The page computes the second section first, because it is fast.
     return open_page(
         StepResult(rows=(WORDS,)), StepResult(figures=(("Figure 8", CURVE),)), StepResult(rows=(GOOD, BAD))
     )
 
 
 def list_row_ids(page: FidelityView) -> list[str]:
-    return [row.id for row in page.select_rows()]
+    return [row.id for row in page.filter_rows()]
 
 
 def read_page(page: FidelityView) -> str:
-    page.draw()
+    page.show_selected_part()
     return page.page.toPlainText()
 
 
@@ -125,7 +125,7 @@ def test_filters_narrow_and_combine(page: FidelityView) -> None:
     assert list_row_ids(page) == [GOOD.id, BAD.id]
     page.verdict.setCurrentText("Fail")
     assert list_row_ids(page) == [BAD.id]
-    page.draw()
+    page.show_selected_part()
     assert page.shown.text() == "1 of 3 rows"
     page.verdict.setCurrentIndex(0)
     page.kind.setCurrentText("Calibrated")
@@ -144,7 +144,7 @@ def test_rows_that_arrive_later_are_filtered(open_page: Callable[..., FidelityVi
     page = open_page(StepResult(rows=(GOOD,)))
     page.verdict.setCurrentText("Fail")
     assert list_row_ids(page) == []
-    page.work.found.emit(StepResult(rows=(BAD, build_row("T2a.cpu"))))
+    page.work.result_ready.emit(StepResult(rows=(BAD, build_row("T2a.cpu"))))
     assert list_row_ids(page) == [BAD.id]
 
 
@@ -154,7 +154,7 @@ def test_a_section_with_an_unexplained_failure_stands_out_more(
     page = open_page(StepResult(rows=(BAD, WORDS)))
     colors = theme.get_tokens(page.palette())
     assert page.parts.item(1).foreground().color() == colors.warn
-    page.work.found.emit(StepResult(rows=(build_row("T3a.new", verdict="fail", error_percent=50.0),)))
+    page.work.result_ready.emit(StepResult(rows=(build_row("T3a.new", verdict="fail", error_percent=50.0),)))
     assert page.parts.item(1).foreground().color() == colors.bad
     assert page.parts.item(2).foreground().color() == colors.text
 
@@ -162,7 +162,7 @@ def test_a_section_with_an_unexplained_failure_stands_out_more(
 def test_figures_follow_the_papers_order_and_are_drawn(page: FidelityView) -> None:
     assert page.figure_names == ["All errors", "Figure 8"]
     page.parts.setCurrentRow(page.parts.count() - 1)
-    page.work.found.emit(StepResult())
+    page.work.result_ready.emit(StepResult())
     assert "Figure 8: round trip" in read_page(page), "the selected figure stays selected"
     assert "Mirrordrill" in page.page.toPlainText()
     assert page.page.toHtml().count("<img") == 1
@@ -187,13 +187,13 @@ def test_stopping_keeps_the_rest_for_later(qtbot: Any) -> None:
     with qtbot.waitSignal(page.work.finished):
         page.show()
     assert calls == [1]
-    assert not page.work.complete
+    assert not page.work.is_complete
     assert "Stopped" in page.summary.text()
     page.hide()
     with qtbot.waitSignal(page.work.finished):
         page.show()
     assert calls == [1, 2]
-    assert page.work.complete
+    assert page.work.is_complete
     assert list_row_ids(page) == [GOOD.id, WORDS.id]
 
 
@@ -210,7 +210,7 @@ def test_closing_waits_for_the_current_step(qtbot: Any) -> None:
         todo=lambda: (FidelityStep("long", run_until_interrupted), FidelityStep("never", pytest.fail))
     )
     qtbot.addWidget(page)
-    with qtbot.waitSignal(page.work.began):
+    with qtbot.waitSignal(page.work.step_started):
         page.show()
     page.close()
     assert results == [True]
@@ -226,12 +226,12 @@ def test_steps_cover_all_sections_and_figures_failovers_last() -> None:
 
 def test_a_real_section_includes_its_reasons() -> None:
     (step,) = [step for step in list_steps() if step.name == "Bandwidth"]
-    rows = step.do().rows
+    rows = step.compute().rows
     assert {row.section for row in rows} == {"Bandwidth"}
     assert all(row.reason for row in rows if row.verdict == "fail")
     work = FidelityWorker((step,))
     work.run()
-    assert work.complete
+    assert work.is_complete
 
 
 def test_every_unit_of_a_figure_is_known_and_each_panel_is_drawn() -> None:
@@ -243,7 +243,7 @@ def test_every_unit_of_a_figure_is_known_and_each_panel_is_drawn() -> None:
             svg = PanelDrawing(figure, panel, theme.build_light_theme(), (600, 400), 14).draw()
             assert QSvgRenderer(svg.encode()).isValid()
             assert not re.search(r"\bnan\b|\binf\b", svg)
-            curves = sum(not line.points for line in panel.lines)
+            curves = sum(not line.has_points for line in panel.lines)
             assert svg.count("<polyline") == curves
 
 
@@ -264,7 +264,7 @@ def test_figures_are_drawn_for_the_papers_of_the_given_rows() -> None:
     assert errors["predicted"].x == (2.0,)
     table = figures["Table 6"]
     assert table.categories == ("manual", "power-off")
-    assert [line.spread for line in table.panels[0].lines if not line.measured] == [((2.5, 3.5),) * 2] * 2
+    assert [line.spread for line in table.panels[0].lines if not line.is_measured] == [((2.5, 3.5),) * 2] * 2
     ours, published = figures["Many databases"].panels[0].lines
     assert (ours.x, ours.y, published.y) == ((20.0, 100.0), (30.0, 150.0), (20.0, 100.0))
     assert build_figures([WORDS]) == {}
@@ -274,19 +274,21 @@ def test_the_report_follows_a_theme_change(page: FidelityView, qapp: Any) -> Non
     for choice, scale in ((theme.DARK, 1.0), (theme.CONTRAST, 1.5), (theme.LIGHT, 1.0)):
         colors = theme.apply(qapp, choice, scale)
         page.parts.setCurrentRow(0)
-        page.draw()
+        page.show_selected_part()
         assert colors.bad.name() in page.page.toHtml()
 
 
 def test_the_texts_of_the_comparison_are_translated() -> None:
-    """The titles of sections and the texts of the quickly drawn figures are in the table of translations."""
+    """The table of translations contains the section titles and the texts of the figures that are drawn
+    first.
+    """
     shown_texts = set(SECTIONS)
     for name in ("Figure 6", "Figure 8", "Figure 11", "Compression, OFF"):
         figure = FIGURES[name]()
         shown_texts |= {figure.conclusion, *figure.categories} | ({figure.x_title} - {""})
         for panel in figure.panels:
-            shown_texts |= {panel.title, *(line.name for line in panel.lines if not line.measured)}
-    assert shown_texts <= KNOWN
+            shown_texts |= {panel.title, *(line.name for line in panel.lines if not line.is_measured)}
+    assert shown_texts <= {row["text"] for row in read_table("app.views.fidelity", "display_names.tsv")}
 
 
 def test_the_current_step_is_named_in_german() -> None:

@@ -1,4 +1,4 @@
-"""Help pages: one for each panel, also in German, with the terms of the window."""
+"""Tests of help pages: one page for each panel, also in German, with the terms of the window."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QListWidget
 
-from app.views.help import PAGE_OF, PAGES, Help, get_page_title, read_page
+from app.views.help import HELP_PAGES, PAGES, HelpDialog, get_page_title, read_page
 from app.widgets.docks import DOCKS
-from app.widgets.prose import Prose
+from app.widgets.prose import MarkdownView
 from app.words import language
 from app.words.language import tr
 from engine.drill.authoring.scenario import load_scenario
@@ -29,7 +29,7 @@ def german() -> Iterator[None]:
 
 
 def _list_structure(text: str) -> list[str]:
-    """Return headings, list items and links, which a translation must keep."""
+    """Return the headings, list items and links of *text*, which a translation must keep."""
     return re.findall(r"^(#+|- |\d\.)", text, re.MULTILINE) + re.findall(r"\(\w+\.md\)", text)
 
 
@@ -56,10 +56,10 @@ def test_a_translated_page_uses_the_terms_of_the_window(page: str, german: None)
 
 
 def test_every_panel_has_a_help_page() -> None:
-    assert {dock.name for dock in DOCKS} <= set(PAGE_OF)
+    assert {dock.name for dock in DOCKS} <= set(HELP_PAGES)
     for panel, words in {"explorer": "Object Explorer", "ledger": "fault ledger", "system": "System Monitor",
                          "table": "table", "trace": "State changes", "events": "Events"}.items():  # fmt: skip
-        assert words in read_page(PAGE_OF[panel])
+        assert words in read_page(HELP_PAGES[panel])
 
 
 def test_the_german_table_of_states_has_the_rows_of_the_engine(german: None) -> None:
@@ -77,12 +77,12 @@ def test_the_german_table_of_states_has_the_rows_of_the_engine(german: None) -> 
 
 
 def test_the_table_of_states_fits_the_screen_and_the_contents_are_complete(qtbot: Any, german: None) -> None:
-    help_view = Help()
+    help_view = HelpDialog()
     qtbot.addWidget(help_view)
     help_view.show_page("mirroring_states")
     help_view.show()
-    assert "|" not in find_child(help_view, Prose).toPlainText()
-    assert "DISCONNECTED" in find_child(help_view, Prose).toPlainText()
+    assert "|" not in find_child(help_view, MarkdownView).toPlainText()
+    assert "DISCONNECTED" in find_child(help_view, MarkdownView).toPlainText()
     assert find_child(help_view, QListWidget).horizontalScrollBar().maximum() == 0
 
 
@@ -91,7 +91,7 @@ def _list_rows(page: str) -> list[tuple[str, str, str]]:
 
 
 def test_the_help_window_is_german_in_german(qtbot: Any, german: None) -> None:
-    help_view = Help()
+    help_view = HelpDialog()
     qtbot.addWidget(help_view)
     assert (
         find_child(help_view, QListWidget).item(PAGES.index("console")).text()
@@ -99,7 +99,7 @@ def test_the_help_window_is_german_in_german(qtbot: Any, german: None) -> None:
         == "SQL-Fenster"
     )
     help_view.show_page("monitor")
-    assert "Datenbankspiegelungs-Monitor" in find_child(help_view, Prose).toPlainText()
+    assert "Datenbankspiegelungs-Monitor" in find_child(help_view, MarkdownView).toPlainText()
 
 
 def test_examples_of_the_editor_page_are_valid() -> None:

@@ -1,4 +1,4 @@
-"""The page of finished runs alone: its columns at any width."""
+"""Tests of the page of finished runs alone: its columns at any width."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QPoint, Qt
 
-from app.views.history import TITLE, FinishedRun, RunHistoryPage
+from app.views.history import TITLE_COLUMN, FinishedRun, RunHistoryPage
 from app.widgets.tables import TableView
 from tests.children import find_child
 
@@ -30,7 +30,7 @@ def test_enter_opens_a_run_after_a_click_on_empty_space(qtbot: Any) -> None:
     empty = QPoint(viewport.width() // 2, viewport.height() - 2)
     qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=empty)
     assert page.selected_runs == []
-    with qtbot.waitSignal(page.opened) as opened:
+    with qtbot.waitSignal(page.open_wanted) as opened:
         qtbot.keyClick(table, Qt.Key.Key_Return)
     assert opened.args == [RUN.run_id]
 
@@ -38,11 +38,11 @@ def test_enter_opens_a_run_after_a_click_on_empty_space(qtbot: Any) -> None:
 def test_drill_titles_are_complete_at_any_width(qtbot: Any) -> None:
     page = show_page(qtbot)
     table = find_child(page, TableView)
-    header, needed_width = table.horizontalHeader(), table.sizeHintForColumn(TITLE)
+    header, needed_width = table.horizontalHeader(), table.sizeHintForColumn(TITLE_COLUMN)
     modes = (header.ResizeMode.ResizeToContents, header.ResizeMode.Stretch)
     for width, mode in zip(
         (2 * needed_width, 20 * needed_width), modes, strict=True
-    ):  # too narrow for all columns; wide enough
+    ):  # The first width is too narrow for all columns, the second is wide enough.
         page.setFixedWidth(width)
-        qtbot.waitUntil(lambda mode=mode: header.sectionResizeMode(TITLE) is mode)
-        assert table.columnWidth(TITLE) >= needed_width
+        qtbot.waitUntil(lambda mode=mode: header.sectionResizeMode(TITLE_COLUMN) is mode)
+        assert table.columnWidth(TITLE_COLUMN) >= needed_width

@@ -1,4 +1,4 @@
-"""The dialog for shortcuts, with real keys and clicks."""
+"""Tests of the dialog for shortcuts, with real keys and clicks."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_used_key_warns_and_is_taken_over(qtbot: Any, editor: KeyEditor) -> No
     assert "Results to text" in editor.warning.text()
     click_button(qtbot, editor.set_button)
     assert editor.changes == {"time.step": ("Ctrl+T",), "query.text": ()}
-    assert keys.list_clashes(keys.resolve_keys(keys.SSMS, editor.changes)) == []
+    assert keys.list_conflicts(keys.resolve_keys(keys.SSMS, editor.changes)) == []
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_second_key_is_added_and_all_are_removed(qtbot: Any, editor: KeyEditor
     choose_command(qtbot, editor, "time.step")
     press_key(qtbot, editor, Key.Key_F12)
     click_button(qtbot, editor.add_button)
-    # F12 was the key of another command
+    # F12 was assigned to another command.
     assert editor.changes == {"time.step": ("F10", "F12"), "time.moment": ()}
     click_button(qtbot, editor.none_button)
     assert editor.changes == {"time.step": (), "time.moment": ()}

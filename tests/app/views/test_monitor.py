@@ -1,4 +1,4 @@
-"""Database Mirroring Monitor: it shows recorded rows and their age."""
+"""Tests of Database Mirroring Monitor: it shows recorded rows and their age."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QStyle, QStyleOptionComboBox, QWidget
 
-from app.views.monitor import Monitor
+from app.views.monitor import MirroringMonitor
 from app.views.monitor.monitor import ThresholdsDialog
-from app.views.monitor.status import build_columns
+from app.views.monitor.status import build_history_columns
 from app.widgets import theme
 from app.words import language
 from engine import simulator
 from engine.verbs.lines import parse_line
 from tests.app.views.fakes import Run
 from tests.children import find_child
-from tests.engine.worlds import build_lab, play
+from tests.engine.worlds import build_lab, play_script
 
 
 @pytest.fixture
-def monitor(qtbot: Any) -> Monitor:
-    """Return a monitor on the lab that applies lines at once."""
+def monitor(qtbot: Any) -> MirroringMonitor:
+    """Return a monitor on the lab that applies lines immediately."""
     world = build_lab()
-    monitor = Monitor()
+    monitor = MirroringMonitor()
     qtbot.addWidget(monitor)
     monitor.lines = []  # type: ignore[attr-defined]
 
@@ -45,7 +45,7 @@ def monitor(qtbot: Any) -> Monitor:
 
 
 def continue_run(monitor: Any, script: str, until_s: float) -> None:
-    monitor.add_events(play(monitor.world, script, until_s))
+    monitor.add_events(play_script(monitor.world, script, until_s))
     monitor.show_world(monitor.world)
 
 
@@ -85,7 +85,7 @@ def test_f5_updates_both_partners(qtbot: Any, monitor: Any) -> None:
 
 def test_the_queue_and_its_send_time_are_shown(monitor: Any) -> None:
     continue_run(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
-    monitor.refresh()
+    monitor.request_rows()
     row = monitor.world.monitor["SERVER_A", "Sales"][-1]
     shown_lines = dict(monitor.status.principal.shown_lines)
     assert shown_lines["Unsent log"] == f"{row.unsent_kb:,.0f} KB"
@@ -98,7 +98,7 @@ def test_the_queue_and_its_send_time_are_shown(monitor: Any) -> None:
 def test_old_rows_stay_and_show_their_age(monitor: Any) -> None:
     """After the loss of the mirror, the last row shows the earlier healthy state until the next refresh."""
     continue_run(monitor, "", 10.0)
-    monitor.refresh()
+    monitor.request_rows()
     continue_run(monitor, "15 power-off SERVER_B", 200.0)
     assert list_partner_cells(monitor) == [
         ["SERVER_A", "Principal", "Synchronized", "Connected"],
@@ -108,7 +108,7 @@ def test_old_rows_stay_and_show_their_age(monitor: Any) -> None:
     assert "3:10 ago" in monitor.banner.text()
     assert set(dict(monitor.status.mirror.shown_lines).values()) == {"Unknown"}
     monitor.lines.clear()
-    monitor.refresh()
+    monitor.request_rows()
     assert [line.split()[1] for line in monitor.lines] == ["SERVER_A#monitor"]
     assert list_partner_cells(monitor)[0][2] == "Disconnected"
     assert "Outdated" not in monitor.banner.text()
@@ -119,11 +119,11 @@ FAILOVER = "12 sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER"
 
 def test_after_a_failover_the_new_principal_is_listed_first_and_the_choice_stays(monitor: Any) -> None:
     continue_run(monitor, "", 10.0)
-    monitor.refresh()
+    monitor.request_rows()
     monitor.tabs.setCurrentWidget(monitor.history)
     monitor.history.servers.setCurrentText("SERVER_B")
     continue_run(monitor, FAILOVER, 120.0)
-    monitor.refresh()
+    monitor.request_rows()
     assert monitor.history.servers.currentText() == "SERVER_B"
     monitor.tabs.setCurrentWidget(monitor.status)
     assert [row[:2] for row in list_partner_cells(monitor)] == [
@@ -133,9 +133,9 @@ def test_after_a_failover_the_new_principal_is_listed_first_and_the_choice_stays
 
 
 def test_with_two_principals_the_older_row_shows_its_age(monitor: Any) -> None:
-    """After the failover only one partner refreshes, so the row of the other one is from before the failover."""
+    """After the failover only one partner refreshes, so the other partner's row is from before the failover."""
     continue_run(monitor, "", 10.0)
-    monitor.refresh()
+    monitor.request_rows()
     continue_run(monitor, f"{FAILOVER}\n190 sql SERVER_B EXEC msdb.dbo.sp_dbmmonitorupdate N'Sales'", 200.0)
     assert [row[:2] for row in list_partner_cells(monitor)] == [
         ["SERVER_B", "Principal"],
@@ -157,21 +157,21 @@ def test_states_and_databases_have_a_symbol(monitor: Any) -> None:
         return theme.load_icon(name, colors, getattr(colors, tone)).cacheKey()
 
     continue_run(monitor, "", 10.0)
-    monitor.refresh()
+    monitor.request_rows()
     assert list_symbols() == [
         get_icon_key("database", "ok"),
         get_icon_key("check", "ok"),
         get_icon_key("database", "ok"),
     ]
     continue_run(monitor, "15 power-off SERVER_W\n15 power-off SERVER_B", 60.0)
-    monitor.refresh()
+    monitor.request_rows()
     assert list_symbols() == [get_icon_key("close", "bad")] * 3
     assert monitor.status.partners.index(0, 0).data(Qt.ItemDataRole.DecorationRole) is None
 
 
 def test_in_a_narrow_dock_titles_are_short_and_texts_complete(monitor: Any) -> None:
     continue_run(monitor, "", 10.0)
-    monitor.refresh()
+    monitor.request_rows()
     model, unit = monitor.status.partners, monitor.fontMetrics().height()
     monitor.resize(60 * unit, 340)
     QApplication.processEvents()
@@ -244,7 +244,7 @@ def test_thresholds_are_set_on_the_changed_partner(monitor: Any, monkeypatch: py
         "Not enabled",
     ]
     continue_run(monitor, "5 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 65.0)
-    monitor.refresh()
+    monitor.request_rows()
     assert model.index(0, 3).data() == "1:05 SERVER_A"
 
 
@@ -253,7 +253,7 @@ def test_history_lists_the_rows_of_one_partner(monitor: Any) -> None:
     assert "no records" in monitor.history.note.text()
     for seconds in (10.0, 70.0):
         continue_run(monitor, "", seconds)
-        monitor.refresh()
+        monitor.request_rows()
     model = monitor.history.model
     times = [model.index(row, 0).data() for row in range(model.rowCount())]
     assert times == ["2005-10-22 12:01:10", "2005-10-22 12:00:10"]
@@ -264,12 +264,12 @@ def test_history_lists_the_rows_of_one_partner(monitor: Any) -> None:
 
 def test_history_has_the_columns_of_the_dialog(monitor: Any) -> None:
     continue_run(monitor, "", 10.0)
-    monitor.refresh()
+    monitor.request_rows()
     continue_run(monitor, "15 sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", 75.0)
-    monitor.refresh()
+    monitor.request_rows()
     monitor.tabs.setCurrentWidget(monitor.history)
     titles, row = zip(
-        *((c.heading, c.text(monitor.history.model.rows[0])) for c in build_columns()), strict=True
+        *((c.heading, c.text(monitor.history.model.rows[0])) for c in build_history_columns()), strict=True
     )
     assert titles[:5] == (
         "Time recorded",
@@ -299,12 +299,12 @@ def test_without_a_session_the_monitor_is_empty(monitor: Any) -> None:
     assert monitor.databases.count() == 0
     assert monitor.banner.text() == "No mirrored database."
     assert list_partner_cells(monitor) == []
-    monitor.refresh()
+    monitor.request_rows()
     assert monitor.lines == []
 
 
 def test_a_database_title_is_readable_in_a_small_dock(monitor: Any) -> None:
-    monitor.resize(480, 240)  # the size of the panel at 1366x768
+    monitor.resize(480, 240)  # This is the size of the panel at 1366x768.
     QApplication.processEvents()
     option = QStyleOptionComboBox()
     monitor.databases.initStyleOption(option)

@@ -1,4 +1,4 @@
-"""Object Explorer on a simulated lab: its contents, its queries, its requests."""
+"""Tests of Object Explorer on a simulated lab: its contents, its queries, its requests."""
 
 from __future__ import annotations
 
@@ -67,18 +67,18 @@ def explorer(qtbot: Any, drill: Drill) -> Explorer:
 
 
 def get_label(explorer: Explorer, *path: str) -> str | None:
-    item = explorer.tree.find(path)
+    item = explorer.tree.find_item(path)
     return item.text() if item is not None else None
 
 
 def select_path(explorer: Explorer, *path: str) -> None:
-    item = explorer.tree.find(path)
+    item = explorer.tree.find_item(path)
     assert item is not None, path
     explorer.view.setCurrentIndex(item.index())
 
 
 def list_children(explorer: Explorer, *path: str) -> list[str]:
-    item = explorer.tree.find(path)
+    item = explorer.tree.find_item(path)
     assert item is not None, path
     explorer.view.expand(item.index())
     return [item.child(row).text() for row in range(item.rowCount())]
@@ -159,7 +159,7 @@ def test_a_lost_server_is_noticed_only_by_a_refresh(qtbot: Any, explorer: Explor
     assert get_label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert get_label(explorer, "SERVER_B") == "SERVER_B (not available)"
-    # the last known state stays
+    # Object Explorer keeps the last known state.
     assert get_label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
     assert explorer.age.text() == "Cannot connect to SERVER_B (error 53)."
     select_path(explorer, "SERVER_B")
@@ -169,11 +169,11 @@ def test_a_lost_server_is_noticed_only_by_a_refresh(qtbot: Any, explorer: Explor
     assert get_label(explorer, "SERVER_B") == "SERVER_B (not available)"
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert get_label(explorer, "SERVER_B") == "SERVER_B (SQL Server 9.0.5000 - CORP\\dba)"
-    assert get_label(explorer, *SALES_B) is not None  # still expanded
+    assert get_label(explorer, *SALES_B) is not None  # The nodes stay expanded.
 
 
 def test_each_server_reports_its_own_knowledge(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
-    # SERVER_B fails over, and SERVER_A does not notice it
+    # SERVER_B takes over, and SERVER_A does not detect this.
     apply_and_show(explorer, drill, "pull-cable SERVER_A", then_s=60.0)
     select_path(explorer, "SERVER_B", "databases")
     qtbot.keyClick(explorer.view, Key.Key_F5)
@@ -250,7 +250,7 @@ def test_another_time_refreshes_all_and_keeps_expanded_nodes(explorer: Explorer,
 
 
 def open_menu(qtbot: Any, explorer: Explorer, *path: str) -> QMenu:
-    item = explorer.tree.find(path)
+    item = explorer.tree.find_item(path)
     assert item is not None
     menu = QMenu(explorer)
     explorer.fill_menu(menu, get_node(item))
@@ -287,7 +287,7 @@ def test_menu_of_a_database_is_complete(qtbot: Any, explorer: Explorer) -> None:
     assert blocker.args == ["SERVER_A", "Sales"]
     trigger_item(menu, "Script Mirroring as", "PARTNER FAILOVER")
     assert explorer.queries[-1][1] == "USE master\nGO\nALTER DATABASE [Sales] SET PARTNER FAILOVER\nGO\n"
-    assert explorer.lines == []  # a script is not executed
+    assert explorer.lines == []  # Object Explorer does not execute the script.
 
 
 def test_a_job_is_enabled_by_statement_and_then_shown(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
@@ -323,7 +323,7 @@ def test_the_sent_statements_are_visible(line: str) -> None:
 
 
 def test_context_menu_opens_by_key(qtbot: Any, qtlog: Any, explorer: Explorer) -> None:
-    item = explorer.tree.find(SALES_A)
+    item = explorer.tree.find_item(SALES_A)
     assert item is not None
     with qtlog.disabled():  # the offscreen plugin cannot raise menus
         explorer.view.customContextMenuRequested.emit(explorer.view.visualRect(item.index()).center())
@@ -416,7 +416,7 @@ def test_the_properties_page_shows_the_servers_refusal(qtbot: Any, explorer: Exp
     explorer.tools["explorer.properties"].trigger()
     (page,) = explorer.pages
     apply_and_show(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
-    assert page.labels["Status"].text() == "Synchronized"  # the state when the page was opened
+    assert page.labels["Status"].text() == "Synchronized"  # The page still shows the state at its opening.
     qtbot.mouseClick(page.buttons[FAILOVER], Qt.MouseButton.LeftButton)
     qtbot.mouseClick(page.yes, Qt.MouseButton.LeftButton)
     apply_and_show(explorer, drill, *explorer.lines, then_s=1.0)
@@ -441,7 +441,9 @@ def test_properties_page_buttons_follow_the_state(role: Role, state: MirrorState
 
 
 def test_availability_groups_are_shown_as_each_server_knows_them(qtbot: Any) -> None:
-    """A primary knows the roles of all replicas, a secondary its own; without a cluster there is no folder."""
+    """A primary knows the roles of all replicas, a secondary only its own. A server without a cluster has no
+    folder.
+    """
     world = ag_lab()
     explorer = Explorer()
     qtbot.addWidget(explorer)
@@ -460,7 +462,7 @@ def test_availability_groups_are_shown_as_each_server_knows_them(qtbot: Any) -> 
     assert sorted(list_children(explorer, "NODE_2", *paths, "databases")) == ["Orders", "Sales"]
     assert list_children(explorer, "NODE_2", *paths, "listeners") == ["AGL1"]
     assert "Sales (Synchronized)" in list_children(explorer, "NODE_2", "databases")
-    assert explorer.tree.find(("FSW", "always on")) is None
+    assert explorer.tree.find_item(("FSW", "always on")) is None
     kinds = {"availability group": "AG1", "availability replica": "NODE_2", "listener": "AGL1"}
     for kind, name in {**kinds, "availability database": "Sales"}.items():
         for _, text in scripts.list_scripts(world, "NODE_1", kind, name):

@@ -1,4 +1,4 @@
-"""The command palette with real keys."""
+"""Tests of the command palette with real keys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Desk(QWidget):
             text: self._create_action(text) for text in ("&Run or pause", "Next event", "Next theme")
         }
         self.actions_["Next event"].setShortcut(QKeySequence("F9"))
-        self.palette_.offer(
+        self.palette_.set_actions(
             [
                 ("Time", [self.actions_["&Run or pause"], self.actions_["Next event"]]),
                 ("Views", [self.actions_["Next theme"]]),
@@ -63,7 +63,7 @@ def test_every_command_is_listed_with_its_group_and_keys(desk: Desk) -> None:
 
 
 def test_an_action_without_a_group_is_listed_alone(desk: Desk) -> None:
-    desk.palette_.offer([("", [desk.actions_["Next theme"]])])
+    desk.palette_.set_actions([("", [desk.actions_["Next theme"]])])
     desk.palette_.open()
     assert list_lines(desk) == ["Next theme"]
 

@@ -1,4 +1,4 @@
-"""The link planner: fields form a plan, curves are sweeps of this plan, sentences are its findings."""
+"""Tests of the link planner: fields form a plan, curves are sweeps of this plan, sentences are its findings."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication, QLabel
 
 from app.views.planner import Planner
-from app.views.planner.controls import OWN, SAFETIES, Controls, FigureBox, LogSlider
+from app.views.planner.controls import CUSTOM_VALUES, SAFETIES, FigureBox, LogSlider, PlannerControls
 from app.widgets import theme
 from app.words import language
-from engine.drill.judging.sweep import CAUSES
+from engine.drill.judging.sweep import FAULT_VERBS
 from engine.flow import SafetyMode
 from engine.planning import NETWORKS, RTT_MS, PlanGoals, list_findings, sweep_rtt
 from tests import painted
 
 
-def choose_safety_off(controls: Controls) -> None:
+def choose_safety_off(controls: PlannerControls) -> None:
     controls.safety.button([mode for _, mode in SAFETIES].index(SafetyMode.OFF)).click()
 
 
@@ -37,9 +37,9 @@ def planner(qtbot: Any) -> Planner:
 
 
 def run_timers(planner: Planner) -> None:
-    """Run the timers that wait for the user to pause."""
-    planner.redraw()
-    planner.rewrite()
+    """Fire the timers that wait for a pause in the user's input."""
+    planner.draw_curves()
+    planner.write_findings()
 
 
 def list_heights(planner: Planner, counter: str, axis: str, mode: SafetyMode) -> Any:
@@ -64,14 +64,14 @@ def test_dragging_a_slider_updates_mark_curves_and_then_findings(planner: Planne
     planner.controls.rtt.slider.setValue(planner.controls.rtt.compute_position(100.0))
     assert planner.curves_timer.isActive()
     assert planner.findings_timer.isActive()
-    planner.redraw()
+    planner.draw_curves()
     assert not planner.curves_timer.isActive()
     cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
     assert 10.0 ** cell.mark.value() == pytest.approx(100.0, rel=0.02)
     assert cell.dots[SafetyMode.FULL].getData()[1][0] < 215.0
     assert max(list_heights(planner, "transactions_per_s", "bandwidth_mbps", SafetyMode.FULL)) < 215.0
     assert planner.findings.text == before
-    planner.rewrite()
+    planner.write_findings()
     assert planner.findings.text.startswith("Safety level: Neither level meets the goals")
 
 
@@ -85,7 +85,7 @@ def test_curves_follow_during_a_drag(planner: Planner) -> None:
 @pytest.mark.slow
 def test_findings_match_the_shown_plan_even_with_pending_curves(planner: Planner) -> None:
     planner.controls.bandwidth.set_value(1.0)
-    planner.rewrite()
+    planner.write_findings()
     assert planner.plan is not None
     assert planner.plan.bandwidth_mbps == 1.0
     assert planner.findings.text.startswith(f"Safety level: {list_findings(planner.plan)[0].text}")
@@ -130,16 +130,16 @@ def test_a_workload_selects_its_measured_servers(planner: Planner) -> None:
     controls.workload.setCurrentText("Stock exchange, 2008")
     plan = controls.build_plan()
     assert (plan.workload.name, plan.version, plan.site.cores) == ("StockExchange", 2008, 16)
-    controls.workload.setCurrentText(OWN)
+    controls.workload.setCurrentText(CUSTOM_VALUES)
     assert controls.build_plan().site is plan.site
 
 
 def test_goals_change_the_verdict(planner: Planner) -> None:
     planner.controls.workload.setCurrentIndex(1)
-    planner.rewrite()
+    planner.write_findings()
     assert planner.findings.text.startswith("Safety level: Use OFF")
     planner.controls.cost.setValue(50.0)
-    planner.rewrite()
+    planner.write_findings()
     assert planner.findings.text.startswith("Safety level: Both levels meet the goals")
 
 
@@ -157,7 +157,7 @@ def test_versions_before_2008_do_not_compress(planner: Planner) -> None:
 def test_impossible_custom_figures_are_reported(planner: Planner) -> None:
     controls = planner.controls
     assert not controls.own["connections"].isVisible()
-    controls.workload.setCurrentText(OWN)
+    controls.workload.setCurrentText(CUSTOM_VALUES)
     run_timers(planner)
     assert controls.own["connections"].isVisible()
     assert planner.plan is not None
@@ -182,7 +182,7 @@ def test_the_selected_level_stands_out(planner: Planner) -> None:
 
     full_width, short_width = list_line_widths()
     choose_safety_off(planner.controls)
-    planner.redraw()
+    planner.draw_curves()
     assert list_line_widths() == [short_width, full_width]
     assert full_width > short_width
     assert "Figure 11" in planner.notes[0].text()
@@ -192,8 +192,8 @@ def test_the_selected_level_stands_out(planner: Planner) -> None:
 def test_measured_points_are_shown_only_for_measured_plans(planner: Planner) -> None:
     cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
     assert cell.published[SafetyMode.FULL].getData()[1] == pytest.approx([238.0])
-    planner.controls.rtt.set_value(50.0)  # moving along the axis keeps its curves
-    planner.redraw()
+    planner.controls.rtt.set_value(50.0)  # Moving along the axis keeps its curves.
+    planner.draw_curves()
     assert len(cell.published[SafetyMode.FULL].getData()[1]) == 1
     assert (
         len(
@@ -204,7 +204,7 @@ def test_measured_points_are_shown_only_for_measured_plans(planner: Planner) -> 
         == 0
     )
     planner.controls.scale.set_value(2.0)
-    planner.redraw()
+    planner.draw_curves()
     assert len(cell.published[SafetyMode.FULL].getData()[1]) == 0
 
 
@@ -254,7 +254,7 @@ def test_the_table_contains_every_point_with_its_plan(planner: Planner, tmp_path
     assert [float(row["rtt_ms"]) for row in full_rows] == pytest.approx(RTT_MS, rel=1e-5)
     assert {row["bandwidth_mbps"] for row in full_rows} == {"1000"}
     assert float(full_rows[0]["transactions_per_s"]) == pytest.approx(239, abs=1)
-    planner.copy()
+    planner.copy_figures()
     lines = QGuiApplication.clipboard().text().splitlines()
     assert len(lines) == 1 + len(rows)
     assert lines[0].split("\t")[:3] == ["workload", "safety", "varied"]
@@ -297,10 +297,10 @@ def slider(qtbot: Any) -> LogSlider:
 
 def test_slider_and_field_agree(qtbot: Any, slider: LogSlider) -> None:
     values: list[float] = []
-    slider.changed.connect(values.append)
+    slider.value_changed.connect(values.append)
     slider.field.setValue(20.0)
     assert slider.slider.value() == slider.compute_position(20.0)
-    assert slider.value == 20.0  # not rounded to a step of the slider
+    assert slider.value == 20.0  # The value is not rounded to a step of the slider.
     qtbot.keyClick(slider.slider, Qt.Key.Key_Right)
     assert slider.value == pytest.approx(20.0 * 10 ** (1 / 60), rel=0.01)
     assert values == [20.0, slider.value]
@@ -358,7 +358,7 @@ def test_fields_and_controls_grow_with_the_text(planner: Planner) -> None:
     before = field.width(), planner.controls.width()
     font = planner.font()
     font.setPointSizeF(2.0 * font.pointSizeF())
-    # set it on the widget itself: below a style sheet fonts are not inherited
+    # Set the font on the widget itself, because widgets with a style sheet inherit no fonts.
     for widget in (planner, field):
         widget.setFont(font)
     assert field.width() > 1.5 * before[0]
@@ -368,16 +368,18 @@ def test_fields_and_controls_grow_with_the_text(planner: Planner) -> None:
 def test_the_share_of_quick_failovers_is_shown(
     planner: Planner, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.views.planner.failover_times.RUNS", 2)
+    monkeypatch.setattr("app.views.planner.failover_times.RUNS_PER_CAUSE", 2)
     times = planner.show_times()
     assert times is not None
     qtbot.addWidget(times)
     qtbot.waitUntil(lambda: not times.timer.isActive())
-    assert list(times.downtimes) == list(CAUSES)
+    assert list(times.downtimes) == list(FAULT_VERBS)
     times.limit.setValue(5.0)
 
     def count_full_shares() -> int:
-        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)  # of earlier rows
+        QApplication.sendPostedEvents(
+            None, QEvent.Type.DeferredDelete.value
+        )  # Delete the labels of earlier rows.
         return sum(label.text() == "2 of 2" for label in times.findChildren(QLabel))
 
     assert count_full_shares() == 2, "a service shuts down first, and who hangs is noticed after ten s"

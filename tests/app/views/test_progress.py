@@ -1,4 +1,4 @@
-"""The progress page, and scores over time in the history."""
+"""Tests of the progress page, and of scores over time in the history."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_skills_have_bars_and_recommended_drills(qtbot: QtBot) -> None:
         f"1 of {len(load_skills())} skills practiced, 1 is due" in find_child(page, QLabel, "summary").text()
     )
     page.take_focus()
-    with qtbot.waitSignal(page.started) as began:
+    with qtbot.waitSignal(page.start_wanted) as began:
         QTest.keyClick(page.focusWidget(), Qt.Key.Key_Space)
     assert began.args == ["one"], "what is due comes before what is new"
     page.grab()

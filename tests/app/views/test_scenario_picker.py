@@ -1,4 +1,4 @@
-"""The start page: cards at any width, filters, Continue and Recommended, all by keyboard."""
+"""Tests of the start page: cards at any width, filters, Continue and Recommended, all by keyboard."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ from tests.children import find_child
 
 @pytest.fixture(scope="module")
 def drills() -> list[ScenarioSummary]:
-    return summaries.read([file for file in scenario_files.list_all_files()[0] if file.shipped], None)[0]
+    return summaries.read_summaries(
+        [file for file in scenario_files.list_all_files()[0] if file.shipped], None
+    )[0]
 
 
 @pytest.fixture
 def cards(drills: list[ScenarioSummary]) -> list[DrillCard]:
-    return [DrillCard.from_summary(drill, known=True) for drill in drills]
+    return [DrillCard.from_summary(drill, has_results=True) for drill in drills]
 
 
 @pytest.fixture
@@ -102,7 +104,7 @@ def test_text_wraps_into_fitting_lines(qapp: QApplication) -> None:
 
 @pytest.mark.parametrize("units", [11.5, 12.5, 14.0])
 def test_no_title_of_a_learning_path_is_cut(qtbot: QtBot, cards: list[DrillCard], units: float) -> None:
-    """Six buttons in a row have at least 11.5 line heights each."""
+    """Each of the six buttons in a row is at least 11.5 line heights wide."""
     paths = PathButtons()
     qtbot.addWidget(paths)
     paths.resize(round(6 * units * paths.fontMetrics().height()) + 40, 200)
@@ -131,7 +133,7 @@ def test_cards_never_overlap_and_fill_the_width(picker: ScenarioPicker) -> None:
 
 @pytest.mark.parametrize("search", ["", "synchronous secondary commits stop"])
 def test_head_and_content_end_at_the_same_place(picker: ScenarioPicker, qtbot: QtBot, search: str) -> None:
-    """Their right edges agree with and without a scroll bar."""
+    """The right edges of head and content agree with and without a scroll bar."""
     picker.search.setText(search)
 
     def find_ends() -> set[int]:
@@ -225,16 +227,16 @@ def test_continue_offers_the_newest_run_and_lists_the_others(picker: ScenarioPic
     picker.show_interrupted([build_interrupted_run(2), build_interrupted_run(1), build_interrupted_run(0)])
     assert card.isVisible()
     assert card.button.text() == "Continue at 1:32"
-    with qtbot.waitSignal(picker.resumed) as wanted:
+    with qtbot.waitSignal(picker.resume_wanted) as wanted:
         card.button.click()
     assert wanted.args == [2]
     menu = require(picker.top.resume.more.menu())
     menu.aboutToShow.emit()
     actions = {action.text(): action for action in menu.actions()}
-    with qtbot.waitSignal(picker.resumed) as wanted:
+    with qtbot.waitSignal(picker.resume_wanted) as wanted:
         actions["Continue at 1:32: Run 0"].trigger()
     assert wanted.args == [0]
-    with qtbot.waitSignal(picker.given_up) as wanted:
+    with qtbot.waitSignal(picker.give_up_wanted) as wanted:
         actions["Give up: Run 2"].trigger()
     assert wanted.args == [2]
     picker.show_interrupted([build_interrupted_run(3, "It is damaged.")])

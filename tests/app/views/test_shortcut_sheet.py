@@ -1,4 +1,4 @@
-"""The shortcut sheet: contents, search and printing."""
+"""Tests of the shortcut sheet: contents, search and printing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QPushButton
 
-from app.views.shortcut_sheet import ABSENT, ShortcutSheet, build_sheet_html, search
+from app.views.shortcut_sheet import MISSING_KEYS, ShortcutSheet, build_sheet_html, search_commands
 from app.widgets import keys, theme
 
 SSMS = keys.resolve_keys(keys.SSMS)
@@ -86,7 +86,7 @@ def test_sheet_is_printed(sheet: ShortcutSheet, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
 def test_columns_contain_everything_once_in_order(columns: int) -> None:
-    html = build_sheet_html(search("", SSMS), SSMS, theme.build_light_theme(), columns)
+    html = build_sheet_html(search_commands("", SSMS), SSMS, theme.build_light_theme(), columns)
     places = [html.index(f">{command.group}</b>") for command in keys.COMMANDS]
     assert places == sorted(places)
     assert html.count('style="padding-right:28px"') == columns
@@ -104,7 +104,7 @@ def test_unused_keys_of_management_studio_are_listed_and_reserved(
 ) -> None:
     used_keys = {key for names in SSMS.values() for key in names}
     assert "Management Studio shortcuts without a function here" in get_text(sheet)
-    for key, reason in ABSENT:
+    for key, reason in MISSING_KEYS:
         assert key not in used_keys
         assert keys.format_native(key) in get_text(sheet)
         assert reason in get_text(sheet)

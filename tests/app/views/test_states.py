@@ -1,8 +1,8 @@
-"""The state lanes start with recorded states, not with the current state."""
+"""Tests that the state lanes start with recorded states, not with the current state."""
 
 from __future__ import annotations
 
-from app.views.charts.lane import StateLane
+from app.views.charts.lane import StateHistory
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
@@ -11,7 +11,7 @@ from tests.engine.drill.texts import advance_drill, build_drill
 
 
 def list_first_states(drill: Drill) -> dict[str, str]:
-    states = StateLane("Sales")
+    states = StateHistory("Sales")
     states.start(drill.states_before, drill.world, drill.events)
     return {server: spans[0].state for server, spans in states.list_lanes(drill.world.t_s).items()}
 
@@ -49,7 +49,7 @@ def test_a_clustered_instance_is_online_failing_over_or_offline() -> None:
         if instance.clustered
     )
     database = next(copy.database for copy in drill.world.copies.values() if copy.server == server)
-    states = StateLane(database)
+    states = StateHistory(database)
     advance_drill(drill, 30)
     drill.apply_line(f"power-off {node}")
     advance_drill(drill, 120)

@@ -1,4 +1,6 @@
-"""System Monitor on simulated runs: values of each server, equal to those of T-SQL; real keys and clicks."""
+"""Tests of System Monitor on simulated runs: values of each server, equal to those of T-SQL, by real keys and
+clicks.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,11 @@ from app.views.system_monitor.history import (
     DATABASES,
     MIRRORING,
     NOT_SIMULATED,
-    PERFS,
+    PERF_COUNTERS,
     PROCESSOR,
     CounterChoice,
     SampleHistory,
-    list_names,
+    list_counter_names,
 )
 from app.views.system_monitor.lines import CounterPlot
 from app.views.system_monitor.monitor import AddCountersDialog, choose_fitting_power, list_default_choices
@@ -77,7 +79,7 @@ def list_cells(monitor: SystemMonitor, column: str) -> list[str]:
 def read_counters_by_sql(
     drill: Drill, server: str, database: str
 ) -> dict[tuple[str, str], tuple[float, int]]:
-    """Return value and type of each (object, counter), as a query on the server shows them."""
+    """Return (object, counter) -> (value, type), as a query on the server shows the counters."""
     drill.apply_line(
         f"sql {server} SELECT object_name, counter_name, cntr_value, cntr_type FROM "
         f"sys.dm_os_performance_counters WHERE instance_name = '{database}'"
@@ -91,27 +93,27 @@ def read_counters_by_sql(
 def test_values_match_a_query_on_the_server(drill: Drill, server: str) -> None:
     drill.apply_line("cut SERVER_A SERVER_B")
     drill.advance_to(6000)
-    drill.apply_line("mend SERVER_A SERVER_B")  # so that queues exist and change
+    drill.apply_line("mend SERVER_A SERVER_B")  # The interruption creates queues, which change now.
     drill.advance_to(6600)
     before = read_counters_by_sql(drill, server, "Sales")
     start = drill.samples.count
     drill.advance_to(7000)
     counters_after = read_counters_by_sql(drill, server, "Sales")
     compared = 0
-    for perf in PERFS:
+    for perf in PERF_COUNTERS:
         if (perf.group, perf.name) not in counters_after:
             continue
         value, kind = counters_after[perf.group, perf.name]
         choice = CounterChoice(server, perf.group, perf.name, "Sales")
         history = SampleHistory(drill)
-        if kind == 65792:  # a plain integer
+        if kind == 65792:  # The counter type is a plain integer.
             shown_value = float(history.compute_values(choice, history.count - 1, history.count)[0])
         else:
             value = (value - before[perf.group, perf.name][0]) / 4.0
             shown_value = float(history.compute_values(choice, start, history.count).mean())
         assert shown_value == pytest.approx(value, rel=0.25, abs=2.0), perf.name
         compared += 1
-    assert compared == len(list_names(MIRRORING, 2005)) + len(list_names(DATABASES, 2005))
+    assert compared == len(list_counter_names(MIRRORING, 2005)) + len(list_counter_names(DATABASES, 2005))
 
 
 def test_every_counter_of_the_product_is_available_or_listed_as_absent(drill: Drill) -> None:
@@ -122,10 +124,10 @@ def test_every_counter_of_the_product_is_available_or_listed_as_absent(drill: Dr
         for group, name in read_counters_by_sql(drill, "SERVER_A", "Sales")
         if group == "Database Mirroring"
     }
-    assert counter_names <= set(list_names(MIRRORING, 2014)) | set(NOT_SIMULATED)
-    assert set(list_names(MIRRORING, 2005)) <= counter_names
-    assert "Log Compressed Bytes Sent/sec" in list_names(MIRRORING, 2008)
-    assert "Log Compressed Bytes Sent/sec" not in list_names(MIRRORING, 2005)
+    assert counter_names <= set(list_counter_names(MIRRORING, 2014)) | set(NOT_SIMULATED)
+    assert set(list_counter_names(MIRRORING, 2005)) <= counter_names
+    assert "Log Compressed Bytes Sent/sec" in list_counter_names(MIRRORING, 2008)
+    assert "Log Compressed Bytes Sent/sec" not in list_counter_names(MIRRORING, 2005)
 
 
 def test_each_partner_has_its_own_counters_after_a_role_change(drill: Drill) -> None:
@@ -137,7 +139,7 @@ def test_each_partner_has_its_own_counters_after_a_role_change(drill: Drill) -> 
     assert measure_at_end(drill, TPS_A) == 0.0
     history = SampleHistory(drill)
     before = history.compute_values(TPS_A, 0, 25)
-    assert (before > 100.0).all()  # earlier values stay
+    assert (before > 100.0).all()  # Earlier values stay in the chart.
 
 
 @pytest.mark.parametrize(
@@ -226,12 +228,12 @@ def test_counters_are_added_in_the_dialog(qtbot: Any, monitor: SystemMonitor) ->
 
 
 def test_unsimulated_counters_are_listed_but_cannot_be_selected(qtbot: Any, monitor: SystemMonitor) -> None:
-    monitor.open_adding()
+    monitor.open_add_dialog()
     dialog = require(monitor.findChild(AddCountersDialog))
     (absent,) = dialog.counters.findItems("Pages Sent/sec (not simulated)", Qt.MatchFlag.MatchExactly)
     assert not absent.flags() & Qt.ItemFlag.ItemIsSelectable
     newer = dialog.counters.findItems("Log Harden Time (ms) (not simulated)", Qt.MatchFlag.MatchExactly)
-    assert not newer  # the counter exists from 2008 on, and this server is 2005
+    assert not newer  # The counter exists since 2008, and this server has version 2005.
     dialog.computer.setCurrentText("SERVER_W")
     assert not dialog.add.isEnabled()  # the server has no database
     dialog.close()

@@ -1,4 +1,4 @@
-"""Dialogs of a team: roles and code."""
+"""Tests of the dialogs of a team: roles and join code."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from PySide6.QtWidgets import QDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.classroom.messages.team import TeamRole
-from app.views.bundles import BundleMaker
-from app.views.classroom.dialogs import JoinClass, StartClass
+from app.views.bundles import NewBundleDialog
+from app.views.classroom.dialogs import JoinClassDialog, StartClassDialog
 from app.views.condition_dialog import ConditionDialog
 from app.views.connection_editor import ConnectionEditor
-from app.views.team import HoldTeam, TakeRole, TeamCode
+from app.views.team import StartTeamDialog, TakeRoleDialog, TeamCodeDialog
 
 
 def test_dialog_of_a_role_has_one_button_that_takes_it(qtbot: QtBot) -> None:
-    dialog = TakeRole("Ann", code="CODE")
+    dialog = TakeRoleDialog("Ann", code="CODE")
     qtbot.addWidget(dialog)
     requests: list[tuple[object, ...]] = []
     dialog.wanted.connect(lambda *words: requests.append(words))
@@ -35,13 +35,13 @@ def test_dialog_of_a_role_has_one_button_that_takes_it(qtbot: QtBot) -> None:
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: JoinClass("Ann"), "&Join"),
-        (lambda: StartClass([("lab", "Lab")]), "&Start the class"),
-        (lambda: HoldTeam([("lab", "Lab")]), "&Start team"),
-        (lambda: TakeRole("Ann"), "&Show roles"),
+        (lambda: JoinClassDialog("Ann"), "&Join"),
+        (lambda: StartClassDialog([("lab", "Lab")]), "&Start the class"),
+        (lambda: StartTeamDialog([("lab", "Lab")]), "&Start team"),
+        (lambda: TakeRoleDialog("Ann"), "&Show roles"),
         (lambda: ConditionDialog([], str), "Run"),
         (lambda: ConnectionEditor("APP"), "Save and restart"),
-        (lambda: BundleMaker([("lab", "Lab")], "Ann"), "Save as…"),
+        (lambda: NewBundleDialog([("lab", "Lab")], "Ann"), "Save as…"),
     ],
 )
 def test_a_dialog_fills_the_button_that_enter_presses(
@@ -56,7 +56,7 @@ def test_a_dialog_fills_the_button_that_enter_presses(
 
 
 def test_code_of_a_team_is_large_and_ends_it(qtbot: QtBot) -> None:
-    code = TeamCode("ABCDE-FGHJK-MNPQR-STVWX@10.0.0.5:40123")
+    code = TeamCodeDialog("ABCDE-FGHJK-MNPQR-STVWX@10.0.0.5:40123")
     qtbot.addWidget(code)
     assert code.code.text() == "ABCDE-FGHJK-MNPQR-STVWX"
     with qtbot.waitSignal(code.end_wanted):

@@ -1,4 +1,4 @@
-"""The timing panel: phases that add up, the matching row of Table 6, and a text if no row matches."""
+"""Tests of the timing panel: phases that add up, the matching row of Table 6, and a text if no row matches."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QApplication, QLabel
 
 from app.view_models.failover_moment.phases import PHASES as PHASES_OF
-from app.views.timing import NO_FAILOVER, Timing
+from app.views.timing import NO_FAILOVER, TimingPanel
 from app.widgets.tables import TableView
 from app.words.language import tr
 from engine.model import Failover
 from engine.published.whitepaper_failover import FAILOVER_S
 from tests.children import find_child
-from tests.engine.worlds import P, build_lab, play
+from tests.engine.worlds import P, build_lab, play_script
 
 STEPS = ("detected", "redo_done", "decided", "online", "undo_done")
 PHASES = PHASES_OF["mirroring"][:-1]
@@ -25,7 +25,9 @@ PHASES = PHASES_OF["mirroring"][:-1]
 def build_failover(
     kind: str, cause: str, failed_tick: int, *ticks: int, load: bool = True, reason: str = ""
 ) -> Failover:
-    """Return a failover after a failure at *failed_tick*; each step follows *ticks* after the previous step."""
+    """Return a failover after a failure at *failed_tick*. *ticks* are the durations between consecutive
+    steps.
+    """
     steps, tick = {}, failed_tick
     for name, duration in zip(STEPS, ticks, strict=False):
         tick += duration
@@ -37,8 +39,8 @@ def build_failover(
 
 
 @pytest.fixture
-def timing(qtbot: Any) -> Timing:
-    timing = Timing()
+def timing(qtbot: Any) -> TimingPanel:
+    timing = TimingPanel()
     qtbot.addWidget(timing)
     timing.resize(640, 320)
     timing.show()
@@ -49,14 +51,14 @@ def list_cells(model: Any) -> list[list[str]]:
     return [[model.index(r, c).data() for c in range(model.columnCount())] for r in range(model.rowCount())]
 
 
-def test_a_time_of_two_digits_fits_its_bold_column(timing: Timing) -> None:
-    """A failover of an instance took "19.…" seconds."""
+def test_a_time_of_two_digits_fits_its_bold_column(timing: TimingPanel) -> None:
+    """The panel used to show "19.…" seconds for the failover of an instance."""
     bold = QFont(timing.table.font())
     bold.setBold(True)
     assert timing.table.columnWidth(2) > QFontMetrics(bold).horizontalAdvance("59.99 s")
 
 
-def test_a_failover_is_shown_in_phases_next_to_its_published_row(timing: Timing, run: Any) -> None:
+def test_a_failover_is_shown_in_phases_next_to_its_published_row(timing: TimingPanel, run: Any) -> None:
     run.world.failovers = [build_failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
     run.published = {0: (2.6, "Table 6")}
     timing.show_drill(run)
@@ -80,7 +82,7 @@ def test_a_failover_is_shown_in_phases_next_to_its_published_row(timing: Timing,
         assert kind.name.replace(" ", "&nbsp;") in find_child(timing.phases, QLabel).text()
 
 
-def test_tables_are_stacked_without_room(timing: Timing, run: Any) -> None:
+def test_tables_are_stacked_without_room(timing: TimingPanel, run: Any) -> None:
     run.world.failovers = [build_failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
     timing.show_drill(run)
     steps, published = (
@@ -96,7 +98,7 @@ def test_tables_are_stacked_without_room(timing: Timing, run: Any) -> None:
     assert lefts[1] == 0
 
 
-def test_without_load_the_other_column_is_compared(timing: Timing, run: Any) -> None:
+def test_without_load_the_other_column_is_compared(timing: TimingPanel, run: Any) -> None:
     run.world.failovers = [build_failover("manual", "manual", 0, 0, 10, 1500, 500, 0, load=False)]
     run.published = {0: (20.5, "Table 6")}
     timing.show_drill(run)
@@ -107,7 +109,7 @@ def test_without_load_the_other_column_is_compared(timing: Timing, run: Any) -> 
     ]
 
 
-def test_incomparable_conditions_are_refused_with_a_reason(timing: Timing, run: Any) -> None:
+def test_incomparable_conditions_are_refused_with_a_reason(timing: TimingPanel, run: Any) -> None:
     run.world.failovers = [build_failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
     run.unlike = {0: "the paper measured with Workload1, not Workload2"}
     timing.show_drill(run)
@@ -115,7 +117,7 @@ def test_incomparable_conditions_are_refused_with_a_reason(timing: Timing, run: 
     assert [row[1:] for row in list_cells(timing.comparison)[1:]] == [["–", "–"], ["–", "–"]]
 
 
-def test_a_cause_missing_in_the_table_is_labeled(timing: Timing, run: Any) -> None:
+def test_a_cause_missing_in_the_table_is_labeled(timing: TimingPanel, run: Any) -> None:
     run.world.failovers = [build_failover("forced", "cut", 4100, 82, 4, 101, 160, 40)]
     run.unlike = {0: "the published table has no row for this cause (cut)"}
     timing.show_drill(run)
@@ -123,21 +125,21 @@ def test_a_cause_missing_in_the_table_is_labeled(timing: Timing, run: Any) -> No
     assert "no row for this cause" in timing.verdict.text()
 
 
-def test_a_phase_in_progress_grows(timing: Timing, run: Any) -> None:
+def test_a_phase_in_progress_grows(timing: TimingPanel, run: Any) -> None:
     run.world.failovers = [build_failover("automatic", "power-off", 1000, 82)]
     run.world.tick = 1100
     timing.show_drill(run)
     assert timing.selected_row is not None
-    assert list(timing.selected_row.phases) == [(PHASES[0], 82, True), (PHASES[1], 18, False)]
+    assert list(timing.selected_row.begun_phases) == [(PHASES[0], 82, True), (PHASES[1], 18, False)]
     run.world.tick = 1150
     timing.show_world(run.world)
-    assert list(timing.selected_row.phases)[-1] == (PHASES[1], 68, False)
+    assert list(timing.selected_row.begun_phases)[-1] == (PHASES[1], 68, False)
     assert list_cells(timing.model)[0][2] == "–"
 
 
-def test_a_new_failover_is_listed_first_and_selected(timing: Timing, run: Any) -> None:
+def test_a_new_failover_is_listed_first_and_selected(timing: TimingPanel, run: Any) -> None:
     timing.show_drill(run)
-    assert not timing.table.isVisibleTo(timing)  # no empty tables; a sentence says what will stand here
+    assert not timing.table.isVisibleTo(timing)  # Without failovers, a sentence replaces the empty tables.
     assert any(
         label.text() == tr(NO_FAILOVER) for label in timing.findChildren(QLabel) if label.isVisibleTo(timing)
     )
@@ -158,7 +160,7 @@ def test_a_new_failover_is_listed_first_and_selected(timing: Timing, run: Any) -
     assert timing.verdict.text() == "Not compared: the attempt failed (mirroring was removed)."
 
 
-def test_arrow_keys_step_through_the_list(qtbot: Any, timing: Timing, run: Any) -> None:
+def test_arrow_keys_step_through_the_list(qtbot: Any, timing: TimingPanel, run: Any) -> None:
     run.world.failovers = [
         build_failover("automatic", "power-off", start_tick, 82, 4, 101, 160, 40)
         for start_tick in (1000, 9000)
@@ -169,7 +171,7 @@ def test_arrow_keys_step_through_the_list(qtbot: Any, timing: Timing, run: Any) 
     assert timing.steps.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == "at 0:10.82"
 
 
-def test_another_time_hides_later_failovers(timing: Timing, run: Any) -> None:
+def test_another_time_hides_later_failovers(timing: TimingPanel, run: Any) -> None:
     run.world.failovers = [build_failover("automatic", "power-off", 1000, 82, 4, 101, 160, 40)]
     timing.show_drill(run)
     run.world.failovers = []
@@ -179,17 +181,23 @@ def test_another_time_hides_later_failovers(timing: Timing, run: Any) -> None:
 
 
 @pytest.mark.parametrize("cause", ["power-off", "pull-cable"])
-def test_every_failover_of_the_engine_can_be_shown(timing: Timing, run: Any, cause: str) -> None:
-    """The steps of an engine failover are in order, and the total time fits the kind of failover in the whitepaper."""
+def test_every_failover_of_the_engine_can_be_shown(timing: TimingPanel, run: Any, cause: str) -> None:
+    """The steps of an engine failover are in order, and the total time matches the kind of failover in the
+    whitepaper.
+    """
     world = build_lab()
-    play(world, f"5 {cause} {P}", 30.0)
+    play_script(world, f"5 {cause} {P}", 30.0)
     run.world = world
     run.published = {0: (FAILOVER_S[cause][2], "Table 6")}
     timing.show_drill(run)
     assert timing.selected_row is not None
-    assert [ticks >= 0 for _, ticks, _ in timing.selected_row.phases] == [True] * len(PHASES)
+    assert [ticks >= 0 for _, ticks, _ in timing.selected_row.begun_phases] == [True] * len(PHASES)
     took_s = (
-        sum(ticks for kind, ticks, _ in timing.selected_row.phases if kind.name not in ("Detection", "Undo"))
+        sum(
+            ticks
+            for kind, ticks, _ in timing.selected_row.begun_phases
+            if kind.name not in ("Detection", "Undo")
+        )
         / 100
     )
     assert timing.selected_row.failover_s == pytest.approx(took_s)

@@ -1,4 +1,4 @@
-"""The topology on screen, with real mouse and keys."""
+"""Tests of the topology on screen, with real mouse and keys."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.faces import StatusSign
 from app.view_models.offers import ActionTarget
-from app.views.topology import Topology, nodes
+from app.views.topology import TopologyView, nodes
 from app.views.topology.canvas import READABLE_ZOOM
 from app.views.topology.links import LinkItem
 from app.views.topology.nodes import ServerNode
@@ -32,7 +32,7 @@ from app.views.topology.view import MOVING_SPEED_MAX
 from app.widgets import theme
 from app.words import language
 from engine.drill.running.build import start_world
-from engine.drill.running.modes import TERMS, DrillMode, ModePermissions
+from engine.drill.running.modes import PERMISSIONS, DrillMode, ModePermissions
 from engine.model import World
 from tests.cases import sample_cases
 from tests.children import find_child, get_scene
@@ -46,12 +46,12 @@ NO_KEYBOARD_TO_GRAB = pytest.mark.qt_log_ignore("This plugin does not support")
 @dataclass
 class Drill:
     world: World
-    terms: ModePermissions = TERMS[DrillMode.LAB]
+    terms: ModePermissions = PERMISSIONS[DrillMode.LAB]
 
 
 @pytest.fixture
-def view(qtbot: QtBot) -> Iterator[Topology]:
-    topology = Topology()
+def view(qtbot: QtBot) -> Iterator[TopologyView]:
+    topology = TopologyView()
     qtbot.addWidget(topology)
     topology.resize(700, 380)
     topology.show()
@@ -70,7 +70,7 @@ def open_menus() -> list[QMenu]:
     ]
 
 
-def find_center(view: Topology, target: ActionTarget) -> QPoint:
+def find_center(view: TopologyView, target: ActionTarget) -> QPoint:
     """Return the center of *target* on screen."""
     item = get_scene(view).find_item(target)
     assert item is not None
@@ -81,28 +81,28 @@ def build_server_target(name: str) -> ActionTarget:
     return ActionTarget("server", (name,))
 
 
-def click_target(qtbot: QtBot, view: Topology, target: ActionTarget) -> None:
+def click_target(qtbot: QtBot, view: TopologyView, target: ActionTarget) -> None:
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=find_center(view, target))
 
 
 # --- selection --------------------------------------------------------------------------------------------------
 
 
-def test_a_click_selects_and_a_click_on_empty_space_clears(qtbot: QtBot, view: Topology) -> None:
+def test_a_click_selects_and_a_click_on_empty_space_clears(qtbot: QtBot, view: TopologyView) -> None:
     click_target(qtbot, view, build_server_target(M))
     assert view.get_target() == build_server_target(M)
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(3, 3))
     assert view.get_target() is None
 
 
-def test_links_can_be_clicked(qtbot: QtBot, view: Topology) -> None:
+def test_links_can_be_clicked(qtbot: QtBot, view: TopologyView) -> None:
     item = get_scene(view).find_item(ActionTarget("link", (P, M)))
     assert isinstance(item, LinkItem)
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.mapFromScene(item.line.center()))
     assert view.get_target() == ActionTarget("link", (P, M))
 
 
-def test_tab_visits_every_object_and_leaves(qtbot: QtBot, view: Topology) -> None:
+def test_tab_visits_every_object_and_leaves(qtbot: QtBot, view: TopologyView) -> None:
     titles = []
     for _ in range(9):
         qtbot.keyClick(view, Qt.Key.Key_Tab)
@@ -110,13 +110,13 @@ def test_tab_visits_every_object_and_leaves(qtbot: QtBot, view: Topology) -> Non
         assert target is not None
         titles.append(target.title)
     assert titles[:4] == [P, M, W, "APP"]
-    assert len(set(titles)) == 9  # three servers, an application, five links
+    assert len(set(titles)) == 9  # The objects are three servers, an application and five links.
     qtbot.keyClick(view, Qt.Key.Key_Tab)
     assert view.get_target() is None
 
 
-def test_arrow_keys_follow_their_direction(qtbot: QtBot, view: Topology) -> None:
-    view.choose(build_server_target(P))
+def test_arrow_keys_follow_their_direction(qtbot: QtBot, view: TopologyView) -> None:
+    view.select_target(build_server_target(P))
     qtbot.keyClick(view, Qt.Key.Key_Right)
     assert view.get_target() == ActionTarget("link", (P, M))
     qtbot.keyClick(view, Qt.Key.Key_Right)
@@ -125,8 +125,8 @@ def test_arrow_keys_follow_their_direction(qtbot: QtBot, view: Topology) -> None
     assert view.get_target() is None
 
 
-def test_a_double_click_opens_a_query_or_a_connection(qtbot: QtBot, view: Topology) -> None:
-    with qtbot.waitSignal(view.opened, timeout=100) as blocker:
+def test_a_double_click_opens_a_query_or_a_connection(qtbot: QtBot, view: TopologyView) -> None:
+    with qtbot.waitSignal(view.server_opened, timeout=100) as blocker:
         qtbot.mouseDClick(
             view.viewport(), Qt.MouseButton.LeftButton, pos=find_center(view, build_server_target(M))
         )
@@ -141,7 +141,7 @@ def test_a_double_click_opens_a_query_or_a_connection(qtbot: QtBot, view: Topolo
 
 
 @NO_KEYBOARD_TO_GRAB
-def test_the_context_menu_sends_input_lines(qtbot: QtBot, view: Topology) -> None:
+def test_the_context_menu_sends_input_lines(qtbot: QtBot, view: TopologyView) -> None:
     place = find_center(view, build_server_target(P))
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, view.viewport().mapToGlobal(place))
     QApplication.sendEvent(view.viewport(), event)
@@ -153,8 +153,8 @@ def test_the_context_menu_sends_input_lines(qtbot: QtBot, view: Topology) -> Non
 
 
 @NO_KEYBOARD_TO_GRAB
-def test_enter_opens_the_menu_of_the_selection(qtbot: QtBot, view: Topology) -> None:
-    view.choose(build_server_target(W))
+def test_enter_opens_the_menu_of_the_selection(qtbot: QtBot, view: TopologyView) -> None:
+    view.select_target(build_server_target(W))
     qtbot.keyClick(view, Qt.Key.Key_Return)
     (menu,) = open_menus()
     with qtbot.waitSignal(view.requested, timeout=100) as blocker:
@@ -163,7 +163,7 @@ def test_enter_opens_the_menu_of_the_selection(qtbot: QtBot, view: Topology) -> 
     assert blocker.args == [f"restart-service {W}"]
 
 
-def test_menu_and_toolbar_share_their_actions(view: Topology) -> None:
+def test_menu_and_toolbar_share_their_actions(view: TopologyView) -> None:
     first_menu, second_menu = (
         view.list_actions(build_server_target(P)),
         view.list_actions(build_server_target(P)),
@@ -176,7 +176,7 @@ def test_menu_and_toolbar_share_their_actions(view: Topology) -> None:
     assert {part.title() for part in submenus} == {action.property("section") for action in first_menu} - {""}
 
 
-def test_the_menu_follows_the_world(view: Topology) -> None:
+def test_the_menu_follows_the_world(view: TopologyView) -> None:
     world = build_lab()
     apply_lines(world, f"power-off {P}", then_s=1.0)
     view.show_world(world)
@@ -188,14 +188,14 @@ def test_the_menu_follows_the_world(view: Topology) -> None:
 # --- appearance -------------------------------------------------------------------------------------------------
 
 
-def test_everything_fits_after_every_change(view: Topology) -> None:
+def test_everything_fits_after_every_change(view: TopologyView) -> None:
     for width, height in ((700, 380), (400, 300), (1200, 700)):
         view.resize(width, height)
         QApplication.processEvents()
         assert is_all_visible(view)
 
 
-def is_all_visible(view: Topology) -> bool:
+def is_all_visible(view: TopologyView) -> bool:
     visible_area = view.mapToScene(view.viewport().rect()).boundingRect()
     px = 1.0 / view.get_zoom()
     return visible_area.adjusted(-px, -px, px, px).contains(get_scene(view).get_extent())
@@ -204,7 +204,7 @@ def is_all_visible(view: Topology) -> bool:
 LONG: Final = "a much longer text that is not yet detected and reaches far beyond the cards of the links " * 2
 
 
-def test_everything_fits_after_a_text_has_grown(qtbot: QtBot, view: Topology) -> None:
+def test_everything_fits_after_a_text_has_grown(qtbot: QtBot, view: TopologyView) -> None:
     link = next(iter(get_scene(view).links.values()))
     picture = view.picture
     assert picture is not None
@@ -213,13 +213,13 @@ def test_everything_fits_after_a_text_has_grown(qtbot: QtBot, view: Topology) ->
     assert is_all_visible(view)
     links = tuple(replace(face, notes=(), measured=LONG) for face in picture.links)
     get_scene(view).show_picture(replace(picture, links=links))
-    view.fit()
+    view.fit_all()
     click_target(qtbot, view, link.target)
     assert link.isSelected()
     assert is_all_visible(view)
 
 
-def test_everything_fits_while_a_note_is_written(qtbot: QtBot, view: Topology) -> None:
+def test_everything_fits_while_a_note_is_written(qtbot: QtBot, view: TopologyView) -> None:
     note = get_scene(view).add_note("", 0.0, 0.0)
     note.start_editing()
     note.setPlainText("\n".join("line" for _ in range(80)))
@@ -228,9 +228,9 @@ def test_everything_fits_while_a_note_is_written(qtbot: QtBot, view: Topology) -
 
 @pytest.mark.parametrize(
     ("name", "fields"),
-    [("APP", {"status": StatusSign(LONG, "ok", "dot"), "rate": LONG}), (W, {"troubles": (LONG,)})],
+    [("APP", {"status": StatusSign(LONG, "ok", "dot"), "rate": LONG}), (W, {"faults": (LONG,)})],
 )
-def test_a_long_line_stays_inside_its_card(view: Topology, name: str, fields: dict[str, Any]) -> None:
+def test_a_long_line_stays_inside_its_card(view: TopologyView, name: str, fields: dict[str, Any]) -> None:
     node = get_scene(view).nodes[name]
     node.show_face(replace(node.face, **fields))
     image = QImage(1_000, 400, QImage.Format.Format_ARGB32_Premultiplied)
@@ -243,7 +243,7 @@ def test_a_long_line_stays_inside_its_card(view: Topology, name: str, fields: di
     assert all(beyond.pixel(x, y) == 0 for x in range(0, 200, 3) for y in range(400))
 
 
-def test_a_name_is_never_shortened_for_the_word_next_to_it(view: Topology, monkeypatch: Any) -> None:
+def test_a_name_is_never_shortened_for_the_word_next_to_it(view: TopologyView, monkeypatch: Any) -> None:
     node = get_scene(view).nodes[W]
     assert isinstance(node, ServerNode)
     drawn: list[str] = []
@@ -260,7 +260,7 @@ def test_a_name_is_never_shortened_for_the_word_next_to_it(view: Topology, monke
     assert shortest < name_px + 3.0 * node.style.unit
 
 
-def test_keys_zoom_and_fit(qtbot: QtBot, view: Topology) -> None:
+def test_keys_zoom_and_fit(qtbot: QtBot, view: TopologyView) -> None:
     before = view.get_zoom()
     qtbot.keyClick(view, Qt.Key.Key_Plus)
     qtbot.keyClick(view, Qt.Key.Key_Plus)
@@ -269,7 +269,7 @@ def test_keys_zoom_and_fit(qtbot: QtBot, view: Topology) -> None:
     assert view.get_zoom() == pytest.approx(before, rel=0.01)
 
 
-def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: Topology) -> None:
+def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: TopologyView) -> None:
     start = find_center(view, build_server_target(P))
     before = get_scene(view).nodes[P].pos()
     assert view.list_moved_positions() == {}
@@ -281,24 +281,26 @@ def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: 
     x, y = view.list_moved_positions()[P]
     assert y > before.y() + 15
     assert (x % 8, y % 8) == (0, 0)
-    second_view = Topology()
+    second_view = TopologyView()
     qtbot.addWidget(second_view)
     second_view.show_drill(Drill(build_lab()))
     second_view.place_cards(view.list_moved_positions())
     assert (get_scene(second_view).nodes[P].x(), get_scene(second_view).nodes[P].y()) == (x, y)
-    second_view.rearrange()
+    second_view.reset_positions()
     assert second_view.list_moved_positions() == {}
 
 
-def test_cards_can_be_moved_by_keys(qtbot: QtBot, view: Topology) -> None:
-    view.choose(build_server_target(M))
+def test_cards_can_be_moved_by_keys(qtbot: QtBot, view: TopologyView) -> None:
+    view.select_target(build_server_target(M))
     before = get_scene(view).nodes[M].x()
     qtbot.keyClick(view, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert get_scene(view).nodes[M].x() == before + 8
 
 
-def is_moving(view: Topology) -> bool:
-    """Return whether the picture of the log's link changes within a third of a second while all data stay the same."""
+def is_moving(view: TopologyView) -> bool:
+    """Return whether the picture of the log's link changes within a third of a second while all data stays
+    the same.
+    """
     world = build_lab()
     pictures = []
     for _ in range(2):
@@ -310,7 +312,7 @@ def is_moving(view: Topology) -> bool:
     return pictures[0] != pictures[1]
 
 
-def test_log_blocks_move_only_at_low_speeds_and_without_reduced_motion(view: Topology) -> None:
+def test_log_blocks_move_only_at_low_speeds_and_without_reduced_motion(view: TopologyView) -> None:
     assert is_moving(view)
     view.set_speed(MOVING_SPEED_MAX * 2)
     assert not is_moving(view)
@@ -319,7 +321,7 @@ def test_log_blocks_move_only_at_low_speeds_and_without_reduced_motion(view: Top
     assert not is_moving(view)
 
 
-def test_a_change_of_theme_reaches_the_canvas(qapp: QApplication, view: Topology) -> None:
+def test_a_change_of_theme_reaches_the_canvas(qapp: QApplication, view: TopologyView) -> None:
     for choice, colors in ((theme.DARK, theme.build_dark_theme()), (theme.LIGHT, theme.build_light_theme())):
         theme.apply(qapp, choice)
         QApplication.processEvents()
@@ -327,7 +329,7 @@ def test_a_change_of_theme_reaches_the_canvas(qapp: QApplication, view: Topology
         assert image.pixelColor(2, image.height() // 2) == colors.surface
 
 
-def test_larger_text_makes_larger_cards(qapp: QApplication, view: Topology) -> None:
+def test_larger_text_makes_larger_cards(qapp: QApplication, view: TopologyView) -> None:
     theme.apply(qapp, theme.LIGHT, 1.0)
     QApplication.processEvents()
     before = get_scene(view).nodes[P].get_card_rect().height()
@@ -337,24 +339,24 @@ def test_larger_text_makes_larger_cards(qapp: QApplication, view: Topology) -> N
     theme.apply(qapp, theme.LIGHT, 1.0)
 
 
-def measure_cards(view: Topology) -> tuple[bool, float]:
-    """Return whether cards are narrow, and their line height on screen as a multiple of that of normal text."""
+def measure_cards(view: TopologyView) -> tuple[bool, float]:
+    """Return whether cards are narrow, and the ratio of their line height on screen to that of normal text."""
     style = next(iter(get_scene(view).links.values())).style
     return style.narrow, view.get_zoom()
 
 
 def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
-    qapp: QApplication, view: Topology
+    qapp: QApplication, view: TopologyView
 ) -> None:
-    """Sizes are measured in text lines, so that the test holds for every font."""
+    """The test measures sizes in line heights, so that it holds for every font."""
     line = view.fontMetrics().height()
     view.resize(44 * line, 28 * line)
     wide, whole_width = measure_cards(view)
     assert (wide, whole_width > READABLE_ZOOM) == (False, True)
     view.resize(24 * line, 20 * line)
     narrow, readable = measure_cards(view)
-    view._fitting = True  # the zoom of wide cards
-    get_scene(view).show_narrow(False)
+    view._fitting = True  # This is the zoom of wide cards.
+    get_scene(view).set_narrow(False)
     view._fit_all_cards()
     assert narrow
     assert readable > 1.08 * view.get_zoom()
@@ -363,9 +365,11 @@ def test_narrow_cards_are_drawn_where_wide_ones_would_be_unreadable(
     assert measure_cards(view) == (wide, whole_width)
 
 
-def test_a_long_role_is_shortened_before_the_name(view: Topology, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In German a copy without a session was "S…s keine Spiegelung" on a narrow card."""
-    get_scene(view).show_narrow(True)
+def test_a_long_role_is_shortened_before_the_name(
+    view: TopologyView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In German, a narrow card used to show a copy without a session as "S…s keine Spiegelung"."""
+    get_scene(view).set_narrow(True)
     node = get_scene(view).nodes[P]
     assert isinstance(node, ServerNode)
     role = StatusSign("a role with a very long name", "idle", "single")
@@ -381,14 +385,14 @@ def test_a_long_role_is_shortened_before_the_name(view: Topology, monkeypatch: p
 
 
 def find_label_area(link: LinkItem) -> QPainterPath:
-    """Return the clickable area of a link beside its line: its label."""
+    """Return the clickable area of a link without its line: the area of its label."""
     path, stroker = QPainterPath(link.line.p1()), QPainterPathStroker()
     path.lineTo(link.line.p2())
     stroker.setWidth(14.0)
     return link.shape().subtracted(stroker.createStroke(path))
 
 
-def test_narrow_cards_and_link_texts_do_not_overlap(view: Topology) -> None:
+def test_narrow_cards_and_link_texts_do_not_overlap(view: TopologyView) -> None:
     line = view.fontMetrics().height()
     view.resize(24 * line, 20 * line)
     world = build_lab()
@@ -408,7 +412,7 @@ def test_narrow_cards_and_link_texts_do_not_overlap(view: Topology) -> None:
         3, [("ag-automatic-failover", 660, 362), ("app-routing-nowhere", 660, 362), ("ag-lab", 980, 560)]
     ),
 )
-def test_no_link_crosses_the_text_of_another(view: Topology, name: str, width: int, height: int) -> None:
+def test_no_link_crosses_the_text_of_another(view: TopologyView, name: str, width: int, height: int) -> None:
     view.resize(width, height)
     view.show_world(start_world(load_shipped_scenario(name), seed=1))
     links = list(get_scene(view).links.values())
@@ -426,10 +430,10 @@ def test_no_link_crosses_the_text_of_another(view: Topology, name: str, width: i
     ]
 
 
-def test_no_broken_link_mark_hides_another_links_text(view: Topology) -> None:
+def test_no_broken_link_mark_hides_another_links_text(view: TopologyView) -> None:
     view.resize(620, 345)
     world = build_lab()
-    apply_lines(world, f"power-off {P}", then_s=0.2)  # before the failure is detected
+    apply_lines(world, f"power-off {P}", then_s=0.2)  # The failure is not detected yet.
     language.use_language(language.GERMAN)
     try:
         view.show_world(world)
@@ -442,22 +446,22 @@ def test_no_broken_link_mark_hides_another_links_text(view: Topology) -> None:
         language.use_language(language.ENGLISH)
 
 
-def get_description(view: Topology) -> str:
+def get_description(view: TopologyView) -> str:
     interface = QAccessible.queryAccessibleInterface(view)
     assert interface is not None
     return interface.text(QAccessible.Text.Description)
 
 
-def test_the_canvas_has_a_text_description(view: Topology) -> None:
+def test_the_canvas_has_a_text_description(view: TopologyView) -> None:
     assert f"{P}: partner, running" in get_description(view)
-    view.choose(build_server_target(M))
+    view.select_target(build_server_target(M))
     assert get_description(view).startswith(f"{M}: partner")
 
 
-def test_an_exam_shows_only_facts_visible_without_a_query(view: Topology) -> None:
+def test_an_exam_shows_only_facts_visible_without_a_query(view: TopologyView) -> None:
     world = build_lab()
     apply_lines(world, f"hang {M}", f"power-off {W}", then_s=20.0)
-    view.show_drill(Drill(world, TERMS[DrillMode.EXAM]))
+    view.show_drill(Drill(world, PERMISSIONS[DrillMode.EXAM]))
     description_text = get_description(view)
     assert f"{W}: witness, power off" in description_text
     assert f"{M}: partner, power on" in description_text
@@ -465,9 +469,9 @@ def test_an_exam_shows_only_facts_visible_without_a_query(view: Topology) -> Non
         assert secret not in description_text
 
 
-def test_the_toolbar_fits_a_narrow_canvas(view: Topology) -> None:
-    """The narrow toolbar hides its captions; a screen reader still speaks them."""
-    view.choose(build_server_target(P))
+def test_the_toolbar_fits_a_narrow_canvas(view: TopologyView) -> None:
+    """The narrow toolbar hides its captions. A screen reader still speaks them."""
+    view.select_target(build_server_target(P))
     words = find_child(find_child(view, CanvasTools), QToolButton).text()
     assert P in words
     view.resize(find_child(view, CanvasTools).width() - 10, 380)

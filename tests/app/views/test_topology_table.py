@@ -1,4 +1,6 @@
-"""The topology table on a simulated lab: the same facts and actions as the picture, with spoken texts."""
+"""Tests of the topology table on a simulated lab: the same facts and actions as the picture, with spoken
+texts.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ from PySide6.QtWidgets import QMenu
 
 from app.view_models.offers import ActionTarget
 from app.view_models.picture import build_picture
-from app.views.topology import Topology
-from app.views.topology_table import TopologyTable, get_role, list_common_offers, list_rows
-from engine.drill.running.modes import TERMS, DrillMode, ModePermissions
+from app.views.topology import TopologyView
+from app.views.topology_table import TopologyTable, format_role, list_common_offers, list_rows
+from engine.drill.running.modes import PERMISSIONS, DrillMode, ModePermissions
 from engine.events import Event
 from engine.model import World
 from tests.engine.worlds import apply_lines, build_lab
@@ -27,11 +29,11 @@ Key = Qt.Key
 class Drill:
     world: World
     events: list[Event] = field(default_factory=list)
-    terms: ModePermissions = TERMS[DrillMode.LAB]
+    terms: ModePermissions = PERMISSIONS[DrillMode.LAB]
 
 
 class Table(TopologyTable):
-    """Table that records its requests."""
+    """Topology table that records its requests."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -99,7 +101,7 @@ def test_cells_match_the_cards(table: Table, drill: Drill) -> None:
 
 def test_a_row_is_read_aloud_in_full_sentences(table: Table, drill: Drill) -> None:
     roles = [table.model.index(p, 0).data(Qt.ItemDataRole.AccessibleTextRole) for p in range(4)]
-    assert roles[0] == build_picture(drill.world).servers[0].spoken
+    assert roles[0] == build_picture(drill.world).servers[0].accessible_text
     assert "PRINCIPAL, SYNCHRONIZED, ONLINE" in roles[1]
     interface = QAccessible.queryAccessibleInterface(table.table)
     names = [interface.child(place).text(QAccessible.Text.Name) for place in range(interface.childCount())]
@@ -116,7 +118,7 @@ def test_many_databases_have_one_row_each(drill: Drill) -> None:
 
 
 def test_menu_offers_what_the_picture_offers(qtbot: Any, table: Table, drill: Drill) -> None:
-    picture = Topology()
+    picture = TopologyView()
     qtbot.addWidget(picture)
     picture.show_drill(drill)
     select_rows(table, "SERVER_A – SERVER_B")
@@ -134,7 +136,7 @@ def test_menu_offers_what_the_picture_offers(qtbot: Any, table: Table, drill: Dr
 
 
 def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: Drill) -> None:
-    picture = Topology()
+    picture = TopologyView()
     qtbot.addWidget(picture)
     picture.show_drill(drill)
     table = TopologyTable()
@@ -150,7 +152,7 @@ def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: Dri
     shared = picture.list_actions(ActionTarget("server", ("SERVER_W",)))
     assert set(shared) & set(menu.actions())
     shared[0].trigger()
-    assert len(lines) == 1  # one request, sent by the view that owns the actions
+    assert len(lines) == 1  # The view that owns the actions sends one request.
 
 
 def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: Table) -> None:
@@ -177,14 +179,14 @@ def test_several_rows_offer_their_common_actions(qtbot: Any, table: Table, drill
 
 def test_filter_narrows_the_rows(qtbot: Any, table: Table) -> None:
     qtbot.keyClicks(table.field, "link witness")
-    assert {get_role(row) for row in table.model.rows} == {"witness link"}
+    assert {format_role(row) for row in table.model.rows} == {"witness link"}
     qtbot.keyClicks(table.field, " zebra")
     assert list(table.model.rows) == []
 
 
 def test_selection_follows_the_other_views(qtbot: Any, table: Table, drill: Drill) -> None:
     with qtbot.waitSignal(table.chosen) as blocker:
-        table.choose(ActionTarget("link", ("SERVER_W", "SERVER_B")))
+        table.select_target(ActionTarget("link", ("SERVER_W", "SERVER_B")))
     assert blocker.args == [ActionTarget("link", ("SERVER_B", "SERVER_W"))]
     select_rows(table, "Sales on SERVER_B")
     apply_and_show(table, drill, "pull-cable SERVER_W")
@@ -194,10 +196,10 @@ def test_selection_follows_the_other_views(qtbot: Any, table: Table, drill: Dril
 
 
 def test_an_exam_shows_only_facts_visible_without_a_query(table: Table, drill: Drill) -> None:
-    drill.terms = TERMS[DrillMode.EXAM]
+    drill.terms = PERMISSIONS[DrillMode.EXAM]
     table.show_drill(drill)
     apply_and_show(table, drill, "pull-cable SERVER_B", "hang SERVER_W", then_s=30.0)
-    spoken_text = " ".join(row.face.spoken for row in table.model.rows)
+    spoken_text = " ".join(row.face.accessible_text for row in table.model.rows)
     for secret in ("DISCONNECTED", "PRINCIPAL", "MIRROR", "respond", "pulled", "unprotected", "queue"):
         assert secret not in spoken_text
     assert find_row(table, "Sales on SERVER_A")["State"] == "not queried"

@@ -1,4 +1,4 @@
-"""The speed control: invalid input, steps by keys, equal values in field and slider."""
+"""Tests of the speed control: invalid input, steps by keys, equal values in field and slider."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QSlider
 
-from app.views.transport import SpeedField, Transport, parse_speed
+from app.views.transport import SpeedField, TimeControls, parse_speed
 from tests.children import find_child
 
 
@@ -24,15 +24,17 @@ def test_typed_speeds_are_parsed_or_rejected(text: str, speed: float | None) -> 
 
 
 @pytest.fixture
-def transport(qtbot: Any) -> Transport:
-    transport = Transport([QAction("Run")])
+def transport(qtbot: Any) -> TimeControls:
+    transport = TimeControls([QAction("Run")])
     qtbot.addWidget(transport)
     transport.speed_chosen.connect(transport.show_speed)
     transport.show()
     return transport
 
 
-def test_a_typed_speed_moves_the_slider_and_an_invalid_one_does_not(qtbot: Any, transport: Transport) -> None:
+def test_a_typed_speed_moves_the_slider_and_an_invalid_one_does_not(
+    qtbot: Any, transport: TimeControls
+) -> None:
     field = find_child(transport, SpeedField)
     field.selectAll()
     qtbot.keyClicks(field, "100")
@@ -47,13 +49,13 @@ def test_a_typed_speed_moves_the_slider_and_an_invalid_one_does_not(qtbot: Any, 
     assert field.text() == "100×"
 
 
-def test_up_and_down_step_the_speed(qtbot: Any, transport: Transport) -> None:
+def test_up_and_down_step_the_speed(qtbot: Any, transport: TimeControls) -> None:
     for key in (Qt.Key.Key_Up, Qt.Key.Key_Up, Qt.Key.Key_Down):
         qtbot.keyClick(find_child(transport, SpeedField), key)
     assert find_child(transport, SpeedField).text() == "2×"
 
 
-def test_an_unreached_speed_does_not_move_the_slider(transport: Transport) -> None:
+def test_an_unreached_speed_does_not_move_the_slider(transport: TimeControls) -> None:
     before = transport.sizeHint()
     transport.show_lag(40.0)
     assert transport.sizeHint() == before

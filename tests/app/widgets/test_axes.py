@@ -1,4 +1,4 @@
-"""Ranges and labels of axes that do not show time."""
+"""Tests of the ranges and labels of axes that do not show time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from app.widgets.axes import HEADROOM, LogAxis, ValueAxis, build_heights, compute_value_range
+from app.widgets.axes import HEADROOM_FACTOR, LogAxis, ValueAxis, compute_positions, compute_value_range
 from app.words.formatting import KB, MS, PERCENT, SECONDS
 
 
@@ -17,11 +17,13 @@ from app.words.formatting import KB, MS, PERCENT, SECONDS
 def test_linear_axes_end_above_a_round_number(values: tuple[float, ...], top: float) -> None:
     low, high = compute_value_range(np.array(values), PERCENT, False)
     assert low == 0.0
-    assert high == pytest.approx(HEADROOM * top)
+    assert high == pytest.approx(HEADROOM_FACTOR * top)
 
 
 def test_sizes_are_round_in_their_own_unit() -> None:
-    assert compute_value_range(np.array([1500.0]), KB, False)[1] == pytest.approx(HEADROOM * 1.5 * 1024.0)
+    assert compute_value_range(np.array([1500.0]), KB, False)[1] == pytest.approx(
+        HEADROOM_FACTOR * 1.5 * 1024.0
+    )
 
 
 def test_an_axis_with_negative_values_is_symmetric() -> None:
@@ -32,8 +34,8 @@ def test_an_axis_with_negative_values_is_symmetric() -> None:
 def test_logarithmic_axes_end_at_powers_of_ten_and_ignore_nonpositive_values() -> None:
     assert compute_value_range(np.array([0.13, 456.0, np.inf, 0.0]), SECONDS, True) == (-1.0, 3.0)
     assert compute_value_range(np.array([np.nan]), SECONDS, False)[1] > 0.0
-    assert build_heights(np.array([0.1, np.inf]), True)[0] == pytest.approx(-1.0)
-    assert math.isnan(build_heights(np.array([0.1, np.inf]), True)[1])
+    assert compute_positions(np.array([0.1, np.inf]), True)[0] == pytest.approx(-1.0)
+    assert math.isnan(compute_positions(np.array([0.1, np.inf]), True)[1])
 
 
 def test_axis_labels_have_units(qtbot: object) -> None:

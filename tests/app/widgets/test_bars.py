@@ -1,4 +1,4 @@
-"""The toolbar of a panel."""
+"""Tests of the toolbar of a panel."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
-from app.widgets.bars import Bar
+from app.widgets.bars import ButtonBar
 from tests.assertions import require
 
 
 def test_a_narrow_panel_shrinks_and_hidden_buttons_stay_reachable(qtbot: Any) -> None:
     panel = QWidget()
     qtbot.addWidget(panel)
-    bar = Bar("Tools")
+    bar = ButtonBar("Tools")
     QVBoxLayout(panel).addWidget(bar)
     actions = [QAction(f"A rather long name {number}", panel) for number in range(6)]
     bar.add_actions(actions)
@@ -31,7 +31,7 @@ def test_a_narrow_panel_shrinks_and_hidden_buttons_stay_reachable(qtbot: Any) ->
 
 
 def test_buttons_are_reached_by_tab_and_pressed_by_space(qtbot: Any) -> None:
-    bar = Bar("Tools")
+    bar = ButtonBar("Tools")
     qtbot.addWidget(bar)
     action = QAction("Go", bar)
     triggers: list[bool] = []

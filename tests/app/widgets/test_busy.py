@@ -1,4 +1,4 @@
-"""A click shows a response before its work starts."""
+"""Tests that a click shows a response before its work starts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.widgets.busy_cursor import show_preparing
+from app.widgets.busy_cursor import show_preparing_text
 
 
 class Paints(QObject):
-    """Recorder of a button's text at each paint event."""
+    """Event filter that records the text of a button at each paint event."""
 
     def __init__(self, button: QPushButton) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ def button(page: QWidget) -> QPushButton:
 
 def test_the_button_is_painted_as_busy_before_the_work(button: QPushButton) -> None:
     paints = Paints(button)
-    with show_preparing(button):
+    with show_preparing_text(button):
         assert paints.texts[-1] == ("Preparing…", False)
         cursor = QApplication.overrideCursor()
         assert cursor is not None
@@ -55,6 +55,6 @@ def test_the_button_is_painted_as_busy_before_the_work(button: QPushButton) -> N
 
 
 def test_failed_work_restores_the_button(button: QPushButton) -> None:
-    with pytest.raises(ValueError, match="broken"), show_preparing(button):
+    with pytest.raises(ValueError, match="broken"), show_preparing_text(button):
         raise ValueError("broken")
     assert (button.text(), button.isEnabled()) == ("Start", True)

@@ -1,4 +1,6 @@
-"""Programmatic changes of an editor's text touch only the differing part, with any characters."""
+"""Tests of programmatic changes of an editor's text: they replace only the differing part, with any
+characters.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +30,14 @@ def test_replacing_a_text_is_one_undo_step(qtbot: QtBot, old_text: str, new_text
     edit = SqlEditor(lambda *_: ())
     qtbot.addWidget(edit)
     edit.setPlainText(old_text)
-    edit.replace_with(new_text)
+    edit.apply_differences(new_text)
     assert edit.toPlainText() == new_text
     edit.undo()
     assert edit.toPlainText() == old_text
 
 
 class Counted(SqlEditor):
-    """Editor that records how deeply its resize events nest."""
+    """Editor that records the nesting depth of its resize events."""
 
     nested = 0
     deepest = 0

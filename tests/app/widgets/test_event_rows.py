@@ -1,4 +1,4 @@
-"""Rows of events: created on demand, kept between moments of a run, filtered in slices."""
+"""Tests of event rows: created on demand, kept between states of a run, filtered in slices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.widgets.event_table import SLICE, EventFilter, EventRows
+from app.widgets.event_table import SLICE_EVENTS, EventFilter, EventRows
 from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.model import World
@@ -21,7 +21,7 @@ class Row:
 
 
 class RowCounter:
-    """Source of rows that counts the created ones."""
+    """Factory of rows that counts the rows it created."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -33,7 +33,7 @@ class RowCounter:
 
 
 def log_of(count: int) -> EventLog:
-    """Return a log in which every tenth event has two rows and every hundredth is on SERVER_B."""
+    """Return a log with *count* events. Every tenth event has two rows, and every hundredth is on SERVER_B."""
     return EventLog(
         build_event(
             tick,
@@ -67,8 +67,8 @@ def list_rows(rows: Iterable[Any]) -> list[tuple[Any, Any]]:
 
 def test_rows_are_built_when_visible(row_counter: RowCounter, world: World) -> None:
     rows = EventRows(row_counter)
-    rows.start(log_of(10_000), world)
-    assert rows.scan(return_true)
+    rows.set_events(log_of(10_000), world)
+    assert rows.search_events(return_true)
     assert len(rows) == rows.total == 11_000
     assert row_counter.count < 10, "one for each kind of fields"
     assert list_rows(rows[-2:]) == [(9_998, "word2 0"), (9_999, "word3 0")]
@@ -84,38 +84,38 @@ def test_another_time_keeps_shared_rows(
     run = log_of(4_000)
     rows = EventRows(row_counter, kinds=("errorlog",))
     rows.set_filter(EventFilter(search_words=search_terms))
-    rows.start(run, world)
-    assert rows.scan(return_true)
+    rows.set_events(run, world)
+    assert rows.search_events(return_true)
     whole_count, count = len(rows), row_counter.count
-    rows.start(run.copy_first(1_000), world)
-    assert rows.scan(return_true)
+    rows.set_events(run.copy_first(1_000), world)
+    assert rows.search_events(return_true)
     assert row_counter.count == count, "the past is cut, nothing is looked at again"
     earlier_rows = EventRows(RowCounter(), kinds=("errorlog",))
     earlier_rows.set_filter(EventFilter(search_words=search_terms))
-    earlier_rows.start(log_of(1_000), world)
-    earlier_rows.scan(return_true)
+    earlier_rows.set_events(log_of(1_000), world)
+    earlier_rows.search_events(return_true)
     assert list_rows(rows) == list_rows(earlier_rows)
-    rows.start(run, world)
-    rows.scan(return_true)
+    rows.set_events(run, world)
+    rows.search_events(return_true)
     assert len(rows) == whole_count
 
 
 def test_rows_of_a_different_branch_are_replaced(row_counter: RowCounter, world: World) -> None:
     run = log_of(1_000)
     rows = EventRows(row_counter)
-    rows.start(run, world)
-    rows.scan(return_true)
+    rows.set_events(run, world)
+    rows.search_events(return_true)
     other_events = run.copy_first(500)
     other_events.append(build_event(9_999, "alert", None, None, "elsewhere", number=1))
-    rows.start(other_events, world)
-    rows.scan(return_true)
+    rows.set_events(other_events, world)
+    rows.search_events(return_true)
     assert list_rows(rows[-1:]) == [(9_999, "elsewhere 0")]
     assert len(rows) == 551
 
 
 def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter, world: World) -> None:
     rows = EventRows(row_counter)
-    rows.start(log_of(1_000), world)
+    rows.set_events(log_of(1_000), world)
     for wanted, ticks in (
         (EventFilter(server="SERVER_B"), [0, 0, 100, 100]),
         (EventFilter(kinds=frozenset({"errorlog"})), [1, 3, 5, 7]),
@@ -123,23 +123,23 @@ def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter,
         (EventFilter(search_words=("word0", "1")), [0, 70, 140, 210]),
     ):
         rows.set_filter(wanted)
-        assert rows.scan(return_true)
+        assert rows.search_events(return_true)
         assert [tick for tick, _ in list_rows(rows[:4])] == ticks, wanted
     rows.set_filter(EventFilter(kinds=frozenset()))
-    rows.scan(return_true)
+    rows.search_events(return_true)
     assert len(rows) == 0
 
 
 def test_text_is_searched_in_slices(row_counter: RowCounter, world: World) -> None:
     rows = EventRows(row_counter)
-    rows.start(log_of(5 * SLICE), world)
+    rows.set_events(log_of(5 * SLICE_EVENTS), world)
     rows.set_filter(EventFilter(search_words=("word3",)))
     slices = 1
-    while not rows.scan(lambda: False):
+    while not rows.search_events(lambda: False):
         slices += 1
     assert slices == 5
     all_rows = list_rows(rows)
     assert {words[:5] for _, words in all_rows} == {"word3"}
-    rows.add([build_event(99_999, "alert", None, None, "word3", number=2)])
-    rows.scan(return_true)
+    rows.add_events([build_event(99_999, "alert", None, None, "word3", number=2)])
+    rows.search_events(return_true)
     assert list_rows(rows) == [*all_rows, (99_999, "word3 0"), (99_999, "word3 1")]

@@ -1,4 +1,4 @@
-"""Find and replace in an editor, by keys."""
+"""Tests of find and replace in an editor, by keys."""
 
 from __future__ import annotations
 
@@ -88,7 +88,9 @@ def test_one_match_and_all_are_replaced_and_undone(qtbot: Any, editor: CodeEdit)
     bar = editor.find_bar
     qtbot.keyClicks(bar.needle, "name")
     bar.with_.setFocus()
-    qtbot.keyClicks(bar.with_, r"\1")  # inserted as text, although it looks like a pattern
+    qtbot.keyClicks(
+        bar.with_, r"\1"
+    )  # The replacement is inserted as text, although it looks like a pattern.
     qtbot.keyClick(bar.with_, Key.Key_Return)
     assert editor.toPlainText() == TEXT.replace("name", r"\1", 1)
     next(button for button in bar.findChildren(QPushButton) if button.text() == "Replace all").click()
@@ -101,7 +103,7 @@ def test_one_match_and_all_are_replaced_and_undone(qtbot: Any, editor: CodeEdit)
 def test_replacing_cannot_grow_a_text_without_limit(
     qtbot: Any, editor: CodeEdit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(find_bar, "TEXT_MAX", 80)
+    monkeypatch.setattr(find_bar, "TEXT_LENGTH_MAX", 80)
     qtbot.keyClick(editor, Key.Key_H, CTRL)
     editor.find_bar.needle.setText("a")
     editor.find_bar.with_.setText("b" * 30)

@@ -1,4 +1,4 @@
-"""The flow layout: each row holds as many widgets as fit."""
+"""Tests of the flow layout: each row holds as many widgets as fit."""
 
 from __future__ import annotations
 

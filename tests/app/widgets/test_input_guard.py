@@ -1,4 +1,6 @@
-"""Keys and clicks on controls that have just appeared, and double clicks, have no effect."""
+"""Tests of the input guard: it ignores input on controls that have just appeared, and the second click on
+moved ones.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,7 @@ def test_a_new_widget_ignores_keys_and_clicks_for_a_moment(
 ) -> None:
     now_s = 0.0
     monkeypatch.setattr(input_guard, "time", SimpleNamespace(monotonic=lambda: now_s))
-    monkeypatch.setattr(input_guard, "FRESH_S", 0.2)
+    monkeypatch.setattr(input_guard, "GUARD_S", 0.2)
     first_button, clicks = find_button(page, QPushButton)
     get_guard().record_appearance(page)
     qtbot.mouseClick(first_button, LEFT)
@@ -83,7 +85,7 @@ def test_a_new_widget_ignores_keys_and_clicks_for_a_moment(
 def test_an_existing_widget_accepts_keys_and_clicks(
     qtbot: QtBot, page: QWidget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(input_guard, "FRESH_S", 60.0)
+    monkeypatch.setattr(input_guard, "GUARD_S", 60.0)
     first_button, clicks = find_button(page, QPushButton)
     new = QCheckBox(page)
     get_guard().record_appearance(new)

@@ -1,4 +1,4 @@
-"""Accessible interfaces: corrections of Qt's, and the lifetime of ours."""
+"""Tests of accessible interfaces: corrections of Qt's interfaces, and the lifetime of the program's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of shortcuts: guarantees, conflicts, and stored changes."""
+"""Tests of the table of shortcuts: guarantees, conflicts, and stored changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMenu
 from app.main_window.actions import MENUS, fill_menu
 from app.main_window.confirmations import QUESTIONS
 from app.views.console import Console
-from app.views.lesson_bar import BUTTONS
+from app.views.lesson_bar import BUTTON_TEXTS
 from app.widgets import keys
 from app.words import language
 
@@ -23,11 +23,11 @@ NAMES = [command.name for command in keys.COMMANDS]
 
 @pytest.mark.parametrize("language_code", [language.ENGLISH, "de"])
 def test_menus_and_the_lesson_bar_share_no_access_key(language_code: str) -> None:
-    """Qt only moves the focus if two of them have the same key."""
+    """If two of them have the same access key, Qt only moves the focus."""
     language.use_language(language_code)
     try:
         letters = [
-            QKeySequence.mnemonic(language.tr(text)).toString() for text in (*MENUS, *BUTTONS.values())
+            QKeySequence.mnemonic(language.tr(text)).toString() for text in (*MENUS, *BUTTON_TEXTS.values())
         ]
     finally:
         language.use_language(language.ENGLISH)
@@ -37,13 +37,13 @@ def test_menus_and_the_lesson_bar_share_no_access_key(language_code: str) -> Non
 
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
 def test_no_scheme_assigns_a_key_twice(scheme: str) -> None:
-    assert keys.list_clashes(keys.resolve_keys(scheme)) == []
+    assert keys.list_conflicts(keys.resolve_keys(scheme)) == []
 
 
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
 def test_no_window_key_overrides_text_fields(scheme: str) -> None:
     scheme_keys = keys.resolve_keys(scheme)
-    outside = [name for name in NAMES if keys.BY_NAME[name].scope in (keys.WINDOW, keys.DESK)]
+    outside = [name for name in NAMES if keys.COMMANDS_BY_NAME[name].scope in (keys.WINDOW, keys.DESK)]
     assert [key for name in outside for key in scheme_keys[name] if keys.is_character_key(key)] == []
 
 
@@ -102,7 +102,9 @@ def test_sql_windows_reserve_the_keys_of_management_studio(key: str, meaning: st
 
 def test_the_other_scheme_has_only_documented_differences() -> None:
     vs_code_keys = keys.resolve_keys(keys.VS_CODE)
-    assert "Ctrl+F5" not in vs_code_keys["query.parse"]  # executes in VS Code, parses in Management Studio
+    assert (
+        "Ctrl+F5" not in vs_code_keys["query.parse"]
+    )  # The key executes in VS Code and parses in Management Studio.
     assert vs_code_keys["editor.comment"] == SSMS["editor.comment"]
 
 
@@ -200,14 +202,16 @@ def test_scopes_overlap_where_the_focus_can_be_in_both(
     ],
 )
 def test_conflicting_commands_are_found(name: str, text: str, with_whom: set[str]) -> None:
-    clashes = keys.list_clashes_with(SSMS, name, text)
-    assert {clash.first if clash.second == name else clash.second for clash in clashes} == with_whom
+    clashes = keys.list_conflicts_with(SSMS, name, text)
+    assert {
+        clash.first_command if clash.second_command == name else clash.second_command for clash in clashes
+    } == with_whom
 
 
 def test_a_clash_names_the_common_scope() -> None:
-    (clash,) = keys.list_clashes_with(SSMS, "drill.note", "Ctrl+T")
+    (clash,) = keys.list_conflicts_with(SSMS, "drill.note", "Ctrl+T")
     assert (
-        clash.sentence
+        clash.description
         == "Ctrl+T is assigned to both “Add a note to the run” and “Results to text” in an SQL window."
     )
 
@@ -216,7 +220,7 @@ def test_a_clash_names_the_common_scope() -> None:
     ("name", "text", "reason"),
     [
         ("time.step", "Ctrl+Shift+F12", ""),
-        ("time.step", "Ctrl+T", ""),  # the other command loses the key
+        ("time.step", "Ctrl+T", ""),  # The other command loses this key.
         ("time.step", "X", "text field"),
         ("ledger.revert", "X", ""),
         ("time.step", "Ctrl+K", "cannot be changed"),
@@ -233,7 +237,7 @@ def test_a_conflicting_command_loses_its_keys() -> None:
     new = keys.assign_key(SSMS, "time.step", "Ctrl+E")
     assert new["time.step"] == ("Ctrl+E",)
     assert new["query.run"] == ("F5", "Ctrl+Shift+E", "Alt+X")
-    assert keys.list_clashes(new) == []
+    assert keys.list_conflicts(new) == []
     more_keys = keys.assign_key(new, "time.step", "f10", add=True)
     assert more_keys["time.step"] == ("Ctrl+E", "F10")
     assert keys.assign_key(more_keys, "time.step", "Ctrl+E, Ctrl+X", add=True)["time.step"] == (
@@ -288,7 +292,7 @@ def test_actions_get_their_keys_and_scope(qtbot: Any) -> None:
 
 
 def test_commands_without_an_action_are_reported() -> None:
-    choosable = [name for name in NAMES if not keys.BY_NAME[name].fixed]
+    choosable = [name for name in NAMES if not keys.COMMANDS_BY_NAME[name].fixed]
     assert {command.name for command in keys.COMMANDS if not command.fixed} <= set(choosable)
 
 

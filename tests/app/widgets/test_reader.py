@@ -1,4 +1,4 @@
-"""Actions of a screen reader; with Qt's own actions alone, pages and menus would not react."""
+"""Tests of the actions of a screen reader. With Qt's own actions alone, pages and menus would not react."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QListWidget, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.widgets.bars import build_menu_button
-from app.widgets.reader import close_when_chosen, follow_selection
+from app.widgets.reader import close_menu_after_use, follow_selection
 
-# warning of the offscreen plugin about menus
+# The offscreen plugin logs this warning for menus.
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
@@ -23,7 +23,7 @@ def test_a_row_selected_by_code_becomes_current(qtbot: QtBot, monkeypatch: pytes
     rows.setCurrentRow(0)
     follow_selection(rows)
     with qtbot.waitSignal(rows.currentRowChanged, timeout=30_000) as blocker:
-        rows.item(0).setSelected(False)  # like Qt's action "Toggle"
+        rows.item(0).setSelected(False)  # This has the effect of Qt's action "Toggle".
         rows.item(2).setSelected(True)
     assert blocker.args == [2]
     assert [item.text() for item in rows.selectedItems()] == ["three"]
@@ -72,8 +72,8 @@ def test_a_menu_closes_after_an_action(qtbot: QtBot) -> None:
     menu = QMenu()
     qtbot.addWidget(menu)
     item_action = menu.addAction("Do it")
-    close_when_chosen(menu)
+    close_menu_after_use(menu)
     menu.popup(menu.pos())
     assert menu.isVisible()
-    item_action.trigger()  # like Qt's action "Press" on an entry
+    item_action.trigger()  # This has the effect of Qt's action "Press" on an entry.
     assert not menu.isVisible()

@@ -1,4 +1,4 @@
-"""The timeline strip: positions of moments, colors of lanes, hidden parts."""
+"""Tests of the timeline strip: positions of times, colors of lanes, hidden parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.view_models.course import MERGED_LINES_MAX, RunTimeline
 from app.widgets import theme
-from app.widgets.strip import LANES, MARKERS, TimeStrip, choose_step, draw_shape
+from app.widgets.strip import LANES, MARKER_LOOKS, TimeStrip, choose_time_step, draw_shape
 from engine.drill.judging.report import DatabaseClients
 from tests import painted
 
@@ -32,7 +32,7 @@ EVENTS: list[dict[str, Any]] = [
 @pytest.fixture
 def course() -> RunTimeline:
     timeline = RunTimeline(["Sales"], ["Sales"])
-    timeline.add(EVENTS)
+    timeline.add_events(EVENTS)
     return timeline
 
 
@@ -42,13 +42,15 @@ def strip(qtbot: QtBot, qapp: QApplication, course: RunTimeline) -> TimeStrip:
     strip = TimeStrip()
     qtbot.addWidget(strip)
     strip.resize(800, 60)
-    strip.show_course(course, 100.0, live=False)
+    strip.show_timeline(course, 100.0, live=False)
     strip.show()
     return strip
 
 
 def find_lanes(strip: TimeStrip, now_s: float = 100.0) -> tuple[float, float]:
-    """Return top and height of the lanes: the line at the current time is 3 pixels longer at both ends."""
+    """Return top and height of the lanes. The line at the current time extends 3 pixels beyond them at both
+    ends.
+    """
     image, color = strip.grab().toImage(), theme.get_tokens(strip.palette()).text
     columns = range(round(strip.compute_x(now_s)) - 2, min(image.width(), round(strip.compute_x(now_s)) + 3))
     rows = max(
@@ -64,7 +66,7 @@ def is_near(color: QColor, other: QColor) -> bool:
 
 
 def has_color(strip: TimeStrip, t_s: float, lower: bool, color: Any) -> bool:
-    """Return whether the lane has *color* at this time; several pixels are checked because patterns leave gaps."""
+    """Return whether the lane has *color* at *t_s*. Several pixels are checked, because patterns leave gaps."""
     image = strip.grab().toImage()
     top, height = find_lanes(strip)
     y = top + height * (0.75 if lower else 0.22)
@@ -91,10 +93,10 @@ def test_a_marker_is_hit_within_its_neighborhood(qtbot: QtBot, strip: TimeStrip)
     marker = strip.find_marker_near(strip.compute_x(70.0) + 5)
     assert marker is not None
     assert (marker.kind, marker.text) == ("sql", "SERVER_B: SELECT 1")
-    with qtbot.waitSignal(strip.moment_chosen, timeout=100) as blocker:
+    with qtbot.waitSignal(strip.time_clicked, timeout=100) as blocker:
         qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(round(strip.compute_x(70.0)) + 5, 30))
     assert blocker.args == [70.0]
-    with qtbot.waitSignal(strip.moment_chosen, timeout=100) as blocker:
+    with qtbot.waitSignal(strip.time_clicked, timeout=100) as blocker:
         qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(round(strip.compute_x(50.0)), 30))
     assert blocker.args[0] == pytest.approx(50.0, abs=0.2)
 
@@ -103,23 +105,23 @@ def test_with_hidden_truth_only_own_actions_are_shown(strip: TimeStrip, course: 
     kinds = [marker.kind for marker in strip.markers]
     assert [kind for kind in kinds if kind != "transition"] == ["fault", "sql", "error", "repair", "reached"]
     assert "transition" in kinds
-    strip.show_course(course, 100.0, live=False, truth=False)
+    strip.show_timeline(course, 100.0, live=False, truth=False)
     assert [marker.kind for marker in strip.markers] == ["sql", "error", "repair"]
     assert not has_color(strip, 45.0, False, theme.build_light_theme().bad)
     assert not has_color(strip, 15.0, False, theme.build_light_theme().ok)
 
 
 def test_a_live_strip_grows_with_the_run(strip: TimeStrip, course: RunTimeline) -> None:
-    strip.show_course(course, 10.0)
+    strip.show_timeline(course, 10.0)
     assert strip.span_s == 120.0
     strip.show_now(500.0)
     assert strip.span_s == 600.0
-    strip.show_course(course, 10.0, length_s=90.0)
+    strip.show_timeline(course, 10.0, length_s=90.0)
     assert strip.span_s == 90.0
 
 
 def test_every_kind_of_marker_has_shape_and_text(strip: TimeStrip) -> None:
-    for tone, shape in {entry[:2] for entry in MARKERS.values()}:
+    for tone, shape in {entry[:2] for entry in MARKER_LOOKS.values()}:
         assert hasattr(theme.build_light_theme(), tone)
         image = QImage(20, 20, QImage.Format.Format_ARGB32)
         image.fill(0)
@@ -134,13 +136,13 @@ def test_every_kind_of_marker_has_shape_and_text(strip: TimeStrip) -> None:
     ("span_s", "marks", "step"), [(120.0, 8, 15.0), (120.0, 3, 60.0), (7200.0, 8, 900.0)]
 )
 def test_axis_labels_are_round_times(span_s: float, marks: int, step: float) -> None:
-    assert choose_step(span_s, marks) == step
+    assert choose_time_step(span_s, marks) == step
 
 
 def test_a_day_of_transitions_is_drawn_as_some_thousand_marks() -> None:
-    """Transitions within one pixel share a mark; those of the first hour are described individually."""
+    """Transitions within one pixel share a mark. Those of the first hour have individual descriptions."""
     timeline = RunTimeline(["A", "B"], [])
-    timeline.add(
+    timeline.add_events(
         {"t_s": t_s + n / 4, "kind": "state", "text": "changes", "server": "S", "database": name}
         for t_s in range(0, 86_400, 4)
         for n, name in enumerate("AB")
@@ -152,7 +154,9 @@ def test_a_day_of_transitions_is_drawn_as_some_thousand_marks() -> None:
     assert timeline.markers[-2].text.count("\n") == MERGED_LINES_MAX
 
 
-@pytest.mark.qt_log_ignore("This plugin does not support")  # warning of the offscreen plugin about tooltips
+@pytest.mark.qt_log_ignore(
+    "This plugin does not support"
+)  # The offscreen plugin logs this warning for tooltips.
 def test_keys_step_through_markers_with_descriptions(qtbot: QtBot, strip: TimeStrip) -> None:
     last = len(strip.markers) - 1
     keys = (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_End)
@@ -160,10 +164,10 @@ def test_keys_step_through_markers_with_descriptions(qtbot: QtBot, strip: TimeSt
         qtbot.keyClick(strip, key)
         assert strip.markers[index].text.partition(" ")[0] in strip.accessibleDescription()
         assert QToolTip.text()
-        with qtbot.waitSignal(strip.moment_chosen) as marker_blocker:
+        with qtbot.waitSignal(strip.time_clicked) as marker_blocker:
             qtbot.keyClick(strip, Qt.Key.Key_Return)
         assert marker_blocker.args == [strip.markers[index].t_s]
-    with qtbot.waitSignal(strip.moment_chosen) as blocker:
+    with qtbot.waitSignal(strip.time_clicked) as blocker:
         qtbot.keyClick(strip, Qt.Key.Key_Return)
     assert blocker.args == [strip.markers[-1].t_s]
     QToolTip.hideText()
@@ -171,16 +175,16 @@ def test_keys_step_through_markers_with_descriptions(qtbot: QtBot, strip: TimeSt
 
 def test_database_and_clients_have_their_own_lanes(qtbot: QtBot, qapp: QApplication) -> None:
     course = RunTimeline(["Sales"], ["Sales"], clients={"Sales": DatabaseClients(("APP",), "SERVER_A")})
-    course.add(
+    course.add_events(
         [
             {"t_s": 30.0, "kind": "client", "text": "", "client": "APP", "what": "cut", "server": "SERVER_A"},
             {"t_s": 60.0, "kind": "client", "text": "", "client": "APP", "what": "connected", "server": "SERVER_A"},
         ]
     )  # fmt: skip
-    strip = TimeStrip(roomy=True)
+    strip = TimeStrip(is_on_page=True)
     qtbot.addWidget(strip)
     strip.resize(800, 140)
-    strip.show_course(course, 100.0, live=False)
+    strip.show_timeline(course, 100.0, live=False)
     strip.show()
     names = [text.words for text in painted.list_texts(strip)]
     assert [lane for lane in LANES if lane in names] == list(LANES)
@@ -199,7 +203,7 @@ def test_the_timeline_reserves_room_for_the_times_before_a_lane_is_added(
     qtbot.addWidget(strip)
     height = strip.sizeHint().height()
     course = RunTimeline(["Sales"], ["Sales"], clients={"Sales": DatabaseClients(("APP",), "SERVER_A")})
-    strip.show_course(course, 100.0, live=False)
+    strip.show_timeline(course, 100.0, live=False)
     assert strip.sizeHint().height() == height
     strip.resize(800, height)
     strip.show()

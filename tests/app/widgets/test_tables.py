@@ -1,4 +1,4 @@
-"""The common table view: appended rows, filters, copying with real keys."""
+"""Tests of the common table view: appended rows, filters, and copying with real keys."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def list_cells(model: TableModel) -> list[Any]:
 def test_rows_are_added_under_a_filter(qtbot: Any) -> None:
     model = TableModel(COLUMNS)
     tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    model.replace([("a", 1), ("b", 20)])
-    model.keep(lambda row: row[1] > 9)
+    model.replace_rows([("a", 1), ("b", 20)])
+    model.filter_rows(lambda row: row[1] > 9)
     assert list_cells(model) == ["b"]
     inserted: list[tuple[int, int]] = []
     model.rowsInserted.connect(lambda parent, first, last: inserted.append((first, last)))
-    model.append([("c", 2), ("d", 30), ("e", 40)])
+    model.append_rows([("c", 2), ("d", 30), ("e", 40)])
     assert list_cells(model) == ["b", "d", "e"]
     assert inserted == [(1, 2)]
     assert model.total == 5
-    model.keep(None)
+    model.filter_rows(None)
     assert list_cells(model) == ["a", "b", "c", "d", "e"]
     assert tester.model() is model
 
@@ -45,12 +45,12 @@ def test_an_update_of_equal_length_keeps_the_selection(qtbot: Any) -> None:
     model = TableModel(COLUMNS)
     view = TableView(model, "values")
     qtbot.addWidget(view)
-    model.replace([("a", 1), ("b", 2)])
+    model.replace_rows([("a", 1), ("b", 2)])
     view.selectRow(1)
-    model.update([("a", 1), ("b", 3)])
+    model.update_rows([("a", 1), ("b", 3)])
     assert model.index(1, 1).data() == "3"
     assert [index.row() for index in view.selectionModel().selectedRows()] == [1]
-    model.update([("a", 1)])
+    model.update_rows([("a", 1)])
     assert list_cells(model) == ["a"]
 
 
@@ -58,7 +58,7 @@ def test_the_row_color_follows_the_theme(qtbot: Any) -> None:
     model = TableModel(COLUMNS)
     view = TableView(model, "values")
     qtbot.addWidget(view)
-    model.replace([("a", 1), ("b", 20)])
+    model.replace_rows([("a", 1), ("b", 20)])
     view.setPalette(theme.build_palette(theme.build_dark_theme()))
     assert model.index(1, 0).data(Qt.ItemDataRole.ForegroundRole) == theme.build_dark_theme().bad
     assert model.index(0, 0).data(Qt.ItemDataRole.ForegroundRole) is None
@@ -82,7 +82,7 @@ def test_keys_copy_rows(qtbot: Any, key: Qt.Key, modifiers: Qt.KeyboardModifier,
     model = TableModel(COLUMNS)
     view = TableView(model, "values")
     qtbot.addWidget(view)
-    model.replace([("a", 1), ("b", 20)])
+    model.replace_rows([("a", 1), ("b", 20)])
     with qtbot.waitActive(view):
         view.show()
         view.activateWindow()
@@ -98,11 +98,11 @@ def test_copied_scattered_cells_keep_their_positions(qtbot: Any) -> None:
     view = TableView(model, "values")
     qtbot.addWidget(view)
     view.show_as_grid()
-    model.replace([("a", 1), ("b", 2)])
+    model.replace_rows([("a", 1), ("b", 2)])
     selection = view.selectionModel()
     for row, column in ((0, 0), (1, 1)):
         selection.select(model.index(row, column), selection.SelectionFlag.Select)
-    view.copy()
+    view.copy_selection()
     assert QGuiApplication.clipboard().text() == "a\t\n\t2"
 
 
@@ -110,7 +110,7 @@ def test_tab_leaves_the_table(qtbot: Any) -> None:
     window = QWidget()
     qtbot.addWidget(window)
     model = TableModel(COLUMNS)
-    model.replace([("a", 1)])
+    model.replace_rows([("a", 1)])
     view, next_field = TableView(model, "values"), QLineEdit()
     layout = QVBoxLayout(window)
     layout.addWidget(view)
@@ -128,12 +128,12 @@ def test_only_a_view_at_the_end_follows_new_rows(qtbot: Any) -> None:
     qtbot.addWidget(view)
     view.resize(200, 120)
     view.show()
-    model.append([(str(n), n) for n in range(50)])
+    model.append_rows([(str(n), n) for n in range(50)])
     bar = view.verticalScrollBar()
     assert bar.value() == bar.maximum() > 0
     view.scrollTo(model.index(10, 0))
     scroll_value = bar.value()
-    model.append([("late", 1)])
+    model.append_rows([("late", 1)])
     assert bar.value() == scroll_value
     assert model.rowCount(QModelIndex()) == 51
 
@@ -141,7 +141,7 @@ def test_only_a_view_at_the_end_follows_new_rows(qtbot: Any) -> None:
 def test_a_tooltip_never_interprets_foreign_html() -> None:
     column = TableColumn(title="a", text=lambda row: "x", tip=lambda row: row)
     model = TableModel([column])
-    model.replace(["<img src='file:///etc/hostname'>", "1 & 2"])
+    model.replace_rows(["<img src='file:///etc/hostname'>", "1 & 2"])
     tips = [str(model.data(model.index(row, 0), Qt.ItemDataRole.ToolTipRole)) for row in (0, 1)]
     assert "<img" not in tips[0]
     assert "&lt;img" in tips[0]
@@ -152,7 +152,7 @@ def build_table(qtbot: Any, *rows: tuple[str, int]) -> TableView:
     view = TableView(TableModel(COLUMNS), "values")
     qtbot.addWidget(view)
     view.resize(300, 120)
-    view.table.replace(rows)
+    view.table.replace_rows(rows)
     view.show()
     focus_by_tab(view)
     return view
@@ -191,12 +191,12 @@ def test_an_empty_table_shows_the_reason(qtbot: Any) -> None:
     view.set_empty_text("Nothing has happened yet.")
     assert view.accessibleDescription() == "Nothing has happened yet."
     assert view.viewport().grab().toImage() != blank
-    view.table.append([("a", 1)])
+    view.table.append_rows([("a", 1)])
     assert view.accessibleDescription() == ""
 
 
 def test_a_column_fits_its_longest_sample_in_the_current_language(qtbot: Any) -> None:
-    samples = ("Log used", "Evict")  # in German the second title is the longer one
+    samples = ("Log used", "Evict")  # In German the second title is longer.
     language.use_language(language.GERMAN)
     try:
         view = TableView(
@@ -213,11 +213,11 @@ def test_a_column_fits_its_longest_sample_in_the_current_language(qtbot: Any) ->
 
 def test_row_heights_follow_the_text_size(qtbot: Any) -> None:
     model = TableModel(COLUMNS)
-    model.replace([("a", 1), ("b", 2)])
+    model.replace_rows([("a", 1), ("b", 2)])
     view = TableView(model, "Values")
     qtbot.addWidget(view)
     before = view.rowHeight(0)
-    for scale in (2.0, 1.0):  # as before and after a presentation
+    for scale in (2.0, 1.0):  # The sizes are those before and after a presentation.
         view.setFont(theme.resize_font(QApplication.font(), scale))
         assert view.rowHeight(0) == view.fontMetrics().height() + 6
     assert view.rowHeight(1) == before
@@ -232,7 +232,7 @@ def test_keys_select_to_the_first_and_last_row(qtbot: Any, key: Qt.Key, cells: s
     view = TableView(model, "values")
     view.show_as_grid()
     qtbot.addWidget(view)
-    model.replace([("a", 1), ("b", 2), ("c", 3)])
+    model.replace_rows([("a", 1), ("b", 2), ("c", 3)])
     view.setCurrentIndex(model.index(1, 0))
     qtbot.keyClick(view, key, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     assert {(index.row(), index.column()) for index in view.selectedIndexes()} == cells
@@ -242,7 +242,7 @@ def test_selecting_to_the_end_selects_whole_rows(qtbot: Any) -> None:
     model = TableModel(COLUMNS)
     view = TableView(model, "values")
     qtbot.addWidget(view)
-    model.replace([("a", 1), ("b", 2), ("c", 3)])
+    model.replace_rows([("a", 1), ("b", 2), ("c", 3)])
     view.setCurrentIndex(model.index(1, 1))
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
     qtbot.keyClick(view, Qt.Key.Key_End, modifiers)

@@ -1,4 +1,4 @@
-"""Themes: contrast of every token on its backgrounds, and real application to widgets."""
+"""Tests of themes: contrast of every color token on its backgrounds, and their effect on real widgets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QVBoxLayout, QW
 from pytestqt.qtbot import QtBot
 
 from app.views.charts.lane import SHADE_ALPHA
-from app.views.charts.panel import CHOSEN_ALPHA, FILL_ALPHA
+from app.views.charts.panel import FILL_ALPHA, SELECTION_ALPHA
 from app.views.planner.curves import BAND_ALPHA
 from app.widgets import theme
 from app.widgets.theme import ThemeTokens
@@ -45,7 +45,7 @@ def test_text_is_readable_on_its_backgrounds(colors: ThemeTokens) -> None:
 
 
 def blend_color(color: QColor, ground: QColor, alpha: int) -> QColor:
-    """Return the visible color of *color*, painted with *alpha* (of 255) on *ground*."""
+    """Return the visible color when *color* is painted with *alpha* (0 to 255) on *ground*."""
     share = alpha / 255.0
     foreground_rgb, background_rgb = ((c.redF(), c.greenF(), c.blueF()) for c in (color, ground))
     return QColor.fromRgbF(
@@ -55,7 +55,9 @@ def blend_color(color: QColor, ground: QColor, alpha: int) -> QColor:
 
 @pytest.mark.parametrize("colors", THEMES, ids=lambda colors: colors.name)
 def test_text_is_readable_in_the_scene_and_on_plots(colors: ThemeTokens) -> None:
-    """The test covers cards in every state, link labels, shades of plots, and names on colors of servers and phases."""
+    """The test covers cards in every state, link labels, shaded plot areas, and names on server and phase
+    colors.
+    """
     grounds = {"a card": colors.raised, "a card that is down": colors.window, "the scene": colors.surface}
     pairs = {
         f"{name} on {ground_name}": (getattr(colors, name), ground)
@@ -68,7 +70,7 @@ def test_text_is_readable_in_the_scene_and_on_plots(colors: ThemeTokens) -> None
     for soft in ("warn_soft", "bad_soft"):  # backgrounds of times without protection or service
         shade = blend_color(getattr(colors, soft), colors.surface, SHADE_ALPHA)
         pairs |= {f"{name} on a shade {soft}": (getattr(colors, name), shade) for name in ("text", "muted")}
-    selected_color = blend_color(colors.accent, colors.surface, CHOSEN_ALPHA)
+    selected_color = blend_color(colors.accent, colors.surface, SELECTION_ALPHA)
     pairs["text on a chosen span"] = (colors.text, blend_color(colors.surface, selected_color, SHADE_ALPHA))
     pairs["the time of the cursor"] = (colors.surface, colors.text)
     for number, ground in enumerate((*colors.series, colors.idle)):
@@ -114,9 +116,9 @@ def test_the_theme_reaches_widgets_and_is_read_from_their_palette(qtbot: QtBot, 
         theme.apply(qapp, choice, 1.5)
         assert theme.get_tokens(label.palette()) is expected
         assert label.palette().color(QPalette.ColorRole.WindowText) == expected.text
-        assert label.font().pointSizeF() == pytest.approx(1.5 * theme.BASE_POINTS)
+        assert label.font().pointSizeF() == pytest.approx(1.5 * theme.BASE_FONT_POINTS)
     theme.apply(qapp, theme.LIGHT, 1.0)
-    assert label.font().pointSizeF() == pytest.approx(theme.BASE_POINTS)
+    assert label.font().pointSizeF() == pytest.approx(theme.BASE_FONT_POINTS)
 
 
 def test_every_icon_has_the_requested_color(qapp: QApplication) -> None:
@@ -152,7 +154,9 @@ def test_no_garbage_collection_runs_during_restyling(qtbot: QtBot, qapp: QApplic
 def test_a_primary_button_has_room_for_its_bold_text_in_another_text_size(
     qtbot: QtBot, qapp: QApplication
 ) -> None:
-    """After a change of the text size, the button computed its width without the bold font of the style sheet."""
+    """After a change of the text size, the button used to compute its width without the bold font of the
+    style sheet.
+    """
     theme.apply(qapp, theme.LIGHT)
     button = QPushButton("Open the debrief")
     button.setProperty("primary", "true")

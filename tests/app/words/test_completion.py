@@ -1,4 +1,4 @@
-"""Completions of a typed input line."""
+"""Tests of the completion of a typed input line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.engine.worlds import build_lab
     [
         ("power-o", ["power-off", "power-on"]),
         ("power-off s", ["power-off SERVER_A", "power-off SERVER_B", "power-off SERVER_W"]),
-        ("power-off server_b", []),  # nothing is left to complete
+        ("power-off server_b", []),  # The line is already complete.
         ("cut APP SERVER_B", []),
         ("cut APP A", ["cut APP SERVER_A"]),
         ("slow-disk SERVER_A ", ["slow-disk SERVER_A data", "slow-disk SERVER_A log"]),

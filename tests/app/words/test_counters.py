@@ -1,16 +1,16 @@
-"""Every counter of the engine has a readable title and description."""
+"""Tests that every counter of the engine has a readable title and description."""
 
 from __future__ import annotations
 
 import pytest
 
-from app.words.formatting import COUNTERS, WATCHED
+from app.words.formatting import COUNTERS, DEFAULT_COUNTERS
 from engine import flow
 
 
 def test_every_counter_of_the_engine_has_a_text() -> None:
     assert set(COUNTERS) == set(flow.COUNTERS)
-    assert set(WATCHED) <= set(COUNTERS)
+    assert set(DEFAULT_COUNTERS) <= set(COUNTERS)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Formatting of numbers: rounding at limits, empty text for missing values."""
+"""Tests of number formatting: rounding at limits, and empty text for missing values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fuzzy matching by a few letters."""
+"""Tests of fuzzy matching by a few letters."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def test_scattered_letters_match_only_without_a_word_match() -> None:
     [("mir", "the mirror", "mir"), ("dmm", "Database Mirroring Monitor", "DMM"), ("ac", "abc", "ac")],
 )
 def test_positions_of_matched_letters_are_returned(query: str, text: str, matched_letters: str) -> None:
-    fit = fuzzy.match(query, text)
+    fit = fuzzy.match_fuzzily(query, text)
     assert fit is not None
-    assert "".join(text[place] for place in fit.places) == matched_letters
+    assert "".join(text[place] for place in fit.indexes) == matched_letters
 
 
 def test_exact_words_come_first() -> None:
@@ -75,5 +75,5 @@ def test_exact_words_come_first() -> None:
 
 def test_a_phrase_of_scattered_letters_matches_no_fault() -> None:
     fault = "Webshop on TIGER: damage a page of a copy of the database"
-    assert fuzzy.match("trace of states", fault) is None
-    assert fuzzy.match("dmg pge", fault) is not None
+    assert fuzzy.match_fuzzily("trace of states", fault) is None
+    assert fuzzy.match_fuzzily("dmg pge", fault) is not None

@@ -1,4 +1,4 @@
-"""Interface texts: all are marked and translated, and the pseudo-locale shows them."""
+"""Tests of interface texts: all are marked and translated, and the pseudo-locale shows them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_german_is_used_and_english_restored() -> None:
     assert tr("Send queue") == "Sendewarteschlange"
     assert trn("{n} row", "{n} rows", 2) == "{n} Zeilen"
     assert tr("not in any catalog") == "not in any catalog"
-    assert tr("") == ""  # not the head of the catalog
+    assert tr("") == ""  # The empty text must not return the header of the catalog.
     language.use_language("no such language")
     assert language.get_current_language() == "en"
     assert tr("Send queue") == "Send queue"
@@ -175,7 +175,7 @@ def test_every_text_of_a_verb_is_marked(in_the_code: set[Text]) -> None:
 
 
 def find_calls(name: str) -> Iterator[tuple[Path, ast.Call, bool]]:
-    """Yield every call of *name*, and whether it runs during the import of its module."""
+    """Yield every call of *name* with its file, and whether the call runs during the import of its module."""
     for path in sorted([*APP.rglob("*.py"), *ENGINE.rglob("*.py")]):
         source = path.read_text("utf-8")
         if re.search(rf"\b{name}\(", source):  # most modules have no call and need no parsing
@@ -201,7 +201,7 @@ def _find_calls_in(node: ast.AST, name: str, evaluated_early: bool) -> Iterator[
 
 
 def test_no_text_is_translated_at_import() -> None:
-    """The language is selected after the import, so tables contain `mark(…)`."""
+    """The program selects the language after the import, so tables contain `mark(…)`."""
     early_calls = [
         f"{path.name}:{call.lineno}"
         for name in ("tr", "trn")
@@ -212,7 +212,7 @@ def test_no_text_is_translated_at_import() -> None:
 
 
 def test_no_translation_happens_inside_a_formatted_string() -> None:
-    """Before Python 3.12, the extraction of texts does not find calls inside f-strings."""
+    """Before Python 3.12, the extraction of texts finds no calls inside f-strings."""
     hidden = []
     for path in sorted(APP.rglob("*.py")):
         strings = (

@@ -1,4 +1,6 @@
-"""Translation of engine messages: complete, and texts of servers and authors stay unchanged."""
+"""Tests of the translation of engine messages: it is complete, and texts of servers and authors stay
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -28,15 +30,15 @@ from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.inputs import InputError
 from engine.localization import (
     LocalizableMessage,
-    as_json,
     build_message,
+    convert_to_json,
     format_duration,
     format_quantity,
     format_run_time,
-    from_json,
     join_messages,
+    restore_from_json,
 )
-from engine.planning import STATEMENTS, MirroringPlan, PlanGoals, list_findings
+from engine.planning import PAPER_STATEMENTS, MirroringPlan, PlanGoals, list_findings
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_script
 from tests.cases import sample_cases
@@ -77,7 +79,7 @@ def test_a_message_equals_its_text() -> None:
         lambda text: pickle.loads(pickle.dumps(text)),
         copy.deepcopy,
         lambda text: str(InputError(text)),
-        lambda text: from_json(json.loads(json.dumps(as_json(text)))),
+        lambda text: restore_from_json(json.loads(json.dumps(convert_to_json(text)))),
         lambda text: EventLog([build_event(0, "note", None, None, text)])[0].text,
         lambda text: join_messages("", [text]),
     ],
@@ -185,8 +187,10 @@ KINDS_OF_CLASSES = {data.__name__: kind for kind, data in DATA.items()}
 
 
 def _find_texts_in_code(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield every text composed or written in a call of SAYING; 7 replaces inserted values."""
-    saying = {"emit"} if "tsql" in path.parts else SAYING  # in T-SQL, events quote SQL Server
+    """Yield line number and text of every message in a call of SAYING. The digit 7 stands for inserted
+    values.
+    """
+    saying = {"emit"} if "tsql" in path.parts else SAYING  # Events of this package quote SQL Server.
     for call in ast.walk(ast.parse(path.read_text("utf-8"))):
         if not isinstance(call, ast.Call) or _get_function_name(call.func) not in saying:
             continue
@@ -225,7 +229,7 @@ def test_no_text_is_localized_without_its_template() -> None:
         f"{path.name}:{line} {text!r}"
         for path in sorted(ENGINE.rglob("*.py"))
         if not {"published", "flow", "catalog", "language"}
-        & set(path.parts)  # rows of papers; texts of SQL Server itself
+        & set(path.parts)  # These modules contain rows of papers and texts of SQL Server.
         for line, text in _find_texts_in_code(path)
         if not OF_OTHERS.fullmatch(text)
     ]
@@ -260,7 +264,7 @@ def _list_run_texts(drill: Drill) -> Iterator[tuple[str, str]]:
 
 
 def _find_untranslated_texts(text: str) -> Iterator[str]:
-    """Yield the texts that are not translated, in any language."""
+    """Yield the parts of *text* that are not translated into the current language."""
     if not isinstance(text, LocalizableMessage):
         yield text
         return
@@ -279,7 +283,10 @@ def _list_strings(value: Any) -> Iterator[str]:
 
 def _list_quotations(drill: Drill) -> set[str]:
     """Return the texts of the author, the trainee and SQL Server in this run."""
-    quoted_texts = {*_list_strings(drill.scenario.model_dump()), "nothing"}  # a player types "note nothing"
+    quoted_texts = {
+        *_list_strings(drill.scenario.model_dump()),
+        "nothing",
+    }  # A player can type "note nothing".
     for event in drill.events:
         quoted_texts |= (
             {" ".join(str(read_field(event, "batch", "")).split()), " ".join(event.text.split())}
@@ -296,9 +303,9 @@ MESSAGE = re.compile(
     r"The operating system) .*",
     re.DOTALL,
 )
-"""Server messages that an application repeats."""
+"""Pattern of server messages that an application repeats."""
 PRODUCT = re.compile(r"20\d\d \w+")
-"""Product version with edition."""
+"""Pattern of a product version with its edition."""
 
 
 @pytest.mark.parametrize(
@@ -367,7 +374,7 @@ def test_every_finding_of_the_planner_is_a_message() -> None:
         PlanGoals(rpo_kb=0.0, response_limit_s=0.1),
         PlanGoals(rpo_s=5.0, response_limit_s=0.3),
     )
-    texts: list[str] = [statement.text for statement in STATEMENTS]
+    texts: list[str] = [statement.text for statement in PAPER_STATEMENTS]
     for number, plan in enumerate(plans):
         for finding in list_findings(plan, limits[number % len(limits)]):
             texts += [finding.topic, finding.text]

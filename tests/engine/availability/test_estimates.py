@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from engine.availability import estimates
-from engine.availability.estimates import Estimate
+from engine.availability.estimates import GroupFailoverEstimate
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.review import review_run
 from engine.drill.running.drill import Drill
@@ -24,7 +24,9 @@ from tests.engine.drill.texts import advance_drill
      ((1000.0, 0.0), (300.0, 0.0), None, None)],
 )  # fmt: skip
 def test_estimates_follow_the_formulas(redo, send, failover_s, loss_s) -> None:
-    estimate = Estimate("Sales", "NODE_2", 5.0, "", redo[0], redo[1], send[0], send[1], overhead_s=4.0)
+    estimate = GroupFailoverEstimate(
+        "Sales", "NODE_2", 5.0, "", redo[0], redo[1], send[0], send[1], overhead_s=4.0
+    )
     assert (estimate.failover_s, estimate.data_loss_s) == (failover_s, loss_s)
 
 
@@ -34,13 +36,13 @@ def test_estimates_follow_the_formulas(redo, send, failover_s, loss_s) -> None:
 )
 def test_detection_time_follows_the_setting_for_the_lost_part(cause: str, seconds: float) -> None:
     world = ag_lab()
-    loss_estimate = estimates.estimate(world, world.copies["NODE_2", "Sales"], cause)
+    loss_estimate = estimates.estimate_failover(world, world.copies["NODE_2", "Sales"], cause)
     assert loss_estimate is not None
     assert loss_estimate.detection_s == pytest.approx(seconds)
 
 
 def test_a_vanishing_rate_gives_no_estimate() -> None:
-    estimate = Estimate("Sales", "NODE_2", 5.0, "", 100.0, 1e-20, 100.0, 1e-20)
+    estimate = GroupFailoverEstimate("Sales", "NODE_2", 5.0, "", 100.0, 1e-20, 100.0, 1e-20)
     assert (estimate.failover_s, estimate.data_loss_s) == (None, None)
 
 

@@ -142,20 +142,20 @@ def test_the_listener_sends_no_reader_to_a_lost_copy(lines: tuple[str, ...]) -> 
     world = ag_lab()
     modify_replica(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3', 'NODE_1'))")
     modify_replica(world, "NODE_1", "SECONDARY_ROLE (READ_ONLY_ROUTING_URL = 'TCP://NODE_1:1433')")
-    assert clients.resolve_login(world, "AGL1", "Sales", reads=True) == ("NODE_3", None)
+    assert clients.resolve_login(world, "AGL1", "Sales", read_intent=True) == ("NODE_3", None)
     for line in lines:
         apply_lines(world, line)
         run_until(world, world.t_s + 30)
-    assert clients.resolve_login(world, "AGL1", "Sales", reads=True) == ("NODE_1", None)
+    assert clients.resolve_login(world, "AGL1", "Sales", read_intent=True) == ("NODE_1", None)
 
 
 def test_the_primary_routes_readers_to_a_silent_secondary_until_it_loses_it() -> None:
     world = ag_lab()
     apply_lines(world, "hang NODE_3")
     run_until(world, world.t_s + 8)
-    assert clients.resolve_login(world, "AGL1", "Sales", reads=True) == ("NODE_3", None)
+    assert clients.resolve_login(world, "AGL1", "Sales", read_intent=True) == ("NODE_3", None)
     run_until(world, world.t_s + 4)
-    assert clients.resolve_login(world, "AGL1", "Sales", reads=True) == ("NODE_1", None)
+    assert clients.resolve_login(world, "AGL1", "Sales", read_intent=True) == ("NODE_1", None)
 
 
 def test_a_window_on_the_listener_follows_a_failover() -> None:

@@ -173,7 +173,7 @@ def test_a_secondary_without_its_primary_is_read_but_not_backed_up(lines: str) -
     assert backup[0] in (976, 988)
 
 
-# --- a database of the primary that is closed and comes back ----------------------------------------------
+# --- a database of the primary that closes and reopens ----------------------------------------------------
 
 INSERT = "INSERT Sales.dbo.late VALUES (1)"
 

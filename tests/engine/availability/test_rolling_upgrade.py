@@ -45,7 +45,9 @@ def test_an_upgraded_secondary_is_not_read_before_the_primary_has_its_version() 
 
 
 def test_an_older_replica_does_not_take_over_from_an_upgraded_primary() -> None:
-    """Its copy still counts as ready for the moment before the two instances connect again."""
+    """The copy of the older replica still counts as ready, because the two instances have not reconnected
+    yet.
+    """
     world = ag_lab()
     run_until(world, 5)
     world.update_instance("NODE_1", version=2016)
@@ -55,7 +57,7 @@ def test_an_older_replica_does_not_take_over_from_an_upgraded_primary() -> None:
 
 
 def test_a_copy_suspended_by_force_while_its_server_was_off_names_the_partner() -> None:
-    """The ERRORLOG names the same source (35264)."""
+    """The error log names the same source (35264)."""
     world = ag_lab()
     run_until(world, 5)
     apply_lines(world, "power-off NODE_1", "power-off NODE_2")

@@ -159,7 +159,8 @@ def test_basic_groups_are_seeded(edition: str, basic: str, names: str, errors: l
         assert run_sql(world, "NODE_2", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'") == [3059, 3013]
 
 
-# --- encrypted databases: the certificate has to be at every replica [DOC: TDE] ----------------------------------
+# --- encrypted databases: every replica needs the certificate [DOC: TDE]
+# -----------------------------------------
 
 ENCRYPT = (
     "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'",

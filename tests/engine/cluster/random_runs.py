@@ -206,7 +206,7 @@ class Run:
             kind = KINDS[witness.kind] if witness is not None else "none"
             self.oracle = Oracle(cluster.nodes, cluster.windows, kind)
 
-    # --- what people do -----------------------------------------------------------------------------------
+    # --- faults and inputs --------------------------------------------------------------------------------
 
     @property
     def nodes(self) -> list[str]:
@@ -382,7 +382,7 @@ class Run:
         for server in sorted({key[0] for key in self.world.copies if key[1] == "Sales"}):
             tsql.submit_text(self.world, server, f"INSERT Sales.dbo.marker VALUES ({self.sent})")
 
-    # --- what must hold -----------------------------------------------------------------------------------
+    # --- invariants ---------------------------------------------------------------------------------------
 
     def list_serving_servers(self) -> list[str]:
         return sorted(
@@ -450,7 +450,7 @@ class Run:
         share = self.oracle.witness == "cloud" or self.world.computers["FSW"].powered
         return self.world.computers[name].nic_up and share
 
-    # --- the run ------------------------------------------------------------------------------------------
+    # --- course of a run ----------------------------------------------------------------------------------
 
     def play(self) -> list[str]:
         first = self.list_serving_servers()[0]

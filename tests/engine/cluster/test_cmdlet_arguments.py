@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.cluster.quorum import WINDOWS
+from engine.cluster.quorum import WINDOWS_VERSIONS
 from engine.internal_errors import INTERNAL_ERROR
-from engine.powershell.parameters import PARAMETERS, resolve
+from engine.powershell.parameters import PARAMETERS, resolve_parameters
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.cluster.test_powershell import run_cmdlet
@@ -62,7 +62,7 @@ def test_a_parameter_that_is_not_simulated_needs_no_argument_to_be_refused() -> 
             name = re.split("[:/@]", word)[0]
             call = CmdletCall(cmdlet, {name.lower(): ()})
             with pytest.raises(CommandNotSimulatedError):
-                resolve(call, "2022")
+                resolve_parameters(call, "2022")
 
 
 @pytest.mark.parametrize(("line", "text"), REFUSALS, ids=[line for line, _ in REFUSALS])
@@ -141,9 +141,11 @@ def test_each_version_of_windows_has_its_parameters_and_cmdlets(line: str, last:
     if not name:
         refusal = f"The term '{line.partition(' ')[0]}' is not recognized as the name of a cmdlet, function,"
     refusing_versions = [
-        windows for windows in WINDOWS if refusal in run_cmdlet(build_pair("disk", windows), line, "N1")
+        windows
+        for windows in WINDOWS_VERSIONS
+        if refusal in run_cmdlet(build_pair("disk", windows), line, "N1")
     ]
-    assert refusing_versions == list(WINDOWS[: WINDOWS.index(last) + 1] if last else ())
+    assert refusing_versions == list(WINDOWS_VERSIONS[: WINDOWS_VERSIONS.index(last) + 1] if last else ())
 
 
 def test_a_prefix_of_two_parameters_is_ambiguous() -> None:

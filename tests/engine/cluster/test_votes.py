@@ -48,7 +48,8 @@ def build_cluster(nodes: int, witness: bool, windows: str) -> World:
     return build_world(load_scenario("\n".join(lines), "votes"), 1)
 
 
-# --- the table ------------------------------------------------------------------------------------------------
+# --- table of votes
+# -------------------------------------------------------------------------------------------
 
 STATIC = ("2008 R2",)
 """Windows versions without dynamic quorum."""
@@ -91,7 +92,8 @@ def predict_members(nodes: int, witness: bool, windows: str, groups: list[list[s
     return set(remaining)
 
 
-# --- the cluster ----------------------------------------------------------------------------------------------
+# --- simulated cluster
+# ----------------------------------------------------------------------------------------
 
 
 def list_orders(nodes: int, witness: bool) -> Iterator[list[list[str]]]:

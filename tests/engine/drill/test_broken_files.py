@@ -1,4 +1,4 @@
-"""Broken scenario files: all problems are reported together with line, column and expected value, without a crash."""
+"""Broken scenario files: all problems are reported with line, column and expected value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions and prices depend on facts: nothing false is asked, charged or marked correct."""
+"""Questions and prices that depend on facts: nothing false is asked, charged or marked as correct."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def build_premise_edit(text: str) -> tuple[str, str]:
     return ('at = "50s"\n', f'at = "50s"\npremise = "{text}"\n')
 
 
-# --- a premise ----------------------------------------------------------------------------------------------
+# --- premises of questions ----------------------------------------------------------------------------------
 
 
 def test_the_premise_of_a_question_must_be_true() -> None:
@@ -85,7 +85,7 @@ def test_ending_the_drill_before_a_question_earns_no_points() -> None:
 
 
 def test_a_question_waits_until_its_premise_is_true() -> None:
-    """The question is about a failure; a cable that is pulled for a moment is not one yet."""
+    """The question is about a power failure. A cable that is pulled for some seconds is no power failure."""
     later_condition = ('when = "not Sales serves"', 'when = "not Sales serves"\npremise = "SERVER_A is OFF"')
     drill_run = advance_drill(build_drill_with_question(None, later_condition), 5)
     drill_run.apply_line("stop-service SERVER_W")
@@ -115,7 +115,7 @@ def test_a_prediction_without_any_outcome_is_not_counted() -> None:
     assert list_items_by_name(finish_run(silent))["Prediction"].counted, "who said nothing has earned nothing"
 
 
-# --- another right answer -----------------------------------------------------------------------------------
+# --- alternative right answers ------------------------------------------------------------------------------
 
 INSTEAD = (
     'why = "It took over."',
@@ -205,7 +205,7 @@ def test_sabotage_earns_nothing_and_reports_are_true() -> None:
     assert "about to" not in list_items_by_name(sabotaged)["Conduct"].reason
 
 
-# --- automatic failover given up ----------------------------------------------------------------------------
+# --- loss of automatic failover -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,9 @@ def test_sabotage_earns_nothing_and_reports_are_true() -> None:
 def test_giving_up_automatic_failover_costs_points(
     line: str, changes: tuple[tuple[str, str], ...], cost: float
 ) -> None:
-    """The cost applies once; not if the server refused, the author set a price, or no witness was planned."""
+    """The cost applies only once. It does not apply if the server refused, the author set a price, or no
+    witness was planned.
+    """
     drill_run = advance_drill(build_drill(*changes), 2)
     drill_run.apply_line(line)
     drill_run.apply_line("sql SERVER_A ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'")

@@ -1,4 +1,4 @@
-"""Report, review and readings work for objects that are created, restored, renamed, dropped or broken during a run."""
+"""Report, review and readings of runs that create, restore, rename, drop or damage objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory of runs of any length: bytes of all reachable objects, at two times hours apart."""
+"""Memory of long runs: bytes of all reachable objects, compared at two times that are hours apart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ACTS = ("stop-service SERVER_A", "start-service SERVER_A", "cut SERVER_A SERVER_
 
 
 def play_until(history: History, until_s: float) -> History:
-    """Play one action per minute, including failovers, until *until_s*."""
+    """Play one action every 40 s, including failovers, until *until_s*."""
     for act in cycle(ACTS):
         if history.drill.world.t_s >= until_s:
             return history
@@ -35,14 +35,14 @@ def play_until(history: History, until_s: float) -> History:
 
 
 def measure_rooms(history: History) -> tuple[int, int]:
-    """Return the bytes of the run, and of its snapshots in addition."""
+    """Return the bytes of the run, and the additional bytes of its snapshots."""
     ids_seen: set[int] = set()
     return measure_room([history.drill], ids_seen), measure_room([history], ids_seen)
 
 
 @pytest.fixture
 def history(monkeypatch: pytest.MonkeyPatch) -> History:
-    """Return a run that soon reaches the limits of a long one, with many files, lines and failovers."""
+    """Return a run that soon reaches the limits of a long run, with many files, lines and failovers."""
     monkeypatch.setattr(module, "SNAPSHOTS_MAX", KEPT)
     monkeypatch.setattr(drill_module, "SAMPLES_MAX", SAMPLES)
     history = History(Drill(soak.build_scenario(1)))
@@ -71,8 +71,10 @@ def test_memory_does_not_grow_with_the_hours_of_a_run(history: History) -> None:
 def test_snapshots_are_as_dense_as_their_age_requires(
     history: History, monkeypatch: pytest.MonkeyPatch, recent: int
 ) -> None:
-    """Snapshots are evenly spaced in a short run; in a long run the spacing grows with their age, within a limit."""
-    monkeypatch.setattr(module, "RECENT", recent)
+    """Snapshots are evenly spaced in a short run. In a long run the spacing grows with their age, up to a
+    limit.
+    """
+    monkeypatch.setattr(module, "RECENT_INTERVALS", recent)
     play_until(history, 3_600.0)
     costs = [module._compute_snapshot_cost(moment) for moment in history._snapshots]
     last_cost, count = costs[-1], len(costs)

@@ -1,4 +1,4 @@
-"""Sampling of long runs becomes coarser with time, so samples stay few; a rewind finds the same samples."""
+"""Samples of long runs: their interval grows to limit their number, and a rewind finds the same samples."""
 
 from __future__ import annotations
 

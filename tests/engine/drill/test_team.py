@@ -1,4 +1,4 @@
-"""Several people in one world: rights by role, visibility, confirmed orders, correct facts."""
+"""Team drills: rights and visibility by role, confirmed orders, and status calls with correct facts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.drill.running.solution import play_reference
-from engine.drill.team.calls import describe_fault
+from engine.drill.team.calls import describe_call_error
 from engine.drill.team.rights import find_role
 from engine.drill.team.stand_ins import find_due_line
 from engine.drill.team.view import build_observation
@@ -105,7 +105,7 @@ ORDER = "@dba call room plug in the cable of PAY1"
 )  # fmt: skip
 def test_problems_of_an_order_are_named(lines: tuple[str, ...], fault: str) -> None:
     (call,) = play_lines(*lines).calls
-    assert describe_fault(call) == fault
+    assert describe_call_error(call) == fault
     assert call.closed == (not fault)
 
 
@@ -213,8 +213,9 @@ def test_an_invalid_team_is_reported(old_text: str, new_text: str, message: str)
 
 
 def play_alone(name: str, roles: set[str], *lines: str, until_s: float = 0.0) -> Drill:
-    """Play a drill for several people alone: each of *lines* is applied when nothing else is due; `90 @dba …`
-    not before 90 s.
+    """Play a team drill in which the scenario plays *roles*, and one person plays the other roles.
+
+    Each of *lines* is applied when nothing else is due. `90 @dba …` is applied at 90 s at the earliest.
     """
     drill = Drill(scenario_files.find(name).load())
     script = [item for line in lines for item in parse_script(line)[0]]

@@ -1,4 +1,4 @@
-"""A small scored scenario as text, and ways to change it."""
+"""Small scored scenario as text, and functions that change and play it."""
 
 from __future__ import annotations
 
@@ -118,14 +118,14 @@ absent = "None of it."
 """
 
 SMALL = TEXTS.split("\n\n")[0] + WORLD + COURSE + "\n[fidelity]" + TEXTS.split("[fidelity]")[1]
-"""The small scenario. `lint` finds nothing in it."""
+"""Text of the small scenario. `lint` finds no problem in it."""
 
 FREE = WORLD.replace('length = "5min"\n', "")
-"""A lab without timeline, goals and score."""
+"""Text of a lab without timeline, goals and score."""
 
 
 def change_small_text(*changes: tuple[str, str], text: str = SMALL) -> Scenario:
-    """Return the small scenario with each (old, new) replaced; old must exist."""
+    """Return the small scenario with each old text replaced by its new text. Each old text must exist."""
     return load_scenario(change_text(*changes, text=text), "small.toml")
 
 
@@ -148,7 +148,7 @@ def advance_drill(drill: Drill, until_s: float) -> Drill:
 def open_next_hint(drill: Drill, layer: int) -> str:
     """Open a layer of the next hint and return its text.
 
-    *layer*: 1 where to look, 2 what it means, 3 what to type.
+    *layer*: 1 for where to look, 2 for the meaning, 3 for the command.
     """
     hint = drill.find_next_hint()
     drill.apply_line(f"hint {layer}")

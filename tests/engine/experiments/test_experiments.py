@@ -1,29 +1,34 @@
-"""Experiments against SQL Server's documentation: each plays a documented case in a small lab and compares the result.
+"""Experiments against SQL Server's documentation: each plays a documented case in a small lab and compares
+the result.
 
-Each file is a family. An experiment is a block of lines:
+Each file is a family. An experiment is a block of lines of these forms:
 
     The title
-    page database-mirroring-witness-catalog-views     page of the documentation (all under docs/ of SQL Server's)
-    world witness 2014                     witness, partners, async, async-witness, alone, prepared; version; busy
-    do power-off SERVER_A                  an input line; also several, each at the moment that is reached
-    wait 20                                seconds
-    SERVER_B> SELECT 1                     T-SQL from a window; the next step comes when it has answered
-    SERVER_B#2>> SELECT 1                  the same without waiting
-    = 1                                    rows, "messages", or Msg numbers of the latest answer, as in answers/*.txt
-    = columns a, b                         the columns of its only grid
-    = ... text                             text is in a message or row of it
-    SERVER_B#2 = waiting                   what that window's latest submission has answered so far
-    sees SERVER_B errorlog: text           such an event has happened since the beginning
-    never SERVER_B errorlog: text          it has not
-    not simulated                          the documentation's outcome stands above as a comment (# ...); the product
-                                           says that it does not simulate this
+    page database-mirroring-witness-catalog-views     page of SQL Server's documentation, without the folder
+    docs/
+    world witness 2014                     witness, partners, async, async-witness, alone, prepared; version;
+    busy
+    do power-off SERVER_A                  an input line, applied at the current time
+    wait 20                                run for 20 seconds
+    SERVER_B> SELECT 1                     T-SQL from a window; the next step waits for the answer
+    SERVER_B#2>> SELECT 1                  the same, but the next step does not wait
+    = 1                                    rows, "messages", or Msg numbers of the latest answer, as in
+    answers/*.txt
+    = columns a, b                         the columns of the last result set of the answer
+    = ... text                             a message or row of the answer contains the text
+    SERVER_B#2 = waiting                   this window's latest submission has no answer yet
+    sees SERVER_B errorlog: text           an event with this text has happened since the start
+    never SERVER_B errorlog: text          no event with this text has happened
+    not simulated                          the product reports that it does not simulate this; the outcome in
+    the
+                                           documentation is above as a comment (# ...)
 
-A line that begins with two blanks continues the T-SQL; one that begins with # is a remark.
+A line that begins with two blanks continues the T-SQL. A line that begins with # is a comment.
 
-What the first run gave (November 2026; expectations that had misread their page or the form of the answer were put
-right and count as right). Each of these blocks is right now, or marked "not simulated".
+Results of the first run, November 2026. Expectations that had misread the page or the form of the answer were
+corrected and count as right. Today each of these blocks is right or marked "not simulated".
 
-    family         experiments  right  wrong  said "not simulated"
+    family         experiments  right  wrong       "not simulated"
     setup                   26     22      1                     3
     states                  33     32      1                     0
     views                   46     42      4                     0
@@ -33,10 +38,11 @@ right and count as right). Each of these blocks is right now, or marked "not sim
     expressions             43     36      4                     3
     tables                  20     11      7                     2
     server                  24     21      3                     0
-    all                    261    214     34                    13   (82 % right)
+    all                    261    214     34                    13   (82% right)
 
-A second round added 36 blocks, for most of which the first answer had been wrong, and 194 lines in
-tests/engine/tsql/answers.
+A second round added 36 blocks and 194 lines in tests/engine/tsql/answers. The first answer to most of these
+blocks was
+wrong.
 """
 
 from __future__ import annotations
@@ -57,11 +63,11 @@ from engine.model import Safety, World
 from tests.engine.protocol.setups import build_unmirrored_world, prepare_mirror
 from tests.engine.tsql.console import Answer
 from tests.engine.tsql.test_answers import format_answer
-from tests.engine.worlds import build_lab, play
+from tests.engine.worlds import build_lab, play_script
 from tests.events import build_event, read_field
 
 LONGEST_S: Final = 600
-"""Longest simulated time of an answer, in seconds."""
+"""Time limit for an answer, in simulated seconds."""
 
 WORLDS: Final[dict[str, Callable[[str], World]]] = {
     "witness": lambda load: build_lab(workload=load),
@@ -75,7 +81,7 @@ WORLDS: Final[dict[str, Callable[[str], World]]] = {
 
 @dataclass(frozen=True)
 class Experiment:
-    """One block of a file; *steps* are the lines below title, page and world."""
+    """Block of an experiment file. *steps* are the lines below title, page and world."""
 
     family: str
     title: str
@@ -115,7 +121,7 @@ def build_settled_world(description: str) -> World:
 
 
 class Trial:
-    """World in which an experiment runs, with the events so far."""
+    """World in which an experiment runs, together with its events so far."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -123,7 +129,7 @@ class Trial:
         self.window = ""
 
     def run(self, seconds: float, answer_of: str = "") -> None:
-        """Let time pass, at most until window *answer_of* has its answer."""
+        """Run for *seconds*, or until window *answer_of* has its answer, whichever comes first."""
         end = self.world.tick + round(seconds * TICKS_PER_S)
         while True:
             new = simulator.advance_world(self.world, end, to_event=bool(answer_of))
@@ -150,7 +156,7 @@ class Trial:
     def step(self, step: str) -> None:
         verb, _, argument = step.partition(" ")
         if verb == "do":
-            self.events += play(self.world, f"{self.world.t_s} {argument}", self.world.t_s)
+            self.events += play_script(self.world, f"{self.world.t_s} {argument}", self.world.t_s)
         elif verb == "wait":
             self.run(float(argument))
         elif verb == "sees":

@@ -1,4 +1,4 @@
-"""Pairs of servers for tests of the flow model: the test site of the 2005 whitepaper, without other load."""
+"""Pairs of servers for tests of the flow model, at the test site of the 2005 white paper without other load."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 
 from engine.flow import Flow, Pair, SafetyMode, Workload, add_pair, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
-from engine.published.measure import Means, build_setup, run_s
+from engine.published.measure import MeanValues, build_setup, run_seconds
 from engine.published.measure import measure_means as means_of
 
 W1, W2 = WORKLOAD1, WORKLOAD2
@@ -24,20 +24,23 @@ __all__ = [
     "get_positions",
     "get_totals",
     "read_counters",
-    "run_s",
+    "run_seconds",
     "set_positions",
 ]
 
 
 def build_pair(workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, **changes: Any) -> Pair:
-    """Return a pair; its mirror is connected unless *mode* is NONE."""
+    """Return a pair of servers; the mirror is connected unless *mode* is NONE."""
     return build_setup(workload, mode, changes.pop("site", NEC), **changes)
 
 
 def build_flow(
     workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, warm: bool = True, **changes: Any
 ) -> Flow:
-    """Return a flow with one pair (source 0), in steady state just after a checkpoint."""
+    """Return a flow with one pair (source 0), just after a checkpoint.
+
+    The flow is in steady state unless *warm* is False.
+    """
     flow = Flow.create_empty()
     add_pair(flow, build_pair(workload, mode, **changes))
     if warm:
@@ -46,13 +49,13 @@ def build_flow(
 
 
 def change_inputs(flow: Flow, pair: Pair, source: int = 0) -> None:
-    """Change the inputs of *source*'s pair; without a stream in *pair* the stream stays unchanged."""
+    """Change the inputs of *source* to those of *pair*. If *pair* has no stream, the stream stays unchanged."""
     flow.update_setups(
         {source: pair.source}, {n: pair.stream for n in flow.list_streams_of(source) if pair.stream}
     )
 
 
-def compute_means(flow: Flow, seconds: float = 60.0, source: int = 0) -> Means:
+def compute_means(flow: Flow, seconds: float = 60.0, source: int = 0) -> MeanValues:
     return means_of(flow, seconds, source)
 
 
@@ -74,7 +77,9 @@ def read_counters(flow: Flow, source: int = 0) -> Any:
 
 
 def get_totals(flow: Flow, source: int = 0) -> Any:
-    """Return the totals of the source and its first stream, with the mirror's core time as *mirror_core_s*."""
+    """Return the totals of the source and its first stream, including the CPU time of the mirror as
+    *mirror_core_s*.
+    """
     streams = [asdict(flow.read_stream_totals(n)) for n in flow.list_streams_of(source)][:1]
     renamed = {"core_s": "mirror_core_s", "pages_written": "mirror_pages_written"}
     stream_counters = {renamed.get(name, name): value for stream in streams for name, value in stream.items()}

@@ -1,4 +1,4 @@
-"""Identical databases are computed once, with bit-identical results to separate computation."""
+"""Identical databases: the flow model computes them once, with the same bits as separate computation."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from hypothesis import strategies as st
 
 from engine.flow import CrossingKind, Flow, Pair, SafetyMode, Samples, add_pair, run_flow
 from engine.flow import kernel as k
-from engine.flow.advance import get_arrays
+from engine.flow.advance import collect_arrays
 from tests.engine.flow.pairs import W1, W2, build_pair
 from tests.engine.flow.test_invariants import setups
 
 NO_CROSSING = 16
-"""Bit that arms a crossing which never occurs."""
+"""Bit that arms a crossing that never occurs. It makes sources differ without an effect."""
 
 
 def build_groups(groups: list[tuple[Pair, int]]) -> Flow:
-    """Return *groups* sources of each kind in turn, with different checkpoint times and log file sizes."""
+    """Return a flow with the given number of sources for each pair, added in turn.
+
+    Checkpoint times and log file sizes differ.
+    """
     flow = Flow.create_empty()
     for place in range(max(count for _, count in groups)):
         for pair, count in groups:
@@ -40,7 +43,7 @@ def separate_sources(flow: Flow) -> Flow:
 
 def count_computed_sources(flow: Flow) -> int:
     """Return the number of sources that the latest step computed."""
-    source_places = get_arrays(flow).source_places
+    source_places = collect_arrays(flow).source_places
     return int(source_places[k.GROUPS, -1])
 
 

@@ -1,4 +1,4 @@
-"""Effects of suspended, disconnected, stalled, full and delayed streams on clients and log."""
+"""Effects of suspended, disconnected, stalled, full and delayed log streams on clients and log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.engine.flow.pairs import (
     get_positions,
     get_totals,
     read_counters,
-    run_s,
+    run_seconds,
 )
 
 
@@ -23,7 +23,7 @@ from tests.engine.flow.pairs import (
 def test_a_suspended_or_disconnected_session_delays_no_commit_and_keeps_log(changes: dict[str, bool]) -> None:
     flow = build_flow(W1, SafetyMode.FULL)
     change_inputs(flow, build_pair(W1, SafetyMode.FULL, **changes))
-    run_s(flow, 2)
+    run_seconds(flow, 2)
     before = get_positions(flow)
     rates = compute_means(flow, 60)
     positions_after = get_positions(flow)
@@ -37,11 +37,13 @@ def test_a_suspended_or_disconnected_session_delays_no_commit_and_keeps_log(chan
 
 
 def test_the_delay_of_stalled_commits_is_the_age_of_the_oldest() -> None:
-    """The mean wait divided by a vanishing rate grew to years, and was 0 when the rate was below a limit."""
+    """Earlier, the delay was the mean wait divided by the commit rate. It grew to years, or was 0 below a
+    rate limit.
+    """
     flow = build_flow(W1, SafetyMode.FULL)
     change_inputs(flow, build_pair(W1, SafetyMode.FULL, carrying=False))
     for seconds in (5, 25, 570):
-        run_s(flow, seconds)
+        run_seconds(flow, seconds)
         reading_now, age_s = read_counters(flow), get_positions(flow)
         assert reading_now.commit_delay_ms == pytest.approx(1000.0 * reading_now.response_s)
         assert age_s.committed_kb < age_s.generated_kb
@@ -51,7 +53,7 @@ def test_the_delay_of_stalled_commits_is_the_age_of_the_oldest() -> None:
     )
     assert waiting == pytest.approx(1000.0 * W1.connections, rel=0.001)
     change_inputs(flow, build_pair(W1, SafetyMode.FULL, connected=False, carrying=False))
-    run_s(flow, 20)
+    run_seconds(flow, 20)
     assert read_counters(flow).commit_delay_ms == 0.0
     assert read_counters(flow).response_s < 1.0
 
@@ -59,14 +61,14 @@ def test_the_delay_of_stalled_commits_is_the_age_of_the_oldest() -> None:
 def test_a_stalled_link_delays_commits_until_the_timeout() -> None:
     flow = build_flow(W1, SafetyMode.FULL)
     change_inputs(flow, build_pair(W1, SafetyMode.FULL, carrying=False))
-    run_s(flow, 1)
+    run_seconds(flow, 1)
     committed = get_positions(flow).committed_kb
-    run_s(flow, 8)
+    run_seconds(flow, 8)
     stalled = get_positions(flow)
     assert stalled.committed_kb == committed
     assert stalled.generated_kb - stalled.acknowledged_kb == pytest.approx(480.0, abs=1.0), "2005 limit"
     change_inputs(flow, build_pair(W1, SafetyMode.FULL, connected=False, carrying=False))
-    run_s(flow, 20)
+    run_seconds(flow, 20)
     assert read_counters(flow).transactions_per_s == pytest.approx(241, rel=0.02)
 
 
@@ -74,9 +76,9 @@ def test_a_short_stall_loses_nothing() -> None:
     flow = build_flow(W1, SafetyMode.FULL)
     sent_kb = get_positions(flow).sent_kb
     change_inputs(flow, build_pair(W1, SafetyMode.FULL, carrying=False))
-    run_s(flow, 3)
+    run_seconds(flow, 3)
     change_inputs(flow, build_pair(W1, SafetyMode.FULL))
-    run_s(flow, 30)
+    run_seconds(flow, 30)
     assert get_positions(flow).hardened_kb > sent_kb + 20 * 700
     assert read_counters(flow).transactions_per_s == pytest.approx(238.6, rel=0.01)
 
@@ -91,12 +93,12 @@ def test_a_full_log_halts_the_database_until_space_is_free() -> None:
     assert ran == pytest.approx(1000, rel=0.01), "720 KB/s fill 7,200 KB in 10 s"
     flow.watch_source(0, CrossingKind(0))
     before = get_totals(flow).transactions
-    run_s(flow, 10)
+    run_seconds(flow, 10)
     assert get_totals(flow).transactions - before < 5
     assert read_counters(flow).log_used_kb == pytest.approx(limit)
     assert read_counters(flow).log_size_kb == pytest.approx(limit)
     flow.set_log_reuse_kb(0, get_positions(flow).flushed_kb)
-    run_s(flow, 5)
+    run_seconds(flow, 5)
     assert get_totals(flow).transactions - before > 1000
 
 
@@ -106,19 +108,19 @@ def test_a_log_file_grows_with_the_retained_log() -> None:
     flow.set_log_reuse_kb(0, start)
     sizes = []
     for _ in range(5):
-        run_s(flow, 2)
+        run_seconds(flow, 2)
         shown_reading = read_counters(flow)
         assert shown_reading.log_size_kb >= shown_reading.log_used_kb
         sizes.append(shown_reading.log_size_kb)
     assert sizes[-1] == pytest.approx(7200, rel=0.2)
     flow.set_log_reuse_kb(0, get_positions(flow).generated_kb)
-    run_s(flow, 1)
+    run_seconds(flow, 1)
     assert read_counters(flow).log_size_kb == sizes[-1], "a log file does not shrink by itself"
 
 
 def test_a_dead_principal_stands_still_while_its_mirror_finishes_redo() -> None:
     flow = build_flow(W1, SafetyMode.FULL, redoing=False)
-    run_s(flow, 20)
+    run_seconds(flow, 20)
     change_inputs(flow, build_pair(W1, SafetyMode.FULL, alive=False, serving=False, carrying=False))
     before = get_positions(flow)
     assert before.hardened_kb - before.redone_kb > 10_000
@@ -136,7 +138,7 @@ def test_a_dead_mirror_keeps_its_log() -> None:
     flow = build_flow(W1, SafetyMode.FULL)
     change_inputs(flow, build_pair(W1, SafetyMode.FULL, target_alive=False, carrying=False))
     before = get_positions(flow)
-    run_s(flow, 1)
+    run_seconds(flow, 1)
     positions_after = get_positions(flow)
     assert (positions_after.hardened_kb, positions_after.redone_kb) == (before.hardened_kb, before.redone_kb)
 
@@ -145,7 +147,7 @@ def test_standard_edition_redoes_with_one_thread() -> None:
     rates = []
     for enterprise in (True, False):
         flow = build_flow(W1, SafetyMode.OFF, redoing=False)
-        run_s(flow, 60)
+        run_seconds(flow, 60)
         change_inputs(flow, build_pair(W1, SafetyMode.OFF, enterprise=enterprise))
         rates.append(compute_means(flow, 3).redo_kb_per_s)
     assert rates[0] == pytest.approx(2 * rates[1], rel=0.01)
@@ -163,7 +165,7 @@ def test_delayed_durability_confirms_early_and_writes_full_blocks() -> None:
     assert read_counters(flow).response_s < 0.13
     assert read_counters(flow).commit_delay_ms > 1000, "half of the 4 s in which 14 KB/s fill a block"
     older = build_flow(W1, SafetyMode.FULL, version=2012, delayed_durability=True)
-    run_s(older, 5)
+    run_seconds(older, 5)
     assert older.read_source_positions(0).committed_kb < older.read_source_positions(0).generated_kb
 
 

@@ -1,4 +1,4 @@
-"""The C step: same bits as plain Python, prebuilt for every system, with plain Python as fallback."""
+"""Flow step in C: same bits as plain Python, prebuilt for every system, with plain Python as fallback."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 
 from engine.flow import CrossingKind, Flow, SafetyMode, add_pair, compiled, kernel
-from engine.flow.advance import get_arrays
-from engine.flow.compiled import ENTRIES, loader
+from engine.flow.advance import collect_arrays
+from engine.flow.compiled import ENTRY_POINTS, loader
 from engine.flow.compiled.library import LibraryError, compute_fingerprint, get_library_name
 from engine.flow.compiled.translate import TranslationError, translate
 from tests.cases import sample_cases
 from tests.engine.flow.pairs import W1, W2, build_pair
 from tests.kernel_libraries import TARGETS
 
-PLAIN = {name: getattr(kernel, name) for name in ENTRIES}
+PLAIN = {name: getattr(kernel, name) for name in ENTRY_POINTS}
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 BUILDS = [(compiler, level) for compiler in COMPILERS for level in ("-O0", "-O3")]
 needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C compiler here")
@@ -34,7 +34,7 @@ Functions = dict[str, Callable[..., Any]]
 
 @cache
 def get_text() -> str:
-    return translate(loader.read_source(), vars(kernel))
+    return translate(loader.read_kernel_source(), vars(kernel))
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def run_with_functions(functions: Functions, flow: Flow) -> list[bytes]:
     flow.unshare_arrays()
     room = np.zeros((4, len(flow.sources), len(kernel.SOURCE_COUNTERS)))
     room_of_streams = np.zeros((4, len(flow.streams), len(kernel.STREAM_COUNTERS)))
-    worked_on = get_arrays(flow)
+    worked_on = collect_arrays(flow)
     ran = functions["advance"](*worked_on, room, room_of_streams, flow.clock, 30, 10, flow.step_s)
     crossing_rows = np.zeros((2, 40), dtype=np.int64)
     params = flow.source_params, flow.streams, flow.stream_params
@@ -113,7 +113,7 @@ def test_every_compiler_matches_plain_python_bit_for_bit(
     build: tuple[str, str], wide: bool, built: Callable[..., Path]
 ) -> None:
     assert_same_bits(
-        loader.load_library_functions(built(get_text(), *build), loader.read_source(), PLAIN, wide)
+        loader.load_library_functions(built(get_text(), *build), loader.read_kernel_source(), PLAIN, wide)
     )
 
 
@@ -125,7 +125,7 @@ def test_the_prebuilt_library_has_entries_for_every_processor_and_for_wide_vecto
     for wide in (False, True):
         copy = tmp_path / f"{wide}-{path.name}"  # loading the same library twice gives the same object
         copy.write_bytes(path.read_bytes())
-        assert_same_bits(loader.load_library_functions(copy, loader.read_source(), PLAIN, wide))
+        assert_same_bits(loader.load_library_functions(copy, loader.read_kernel_source(), PLAIN, wide))
         run_wide = ctypes.c_bool.in_dll(ctypes.PyDLL(str(copy)), "wide_entries_run").value
         processor = Path("/proc/cpuinfo")
         if processor.exists():
@@ -134,7 +134,7 @@ def test_the_prebuilt_library_has_entries_for_every_processor_and_for_wide_vecto
 
 @pytest.mark.parametrize("target", TARGETS, ids=" ".join)
 def test_the_prebuilt_library_of_every_system_fits_kernel_py(target: tuple[str, str]) -> None:
-    """If this fails after a change of kernel.py or of the translator: run `make kernel`."""
+    """After a change of kernel.py or the translator, run `make kernel`."""
     stamps = get_text().splitlines()[-2:]
     library = (loader.LIBRARIES / get_library_name(*target)).read_bytes()
     for stamp in stamps:
@@ -143,8 +143,10 @@ def test_the_prebuilt_library_of_every_system_fits_kernel_py(target: tuple[str, 
 
 @needs_compiler
 def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
-    path = built(translate(loader.read_source(), vars(kernel), lines=True), COMPILERS[0], "-O1", "-DCHECKED")
-    functions = loader.load_library_functions(path, loader.read_source(), PLAIN)
+    path = built(
+        translate(loader.read_kernel_source(), vars(kernel), lines=True), COMPILERS[0], "-O1", "-DCHECKED"
+    )
+    functions = loader.load_library_functions(path, loader.read_kernel_source(), PLAIN)
     line_outside = ctypes.PyDLL(str(path)).take_line_outside
     assert_same_bits(functions)
     assert line_outside() == 0
@@ -155,7 +157,7 @@ def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
     functions["read_source"](
         misplaced_flow.sources, misplaced_flow.source_params, 0, misplaced_flow.hosts, 0, short
     )
-    source_line = loader.read_source().splitlines()[line_outside() - 1]
+    source_line = loader.read_kernel_source().splitlines()[line_outside() - 1]
     assert source_line.strip().startswith("output[3] =")
 
 
@@ -169,7 +171,7 @@ def test_a_library_with_fused_multiply_add_is_refused(built: Callable[..., Path]
         pytest.skip("a processor without these instructions")
     for wide in (True, False):
         with pytest.raises(LibraryError, match="does not round products before adding"):
-            loader.load_library_functions(path, loader.read_source(), PLAIN, wide)
+            loader.load_library_functions(path, loader.read_kernel_source(), PLAIN, wide)
 
 
 def test_a_library_of_another_kernel_is_refused() -> None:
@@ -177,7 +179,7 @@ def test_a_library_of_another_kernel_is_refused() -> None:
     if not path.exists():
         pytest.skip("no library for this system")
     with pytest.raises(LibraryError, match=r"another kernel\.py"):
-        loader.load_library_functions(path, loader.read_source() + "\nx = 1\n", PLAIN)
+        loader.load_library_functions(path, loader.read_kernel_source() + "\nx = 1\n", PLAIN)
 
 
 @pytest.fixture
@@ -189,25 +191,25 @@ def without_libraries(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @needs_compiler
 def test_a_compiler_builds_the_library_if_none_fits(without_libraries: Path) -> None:
-    loaded = loader.load_functions(ENTRIES)
+    loaded = loader.load_functions(ENTRY_POINTS)
     assert (loaded.origin, loaded.reason) == ("compiled here", "")
     assert_same_bits(loaded.functions)
     assert len(list(without_libraries.iterdir())) == 1
-    reloaded = loader.load_functions(ENTRIES)
+    reloaded = loader.load_functions(ENTRY_POINTS)
     assert reloaded.origin == "compiled here"
 
 
 @pytest.mark.usefixtures("without_libraries")
 def test_plain_python_runs_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    loaded = loader.load_functions(ENTRIES)
+    loaded = loader.load_functions(ENTRY_POINTS)
     assert loaded.functions == PLAIN
     assert "no library is made for" in loaded.reason
     assert "no C compiler" in loaded.reason
     reports: list[str] = []
     monkeypatch.setattr(compiled, "_kernel", None)
     monkeypatch.setattr(compiled, "report_fallback", reports.append)
-    before: Functions = {name: vars(compiled)[name] for name in ENTRIES if name in vars(compiled)}
+    before: Functions = {name: vars(compiled)[name] for name in ENTRY_POINTS if name in vars(compiled)}
     try:
         assert compiled.load_kernel().functions == PLAIN
         assert compiled.load_kernel().reason == loaded.reason
@@ -217,13 +219,13 @@ def test_plain_python_runs_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_selected_backend_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(loader.CHOICE, "python")
-    assert loader.load_functions(ENTRIES) == loader.Kernel(PLAIN, "plain Python")
-    monkeypatch.setenv(loader.CHOICE, "c")
+    monkeypatch.setenv(loader.KERNEL_VARIABLE, "python")
+    assert loader.load_functions(ENTRY_POINTS) == loader.Kernel(PLAIN, "plain Python")
+    monkeypatch.setenv(loader.KERNEL_VARIABLE, "c")
     monkeypatch.setattr(loader, "LIBRARIES", Path("nowhere"))
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(LibraryError):
-        loader.load_functions(ENTRIES)
+        loader.load_functions(ENTRY_POINTS)
 
 
 def test_wrong_arguments_are_refused() -> None:

@@ -1,8 +1,9 @@
 """Results of the flow model to the last digit, for every site, workload and condition.
 
-The published figures have tolerances that hide small mistakes. This file has none, because the model is
-bit-identical on every machine. After an intended change: `pytest --rewrite
-tests/engine/flow/test_figures.py`, and review the diff of figures.txt.
+The tolerances of the published figures hide small mistakes. This file has no tolerance, because the model is
+bit-identical on every machine. After an intended change, run `pytest --rewrite
+tests/engine/flow/test_figures.py`
+and review the diff of figures.txt.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from tests.engine.flow.pairs import (
     get_positions,
     get_totals,
     read_counters,
-    run_s,
+    run_seconds,
     set_positions,
 )
 
@@ -92,7 +93,7 @@ CHANGED: Final[dict[str, dict[str, Any]]] = {
     "fewer clients": {"scale": 0.3},
     "asynchronous": {"awaited": False},
 }
-"""Changes to a synchronized pair: states 2 s after each change, and 3 s after its reversal."""
+"""Changes to a synchronized pair. The table has the states 2 s after each change and 3 s after its reversal."""
 
 
 def list_figures(flow: Flow, source: int = 0) -> Iterator[tuple[str, float]]:
@@ -106,13 +107,14 @@ def list_figures(flow: Flow, source: int = 0) -> Iterator[tuple[str, float]]:
 def run_changed_flow(changes: dict[str, Any]) -> Flow:
     flow = build_flow(W2, rtt_ms=5.0)
     change_inputs(flow, build_pair(W2, rtt_ms=5.0, **changes))
-    run_s(flow, 2)
+    run_seconds(flow, 2)
     return flow
 
 
 def build_shared_link_flow() -> Flow:
-    """Return six databases of two servers over a narrow link: a fast one, an idle one, one with a full log,
-    one far behind.
+    """Return six databases on two servers with a narrow link.
+
+    One is fast, one idle, one has a full log, and one is far behind.
     """
     flow = Flow.create_empty()
     for number, load in enumerate((W1, W2, sites.IDLE, W2, QUICK, W2)):
@@ -123,7 +125,7 @@ def build_shared_link_flow() -> Flow:
         log_max_kb = 4_000.0 if number == 3 else 1e9
         source = flow.add_source(replace(own_setup.source, log_size_kb=1_000.0, log_max_kb=log_max_kb))
         flow.add_stream(source, own_setup.stream)
-        run_s(flow, 0.5)
+        run_seconds(flow, 0.5)
     flow.add_stream(0, replace(flow.get_stream_setup(0), target_host=2, rtt_ms=700.0, awaited=True))
     set_positions(flow, 5, generated_kb=90_000.0, flushed_kb=90_000.0, received_kb=500.0, hardened_kb=400.0)
     flow.add_log_kb(2, 77.0)
@@ -132,11 +134,11 @@ def build_shared_link_flow() -> Flow:
 
 
 def list_phases() -> Iterator[tuple[str, float]]:
-    """Yield the phases of a failover by cause, with and without load, in the middle of a checkpoint interval."""
+    """Yield the phases of a failover by cause, idle and under load, in the middle of a checkpoint interval."""
     for name, load in (("load", W1), ("idle", sites.IDLE)):
         flow = build_flow(load, target_cpu_factor=2.0, target_data_disk_factor=2.0, operation=BULK)
         warm_start(flow, 0, 0.25)
-        run_s(flow, 1)
+        run_seconds(flow, 1)
         for cause in Cause:
             for phase, value in asdict(
                 draw_failover_times(flow, 0, cause, RandomStream.from_seed(7))
@@ -151,13 +153,13 @@ def format_table() -> Iterator[str]:
 
     for case, begin in ALONE.items():
         flow = begin()
-        run_s(flow, 3)
+        run_seconds(flow, 3)
         yield from format_figures(case, list_figures(flow))
     for case, changes in CHANGED.items():
         flow = run_changed_flow(changes)
         yield from format_figures(case, list_figures(flow))
         change_inputs(flow, build_pair(W2, rtt_ms=5.0))
-        run_s(flow, 3)
+        run_seconds(flow, 3)
         yield from format_figures(f"{case}, and back", list_figures(flow))
     flow = build_shared_link_flow()
     run_flow(flow, 700)

@@ -1,4 +1,4 @@
-"""Invariants of a row: log and connections are conserved, and positions never decrease."""
+"""Invariants of the flow model: log and connections are conserved, and positions never decrease."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def check_invariants(flow: Flow, previous: Any, row: int, pair: Pair) -> None:
 def test_balances_hold_under_any_sequence_of_changes(stages: list[tuple[Pair, int]], neighbor: Pair) -> None:
     flow = Flow.create_empty()
     row = add_pair(flow, stages[0][0])
-    add_pair(flow, neighbor)  # shares both instances and the link
+    add_pair(flow, neighbor)  # the neighbor shares both instances and the link
     for pair, ticks in stages:
         change_inputs(flow, pair, row)
         before = get_positions(flow, row)

@@ -1,4 +1,7 @@
-"""A run stops at the whole second in which a level is crossed; watching levels changes nothing else."""
+"""Levels of the flow model: a run stops at the whole second in which a level is crossed.
+
+Watching a level has no other effect.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +19,11 @@ from tests.engine.flow.pairs import W1, build_flow
 SECONDS: Final = 40
 
 EARLY_TICKS: Final = 30
-"""Number of ticks that is no whole second."""
+"""Number of ticks that is not a whole number of seconds."""
 
 
 def run_thin_link(remembers: bool) -> Flow:
-    """Return a flow whose mirror link is too thin, so the send queue grows each second."""
+    """Return a flow whose link to the mirror is too slow, so that the send queue grows each second."""
     flow = build_flow(W1, SafetyMode.OFF, bandwidth_mbps=3.0, log_max_kb=400_000.0)
     if remembers:
         flow.enable_run_cache()

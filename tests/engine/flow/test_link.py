@@ -1,4 +1,4 @@
-"""Compression, jitter, loss, and links with long delay or low bandwidth."""
+"""Links between partners: compression, jitter, packet loss, long delay and low bandwidth."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.engine.flow.pairs import (
     change_inputs,
     compute_means,
     get_positions,
-    run_s,
+    run_seconds,
 )
 
 
@@ -99,11 +99,11 @@ def test_increasing_the_latency_keeps_the_history() -> None:
     before = get_positions(flow)
     change_inputs(flow, build_pair(W1, SafetyMode.FULL, rtt_ms=3000.0))
     assert flow.history.shape[2] >= 256
-    run_s(flow, 1)
+    run_seconds(flow, 1)
     positions_after = get_positions(flow)
     assert positions_after.received_kb >= before.received_kb
     assert positions_after.received_kb == pytest.approx(before.sent_kb, abs=5.0), (
         "what was sent at 0.2 ms has arrived"
     )
-    run_s(flow, 30)
+    run_seconds(flow, 30)
     assert get_positions(flow).hardened_kb > before.sent_kb

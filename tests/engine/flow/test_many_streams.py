@@ -1,4 +1,4 @@
-"""One source with several streams: commits wait only for awaited streams."""
+"""Source with several streams: commits wait only for awaited streams."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from engine.flow import CrossingKind, Flow, SafetyMode, StreamSetup, Workload, run_flow, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
-from engine.published.measure import measure_means, run_s
+from engine.published.measure import measure_means, run_seconds
 from tests.engine.flow.pairs import build_flow, build_pair
 from tests.simpy_models import StreamLink, build_simpy_model
 
@@ -17,7 +17,7 @@ FAR = StreamLink(rtt_ms=30.0, bandwidth_mbps=100.0, awaited=False)
 
 
 def build_source_with(links: tuple[StreamLink, ...], workload: Workload = WORKLOAD1) -> Flow:
-    """Return a source on instance 0 with a stream over each of *links* to separate instances."""
+    """Return a source on instance 0 with one stream for each of *links*, each to its own instance."""
     flow = Flow.create_empty()
     source = flow.add_source(build_pair(workload, SafetyMode.NONE).source)
     for number, link in enumerate(links):
@@ -77,18 +77,18 @@ def test_a_stalled_awaited_stream_blocks_commits_until_the_timeout() -> None:
     flow = build_source_with((NEAR, MIDDLE, FAR))
     stopped_setup = replace(flow.get_stream_setup(1), carrying=False)
     flow.update_setups(streams={1: stopped_setup})
-    run_s(flow, 2)
+    run_seconds(flow, 2)
     committed, hardened = (
         flow.read_source_positions(0).committed_kb,
         flow.read_stream_positions(0).hardened_kb,
     )
-    run_s(flow, 5)
+    run_seconds(flow, 5)
     assert flow.read_source_positions(0).committed_kb == committed
     assert flow.read_stream_positions(0).hardened_kb == pytest.approx(hardened, abs=500.0), (
         "the 2005 limit of log under way"
     )
     flow.update_setups(streams={1: replace(stopped_setup, connected=False)})
-    run_s(flow, 20)
+    run_seconds(flow, 20)
     assert flow.read_source(0).transactions_per_s == pytest.approx(238.6, rel=0.02)
     assert flow.read_stream(1).send_queue_kb > 10_000
     assert flow.read_stream(0).send_queue_kb < 500
@@ -97,7 +97,7 @@ def test_a_stalled_awaited_stream_blocks_commits_until_the_timeout() -> None:
 def test_each_stream_stops_the_run_and_is_removed_independently() -> None:
     flow = build_source_with((NEAR, MIDDLE, FAR))
     flow.update_setups(streams={2: replace(flow.get_stream_setup(2), sending=False)})
-    run_s(flow, 20)
+    run_seconds(flow, 20)
     flow.update_setups(streams={2: replace(flow.get_stream_setup(2), sending=True)})
     flow.watch_stream(2, CrossingKind.SEND_DONE)
     ran, _, stream_crossings = run_flow(flow, 10_000)
@@ -106,7 +106,7 @@ def test_each_stream_stops_the_run_and_is_removed_independently() -> None:
     flow.remove_stream(1)
     assert flow.list_streams_of(0) == (0, 2)
     assert len(flow.links) == 2, "what it took of links and threads is free again"
-    run_s(flow, 5)
+    run_seconds(flow, 5)
     assert flow.read_source(0).transactions_per_s == pytest.approx(238.6, rel=0.02)
     with pytest.raises(KeyError):
         flow.read_stream_positions(1)
@@ -116,9 +116,9 @@ def test_each_stream_stops_the_run_and_is_removed_independently() -> None:
 def test_links_of_one_source_to_one_target_site_are_separate() -> None:
     thin = StreamLink(bandwidth_mbps=2.0, awaited=False)
     flow = build_source_with((thin, thin))
-    run_s(flow, 10)
+    run_seconds(flow, 10)
     before = [flow.read_stream_totals(stream).sent_kb for stream in range(2)]
-    run_s(flow, 20)
+    run_seconds(flow, 20)
     rates = [
         (flow.read_stream_totals(n).sent_kb - sent_kb_before) / 20 for n, sent_kb_before in enumerate(before)
     ]

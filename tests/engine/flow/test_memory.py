@@ -1,4 +1,4 @@
-"""The run cache: ticks computed by one fork are reused by others, and results stay equal."""
+"""Cache of runs: forks reuse the ticks that another fork has computed, with equal results."""
 
 from __future__ import annotations
 

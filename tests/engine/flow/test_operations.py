@@ -1,4 +1,4 @@
-"""Long operations: index builds, rebuilds and bulk loads (figures 1 to 4 of the 2005 whitepaper)."""
+"""Long operations: index builds, rebuilds and bulk loads (figures 1 to 4 of the 2005 white paper)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.engine.flow.pairs import (
     compute_means,
     get_positions,
     read_counters,
-    run_s,
+    run_seconds,
 )
 
 QUIET = replace(W1, connections=0)
@@ -81,13 +81,13 @@ def test_an_operation_slows_clients_and_ends() -> None:
     flow.watch_source(0, CrossingKind.OPERATION_DONE)
     assert run_flow(flow, 100_000)[1] == [(0, CrossingKind.OPERATION_DONE)]
     flow.watch_source(0, CrossingKind(0))
-    run_s(flow, 30)
+    run_seconds(flow, 30)
     assert compute_means(flow, 10).response_s == pytest.approx(calm, rel=0.01)
 
 
 def test_other_changes_do_not_restart_an_operation() -> None:
     flow = build_flow(QUIET, SafetyMode.OFF, warm=False, operation=build_index_operation(0.01))
-    run_s(flow, 5)
+    run_seconds(flow, 5)
     generated_kb = get_positions(flow).generated_kb
     change_inputs(flow, build_pair(QUIET, SafetyMode.OFF, operation=build_index_operation(0.01), rtt_ms=1.0))
     flow.watch_source(0, CrossingKind.OPERATION_DONE)

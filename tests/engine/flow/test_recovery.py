@@ -1,4 +1,4 @@
-"""Phases of a failover (Table 6 of the 2005 whitepaper): idle and loaded, by cause."""
+"""Phases of a failover by cause, idle and under load (table 6 of the 2005 white paper)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engine.flow.recovery import (
 )
 from engine.flow.setup import build_index_operation
 from engine.flow.sites import IDLE
-from tests.engine.flow.pairs import W1, W2, build_flow, build_pair, change_inputs, run_s
+from tests.engine.flow.pairs import W1, W2, build_flow, build_pair, change_inputs, run_seconds
 
 PUBLISHED = {
     Cause.MANUAL: (20.5, 32.2),
@@ -33,7 +33,7 @@ PUBLISHED = {
 
 
 NOTICED_S = {Cause.POWER_OFF: 0.85, Cause.CABLE: 0.85}
-"""Time until a silent failure is detected; the mirror continues to write pages meanwhile."""
+"""Seconds until a silent failure is detected. Until then, the mirror continues to write pages."""
 
 
 def simulate_times(cause: Cause, workload: Workload, seeds: int = 200, **changes: Any) -> list[FailoverTimes]:
@@ -45,7 +45,7 @@ def simulate_times(cause: Cause, workload: Workload, seeds: int = 200, **changes
         warm_start(flow, 0, chance.draw_uniform())
         if cause in NOTICED_S:
             change_inputs(flow, build_pair(workload, SafetyMode.FULL, alive=False, carrying=False, **changes))
-            run_s(flow, NOTICED_S[cause])
+            run_seconds(flow, NOTICED_S[cause])
         runs.append(draw_failover_times(flow, 0, cause, chance))
     return runs
 
@@ -98,7 +98,7 @@ def test_undo_grows_with_open_log() -> None:
     assert 0 < small < 200
     flow = build_flow(W1, SafetyMode.FULL, operation=build_index_operation(0.05))
     flow.start_operation(0)
-    run_s(flow, 30)
+    run_seconds(flow, 30)
     large = compute_open_log_kb(flow, 0)
     assert large > 100_000
     assert compute_undo_s(flow, 0, large) == pytest.approx(1.5 * large / 9265, rel=0.01)

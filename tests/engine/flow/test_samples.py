@@ -1,4 +1,4 @@
-"""Samples return rounded values, compressed or not, and take little memory."""
+"""Samples of the flow model: they return rounded values, compressed or not, and take little memory."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pytest
 
 from engine.flow import COUNTERS, Samples
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
-from engine.flow.samples import BLOCK, GROUP
+from engine.flow.samples import BLOCK_ENTRIES, GROUP_ITEMS
 from tests.room import measure_room
 
-WIDTH = GROUP + 3
+WIDTH = GROUP_ITEMS + 3
 
 
 def fill_samples(samples: Samples, entries: int, width: int = WIDTH, step: int = 1) -> Samples:
@@ -26,9 +26,9 @@ def fill_samples(samples: Samples, entries: int, width: int = WIDTH, step: int =
 
 
 @pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("step", [1, 7, 3 * BLOCK])
+@pytest.mark.parametrize("step", [1, 7, 3 * BLOCK_ENTRIES])
 def test_entries_are_read_by_row_and_as_a_whole(exact: bool, step: int) -> None:
-    entries = 4 * BLOCK // step * step
+    entries = 4 * BLOCK_ENTRIES // step * step
     samples = fill_samples(Samples(exact=exact), entries, step=step)
     assert samples.ticks.tolist() == [100 * (entry + 1) for entry in range(entries)]
     source_values = samples.sources.values
@@ -47,11 +47,13 @@ def test_entries_are_read_by_row_and_as_a_whole(exact: bool, step: int) -> None:
 
 
 def test_a_later_row_was_zero_before() -> None:
-    samples = fill_samples(fill_samples(Samples(exact=False), 2 * BLOCK + 9, width=1), 2 * BLOCK)
+    samples = fill_samples(
+        fill_samples(Samples(exact=False), 2 * BLOCK_ENTRIES + 9, width=1), 2 * BLOCK_ENTRIES
+    )
     late_values = samples.read_column(WIDTH - 1, COUNTERS[0])
-    assert not late_values[: 2 * BLOCK + 9].any()
-    assert late_values[2 * BLOCK + 9 :].all()
-    assert samples.sources.values.shape == (4 * BLOCK + 9, WIDTH, len(SOURCE_COUNTERS))
+    assert not late_values[: 2 * BLOCK_ENTRIES + 9].any()
+    assert late_values[2 * BLOCK_ENTRIES + 9 :].all()
+    assert samples.sources.values.shape == (4 * BLOCK_ENTRIES + 9, WIDTH, len(SOURCE_COUNTERS))
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -63,25 +65,27 @@ def test_an_unwritten_row_is_zero(exact: bool) -> None:
     assert not samples.sources.values[3:].any()
 
 
-@pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 5, 3 * BLOCK + 4])
+@pytest.mark.parametrize(
+    "count", [0, 1, BLOCK_ENTRIES - 1, BLOCK_ENTRIES, 2 * BLOCK_ENTRIES + 5, 3 * BLOCK_ENTRIES + 4]
+)
 def test_a_copied_prefix_continues_independently(count: int) -> None:
-    samples = fill_samples(Samples(exact=False), 3 * BLOCK + 4)
+    samples = fill_samples(Samples(exact=False), 3 * BLOCK_ENTRIES + 4)
     stream_values = samples.streams.values
     beginning = samples.copy_beginning(count)
     assert np.array_equal(beginning.streams.values, stream_values[:count]) or not count
     assert (
         beginning.count_common_entries(samples)
         == samples.count_common_entries(beginning)
-        == count // BLOCK * BLOCK
+        == count // BLOCK_ENTRIES * BLOCK_ENTRIES
     )
-    fill_samples(beginning, BLOCK)
-    assert beginning.count == count + BLOCK
+    fill_samples(beginning, BLOCK_ENTRIES)
+    assert beginning.count == count + BLOCK_ENTRIES
     assert np.array_equal(samples.streams.values, stream_values)
 
 
 def test_hours_of_steady_work_take_little_memory() -> None:
     samples = Samples(exact=False)
-    for entry in range(30 * BLOCK):
+    for entry in range(30 * BLOCK_ENTRIES):
         for view in samples.reserve(1, 20, 20):
             view[0] = entry % 3
         samples.record_entries(100 * entry, 100 * (entry + 1))

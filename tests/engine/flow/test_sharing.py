@@ -1,4 +1,4 @@
-"""Resources shared by databases of an instance: cores, worker threads, log and data disks, the link."""
+"""Resources that databases of an instance share: cores, worker threads, log and data disks, and the link."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.engine.flow.pairs import (
     compute_means,
     get_totals,
     read_counters,
-    run_s,
+    run_seconds,
 )
 
 
@@ -36,14 +36,14 @@ def build_equal_sources(count: int, workload: Workload, mode: SafetyMode, **chan
     flow = Flow.create_empty()
     for _ in range(count):
         add_pair(flow, build_pair(workload, mode, **changes))
-    run_s(flow, 20)
+    run_seconds(flow, 20)
     return flow
 
 
 def measure_total_tps(flow: Flow, seconds: float = 20.0) -> float:
     rows = range(len(flow.source_setups))
     before = [get_totals(flow, row).transactions for row in rows]
-    run_s(flow, seconds)
+    run_seconds(flow, seconds)
     return (
         sum(
             get_totals(flow, row).transactions - transactions_before
@@ -82,9 +82,9 @@ def test_a_link_is_shared_fairly_and_small_senders_are_satisfied() -> None:
     flow = Flow.create_empty()
     small = add_pair(flow, build_pair(W1, SafetyMode.OFF, bandwidth_mbps=50.0))
     big = [add_pair(flow, build_pair(W2, SafetyMode.OFF, bandwidth_mbps=50.0)) for _ in range(2)]
-    run_s(flow, 20)
+    run_seconds(flow, 20)
     before = {row: get_totals(flow, row).sent_kb for row in (small, *big)}
-    run_s(flow, 20)
+    run_seconds(flow, 20)
     rate = {row: (get_totals(flow, row).sent_kb - before[row]) / 20 for row in before}
     capacity = 50 * 122.07 * 0.949
     assert rate[small] == pytest.approx(720, rel=0.01)
@@ -97,7 +97,7 @@ def test_links_to_different_mirrors_are_independent() -> None:
     flow = Flow.create_empty()
     for mirror_host in (1, 2):
         add_pair(flow, build_pair(W2, SafetyMode.OFF, bandwidth_mbps=50.0, target_host=mirror_host))
-    run_s(flow, 10)
+    run_seconds(flow, 10)
     assert compute_means(flow, 10).sent_kb_per_s == pytest.approx(50 * 122.07 * 0.949, rel=0.01)
 
 
@@ -115,7 +115,7 @@ def test_checkpoints_of_many_databases_share_the_data_disk() -> None:
     for row in range(5):
         warm_start(flow, row, 0.999)
     before = [get_totals(flow, row).pages_written for row in range(5)]
-    run_s(flow, 2.06)
+    run_seconds(flow, 2.06)
     pages = sum(get_totals(flow, row).pages_written - pages_before for row, pages_before in enumerate(before))
     assert pages == pytest.approx(2 * NEC.checkpoint_pages_per_s, rel=0.03)
 
@@ -139,7 +139,7 @@ def test_redo_of_many_databases_uses_at_most_all_cores() -> None:
         change_inputs(flow, build_pair(W1, SafetyMode.OFF), row)
     before = get_totals(flow).mirror_core_s
     redone = [get_totals(flow, row).redone_kb for row in range(6)]
-    run_s(flow, 1)
+    run_seconds(flow, 1)
     assert get_totals(flow).mirror_core_s - before == pytest.approx(8.0, rel=0.02)
     rate = sum(get_totals(flow, row).redone_kb - redone_before for row, redone_before in enumerate(redone))
     assert rate < 6 * 9265, "twelve redo threads on eight cores"

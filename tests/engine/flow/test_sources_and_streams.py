@@ -1,4 +1,4 @@
-"""Rows are added and removed, fork, stop at crossings, and can be read."""
+"""Sources and streams as rows: they are added, removed and forked, and a run stops at their crossings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.engine.flow.pairs import (
     change_inputs,
     get_positions,
     read_counters,
-    run_s,
+    run_seconds,
     set_positions,
 )
 
@@ -37,9 +37,9 @@ def test_a_fork_continues_identically_and_independently() -> None:
     flow = build_flow(jitter_ms=3.0)
     fork = flow.fork()
     assert fork.compute_digest() == flow.compute_digest()
-    run_s(flow, 3)
+    run_seconds(flow, 3)
     assert fork.compute_digest() != flow.compute_digest()
-    run_s(fork, 3)
+    run_seconds(fork, 3)
     assert fork.compute_digest() == flow.compute_digest()
     change_inputs(fork, build_pair(W2))
     assert flow.get_source_setup(0).workload is W1
@@ -63,7 +63,7 @@ DEEDS: Final[tuple[Callable[[Flow], object], ...]] = (
 def _build_busy_flow() -> Flow:
     """Return a flow with a long operation in progress."""
     flow = build_flow(operation=Operation(name="bulk", log_kb=30_000.0, rate_kb_per_s=9_000.0))
-    run_s(flow, 1)
+    run_seconds(flow, 1)
     return flow
 
 
@@ -99,8 +99,8 @@ def test_a_removed_row_is_reused_without_affecting_others() -> None:
     flow.remove_source(first)
     with pytest.raises(KeyError):
         get_positions(flow, first)
-    run_s(flow, 5)
-    run_s(single_flow, 5)
+    run_seconds(flow, 5)
+    run_seconds(single_flow, 5)
     assert get_positions(flow, second) == get_positions(single_flow)
     assert add_pair(flow, build_pair(W1)) == first
     assert get_positions(flow, first).generated_kb == 0.0
@@ -108,7 +108,7 @@ def test_a_removed_row_is_reused_without_affecting_others() -> None:
 
 def test_positions_can_be_set_with_their_history() -> None:
     flow = build_flow(W1, SafetyMode.FULL, rtt_ms=200.0)
-    run_s(flow, 5)
+    run_seconds(flow, 5)
     end = get_positions(flow).hardened_kb
     set_positions(flow, sent_kb=end, received_kb=end, hardened_kb=end, acknowledged_kb=end, redone_kb=end)
     run_flow(flow, 5)
@@ -117,7 +117,7 @@ def test_positions_can_be_set_with_their_history() -> None:
     assert log_positions.received_kb == log_positions.hardened_kb == pytest.approx(end), (
         "nothing can arrive within half a round trip"
     )
-    run_s(flow, 1)
+    run_seconds(flow, 1)
     assert get_positions(flow).received_kb > end
 
 
@@ -144,7 +144,7 @@ def test_warm_start_is_the_steady_state_and_keeps_positions() -> None:
     assert start.transactions_per_s == pytest.approx(238.6, rel=0.001)
     assert start.principal_dirty_pages == pytest.approx(34_110 * (1 - np.exp(-2588 * 15 / 34_110)), rel=0.03)
     assert start.log_since_checkpoint_kb == pytest.approx(15 * 713, rel=0.01)
-    run_s(flow, 2)
+    run_seconds(flow, 2)
     assert read_counters(flow).transactions_per_s == pytest.approx(start.transactions_per_s, rel=0.001)
     assert read_counters(flow).mirror_dirty_pages == pytest.approx(start.mirror_dirty_pages, rel=0.2)
 
@@ -152,7 +152,7 @@ def test_warm_start_is_the_steady_state_and_keeps_positions() -> None:
 def test_run_stops_only_at_an_armed_crossing() -> None:
     flow = build_flow(W1, SafetyMode.OFF)
     change_inputs(flow, build_pair(W1, SafetyMode.OFF, sending=False))
-    run_s(flow, 60)
+    run_seconds(flow, 60)
     change_inputs(flow, build_pair(W1, SafetyMode.OFF))
     assert not flow.is_caught_up(0)
     assert run_flow(flow, 10) == (10, [], [])

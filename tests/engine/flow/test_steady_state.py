@@ -1,4 +1,4 @@
-"""Steady states of the two workloads against the measurements of the 2005 whitepaper (tables 2 and 3)."""
+"""Steady states of both workloads, compared with tables 2 and 3 of the 2005 white paper."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.flow import SafetyMode, Workload
-from tests.engine.flow.pairs import W1, W2, build_flow, compute_means, read_counters, run_s
+from tests.engine.flow.pairs import W1, W2, build_flow, compute_means, read_counters, run_seconds
 
 NONE, FULL, OFF = SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF
 
@@ -89,5 +89,5 @@ def test_encryption_costs_almost_nothing() -> None:
 
 def test_a_mirror_that_receives_log_uses_its_processors() -> None:
     flow = build_flow(W1, SafetyMode.FULL)
-    run_s(flow, 10.0)
+    run_seconds(flow, 10.0)
     assert 0.0 < read_counters(flow).mirror_cpu_percent < 100.0

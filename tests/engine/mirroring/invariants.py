@@ -1,4 +1,4 @@
-"""Invariants that hold in every world, after any inputs."""
+"""Invariants that hold in every mirroring world, after any inputs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ ROUNDING_KB = 1e-6
 
 
 def check_invariants(world: World, *, witness_kept: bool, nothing_risky: bool) -> int:
-    """Assert the invariants of all databases; return the number of checked statements.
+    """Assert the invariants of all databases; return the number of tested statements.
 
-    *witness_kept*: every session still has its witness. *nothing_risky*: nobody forced service, removed
-    mirroring or turned safety off.
+    *witness_kept*: every session still has its witness. *nothing_risky*: no input forced service, removed
+    mirroring
+    or turned safety off.
     """
     checked = 0
     if witness_kept and nothing_risky:

@@ -1,4 +1,4 @@
-"""Failovers that start and fail: each ends with a reason, and none completes later."""
+"""Failed failovers: each ends with a reason, and none completes later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ PARTED = "the partners lost their connection before the roles were switched"
 
 
 def list_failure_reasons(world: World) -> list[tuple[str, str]]:
-    """Return (kind, reason) of the failed failovers; the reason of an open one is empty."""
+    """Return (kind, reason) of each failover that is not complete. The reason is empty while the failover is
+    open.
+    """
     return [(f.kind, f.why) for f in world.failovers if f.online_tick is None]
 
 

@@ -1,4 +1,4 @@
-"""Every short sequence of faults, repairs and commands, then random long ones: invariants."""
+"""Invariants after every short sequence of faults, repairs and commands, and after long random sequences."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def assert_whole_again(world: World) -> None:
     apply_lines(world, "revert-all", then_s=1.0)
     apply_lines(
         world, "revert-all", then_s=SETTLED_S
-    )  # by then, a SHUTDOWN that waited on a hung server has run
+    )  # the second call repairs the effect of a SHUTDOWN that waited on a hung server
     if any(
         fault.verb == "fail-volume" for fault in world.faults
     ):  # a mirror without its files suspends the session
@@ -115,9 +115,10 @@ GAPS_S = (3.0, 25.0)
 @pytest.mark.parametrize("half_number", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("fault", sample_cases(4, FAULTS))
 def test_two_faults_and_their_reverse_recover(fault: str, half_number: int) -> None:
-    """No commit is lost or duplicated after any pair of faults 3 s or 25 s apart, and the session recovers.
+    """No commit is lost or duplicated after two faults 3 s or 25 s apart, and the session recovers.
 
-    Consecutive pairs have alternating gaps in the first half of the cases, and the other gap in the second half.
+    The gap alternates from pair to pair in the first half of the cases. The second half has the other gap for
+    each pair.
     """
     for place, second in enumerate(FAULTS):
         if fault != second:
@@ -157,7 +158,7 @@ def test_random_sequences_with_anything_keep_the_invariants(
 @settings(max_examples=40, deadline=None)
 @given(actions=st.lists(ANY_ACTIONS, min_size=2, max_size=6), cut_s=st.floats(0.01, 60.0))
 def test_slices_do_not_change_the_run(actions: list[str], cut_s: float) -> None:
-    """A forked world that advances in other time slices reaches the same hash."""
+    """A forked world that advances in other time slices has the same hash at the end."""
     world = build_lab()
     parts = build_lab()
     for action in actions:

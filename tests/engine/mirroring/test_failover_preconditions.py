@@ -1,4 +1,4 @@
-"""A scenario that violates one precondition of automatic failover reports exactly that one."""
+"""Preconditions of automatic failover: a scenario that violates one precondition reports exactly this one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 
 
 def find_unmet_preconditions(*lines: str, before_s: float = 20.0, **kind: Any) -> list[str]:
-    """Apply *lines*, then fail the principal; return the unmet preconditions."""
+    """Apply *lines*, then power off the principal; return the unmet preconditions."""
     world = build_lab(**kind)
     if lines:
         apply_lines(world, *lines, then_s=before_s)

@@ -1,4 +1,4 @@
-"""Forced service: allowed states, the fate of the old principal, and the data that RESUME discards.
+"""Forced service: states that allow it, the role of the old principal, and the data that RESUME discards.
 
 Sources: Role Switching During a Database Mirroring Session, section "Forced Service (with Possible Data
 Loss)", and the last table of Database Mirroring Operating Modes.
@@ -77,8 +77,9 @@ def test_the_old_principal_returns_as_a_suspended_recovering_mirror(kind: str, r
 
 
 def force_service_beside_principal() -> World:
-    """Return a world without a witness in which the link was cut, service forced, and both servers have
-    served for a minute.
+    """Return a world without a witness in which both servers have served for a minute.
+
+    The link was cut, and then service was forced at the mirror.
     """
     world = build_lab(witness=False)
     apply_lines(world, f"cut {P} {M}", then_s=15.0)
@@ -141,7 +142,9 @@ def test_a_principal_with_a_failed_failover_is_busy_until_it_knows(witness: bool
 
 @pytest.mark.parametrize("server", [P, M])
 def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(server: str) -> None:
-    """The old principal considers itself the principal until it has recovered, although the partners see each other."""
+    """The old principal considers itself the principal until it has recovered, although the partners are
+    connected.
+    """
     world = build_lab(witness=False)
     apply_lines(world, f"stop-service {P}", then_s=15.0)
     apply_lines(world, f"start-service {P}", FORCE, then_s=4.0)
@@ -161,7 +164,9 @@ def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(server: st
 
 @pytest.mark.parametrize("server", [P, M])
 def test_a_session_cannot_be_resumed_while_service_is_forced(server: str) -> None:
-    """The link returns before the mirror has changed its role; resuming then would leave two servers in one role."""
+    """The link returns before the mirror has changed its role. Otherwise two servers would have the same
+    role.
+    """
     world = build_lab(witness=False)
     apply_lines(world, f"sql {P} {SET} SUSPEND", then_s=5.0)
     apply_lines(world, f"pull-cable {P}", then_s=20.0)

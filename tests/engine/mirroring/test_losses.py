@@ -1,4 +1,4 @@
-"""Lost commits: counted once, when the only copy with them is discarded."""
+"""Lost commits: counted once, when the only copy that has them is discarded."""
 
 from __future__ import annotations
 

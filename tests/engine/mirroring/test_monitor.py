@@ -1,4 +1,4 @@
-"""The Database Mirroring Monitor: the job's rows, staleness, retention, thresholds and alerts."""
+"""Database Mirroring Monitor: rows of the job, outdated rows, retention, thresholds and alerts."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_every_mode_returns_its_rows() -> None:
 
 def test_old_rows_are_deleted_after_the_retention_period() -> None:
     world = build_monitored_world()
-    monitor.change_alert(world, P, DB, monitor.RETENTION, 1)
+    monitor.change_alert(world, P, DB, monitor.RETENTION_ALERT, 1)
     settle_and_run(world, 2 * 3600.0)
     rows = monitor.get_rows(world, PRINCIPAL)
     assert world.tick - rows[0].tick <= 3600 * 100
@@ -178,12 +178,12 @@ def test_thresholds_are_changed_listed_and_dropped() -> None:
     assert monitor.list_alerts(world, M, DB) == []
 
 
-# --- the job and refusals --------------------------------------------------------------------------
+# --- monitor job and refused calls -----------------------------------------------------------------
 
 
 def test_the_monitor_job_is_an_agent_job() -> None:
     world = build_monitored_world()
-    assert monitor.get_period(world, P) == 1
+    assert monitor.get_update_period(world, P) == 1
     settle_and_run(world, 61.0)
     apply_lines(world, f"disable-jobs {P} Database Mirroring Monitor Job", then_s=300.0)
     assert len(monitor.get_rows(world, PRINCIPAL)) == 1
@@ -214,7 +214,7 @@ REFUSED = [
     (monitor.change_monitoring, (P, 1, 121), 32032),
     (monitor.change_monitoring, (W, 1, 5), 32049),
     (monitor.drop_monitoring, (W,), 32049),
-    (monitor.get_period, (W,), 32049),
+    (monitor.get_update_period, (W,), 32049),
     (monitor.update_monitor, (P, "Nothing"), 32039),
     (monitor.update_monitor, (P, "msdb"), 32050),
     (monitor.list_results, (P, DB), 32041),

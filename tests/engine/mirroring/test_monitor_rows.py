@@ -1,10 +1,10 @@
-"""Rows of the monitor are stored in columns that forks share while their rows are equal."""
+"""Columns that store the rows of the monitor. Forks share them while their rows are equal."""
 
 from __future__ import annotations
 
 import pytest
 
-from engine.mirroring.monitor import COLUMNS, MonitorRow, MonitorRows
+from engine.mirroring.monitor import ROW_DTYPE, MonitorRow, MonitorRows
 from engine.model import MirrorState, Role, WitnessState
 from tests.room import measure_room
 
@@ -44,7 +44,7 @@ def test_deleting_old_rows_frees_their_memory() -> None:
     for tick in range(10_000):
         rows = rows.with_row(build_row(tick), tick - 50)
     assert [row.tick for row in rows] == list(range(9_949, 10_000))
-    assert measure_room([rows]) < 1_000 * COLUMNS.itemsize + 10_000
+    assert measure_room([rows]) < 1_000 * ROW_DTYPE.itemsize + 10_000
 
 
 def test_forks_share_their_past_and_diverge() -> None:
@@ -54,7 +54,7 @@ def test_forks_share_their_past_and_diverge() -> None:
         first_rows.with_row(build_row(200), 0),
     )
     ticks: set[int] = set()
-    assert measure_room([first_rows], ticks) > measure_room([first_history], ticks) + 10 * COLUMNS.itemsize
+    assert measure_room([first_rows], ticks) > measure_room([first_history], ticks) + 10 * ROW_DTYPE.itemsize
     assert [rows[-1].tick for rows in (first_rows, first_history, second_history)] == [19, 100, 200]
     assert list(first_history[:20]) == list(second_history[:20]) == list(first_rows)
 

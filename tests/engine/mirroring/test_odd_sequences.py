@@ -1,4 +1,4 @@
-"""Long random sequences of administrator input and faults: no crash, and invariants hold.
+"""Long random sequences of statements and faults: no exception is raised, and invariants hold.
 
 Hand-written sequences are in tests/engine/mirroring/transcripts.
 """
@@ -93,7 +93,7 @@ GAPS_S = st.sampled_from((0.0, 0.1, 1.0, 5.0, 15.0, 60.0))
 
 
 def build_small_lab(witness: bool) -> World:
-    """Return a lab with a small database, whose backups and restores take seconds."""
+    """Return a lab with a small database, so that backups and restores take only seconds."""
     world = build_lab(witness=witness)
     for key in world.copies:
         world.update_copy(key, size_kb=100_000.0)
@@ -101,7 +101,7 @@ def build_small_lab(witness: bool) -> World:
 
 
 def test_a_partner_may_leave_between_connecting_and_meeting() -> None:
-    """One server is connected again while its database recovers, and the other one loses power at that moment."""
+    """SERVER_A has reconnected but still recovers its database when SERVER_B loses power."""
     world = build_small_lab(witness=True)
     apply_lines(world, f"restart-service {P}", then_s=0.0)
     (guid,) = (number for number, group in world.groups.items() if DB in group.databases)

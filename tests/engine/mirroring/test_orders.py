@@ -1,4 +1,5 @@
-"""Servers lost and restored in every order, with forced service in between: the serving server, and the final state.
+"""Servers lost and restored in every order, with forced service in between: which server serves, and the end
+state.
 
 [DOC: quorum; role switching; operating modes]. `test_quorum_patterns` tests every static pattern.
 """
@@ -28,7 +29,7 @@ STATES: Final = ("SUSPENDED", "SYNCHRONIZING", "SYNCHRONIZED")
 
 @cache
 def build_ready_world(kind: str, state: str) -> World:
-    """Return a session of this *kind* in this *state*; to be forked."""
+    """Return a cached world with a session of this *kind* in this *state*. Callers must fork it."""
     safety, witness = KINDS[kind]
     world = build_lab(safety=safety, witness=witness)
     if state == "SUSPENDED":
@@ -58,7 +59,7 @@ CASES: Final = [
 
 
 def has_new_principal(world: World, copy: DatabaseCopy) -> bool:
-    """Return whether another server has taken over as principal, as a partner or the witness knows."""
+    """Return whether a newer principal than that of *copy* exists, according to a partner or the witness."""
     sequences = [other_copy.mirroring.role_sequence for other_copy in world.list_copies_of(DB)]
     sequences += [record.role_sequence for record in world.witnesses.values()]
     return max(sequences) > copy.mirroring.role_sequence

@@ -1,4 +1,4 @@
-"""Answers of the policy of mirrored databases in every situation of the statement matrix, as a table.
+"""Policy of mirrored databases in every situation of the statement matrix, compared with a recorded table.
 
 `pytest --rewrite` records policy_table.txt anew; review the diff.
 """
@@ -45,7 +45,7 @@ WORLDS: Final[dict[str, World]] = {
 
 
 def describe_copy(world: World, server: str) -> str:
-    """Return role, state, refusal, safety, witness, timeout and the properties that are true, of one copy."""
+    """Return role, state, refusal, safety, witness, timeout and true properties of one copy as text."""
     copy = world.copies[server, DB]
     policy = groups.get_policy(copy)
     refusal = policy.find_refusal(copy)

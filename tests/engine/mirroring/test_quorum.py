@@ -1,4 +1,4 @@
-"""The complete quorum tables: every pattern of lost links and lost servers (facts 4.1 to 4.5)."""
+"""Complete quorum tables: every pattern of lost links and lost servers (facts 4.1 to 4.5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LINKS = ((P, M), (P, W), (M, W))
 
 
 def get_serving_servers(world: World) -> tuple[bool, bool]:
-    """Return (SERVER_A serves, SERVER_B serves)."""
+    """Return (whether SERVER_A serves, whether SERVER_B serves)."""
     return serving.is_serving(world, PRINCIPAL), serving.is_serving(world, MIRROR)
 
 
@@ -25,7 +25,7 @@ def cut_links(world: World, pattern: tuple[int, int, int], then_s: float = 30.0)
 
 
 FULL_WITH_WITNESS = {
-    # P-M, P-W, M-W: (A serves, B serves), facts 4.2
+    # links P-M, P-W, M-W -> (A serves, B serves), facts 4.2
     (1, 1, 1): (True, False),
     (1, 1, 0): (True, False),
     (1, 0, 1): (True, False),
@@ -59,7 +59,7 @@ def test_without_witness_the_principal_serves_alone(safety: Safety) -> None:
 
 
 SERVERS_DOWN = {
-    # servers off: (A serves, B serves), facts 4.3, links among the others intact
+    # servers that are off -> (A serves, B serves), facts 4.3. The links between the other servers are intact.
     (P,): (False, True),
     (M,): (True, False),
     (W,): (True, False),
@@ -116,7 +116,7 @@ def test_a_returning_witness_restores_service() -> None:
 
 
 def test_an_exposed_principal_disarms_automatic_failover() -> None:
-    """Only the link P-M is cut, so P runs exposed. If P is lost afterwards, M must not take over."""
+    """The link P-M is cut, so P runs exposed. If P is lost afterwards, M must not take over."""
     world = build_lab()
     apply_lines(world, f"cut {P} {M}", then_s=20)
     apply_lines(world, f"power-off {P}", then_s=30)
@@ -186,7 +186,9 @@ def test_a_silent_loss_takes_the_timeout_and_loses_nothing() -> None:
 
 
 def test_the_principal_asks_the_witness_before_it_commits_alone() -> None:
-    """The witness link is black-holed first, then the mirror is cut; no commit succeeds before the witness answers."""
+    """The witness link is black-holed first, then the mirror is cut off. No commit succeeds before the
+    witness answers.
+    """
     world = build_lab()
     apply_lines(world, f"black-hole {P} {W}", then_s=3)
     apply_lines(world, f"cut {P} {M}", then_s=25)

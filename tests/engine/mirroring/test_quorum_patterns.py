@@ -1,4 +1,4 @@
-"""Facts 4.1 as a reference function, compared with every pattern of lost servers and links.
+"""Reference function of facts 4.1, compared with every pattern of lost servers and links.
 
 The patterns include all rows of tables 4.2 to 4.5: 8 link patterns times 8 server patterns, for each kind of
 session and cause of loss.
@@ -36,14 +36,14 @@ WAYS: Final = {
 }
 READY: Final = {kind: build_lab(safety=safety, witness=witness) for kind, (safety, witness) in KINDS.items()}
 SETTLED_S: Final = 45.0
-"""Longer than the sum of timeout, failover and reconnection."""
+"""Seconds to settle: longer than timeout, failover and reconnection together."""
 
 REPAIRED_S: Final = 160.0
 UP_OR_DOWN: Final = list(product((True, False), repeat=3))
 
 
 class LossPattern:
-    """Pattern of losses with the reference answers of facts 4.1."""
+    """Pattern of lost servers and links, with its expected results according to facts 4.1."""
 
     def __init__(self, kind: str, servers_up: tuple[bool, ...], linked: tuple[bool, ...]) -> None:
         self.safety, self.witness = KINDS[kind]
@@ -82,7 +82,7 @@ def apply_losses(kind: str, fault_kind: str, losses: LossPattern) -> World:
 
 
 def is_accepted(function: Callable[..., object], world: World, server: str) -> bool:
-    """Return whether the server accepts the command, tried in a fork."""
+    """Return whether the server accepts the command. A fork of *world* executes the command."""
     try:
         function(world.fork(), server, DB)
     except SqlError:
@@ -122,7 +122,9 @@ def test_service_and_commands_follow_the_quorum_pattern(
 
 @pytest.mark.parametrize(("kind", "fault_kind"), sample_cases(len(WAYS) + 1, product(KINDS, WAYS)))
 def test_lost_servers_return_and_the_session_recovers(kind: str, fault_kind: str) -> None:
-    """Reversing every fault restores links, servers, a synchronized session and exactly one serving copy."""
+    """After the reversal of every fault, links and servers work, the session is synchronized, and exactly one
+    copy serves.
+    """
     for running, linked in product(UP_OR_DOWN, UP_OR_DOWN):
         if all(running) and all(linked):
             continue
@@ -143,6 +145,6 @@ def test_lost_servers_return_and_the_session_recovers(kind: str, fault_kind: str
         assert world.copies[leader].mirroring.role is Role.PRINCIPAL, situation
         if (
             fault_kind != "in silence"
-        ):  # two frozen instances that wake up together may connect before the third one does
+        ):  # two instances that resume together may connect before the third instance resumes
             assert leader == (MIRROR if losses_now.mirror_takes_over else PRINCIPAL), situation
         assert all(fault.reverted_tick is not None for fault in world.faults), situation

@@ -1,4 +1,6 @@
-"""Redo of a mirror in addition to pages, and obstacles: a missing drive, a damaged page."""
+"""Redo of a mirror: operations other than page changes, and obstacles such as a missing drive or a damaged
+page.
+"""
 
 from __future__ import annotations
 
@@ -129,8 +131,9 @@ def test_a_page_that_could_not_be_repaired_while_suspended_is_repaired_at_the_ne
 
 
 def run_checkdb(world: World) -> list[int]:
-    """Return the error numbers of DBCC CHECKDB on the principal after it has read all pages; it has no
-    allocation errors.
+    """Return the error numbers of DBCC CHECKDB on the principal after it has read all pages.
+
+    The database has no allocation errors.
     """
     world.update_copy(PRINCIPAL, size_kb=1024.0)
     done_events = [
@@ -141,7 +144,7 @@ def run_checkdb(world: World) -> list[int]:
     return [message["number"] for message in messages]
 
 
-@pytest.mark.parametrize("page", pages.NOT_REPAIRABLE)
+@pytest.mark.parametrize("page", pages.UNREPAIRABLE_PAGES)
 def test_header_and_boot_page_cannot_be_repaired(page: int) -> None:
     world = build_modern_world()
     events = apply_lines(world, f"corrupt-page {P} {DB} page={page}", then_s=10.0)
@@ -173,4 +176,4 @@ def test_a_damaged_page_on_a_2005_mirror_stops_redo_until_repaired() -> None:
 
 
 def test_checkdb_is_refused_on_mirrors() -> None:
-    assert get_refusal_number(pages.start_check, build_lab(), M, DB) == 954
+    assert get_refusal_number(pages.start_checkdb, build_lab(), M, DB) == 954

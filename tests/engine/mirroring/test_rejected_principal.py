@@ -1,4 +1,4 @@
-"""The old principal reconnects to a partner that mirrors the database in a newer session."""
+"""Old principal that reconnects to a partner that mirrors the database in a newer session."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_an_old_principal_leaves_its_session_if_the_partner_has_no_newer_one() -
 
 
 def test_without_a_witness_the_old_principal_serves_and_leaves_the_session() -> None:
-    """Only a principal without quorum is rejected, and without a witness no quorum is needed."""
+    """Only a principal without quorum is rejected. Without a witness, no quorum is needed."""
     recovery = "42 sql B RESTORE DATABASE Sales WITH RECOVERY\n45 sql B BACKUP DATABASE"
     repair = REPAIR.replace("45 sql B BACKUP DATABASE", recovery)
     drill = _play_script(f"{repair}\n{RETURN['start']}", witness="")

@@ -1,4 +1,4 @@
-"""State transitions come from one table: it generates the help page, and transitions outside it have no effect."""
+"""Table of state transitions: it generates the help page, and other transitions are errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE = Path(__file__).parents[3] / "assets" / "help" / "mirroring_states.md"
 
 
 def format_transitions_page() -> str:
-    """Format the help page of mirroring states from `roles.NEXT_STATE` (a table in Markdown)."""
+    """Format the help page of mirroring states from `roles.NEXT_STATE`, as a table in Markdown."""
     arrows: dict[tuple[MirrorState, MirrorState], list[str]] = {}
     for (old, cause), new in roles.NEXT_STATE.items():
         if old is not new:
@@ -50,7 +50,8 @@ def test_a_transition_outside_the_table_is_an_error() -> None:
     assert world.copies[PRINCIPAL] is before
 
 
-# --- every row is played --------------------------------------------------------------------------------------
+# --- every row of the table occurs
+# ----------------------------------------------------------------------------
 
 SET = "sql {server} ALTER DATABASE Sales SET PARTNER {what}"
 A, B = "SERVER_A", "SERVER_B"
@@ -96,11 +97,11 @@ COURSES: dict[str, list[tuple[float, str]]] = {
         (12, SET.format(server=A, what="SAFETY FULL")),
     ],
 }  # fmt: skip
-"""Input lines with their seconds; each sequence continues for a minute after the last line."""
+"""Name -> (second, input line) of a sequence. Each sequence continues for a minute after the last line."""
 
 
 class Watched(dict[tuple[MirrorState, roles.StateChangeCause], MirrorState]):
-    """Transition table that records the rows used."""
+    """Transition table that records which of its rows are used."""
 
     def __init__(self, rows: dict[tuple[MirrorState, roles.StateChangeCause], MirrorState]) -> None:
         super().__init__(rows)

@@ -1,4 +1,4 @@
-"""Exact behavior of a mirroring session, each case from a mutation that no other test detected."""
+"""Exact behavior of a mirroring session. Each case comes from a mutation that no other test detected."""
 
 from __future__ import annotations
 
@@ -97,7 +97,9 @@ def test_a_copy_that_left_its_session_keeps_no_session_data() -> None:
 
 
 def agree_on_failover() -> tuple[World, Failover]:
-    """Return a world in which the witness has agreed to an automatic failover that is not yet decided."""
+    """Return a world in which the witness has agreed to an automatic failover, but the mirror has not decided
+    it.
+    """
     world = build_lab()
     apply_lines(world, f"power-off {P}", then_s=1.0)
     while world.failovers[-1].agreed_tick is None if world.failovers else True:
@@ -122,7 +124,7 @@ def test_a_failover_is_decided_once_by_its_own_timer() -> None:
     decided, timers = world.failovers[-1], len(world.timers)
     assert decided.decided_tick == world.tick
     failover.decide_failover(world, failing.guid, failing.detected_tick)
-    world.update_mirroring(MIRROR, armed=False)  # the change comes too late to stop the failover
+    world.update_mirroring(MIRROR, armed=False)  # a decided failover continues even if the mirror is disarmed
     failover.recheck_failover(world, failing.guid)
     assert (world.failovers[-1], len(world.timers)) == (decided, timers)
 
@@ -131,8 +133,8 @@ def test_partner_and_witness_meet_whichever_connects() -> None:
     for me, peer in ((P, W), (W, P)):
         world = build_lab(workload="none")
         guid = require(world.copies[PRINCIPAL].mirroring.guid)
-        network.drop_contacts(world, guid, P)
-        network.drop_contacts(world, guid, W)
+        network.close_session_connections(world, guid, P)
+        network.close_session_connections(world, guid, W)
         roles.set_witness_state(world, PRINCIPAL, WitnessState.DISCONNECTED)
         session.on_connection_made(world, guid, me, peer, world.contacts[guid, me, peer].epoch)
         assert world.copies[PRINCIPAL].mirroring.witness_state is WitnessState.CONNECTED, (me, peer)
@@ -172,7 +174,9 @@ def test_preconditions_name_the_witness_to_check() -> None:
 
 @pytest.mark.parametrize(("server", "threads"), [(P, 1 + 2 * 2), (M, 1 + 2 * (3 + 2))])
 def test_a_session_needs_threads_on_both_servers(server: str, threads: int) -> None:
-    """One shared thread, 2 for each principal, and 3 plus the redo threads (8 cores: 2) for each mirror. Facts 0.2."""
+    """Threads: one shared, 2 for each principal, and 3 plus the redo threads (8 cores: 2) for each mirror.
+    Facts 0.2.
+    """
     for allowed, number in ((threads, 0), (threads - 1, 1450)):
         world = build_lab(databases=2, witness=False, workload="none")
         commands.remove_session(world, P, "Sales001")

@@ -1,4 +1,4 @@
-"""Life cycle of a mirroring session from setup to removal, and every possible mistake in it."""
+"""Life cycle of a mirroring session from setup to removal, and every possible mistake in its setup."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_session_is_set_up_from_backup_to_witness() -> None:
 
 
 def restore_and_set_partners(world: World, *paths: str) -> int:
-    """Restore *paths* on SERVER_B and execute both SET PARTNER; return the error number, 0 for none."""
+    """Restore *paths* on SERVER_B and execute SET PARTNER on both servers. Return the error number, or 0."""
     for path in paths:
         copy_file(world, path)
         restore_full(world, path) if path == FULL else restore_log(world, path)
@@ -184,7 +184,7 @@ def test_a_diverged_copy_cannot_become_the_mirror() -> None:
     finish_open = statements.restore_without_backup(world, M, DB)
     assert isinstance(finish_open, statements.PendingStatement)
     settle_and_run(world, 2.0)
-    statements.COMPLETIONS[finish_open.handler](world, M, *finish_open.args)
+    statements.COMPLETION_HANDLERS[finish_open.handler](world, M, *finish_open.args)
     settle_and_run(world, 5.0)
     take_log_backup(world, M, "D:\\tail.trn", norecovery=True)
     assert world.copies[MIRROR].db_state is DbState.RESTORING
@@ -305,7 +305,9 @@ def test_set_witness_needs_all_three_connected_and_an_endpoint() -> None:
 
 
 def create_certificates(world: World, *, grant: bool = True) -> None:
-    """Create endpoints with certificate authentication, exchanged between all three servers."""
+    """Create endpoints with certificate authentication, and exchange the certificates between all three
+    servers.
+    """
     for me in (P, M, W):
         accounts.create_master_key(world, me)
         accounts.create_certificate(world, me, f"{me}_cert", subject=me)
@@ -328,7 +330,7 @@ def create_certificates(world: World, *, grant: bool = True) -> None:
                     world, me, f"{peer}_cert", owner=f"{peer}_user", file=f"D:\\{peer}.cer"
                 )
                 if grant:
-                    endpoints.change_permission(world, me, "Mirroring", "GRANT", (f"{peer}_login",))
+                    endpoints.change_connect_permission(world, me, "Mirroring", "GRANT", (f"{peer}_login",))
 
 
 def test_a_session_with_certificates_between_untrusted_domains_works() -> None:
@@ -412,7 +414,9 @@ def test_stopping_the_mirrors_endpoint_disconnects_cleanly() -> None:
     "wrong_address", ["TCP://SERVER_A:5023", "TCP://NOBODY:5022", "TCP://10.0.0.11:5022"]
 )
 def test_a_wrong_address_on_the_mirror_matters(wrong_address: str) -> None:
-    """The mirror calls a wrong address: error 1418 at the principal, 1474 in the ERRORLOG of the mirror, no session."""
+    """The mirror calls a wrong address: error 1418 at the principal, 1474 in the error log of the mirror, no
+    session.
+    """
     world = READY.fork()
     commands.set_partner(world, M, DB, wrong_address)
     assert get_refusal_number(commands.set_partner, world, P, DB, get_address(M)) == 1418
@@ -437,7 +441,7 @@ def test_an_endpoint_with_a_foreign_ip_address_is_unreachable(ip: str) -> None:
 
 
 def test_new_ports_on_both_sides_separate_the_partners_until_one_is_reverted() -> None:
-    """One correct address is enough for a connection; without any the partners never connect."""
+    """One correct address is enough for a connection. With two wrong addresses, the partners never connect."""
     world = build_lab(witness=False)
     endpoints.alter_endpoint(world, M, "Mirroring", port=7022)
     settle_and_run(world, 5.0)

@@ -1,6 +1,7 @@
-"""Statements that tell a partner wait while it is connected but silent, and continue alone after its loss.
+"""Statements that notify a partner: they wait while it is connected but silent, and continue alone after its
+loss.
 
-No server that receives nothing changes. Derived.
+A server that receives no message does not change. Derived.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""State of copies, contacts and witness at instants of many losses and commands, by operating mode, as a table.
+"""States of copies, contacts and witness after many losses and commands, compared with a recorded table.
 
-`pytest --rewrite` records state_table.txt anew; review the diff.
+The table has a part for each operating mode. `pytest --rewrite` records state_table.txt anew; review the
+diff.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ def describe_world(world: World) -> list[str]:
 
 
 def play_steps(mode: str, steps: recordings.Steps) -> list[str]:
-    """Return the states after each step; lines that are equal to those of the step before are left out."""
+    """Return the states after each step, without lines that equal those of the step before."""
     safety, witness = MODES[mode]
     world = build_lab(safety=safety, witness=witness)
     return recordings.play_steps(world, (("", 0.1), *steps), describe_world)

@@ -1,11 +1,16 @@
 """SET PARTNER and SET WITNESS by role and state, as a table: accepted, or refused with a number.
 
-Allowed states: SQL Server's documentation, ALTER DATABASE … SET (Database Mirroring). FAILOVER: "Manually
-Fail Over a Database Mirroring Session". FORCE: "Force Service in a Database Mirroring Session" and "Role
+Sources of the allowed states in SQL Server's documentation: ALTER DATABASE … SET (Database Mirroring).
+FAILOVER:
+"Manually Fail Over a Database Mirroring Session". FORCE: "Force Service in a Database Mirroring Session" and
+"Role
 Switching". WITNESS: "Add a Database Mirroring Witness" and "Remove the Witness". Quorum: "Quorum: How a
-Witness Affects Database Availability". The text of each number names its case (sys.messages). The precedence
-of two matching numbers is derived. RESUME and WITNESS OFF on the mirror: the pages disagree, so both variants
-are tested (`Settings`).
+Witness
+Affects Database Availability". The text of each number names its case (sys.messages). If two numbers match,
+their
+precedence is derived. For RESUME and WITNESS OFF on the mirror the pages disagree, so both variants are
+tested
+(`Settings`).
 """
 
 from __future__ import annotations
@@ -32,8 +37,9 @@ def build_world_after(*lines: str, **kind: Any) -> World:
 
 
 def force_service_and_return() -> World:
-    """Return a world in which service was forced on the mirror and the old principal is back: suspended,
-    roles swapped.
+    """Return a world in which service was forced on the mirror and the old principal has returned.
+
+    The session is suspended, with swapped roles.
     """
     world = build_world_after(f"power-off {P}", witness=False)
     apply_lines(world, f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS")
@@ -53,7 +59,7 @@ SITUATIONS: Final[dict[str, World]] = {
     "forced-back": force_service_and_return(),
     "no-session": build_world_after(f"sql {P} {SET} OFF", witness=False),
 }
-"""Sessions before the statement; SERVER_A was the principal."""
+"""Worlds before the statement. SERVER_A was the principal at the start of each."""
 
 TABLE: Final = """
             witness   FULL      OFF       suspended parted    parted-OFF exposed   no-quorum forced-back no-session
@@ -69,7 +75,9 @@ WITNESS     1446/1470 ok/1470   ok/1470   1426/1470 1447/1470 1447/1470  1446/14
 WITNESS_OFF ok/ok     1439/1439 1439/1439 1439/1439 1439/1439 1439/1439  ok/ok     1431/1431 1439/1439   1416/1416
 PARTNER     1405/1405 1405/1405 1405/1405 1405/1405 1405/1405 1405/1405  1405/1405 1405/1405 1405/1405   1416/ok
 """
-"""Outcome on SERVER_A / on SERVER_B. Last row: a mirror whose SET PARTNER comes after the principal's (1416)."""
+"""Outcomes on SERVER_A / SERVER_B. In the last row, the mirror executes SET PARTNER after the principal
+(1416).
+"""
 
 Statement = Callable[[World, str, str], object]
 STATEMENTS: Final[dict[str, Statement]] = {
@@ -90,7 +98,7 @@ STATEMENTS: Final[dict[str, Statement]] = {
 
 
 def list_outcomes(table: str) -> list[tuple[str, str, str, str]]:
-    """Return (statement, situation, server, outcome) of each half cell."""
+    """Return (statement, situation, server, outcome) of each half of a cell."""
     head, *lines = (line.split() for line in table.strip().splitlines())
     return [
         (statement, situation, server, outcome)
@@ -120,6 +128,8 @@ def test_statements_follow_the_matrix(statement: str, situation: str, server: st
 @pytest.mark.parametrize("database", ["master", "msdb", "model", "tempdb", "MASTER"])
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_system_databases_cannot_be_mirrored(statement: str, database: str) -> None:
-    """The rule is in [DOC: Prerequisites, Restrictions]. The error number 1416 is derived from its text."""
+    """The rule is in [DOC: Prerequisites, Restrictions]. The number 1416 is derived from the text of the
+    message.
+    """
     expected = "1463" if statement == "PARTNER" else "1416"
     assert get_outcome(SITUATIONS["FULL"].fork(), statement, P, database) == expected

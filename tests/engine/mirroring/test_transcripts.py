@@ -1,4 +1,6 @@
-"""Transcripts of mirroring sessions: losses, setup, upgrades and forced service (tests/transcript_runs.py)."""
+"""Recorded transcripts of mirroring sessions: losses, setup, upgrades, forced service
+(tests/transcript_runs.py).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rolling upgrades, options of a mirrored database, owner and TRUSTWORTHY; each case names its page."""
+"""Rolling upgrades, options, owner and TRUSTWORTHY of a mirrored database. Each case names its page."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def test_options_of_a_mirrored_database_are_restricted(option: str) -> None:
 
 @pytest.mark.parametrize("option", ["TRUSTWORTHY ON", "RECOVERY FULL", "AUTO_SHRINK ON"])
 def test_the_mirror_accepts_no_option(option: str) -> None:
-    """The option is set after a failover [DOC: set up a mirror database to use the TRUSTWORTHY property]."""
+    """The option must be set after a failover [DOC: set up a mirror database to use the TRUSTWORTHY
+    property].
+    """
     assert run_sql(build_lab(), M, f"ALTER DATABASE {DB} SET {option}").numbers == [954, 5069]
 
 
@@ -76,7 +78,7 @@ def test_the_owner_is_stored_per_server(statement: str) -> None:
 def test_the_creator_or_restorer_of_a_database_owns_it() -> None:
     """[DOC: CREATE DATABASE; RESTORE DATABASE; set up a mirror database to use the TRUSTWORTHY property]
 
-    What is restored over keeps its owner; TRUSTWORTHY is OFF after RESTORE and attach.
+    A database that a restore overwrites keeps its owner. TRUSTWORTHY is OFF after RESTORE and attach.
     """
     world = build_lab()
     apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
@@ -100,7 +102,9 @@ def test_the_creator_or_restorer_of_a_database_owns_it() -> None:
 
 
 def test_a_mirror_is_not_backed_up() -> None:
-    """954 up to 2008 R2 (seen), then 3059 [DOC: Database Engine events and errors, 3059]. Both log 3041."""
+    """Error 954 up to 2008 R2 (seen), then 3059 [DOC: Database Engine events and errors, 3059]. Both also log
+    3041.
+    """
     for version, number in ((2005, 954), (2008, 954), (2012, 3059)):
         world = build_lab()
         for name in (P, M):
@@ -111,7 +115,7 @@ def test_a_mirror_is_not_backed_up() -> None:
 
 
 def test_checkdb_takes_as_long_as_reading_the_data() -> None:
-    """Derived: CHECKDB takes the time of a backup of the same size, and longer on a slow disk."""
+    """Derived: CHECKDB takes as long as a backup of the same size, and longer on a slow disk."""
     world = build_lab()
     world.update_copy((P, DB), size_kb=1024.0 * 1024.0, bad_pages=(77,))
     assert not [
@@ -144,7 +148,9 @@ def test_checkdb_takes_as_long_as_reading_the_data() -> None:
 
 
 def test_an_upgrade_keeps_the_compatibility_level() -> None:
-    """If the new version lacks the level, its lowest level is used [DOC: ALTER DATABASE compatibility level]."""
+    """If the new version does not support the level, its lowest level applies [DOC: ALTER DATABASE
+    compatibility level].
+    """
     world = build_lab()
     query = f"SELECT compatibility_level FROM sys.databases WHERE name IN ('{DB}', 'master') ORDER BY name"
     apply_lines(world, f"upgrade {M} 2008", then_s=1000.0)
@@ -188,7 +194,9 @@ def test_automatic_failover_requires_an_upgraded_witness(witness: int, leads: bo
 
 
 def test_a_principal_requests_a_page_only_while_synchronized() -> None:
-    """Otherwise the read logs only 824: no row in the view and no 1481 [DOC: automatic page repair]."""
+    """Otherwise the read logs only 824. The view has no row, and 1481 does not occur [DOC: automatic page
+    repair].
+    """
     world = build_lab()
     for server in (P, M):
         world.update_instance(server, version=2008)

@@ -1,4 +1,4 @@
-"""Advice on plans whose answer is known, and its figures against runs of the flow model."""
+"""Advice on plans whose answer is known, and its figures compared with runs of the flow model."""
 
 from __future__ import annotations
 
@@ -35,33 +35,33 @@ def find_topic(topic: str, plan: MirroringPlan, goals: PlanGoals | None = None) 
 
 def test_a_local_network_supports_full_for_workload1() -> None:
     advice_item = find_topic("Safety level", MirroringPlan())
-    assert advice_item.tone is Severity.OK
+    assert advice_item.severity is Severity.OK
     assert advice_item.text.startswith("Both levels meet the goals")
 
 
 def test_workload2_supports_only_off_unless_full_may_cost_more() -> None:
     plan = MirroringPlan(workload=W2)
     advice_item = find_topic("Safety level", plan)
-    assert advice_item.tone is Severity.WARN
+    assert advice_item.severity is Severity.WARN
     assert advice_item.text.startswith(
         "Use OFF; FULL does not meet the goals: FULL costs more than 5% of the throughput"
     )
     assert re.search(
         r"That is 2[4-7]% less throughput\.$", find_topic("Safety FULL", plan).text
-    )  # 158 of 215 in table 3a
-    assert find_topic("Safety level", plan, PlanGoals(throughput_loss_max=0.3)).tone is Severity.OK
+    )  # table 3a has a throughput of 158 instead of 215
+    assert find_topic("Safety level", plan, PlanGoals(throughput_loss_max=0.3)).severity is Severity.OK
 
 
 def test_zero_data_loss_never_recommends_off() -> None:
     advice_item = find_topic("Safety level", MirroringPlan(workload=W2), PlanGoals(rpo_kb=0.0))
-    assert advice_item.tone is Severity.BAD
+    assert advice_item.severity is Severity.BAD
     assert "OFF may lose more than allowed" in advice_item.text
 
 
 def test_a_distant_mirror_supports_neither_and_a_sufficient_round_trip_is_named() -> None:
     plan = MirroringPlan(rtt_ms=100.0)
     advice_item = find_topic("Safety level", plan)
-    assert advice_item.tone is Severity.BAD
+    assert advice_item.severity is Severity.BAD
     limit_match = re.search(r"FULL would meet the goals with a round trip of (\d+) ms\.", advice_item.text)
     assert limit_match
     fits_ms = float(limit_match[1])
@@ -71,7 +71,7 @@ def test_a_distant_mirror_supports_neither_and_a_sufficient_round_trip_is_named(
 
 def test_a_response_limit_decides_too() -> None:
     assert (
-        find_topic("Safety level", MirroringPlan(rtt_ms=50.0), PlanGoals(response_limit_s=0.5)).tone
+        find_topic("Safety level", MirroringPlan(rtt_ms=50.0), PlanGoals(response_limit_s=0.5)).severity
         is Severity.OK
     )
     advice_item = find_topic("Safety level", MirroringPlan(rtt_ms=50.0), PlanGoals(response_limit_s=0.2))
@@ -99,7 +99,7 @@ def test_a_response_limit_decides_too() -> None:
     ],
 )
 def test_the_binding_limit_is_the_most_helpful_change(plan: MirroringPlan, resource: PlanResource) -> None:
-    binding = assess_plan(plan).binding
+    binding = assess_plan(plan).bottleneck
     assert binding.resource is resource
     assert (binding.gain > 0.0) is (resource is not PlanResource.CLIENTS)
     assert find_topic("Bottleneck", plan).text
@@ -121,16 +121,16 @@ def test_loss_follows_the_safety_level() -> None:
     topic = "Lost if the principal fails"
     assert find_topic(topic, MirroringPlan()).text.startswith("No committed transactions")
     near_item = find_topic(topic, MirroringPlan(safety=OFF))
-    assert near_item.tone is Severity.OK
+    assert near_item.severity is Severity.OK
     assert near_item.text.startswith("About 3.")
     far_item = find_topic(topic, MirroringPlan(safety=OFF, rtt_ms=100), PlanGoals(rpo_s=10))
-    assert far_item.tone is Severity.BAD
+    assert far_item.severity is Severity.BAD
     assert far_item.text.startswith("The whole send queue: 6.4")
     assert re.search(r"exceeded after 6\d\.?\d* s", far_item.text)
     assert find_topic(topic, MirroringPlan(safety=OFF), PlanGoals(rpo_kb=1.0)).text.endswith(
         "More than the acceptable loss."
     )
-    assert find_topic(topic, MirroringPlan(safety=SafetyMode.NONE)).tone is Severity.BAD
+    assert find_topic(topic, MirroringPlan(safety=SafetyMode.NONE)).severity is Severity.BAD
 
 
 QUICK = replace(MirroringPlan().site, window_handling_ms=2.0)
@@ -163,7 +163,7 @@ def test_a_backlog_is_cleared_in_the_predicted_time(plan: MirroringPlan) -> None
 
 def test_a_saturated_session_never_catches_up() -> None:
     assert assess_plan(MirroringPlan(rtt_ms=100.0)).backlog.send_s == float("inf")
-    assert find_topic("Catching up", MirroringPlan(rtt_ms=100.0)).tone is Severity.BAD
+    assert find_topic("Catching up", MirroringPlan(rtt_ms=100.0)).severity is Severity.BAD
 
 
 def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> None:
@@ -171,8 +171,8 @@ def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> N
     loads = build_custom_workload(1, 0.0, 57.0, 100.0)
     seconds = assess_plan(MirroringPlan(workload=loads)).volume_full_s
     assert 2.0 < seconds / 3600.0 < 2.2
-    assert find_topic("Log volume", MirroringPlan(workload=loads)).tone is Severity.WARN
-    assert find_topic("Log volume", MirroringPlan()).tone is Severity.INFO
+    assert find_topic("Log volume", MirroringPlan(workload=loads)).severity is Severity.WARN
+    assert find_topic("Log volume", MirroringPlan()).severity is Severity.INFO
 
 
 def test_without_a_mirror_sessions_are_not_mentioned() -> None:
@@ -194,7 +194,7 @@ def test_failovers_take_the_time_of_table_6_plus_a_second_to_detect() -> None:
 def test_slow_redo_is_reported() -> None:
     heavy = replace(W1, page_touches=200.0)
     advice_item = find_topic("Redo", MirroringPlan(workload=heavy))
-    assert advice_item.tone is Severity.BAD
+    assert advice_item.severity is Severity.BAD
     assert [item for item in list_findings(MirroringPlan()) if item.topic == "Redo"] == []
 
 

@@ -1,4 +1,6 @@
-"""Our curves of the papers' figures: the statements of the papers, and known points."""
+"""Curves of the model for the figures of the white papers, compared with their statements and published
+points.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ def test_measured_points_are_on_the_model_curves(figures: dict[str, Figure]) -> 
         for panel in figure.panels:
             ours = panel.lines[0]
             for line in panel.lines:
-                if line.measured and figure.logarithmic_x:
+                if line.is_measured and figure.logarithmic_x:
                     interpolated = np.interp(np.log(line.x), np.log(ours.x), ours.y)
                     assert interpolated[0] == pytest.approx(line.y[0], rel=0.11), figure.title
                     compared += 1
@@ -49,7 +51,7 @@ def test_measured_points_are_on_the_model_curves(figures: dict[str, Figure]) -> 
 def test_a_rebuild_fills_queues_and_the_redo_queue_drains_last(figures: dict[str, Figure]) -> None:
     figure = figures["Figure 3"]
     send, redo = find_line(figure, 0, "send queue"), find_line(figure, 0, "redo queue")
-    (point,) = [line for line in figure.panels[0].lines if line.measured]
+    (point,) = [line for line in figure.panels[0].lines if line.is_measured]
     empty = next(x for x, y in zip(send.x, send.y, strict=True) if x > point.x[0] - 10.0 and y < 1000.0)
     assert empty == pytest.approx(point.x[0], rel=0.03)
     assert redo.x[-1] > send.x[int(np.argmax(send.y))] + 5.0

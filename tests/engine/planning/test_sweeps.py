@@ -1,4 +1,7 @@
-"""Sweeps equal runs of the flow model, and agree with figures 8 to 15 of the 2005 whitepaper."""
+"""Sweeps of one quantity: they equal single runs of the flow model and agree with figures 8 to 15 of the 2005
+white
+paper.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from engine.flow import SafetyMode, Workload
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import (
     COLUMNS,
-    STATEMENTS,
+    PAPER_STATEMENTS,
     MirroringPlan,
     Sweep,
     build_custom_workload,
@@ -167,7 +170,7 @@ def test_statements_belong_to_one_curve() -> None:
     assert [statement.figure for statement in find_statements(W1, FULL, "rtt_ms")] == ["Figure 8"]
     custom_workload = build_custom_workload(10, 0.0, 1.0, 20.0)
     assert find_statements(custom_workload, FULL, "rtt_ms") == []
-    assert {statement.workload for statement in STATEMENTS} == {W1.name, W2.name}
+    assert {statement.workload for statement in PAPER_STATEMENTS} == {W1.name, W2.name}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A lab whose database is not mirrored yet, and helpers for statements that take time."""
+"""Lab whose database is not mirrored yet, and functions for statements that take time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.messages import Message, SqlError
 from engine.mirroring import commands
 from engine.model import DatabaseCopy, World
 from engine.protocol import backup, network, restore, statements
-from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, build_lab, play
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, build_lab, play_script
 
 FULL, TRN = "D:\\Backup\\Sales.bak", "D:\\Backup\\Sales.trn"
 
@@ -29,7 +29,7 @@ def build_unmirrored_world(workload: str = "Workload1", **changes: object) -> Wo
     for key in [*world.contacts]:
         world.remove_contact(key)
     del world.copies[MIRROR]
-    # a small database keeps backups short; without the job no log backup runs between the steps of a test
+    # a small database makes backups short; without the job, no log backup disturbs the steps of a test
     world.update_copy(PRINCIPAL, size_kb=1024.0 * 1024, log_backup_every_s=0.0, **changes)
     world.clients["APP"] = replace(world.clients["APP"], failover_partner=None)
     network.schedule_detections(world)
@@ -38,15 +38,15 @@ def build_unmirrored_world(workload: str = "Workload1", **changes: object) -> Wo
 
 
 def settle_and_run(world: World, seconds: float) -> list[Event]:
-    """Propagate direct changes of the world, then run."""
-    return play(world, f"{world.t_s} note waiting", world.t_s + seconds)
+    """Propagate direct changes of the world, then run for *seconds*."""
+    return play_script(world, f"{world.t_s} note waiting", world.t_s + seconds)
 
 
 def finish_statement(world: World, server: str, outcome: statements.Outcome) -> list[Message]:
     """Wait for a statement and return its messages."""
     while isinstance(outcome, statements.PendingStatement):
         settle_and_run(world, (outcome.tick - world.tick) / TICKS_PER_S)
-        outcome = statements.COMPLETIONS[outcome.handler](world, server, *outcome.args)
+        outcome = statements.COMPLETION_HANDLERS[outcome.handler](world, server, *outcome.args)
     return outcome
 
 
@@ -59,8 +59,8 @@ def take_log_backup(world: World, server: str = P, path: str = TRN, **options: A
 
 
 def copy_file(world: World, path: str, a: str = P, b: str = M) -> None:
-    """Apply `copy-file`, and wait for its end."""
-    play(world, f"{world.t_s} copy-file {a} {b} {path}", world.t_s + 15.0)
+    """Apply `copy-file` and wait until the copy is complete."""
+    play_script(world, f"{world.t_s} copy-file {a} {b} {path}", world.t_s + 15.0)
     assert (b, path) in world.files
 
 
@@ -75,7 +75,9 @@ def restore_log(world: World, path: str = TRN, file: int = 1) -> DatabaseCopy:
 
 
 def prepare_mirror(**changes: Any) -> World:
-    """`build_unmirrored_world`, with a full and a log backup of Sales restored on SERVER_B WITH NORECOVERY."""
+    """Return `build_unmirrored_world` with a full and a log backup of Sales restored on SERVER_B WITH
+    NORECOVERY.
+    """
     world = build_unmirrored_world(**changes)
     take_full_backup(world)
     take_log_backup(world)

@@ -1,4 +1,4 @@
-"""Logins and users on two servers, the master key, certificates, and an application whose login fails after a
+"""Logins and users on two servers, master keys, certificates, and an application whose login fails after a
 failover.
 """
 

@@ -147,7 +147,7 @@ def test_log_of_another_recovery_path_is_refused() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
     copy_file(world, FULL)
-    # from here on SERVER_B has its own history
+    # from here on, SERVER_B has its own recovery path
     finish_statement(world, M, restore.restore_database(world, M, DB, FULL))
     settle_and_run(world, 5.0)
     take_log_backup(world, M, "D:\\theirs.trn", norecovery=True)
@@ -193,7 +193,9 @@ def test_an_aborted_restore_leaves_an_unusable_database() -> None:
     take_log_backup(world)
     for path in (FULL, TRN):
         copy_file(world, path)
-    restore.restore_database(world, M, DB, FULL, recovery=False)  # the test does not wait for its end
+    restore.restore_database(
+        world, M, DB, FULL, recovery=False
+    )  # the test does not wait for the end of the restore
     settle_and_run(world, 60.0)
     assert get_refusal_number(restore.restore_log, world, M, DB, TRN) == 3117
     assert get_refusal_number(statements.restore_without_backup, world, M, DB) == 3117
@@ -242,7 +244,7 @@ def test_users_come_with_the_backup_but_logins_do_not() -> None:
     assert [user.name for user in accounts.list_orphans(world, M, DB)] == ["app"]
 
 
-# --- refusals as a table ---------------------------------------------------------------------------
+# --- table of refusals -----------------------------------------------------------------------------
 
 Case = tuple[Callable[[World], object], Callable[[World], object], int]
 
@@ -348,7 +350,7 @@ def lower_backup_version(world: World) -> None:
 
 
 def begin_new_chain(world: World) -> None:
-    """Switch to SIMPLE and back: until the next full backup the log need not be saved."""
+    """Switch to SIMPLE and back to FULL. Until the next full backup, no log backup is needed."""
     disconnect_client(world)
     for model in ("SIMPLE", "FULL"):
         options.set_option(world, P, DB, "RECOVERY", model)
@@ -360,7 +362,7 @@ def disconnect_client(world: World) -> None:
 
 @cache
 def take_backups() -> World:
-    """Return the lab with a full and a log backup on all servers; to be forked."""
+    """Return the lab with a full and a log backup on all servers. Callers must fork it."""
     world = build_unmirrored_world()
     take_full_backup(world)
     take_log_backup(world)

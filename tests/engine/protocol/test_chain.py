@@ -1,4 +1,4 @@
-"""Random orders of actions: the log chain has no gap, and the log never exceeds its disk."""
+"""Log chain and log size under random actions: the chain has no gap, and the log never exceeds its disk."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def apply_action(world: World, action: str) -> None:
         elif server is not None:
             _apply_action(world, server, action)
     except SqlError:
-        pass  # a refused statement must keep the invariants, too
+        pass  # the invariants must also hold after a refused statement
     settle_and_run(world, 25.0)
 
 
@@ -64,7 +64,7 @@ def check_chain(world: World) -> None:
         copy = world.copies[server, DB]
         assert copy.log_size_kb <= LOG_MAX_KB + 1.0
         used = logspace.compute_used_kb(world, copy)
-        assert -1e-6 <= used <= volumes.compute_log_room_kb(copy) + 1.0, (server, used)
+        assert -1e-6 <= used <= volumes.compute_log_capacity_kb(copy) + 1.0, (server, used)
         if copy.source is not None:
             assert copy.last_log_backup_kb <= streams.get_end_of_log_kb(world, copy) + 1e-6
         assert copy.log_start_kb <= streams.get_end_of_log_kb(world, copy) + 1e-6

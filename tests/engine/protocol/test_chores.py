@@ -1,5 +1,5 @@
-"""Maintenance actions and environmental faults: each has its effect, and each fault has a reverse that
-restores the state.
+"""Maintenance actions and environmental faults: each has an effect, and the reverse of each fault restores
+the state.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ def test_a_new_service_account_needs_its_permission() -> None:
     apply_lines(world, f"set-service-account {M} CORP\\new", then_s=60.0)
     assert world.instances[M].service is Service.RUNNING
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
-    refusal_here = security.check_handshake(world, M, P)
+    refusal_here = security.find_handshake_refusal(world, M, P)
     assert refusal_here is not None
     assert refusal_here.user == "CORP\\new"
     accounts.create_login(world, P, "CORP\\new", windows=True)
@@ -234,7 +234,8 @@ def test_a_new_service_account_needs_its_permission() -> None:
 
 
 def test_a_rolling_upgrade_succeeds() -> None:
-    # Facts 10: witness off, upgrade the mirror, fail over, upgrade the other, RESUME, witness back.
+    # Facts 10: remove the witness, upgrade the mirror, fail over, upgrade the new mirror, RESUME, add the
+    # witness.
     world = build_lab()
     commands.remove_witness(world, P, DB)
     apply_lines(world, f"upgrade {M} 2008", then_s=1000.0)

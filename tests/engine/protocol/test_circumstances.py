@@ -1,4 +1,4 @@
-"""Circumstances that slow, fill or starve an instance, as its own views and counters report them."""
+"""Faults that slow, fill or starve an instance, as its own views and counters report them."""
 
 from __future__ import annotations
 
@@ -97,7 +97,9 @@ def test_without_a_session_safety_is_none() -> None:
 
 
 def test_session_ids_of_applications_end_at_the_documented_maximum() -> None:
-    """With more connections than ids, the last connections have no id, so KILL cannot end them."""
+    """If an instance has more connections than IDs, the last connections have no ID, and KILL cannot end
+    them.
+    """
     busy = texts.change_text(
         ('workload = "Workload1"', 'workload = "Workload1"\nscale = 1000.0'), text=texts.FREE
     )

@@ -1,4 +1,4 @@
-"""Connections are looked up by group, and each end waits for its own event, independent of the lookup order."""
+"""Contacts of mirroring sessions and groups: lookup by group finds all, and each end waits for its own event."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ ACTS = {
 
 
 def _find_expected_wait(world: World, guid: int, me: str, peer: str) -> str:
-    """Return the event for which this end of a connection would wait if it were the only one."""
+    """Return the event for which the end *me* of a connection would wait if no other connection existed."""
     path = network.NetworkPath(world, me, peer)
     if world.contacts[guid, me, peer].connected:
-        link_state = network.perceive_link_state(world, guid, me, peer, path)
+        link_state = network.detect_peer_signal(world, guid, me, peer, path)
         return "" if link_state == "ok" else link_state
     return "reconnect" if network.can_connect(world, guid, me, peer, path) else ""
 

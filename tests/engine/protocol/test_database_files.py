@@ -1,4 +1,5 @@
-"""ALTER DATABASE … MODIFY FILE: immediate changes in the catalog, and effects at the next start of the database.
+"""ALTER DATABASE … MODIFY FILE: immediate changes in the catalog, and effects at the next start of the
+database.
 
 [DOC: move user databases]
 """

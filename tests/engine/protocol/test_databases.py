@@ -1,4 +1,4 @@
-"""Databases created and dropped by statements, and their use in between."""
+"""Databases that statements create, use and drop."""
 
 from __future__ import annotations
 

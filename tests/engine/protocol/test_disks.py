@@ -1,4 +1,4 @@
-"""Lost volumes: differences of log and data, error log lines, effects on connections and mirroring."""
+"""Lost log and data volumes: error log lines, and different effects on connections and mirroring."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.events import read_field
 
 
 def list_numbers(events: list[Event], server: str) -> list[tuple[int, int]]:
-    """Return (number, state) of the error log lines; 0 for a line without number."""
+    """Return (number, state) of the error log lines. A line without a number has the number 0."""
     return [
         (read_field(e, "number"), read_field(e, "state"))
         for e in events
@@ -132,7 +132,9 @@ def test_an_unmirrored_database_comes_online_when_both_drives_return() -> None:
     apply_lines(world, f"fail-volume {P} L", f"fail-volume {P} D", f"mend-volume {P} L")
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     assert run_sql(world, P, f"ALTER DATABASE {DB} SET ONLINE") == [5120, 5069]
-    apply_lines(world, f"restart-service {P}", then_s=40.0)  # a restart alone does not restore the files
+    apply_lines(
+        world, f"restart-service {P}", then_s=40.0
+    )  # a restart alone does not bring the database online
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     apply_lines(world, f"mend-volume {P} D")
     assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
@@ -177,7 +179,7 @@ def test_invalid_drive_changes_are_refused_with_a_message() -> None:
 
 @pytest.mark.parametrize("clause", ["SUSPEND", "RESUME"])
 def test_a_partner_that_left_with_its_volume_is_not_notified(clause: str) -> None:
-    """The mirror does not know that the principal has left, and waits until it detects the loss."""
+    """The mirror does not know that the principal has failed, and waits until it detects the loss."""
     world = build_lab()
     apply_lines(world, f"fail-disk {P} {DB}", then_s=0.0)
     apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=0.0)

@@ -1,5 +1,6 @@
-"""Drivers with a partner in the connection string, and a server that reports none: SqlClient
-`LoginWithFailover`, and mssql-jdbc.
+"""Drivers with a partner in the connection string, at a server that reports no partner.
+
+Sources: SqlClient `LoginWithFailover`, and mssql-jdbc.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Failovers for each driver: measured times, and failovers that the driver does not follow."""
+"""Failovers for each driver: measured times, and failovers after which the driver does not reconnect."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def build_world_with_driver(
 
 
 def back_s(world: World, fault: str, within_s: float = 60.0) -> float | None:
-    """Return the seconds from *fault* until the application is connected to the other server; None if it is not."""
+    """Return the seconds from *fault* until the application connects to the other server; None if it does not
+    connect.
+    """
     start_tick = world.tick
     for event in apply_lines(world, fault, then_s=within_s):
         if event.kind == "client" and read_field(event, "what") == "connected" and event.server == M:
@@ -43,8 +45,9 @@ def back_s(world: World, fault: str, within_s: float = 60.0) -> float | None:
     return None
 
 
-# Measured seconds from the stop of a service to the login at the partner; the mirror was online after 9.2 s.
-# Two columns: the connection string names the partner (given), or only the server names it (told).
+# Seconds from the stop of a service to the login at the partner, as measured; the mirror was online after 9.2
+# s. Columns: driver, whether the connection string names the partner (otherwise only the server does),
+# seconds.
 STOPPED = [
     ("sqlclient", True, 9.5),
     ("sqlclient", False, 9.5),
@@ -78,13 +81,14 @@ def test_drivers_handle_a_stopped_service(driver: str, has_partner: bool, measur
     behind_s = delay_s - open_s
     if (
         driver == "jdbc" and has_partner
-    ):  # the driver sleeps ten seconds before it tries the partner, which is then online
+    ):  # the driver waits ten seconds before it tries the partner, which is online by then
         assert 10.0 <= delay_s < 11.5
     else:
         assert 0.0 <= behind_s < 1.6
 
 
-# Measured seconds from the loss of power to the login at the partner, with a command timeout.
+# Seconds from the loss of power to the login at the partner, as measured. Columns: driver, whether the
+# connection string names the partner, command timeout in seconds, seconds.
 DARK = [
     ("sqlclient", True, 5.0, 7.5),
     ("odbc-18", False, 5.0, 16.4),

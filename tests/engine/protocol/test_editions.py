@@ -1,4 +1,5 @@
-"""Edition limits: witness only for Express and Workgroup, safety FULL for Standard, other features by edition.
+"""Limits of editions: Express and Workgroup as witness only, Standard with safety FULL only, and other
+features.
 
 [DOC: prerequisites, restrictions; features supported by the editions]
 """

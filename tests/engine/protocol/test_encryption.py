@@ -72,7 +72,7 @@ def test_encryption_is_refused_by_unsupported_editions_and_versions() -> None:
 
 
 def test_an_encrypted_backup_is_readable_only_with_the_certificate() -> None:
-    """The header is not encrypted."""
+    """The header of the backup is not encrypted."""
     world = build_single_server_lab()
     assert list_numbers(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\plain.bak'") == [4035, 4035, 3014]
     assert list_numbers(

@@ -1,4 +1,4 @@
-"""Exact texts of statements, accounts and lists, each from a mutation that no other test detected."""
+"""Exact texts of statements, accounts and lists. Each case comes from a mutation that no other test detected."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from msgspec.structs import replace
 
-from engine.constants import RECOVER_RESTORED_S, TICKS_PER_S
+from engine.constants import RESTORE_RECOVERY_S, TICKS_PER_S
 from engine.messages import Message, SqlError
 from engine.model import Client, DbState, Job, RecoveryModel, Volume, World
 from engine.protocol import (
@@ -82,7 +82,7 @@ def test_a_restore_with_recovery_takes_the_recovery_time() -> None:
         )
     }
     shortest = ends.pop(RestoreState(recovery=False))
-    assert [end - shortest for end in ends.values()] == [round(RECOVER_RESTORED_S * TICKS_PER_S)] * 2
+    assert [end - shortest for end in ends.values()] == [round(RESTORE_RECOVERY_S * TICKS_PER_S)] * 2
 
 
 def test_a_restoring_database_does_not_serve_and_accepts_log_backups() -> None:
@@ -224,8 +224,8 @@ def test_an_application_uses_its_login_or_service_account() -> None:
     world = build_lab()
     app = world.clients["APP"]
     domain = world.get_computer_of(P).domain
-    assert connections.get_login_of(world, replace(app, login="web"), P) == "web"
-    assert connections.get_login_of(world, replace(app, login=""), P) == f"{domain}\\svc-app"
+    assert connections.get_application_login(world, replace(app, login="web"), P) == "web"
+    assert connections.get_application_login(world, replace(app, login=""), P) == f"{domain}\\svc-app"
 
 
 def test_a_job_name_is_case_insensitive() -> None:
@@ -250,9 +250,9 @@ def test_only_its_own_clients_determine_whether_a_database_is_reachable() -> Non
 
 def test_a_lost_data_volume_is_823_state_2() -> None:
     world = build_lab()
-    disks.check_data_reachable(world.copies[PRINCIPAL])
+    disks.require_data_reachable(world.copies[PRINCIPAL])
     with pytest.raises(SqlError) as problem:
-        disks.check_data_reachable(replace(world.copies[PRINCIPAL], data_failed_tick=1))
+        disks.require_data_reachable(replace(world.copies[PRINCIPAL], data_failed_tick=1))
     assert (problem.value.number, problem.value.state) == (823, 2)
 
 
@@ -274,7 +274,7 @@ def test_another_cut_link_does_not_explain_a_loss() -> None:
 
 def test_one_connection_is_load() -> None:
     copy = build_lab().copies[PRINCIPAL]
-    connection_share = 1.0 / streams.compute_workload(copy).connections
+    connection_share = 1.0 / streams.get_workload(copy).connections
     assert streams.is_under_load(replace(copy, scale=connection_share))
     assert not streams.is_under_load(replace(copy, scale=0.9 * connection_share))
 
@@ -316,7 +316,7 @@ def test_stopat_covers_a_log_backup_from_begin_to_end() -> None:
         trial = world.fork()
         ending = RestoreState(stop_tick=tick)
         reply = finish_statement(trial, M, restore.restore_log(trial, M, DB, TRN, ending=ending))
-        assert (restore.NOT_REACHED not in [message.text for message in reply]) is reached
+        assert (restore.STOPAT_NOT_REACHED not in [message.text for message in reply]) is reached
     take_log_backup(world)
     copy_file(world, TRN)
     (first, second) = restore.list_backup_sets(world, M, TRN)
@@ -341,7 +341,7 @@ def test_the_log_backup_job_needs_an_open_fully_logged_database() -> None:
         world = fork_with_backup()
         world.update_copy(PRINCIPAL, log_backup_every_s=60.0, **changes)
         before = set(world.files)
-        jobs.back_up_log(world, P, DB)
+        jobs.run_log_backup_job(world, P, DB)
         return set(world.files) != before
 
     assert backed_up()
@@ -355,8 +355,8 @@ def test_the_log_backup_job_needs_an_open_fully_logged_database() -> None:
 def test_a_log_backup_job_without_interval_or_database_does_not_repeat() -> None:
     world = fork_with_backup()
     timers = len(world.timers)
-    jobs.back_up_log(world, P, DB)
-    jobs.back_up_log(world, P, "Gone")
+    jobs.run_log_backup_job(world, P, DB)
+    jobs.run_log_backup_job(world, P, "Gone")
     assert len(world.timers) == timers
 
 
@@ -373,7 +373,7 @@ def test_a_database_in_standby_is_not_backed_up() -> None:
 
 def test_each_refusal_has_its_own_number() -> None:
     with pytest.raises(SqlError) as problem:
-        endpoints.change_permission(build_lab(), P, "Mirroring", "GRANT", ("CORP\\stranger",))
+        endpoints.change_connect_permission(build_lab(), P, "Mirroring", "GRANT", ("CORP\\stranger",))
     assert (problem.value.number, problem.value.parameters) == (15151, ("find", "login", "CORP\\stranger"))
 
 
@@ -406,7 +406,7 @@ def test_a_processor_at_normal_speed_never_delays_pings() -> None:
 def test_lost_transactions_are_counted_as_integers() -> None:
     world = build_lab()
     copy = world.copies[PRINCIPAL]
-    each_kb = streams.compute_workload(copy).log_kb_per_transaction
+    each_kb = streams.get_workload(copy).log_kb_per_transaction
     counts = [
         commits.count_transactions(world, copy, 0.0, share * each_kb) for share in (0.0, 0.4, 0.6, 1.4, 1.6)
     ]

@@ -1,4 +1,4 @@
-"""Answers of the policy of a database that belongs to no group."""
+"""Policy of a database that belongs to no mirroring session and no availability group."""
 
 from __future__ import annotations
 

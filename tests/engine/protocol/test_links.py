@@ -1,4 +1,4 @@
-"""Repair of a link restores its configured values, and nothing else."""
+"""Repair of a link: it restores the configured values of this link and changes nothing else."""
 
 from __future__ import annotations
 

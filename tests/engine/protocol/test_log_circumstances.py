@@ -1,4 +1,4 @@
-"""Log circumstances of one database in the flow model are independent of those of another one."""
+"""Log circumstances of databases in the flow model: a joint computation equals separate computations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Log space: growth steps, full volume, error 9002, and actions that free log or do not."""
+"""Log space: growth steps, a full volume, error 9002, and actions that free log or fail to free it."""
 
 from __future__ import annotations
 
@@ -93,10 +93,10 @@ def back_up_log_now(world: World) -> None:
 
 
 FREES = {
-    # action -> whether it makes room while the session is suspended
+    # action -> whether it frees log while the session is suspended; None: only after a log backup
     "log backup": (back_up_log_now, False),
     "shrink": (lambda w: logspace.shrink_log(w, P, DB, 1024.0), False),
-    "resume": (lambda w: commands.resume_session(w, P, DB), None),  # after a log backup
+    "resume": (lambda w: commands.resume_session(w, P, DB), None),  # frees log after a log backup
     "mirroring removed": (lambda w: commands.remove_session(w, P, DB), None),
     "log file added": (
         lambda w: logspace.add_file(w, P, DB, "log2", "D:\\Log\\log2.ldf", 50.0 * 1024, log=True), True),
@@ -158,7 +158,7 @@ REASONS = {
         "DATABASE_MIRRORING",
     ),
     "transaction left open": (
-        lambda w: (logspace.hold_transaction(w, P, DB), settle_and_run(w, 5.0), back_up_log_now(w)),
+        lambda w: (logspace.leave_transaction_open(w, P, DB), settle_and_run(w, 5.0), back_up_log_now(w)),
         "ACTIVE_TRANSACTION",
     ),
     "backup under way": (
@@ -182,11 +182,11 @@ def test_log_reuse_wait_desc_names_the_reason(case: str) -> None:
 
 def test_an_open_transaction_releases_log_at_its_end() -> None:
     world = build_lab(witness=False)
-    logspace.hold_transaction(world, P, DB)
+    logspace.leave_transaction_open(world, P, DB)
     settle_and_run(world, 10.0)
     back_up_log_now(world)
     held_kb = logspace.compute_used_kb(world, world.copies[PRINCIPAL])
-    logspace.release_transaction(world, P, DB)
+    logspace.end_open_transaction(world, P, DB)
     assert held_kb > 10.0 * 700
     assert logspace.compute_used_kb(world, world.copies[PRINCIPAL]) < held_kb / 2
 

@@ -1,4 +1,4 @@
-"""Effects of an outage, and the time until others notice it."""
+"""Effects of an outage, and the time until other servers and clients detect it."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from tests.events import read_field
 
 
 def find_leaders(factor: float, databases: int = 1, timeout_s: int = 10, witness: bool = True) -> set[str]:
-    """Return the servers that serve a database half a minute after the overload of the principal."""
+    """Return the servers that serve a database half a minute after the principal becomes overloaded."""
     world = build_lab(databases=databases, witness=witness, cores=8 * databases)
     for key in world.copies:
         world.update_mirroring(key, timeout_s=timeout_s)

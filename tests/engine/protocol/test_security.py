@@ -1,4 +1,6 @@
-"""Handshakes: accepted and refused connections, and the acceptor's log lines."""
+"""Handshakes between endpoints: accepted and refused connections, and the log lines of the server that
+accepts.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ def set_endpoint(world: World, server: str, **changes: Any) -> None:
 
 
 def find_refusal_reason(world: World, caller: str = P, acceptor: str = M) -> str:
-    """Return the reason why *acceptor* refuses; empty if it does not."""
-    result = security.check_handshake(world, caller, acceptor)
+    """Return the reason why *acceptor* refuses *caller*; empty if it accepts."""
+    result = security.find_handshake_refusal(world, caller, acceptor)
     return "" if result is None else result.reason
 
 
@@ -48,7 +50,7 @@ def test_encryption_follows_the_table(local: str, remote: str) -> None:
         (("RC4",), ("AES",), None),
         (("RC4",), ("RC4",), "RC4"),
         (("RC4", "AES"), ("AES",), "AES"),
-        (("RC4", "AES"), ("AES", "RC4"), "AES"),  # the acceptor's order decides
+        (("RC4", "AES"), ("AES", "RC4"), "AES"),  # the acceptor's order of algorithms decides
     ],
 )
 def test_endpoints_need_a_common_algorithm(
@@ -74,7 +76,7 @@ def build_account_change(name: str, domain: str = "CORP") -> Callable[[World], o
 def grant_login(name: str) -> Callable[[World], object]:
     def do_it(world: World) -> None:
         accounts.create_login(world, M, name, windows=True)
-        endpoints.change_permission(world, M, "Mirroring", "GRANT", (name,))
+        endpoints.change_connect_permission(world, M, "Mirroring", "GRANT", (name,))
 
     return do_it
 
@@ -107,7 +109,7 @@ WINDOWS: dict[str, tuple[list[Callable[[World], object]], str]] = {
         [
             build_account_change("CORP\\other"),
             lambda w: accounts.create_login(w, M, "CORP\\other", windows=True),
-            lambda w: endpoints.change_permission(w, M, "Mirroring", "GRANT", ("public",)),
+            lambda w: endpoints.change_connect_permission(w, M, "Mirroring", "GRANT", ("public",)),
         ],
         "",
     ),
@@ -115,7 +117,7 @@ WINDOWS: dict[str, tuple[list[Callable[[World], object]], str]] = {
         [
             build_account_change("CORP\\other"),
             grant_login("CORP\\other"),
-            lambda w: endpoints.change_permission(w, M, "Mirroring", "REVOKE", ("CORP\\other",)),
+            lambda w: endpoints.change_connect_permission(w, M, "Mirroring", "REVOKE", ("CORP\\other",)),
         ],
         NO_CONNECT,
     ),
@@ -123,7 +125,7 @@ WINDOWS: dict[str, tuple[list[Callable[[World], object]], str]] = {
         [
             build_account_change("CORP\\other"),
             grant_login("CORP\\other"),
-            lambda w: endpoints.set_owner(w, M, "Mirroring", "sa"),
+            lambda w: endpoints.set_endpoint_owner(w, M, "Mirroring", "sa"),
         ],
         NO_CONNECT,
     ),
@@ -214,7 +216,7 @@ CERTIFICATES: dict[str, tuple[Callable[[World], object], str]] = {
     ),
     "no login": (lambda w: w.update_instance(M, logins=()), NO_CONNECT),
     "not granted": (
-        lambda w: endpoints.change_permission(w, M, "Mirroring", "DENY", ("peer_login",)),
+        lambda w: endpoints.change_connect_permission(w, M, "Mirroring", "DENY", ("peer_login",)),
         NO_CONNECT,
     ),
 }
@@ -236,15 +238,15 @@ def test_a_certificate_that_is_not_yet_valid_is_refused() -> None:
     exchange_certificates(world)
     later_certificates = tuple(replace(c, valid_from_tick=50_000) for c in world.instances[P].certificates)
     world.update_instance(P, certificates=later_certificates)
-    result = security.check_handshake(world, P, M)
+    result = security.find_handshake_refusal(world, P, M)
     assert result is not None
-    assert result.first == (28024, 1)
+    assert result.preceding_message == (28024, 1)
 
 
 def test_connections_outlive_their_expired_certificate_until_they_break() -> None:
     world = build_lab()
     for name in (P, M, W):
-        world.update_computer(name, domain=name)  # without trust between domains: only certificates work
+        world.update_computer(name, domain=name)  # without trust between the domains, only certificates work
     exchange_certificates(world)
     apply_lines(world, f"expire-certificate {P}", then_s=30.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED

@@ -1,4 +1,4 @@
-"""Error logs: first lines and their order by version and edition; cycling, archives, content."""
+"""Error logs: first lines by version and edition, cycling, archives and content."""
 
 from __future__ import annotations
 
@@ -145,14 +145,14 @@ def test_only_event_logged_errors_appear_in_the_log() -> None:
         then_s=1.0,
     )
     numbers = [line[1] for line in errorlog.list_logs(world, P)[0] if line[2] > 10]
-    assert numbers == [823, 823]  # one at the failure of the volume, one from the statement
+    assert numbers == [823, 823]  # the failure of the volume writes one line, and the statement another
     assert run_sql(world, "EXEC sp_altermessage 208, 'WITH_LOG', 'true'") == [0]
     apply_lines(world, f"sql {P} SELECT * FROM nosuch", then_s=1.0)
     assert [line[1] for line in errorlog.list_logs(world, P)[0]][-1] == 208
 
 
 def test_endless_errors_fill_the_log_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "ACTS_MAX", 10)
+    monkeypatch.setattr(machine, "CHANGING_STATEMENTS_MAX", 10)
     world = build_lab()
     apply_lines(world, f"sql {P} EXEC sp_altermessage 208, 'WITH_LOG', 'true'", then_s=0.5)
     loop = "DECLARE @i int SET @i = 0 WHILE @i < 30 BEGIN EXEC ('SELECT * FROM nosuch') SET @i = @i + 1 END SELECT @i"

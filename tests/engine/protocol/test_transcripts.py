@@ -1,4 +1,4 @@
-"""Transcripts of endpoints, backups, principals, options, logs and worker threads (tests/transcript_runs.py)."""
+"""Recorded transcripts of endpoints, backups, options, logs and worker threads (tests/transcript_runs.py)."""
 
 from __future__ import annotations
 

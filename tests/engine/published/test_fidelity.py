@@ -1,4 +1,4 @@
-"""The comparison with the papers succeeds row by row, and reports deviations."""
+"""Comparison with the white papers: it succeeds row by row, and reports deviations."""
 
 from __future__ import annotations
 
@@ -11,33 +11,42 @@ import pytest
 
 from engine.cluster import quorum
 from engine.published import cluster_rules, whitepaper_failover
-from engine.published.fidelity import EXCEPTIONS, SECTIONS, build_fidelity_rows, render, summarize_rows
+from engine.published.fidelity import (
+    EXCEPTIONS,
+    SECTIONS,
+    build_fidelity_rows,
+    format_comparison,
+    summarize_rows,
+)
 from engine.published.rows import FigureClass, FigureRow, annotate_row, build_number_row, build_statement_row
-from engine.published.whitepaper_failover import FAILOVER_S, SEEDS
+from engine.published.whitepaper_failover import FAILOVER_S, SEED_COUNT
 
 EXCEPTIONS_MAX = 8
 FEW = 40
-"""Runs of each failure in the normal suite; `make test-slow` plays SEEDS."""
+"""Number of runs of each failure in the normal suite; `make test-slow` uses SEEDS."""
 ERROR_MAX = {True: 15.0, False: 10.0}
-"""Maximum error in percent, for few runs and for all."""
+"""Maximum error in percent; the key is True for few runs, and False for all runs."""
 
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(FEW, id="few runs"), pytest.param(SEEDS, id="all runs", marks=pytest.mark.slow)],
+    params=[
+        pytest.param(FEW, id="few runs"),
+        pytest.param(SEED_COUNT, id="all runs", marks=pytest.mark.slow),
+    ],
 )
 def rows(request: pytest.FixtureRequest) -> Iterator[list[FigureRow]]:
-    """Return all rows; those of Table 6 come from this number of runs of each failure."""
+    """Return all rows. The rows of table 6 come from the parameter's number of runs of each failure."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(whitepaper_failover, "SEEDS", request.param)
+        patch.setattr(whitepaper_failover, "SEED_COUNT", request.param)
         whitepaper_failover.simulate_failovers.cache_clear()
         yield build_fidelity_rows()
         whitepaper_failover.simulate_failovers.cache_clear()
 
 
 def list_failed_rows(rows: list[FigureRow]) -> set[str]:
-    """Return the rows that fail; the median of few runs may deviate a little more."""
-    has_few_seeds = whitepaper_failover.SEEDS == FEW
+    """Return the IDs of failed rows. With few runs, the medians of table 6 may deviate more."""
+    has_few_seeds = whitepaper_failover.SEED_COUNT == FEW
     near_ids = {
         row.id
         for row in rows
@@ -68,7 +77,7 @@ def test_table_6_is_within_the_spread_of_the_runs_and_slower_under_load(rows: li
             assert row.band is not None
             assert isinstance(row.published, float)
             assert row.band[0] <= row.published <= row.band[1]
-            assert abs(row.error_percent or 0.0) <= ERROR_MAX[whitepaper_failover.SEEDS == FEW]
+            assert abs(row.error_percent or 0.0) <= ERROR_MAX[whitepaper_failover.SEED_COUNT == FEW]
             assert row.note, "what is calibrated is said"
         assert isinstance(idle.ours, float)
         assert isinstance(loaded.ours, float)
@@ -93,7 +102,7 @@ def test_every_cell_of_the_load_tables_is_compared(rows: list[FigureRow]) -> Non
 
 
 def test_the_text_shows_rows_reasons_and_the_count(rows: list[FigureRow]) -> None:
-    text = render(rows)
+    text = format_comparison(rows)
     counts = summarize_rows(rows)
     assert f"{counts['rows']} rows: {counts['pass']} pass" in text
     assert text.count("\nFAIL ") == counts["fail"]
@@ -147,7 +156,7 @@ def _clear_caches(module: ModuleType) -> None:
 
 
 def test_cluster_rules_are_simulated_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The rows must fail if the engine uses another threshold and another majority rule."""
+    """The rows must fail if the engine has another threshold and another majority rule."""
     monkeypatch.setattr(quorum, "THRESHOLDS_SINCE_2016", (8, 20))
     monkeypatch.setattr(
         quorum, "has_majority", lambda config, members, with_witness: len(members) * 2 >= len(config.weights)

@@ -1,4 +1,4 @@
-"""The SimPy reference model performs the same work as the flow model."""
+"""SimPy reference model, which performs the same work as the flow model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A T-SQL window for tests: send a batch, let time pass, read its answer."""
+"""T-SQL window for tests: it sends a batch, runs the world, and reads the answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.events import read_field
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer to one submission."""
+    """Answer to a submission."""
 
     event: Event
 
@@ -58,13 +58,13 @@ def run_on(world: World, seconds: float) -> list[Event]:
 
 
 def collect_unchecked_answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
-    """Return the submissions like `collect_answers`, also those that ended with an internal error."""
+    """Return the same answers as `collect_answers`, and also those that ended with an internal error."""
     tsql.submit_text(world, window, text)
     return [Answer(event) for event in run_on(world, then_s) if event.kind == "sql_done"]
 
 
 def collect_answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
-    """Return all submissions of all windows that end within *then_s* after *text* is sent.
+    """Return the answers of all windows that arrive within *then_s* after *text* is sent.
 
     An internal error fails the test.
     """

@@ -1,4 +1,4 @@
-"""Columns of catalog rows with the same literal in every row that a function creates."""
+"""Columns of catalog rows that have the same literal in every row that a function creates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ CATALOG = Path(__file__).parents[3] / "engine" / "tsql" / "catalog"
 
 
 def literal_columns() -> dict[tuple[str, str], set[str]]:
-    """Return (module, function) -> `column value` of each key with one literal value in all dictionaries there."""
+    """Return (module, function) -> texts `column value`, one for each key with one literal value in all its
+    dictionaries.
+    """
     columns_by_function: dict[tuple[str, str], set[str]] = {}
     for path in sorted(CATALOG.glob("*.py")):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

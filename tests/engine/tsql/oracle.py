@@ -1,4 +1,4 @@
-"""A second implementation of T-SQL expressions for comparison, without code of the engine.
+"""Second implementation of T-SQL expressions for comparison, without code of the engine.
 
 Values are Python's: int, Decimal, str, None for NULL; every expression has a type. Conditions are True, False
 or None. Sources: data type precedence; precision, scale, and length; CASE; ISNULL; COALESCE; LIKE; =
@@ -62,7 +62,7 @@ class Condition:
 
 
 class NoAnswerError(Exception):
-    """Error or unsupported precision; there is no value to compare."""
+    """Error for an expression that has no comparable value: it fails, or its precision is not supported."""
 
 
 # --- types -------------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def get_digits(kind: Type) -> tuple[int, int]:
 
 
 def find_common_type(kinds: Sequence[Type]) -> Type:
-    """Return the highest type by precedence, wide enough for all values."""
+    """Return the type with the highest precedence, wide enough for the values of all *kinds*."""
     top = max(kinds, key=lambda kind: kind.rank)
     if top.name == "varchar":
         return build_varchar(max(kind.length for kind in kinds))
@@ -134,7 +134,7 @@ def build_column(name: str, kind: Type) -> Expression:
 
 
 def build_arithmetic(sign: str, a: Expression, b: Expression) -> Expression:
-    """Return the arithmetic expression of two numbers; integers give an integer."""
+    """Return the arithmetic expression of two numbers. The result of two integers is an integer."""
     if "decimal" not in (a.type.name, b.type.name):
         kind = INT
     else:
@@ -210,7 +210,7 @@ def build_coalesce(parts: Sequence[Expression]) -> Expression:
 
 
 def build_key(value: Value) -> Any:
-    """Return a key that equal values share: texts compare without case and blanks at the end."""
+    """Return a key that equal values share. Texts compare without case and trailing blanks."""
     return value.rstrip(" ").lower() if isinstance(value, str) else value
 
 
@@ -298,7 +298,9 @@ def any_of(parts: Sequence[Condition]) -> Condition:
 
 
 def compute_aggregate(name: str, values: Sequence[Value], kind: Type) -> Value:
-    """Return COUNT, SUM, AVG, MIN or MAX of the non-NULL values; NULL for none, except COUNT."""
+    """Return COUNT, SUM, AVG, MIN or MAX of the non-NULL values. Without such values, COUNT is 0 and the
+    others are NULL.
+    """
     non_null_values = [value for value in values if value is not None]
     if name == "COUNT":
         return len(non_null_values)

@@ -1,6 +1,8 @@
 """Random statements from a grammar of T-SQL: `python -m tests.engine.tsql.random_queries COUNT SEED`.
 
-Most of them are wrong. Each must get an answer of SQL Server or a reason; none may meet a form without a rule.
+Most statements are wrong. Each must get an answer of SQL Server or a reason why it is not simulated; none may
+cause
+an internal error.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ DEPTH_MAX = 4
 
 @dataclass
 class Grammar:
-    """Source of random statements."""
+    """Generator of random statements."""
 
     chance: random.Random = field(default_factory=random.Random)
 
@@ -136,7 +138,7 @@ def build_world() -> World:
 
 
 def find_unforeseen(count: int, seed: int) -> list[str]:
-    """Return the statements among *count* random ones that no rule foresees, each with its problem."""
+    """Return the statements among *count* random ones that cause an internal error, each after its error."""
     base, grammar, problems = build_world(), Grammar(random.Random(seed)), []
     for _ in range(count):
         text = f"USE Sales; DECLARE @v int = 1; {grammar.build_statement()}"

@@ -19,7 +19,7 @@ from tests.events import read_field
 
 COUNT = re.compile(r"\(\d+ rows? affected\)")
 NOT_SHOWN = {3621, 5701, 5703}
-"""Accompanying messages that are not compared."""
+"""Numbers of accompanying messages that are not compared."""
 
 
 def list_cases() -> Iterator[object]:

@@ -62,7 +62,7 @@ def test_a_function_takes_its_arguments_or_null_for_all() -> None:
     assert query_rows(query.format("DB_ID('Sales'), 2")) == [[5, 2]]
     assert query_rows(query.format("DB_ID('nowhere'), 2")) == [
         row for row in everything if row[1] == 2
-    ]  # DB_ID is NULL: all databases, as in SQL Server
+    ]  # with DB_ID NULL, the function returns all databases, as in SQL Server
 
 
 def test_pivot_and_unpivot_work() -> None:

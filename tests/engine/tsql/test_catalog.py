@@ -1,4 +1,4 @@
-"""Catalog views: every view answers on every server and version, with its declared columns."""
+"""Catalog views: every view returns its declared columns on every server and version."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.engine.worlds import M, P, W, apply_lines, build_lab
 
 @pytest.fixture(scope="module")
 def busy() -> World:
-    """Return a world with rows in every table: a lost mirror, jobs, certificates, backups, a monitor."""
+    """Return a world with rows in every table: a lost mirror, jobs, certificates, backups and the monitor."""
     world = build_lab()
     for server in world.instances:
         world.update_instance(server, version=VERSIONS[-1])
@@ -45,11 +45,13 @@ def test_every_view_returns_its_columns(busy: World, names: list[str]) -> None:
     world = busy.fork()
     for server in (P, M, W):
         for name in names:
-            # more values than a result may contain
+            # a result may not contain so many values
             has_many_rows = name in ("sys.all_columns", "sys.system_columns")
             first = "TOP 100 " if has_many_rows else ""
             answer = submit_batch(world, f"{server}#views", f"SELECT {first}* FROM {name}", then_s=1.0)
-            if name == "msdb.dbo.dbm_monitor_data" and server != P:  # the monitor has not been updated there
+            if (
+                name == "msdb.dbo.dbm_monitor_data" and server != P
+            ):  # no update of the monitor has run on this server
                 assert answer.numbers == [208]
                 continue
             assert answer.numbers == [], (server, answer.texts)
@@ -77,7 +79,7 @@ HIDDEN = {
     "NUMERIC_PRECISION", "NUMERIC_SCALE", "NUMERIC_PRECISION_RADIX", "DATETIME_PRECISION", "CHARACTER_SET_NAME",
     "COLLATION_NAME", "?",
 }  # fmt: skip
-"""Internal fields of rows, for views that are built on other views."""
+"""Internal fields of rows. Only views that build on other views read them."""
 
 
 def test_newer_columns_are_missing_in_2005() -> None:

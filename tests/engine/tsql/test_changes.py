@@ -1,4 +1,4 @@
-"""Statements that change data and tables: the OUTPUT clause, MERGE, ALTER TABLE, indexes; and KILL."""
+"""Statements that change data and tables: OUTPUT, MERGE, ALTER TABLE and indexes; also KILL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constant columns: each has a reason, and two views of one fact always agree."""
+"""Constant columns, each with a reason, and agreement of views that show the same fact."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import random
 import pytest
 
 from engine.model import World
-from engine.tsql.catalog.shapes import SHAPES, list_columns_in, list_reasons
+from engine.tsql.catalog.shapes import SHAPES, list_columns_in, list_constant_entries
 from tests.cases import sample_cases
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.tsql.console import run_on, submit_batch
 from tests.engine.tsql.literal_columns import CATALOG, literal_columns
-from tests.engine.worlds import P, build_lab, play
+from tests.engine.worlds import P, build_lab, play_script
 
 
 def test_every_constant_has_a_reason_and_a_view() -> None:
@@ -25,7 +25,7 @@ def test_every_constant_has_a_reason_and_a_view() -> None:
         for name, shape in SHAPES.items()
     }
     all_columns = set().union(*columns.values())
-    for reason, views, pairs in list_reasons():
+    for reason, views, pairs in list_constant_entries():
         assert len(reason) > 10
         for view in views.split():
             known_columns = all_columns if view == "*" else columns[view]
@@ -70,7 +70,7 @@ EQUAL = (
     "SELECT COUNT(*) FROM sys.master_files f JOIN sys.databases d ON d.database_id = f.database_id "
     "WHERE d.state_desc = 'RESTORING' AND (f.state_desc <> 'RESTORING' OR f.redo_start_lsn IS NULL)",
 )
-"""Queries that count contradictions between two views of one fact."""
+"""Queries that count contradictions between two views of the same fact."""
 OF_GROUPS = (
     "SELECT COUNT(*) FROM sys.dm_hadr_availability_replica_states s JOIN sys.availability_replicas r "
     "ON r.replica_id = s.replica_id JOIN sys.dm_hadr_availability_group_states g ON g.group_id = s.group_id "
@@ -112,9 +112,9 @@ def play_randomly(
         server = chance.choice([main, main, *world.instances])
         window = f"{server}#{chance.randint(1, 3)}"
         if chance.random() < 0.7:
-            play(world, f"{world.t_s} sql {window} {chance.choice(STATEMENTS)}", world.t_s + 0.01)
+            play_script(world, f"{world.t_s} sql {window} {chance.choice(STATEMENTS)}", world.t_s + 0.01)
         else:
-            play(world, f"{world.t_s} {chance.choice(acts)}", world.t_s + 0.01)
+            play_script(world, f"{world.t_s} {chance.choice(acts)}", world.t_s + 0.01)
         run_on(world, chance.choice([0.2, 1, 5, 15]))
         assert find_contradictions(world, queries) == []
 

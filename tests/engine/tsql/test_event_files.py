@@ -1,10 +1,10 @@
-"""Events of AlwaysOn_health as scripts extract them after a failover."""
+"""Events of AlwaysOn_health after a failover, as scripts extract them from the event files."""
 
 from __future__ import annotations
 
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.tsql.console import submit_batch
-from tests.engine.worlds import P, build_lab, play
+from tests.engine.worlds import P, build_lab, play_script
 
 FROM = "FROM sys.fn_xe_file_target_read_file('AlwaysOn*.xel', NULL, NULL, NULL)"
 SHREDDED = f"""WITH x AS (SELECT object_name, CAST(event_data AS xml) AS d {FROM})
@@ -16,7 +16,7 @@ FROM x WHERE object_name = 'availability_replica_state_change'"""
 
 def test_a_failover_is_in_the_event_files() -> None:
     world = ag_lab()
-    play(world, "3 power-off NODE_1", 60)
+    play_script(world, "3 power-off NODE_1", 60)
     rows = submit_batch(world, "NODE_2", SHREDDED, then_s=3).grids[0]
     assert ["PRIMARY_PENDING", "PRIMARY_NORMAL", "AG1"] in rows
     errors = f"""SELECT COUNT(*) {FROM} WHERE object_name = 'error_reported'

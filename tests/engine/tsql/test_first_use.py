@@ -1,4 +1,4 @@
-"""A new window does not load the parsers; the first statement does."""
+"""Loading of the parsers: a new window does not load them, the first statement does."""
 
 from __future__ import annotations
 

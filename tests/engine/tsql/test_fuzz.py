@@ -1,4 +1,6 @@
-"""Random batches get a message as answer: no exception, no hang, no unnoticed change of the world."""
+"""Random batches: each gets a message as answer, without an exception, a hang or an unreported change of the
+world.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Information about an instance: procedures and functions that scripts use, with all their columns."""
+"""Procedures and functions with information about an instance, with all columns that scripts read."""
 
 from __future__ import annotations
 

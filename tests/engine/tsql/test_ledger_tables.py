@@ -1,4 +1,4 @@
-"""Tables that procedures store: their columns are known to mypy, and to `build_row` for computed names."""
+"""Tables that procedures store: mypy knows their columns, and `build_row` tests names that are computed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from engine.tsql.procedures import alerts, jobs
 @pytest.mark.parametrize(
     ("table", "columns"),
     [
-        (ledger_tables.OPERATORS, alerts._OPERATOR.values()),
-        (ledger_tables.ALERTS, alerts._ALERT.values()),
-        (ledger_tables.STEPS, [*jobs._STEP.values(), *jobs._STEP_DEFAULTS]),
-        (ledger_tables.SCHEDULES, jobs._SCHEDULE.values()),
+        (ledger_tables.OPERATORS, alerts._OPERATOR_COLUMNS.values()),
+        (ledger_tables.ALERTS, alerts._ALERT_COLUMNS.values()),
+        (ledger_tables.STEPS, [*jobs._STEP_COLUMNS.values(), *jobs._STEP_DEFAULTS]),
+        (ledger_tables.SCHEDULES, jobs._SCHEDULE_COLUMNS.values()),
     ],
     ids=lambda item: item.name if isinstance(item, LedgerTable) else "",
 )

@@ -1,4 +1,4 @@
-"""A marker row inserted by a window: undone, lost, sent or restored together with its log."""
+"""Marker row that a window inserts: it is undone, lost, sent or restored together with its log."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def list_rows_on(world: World, server: str, table: str = "Sales.dbo.t") -> list[
 
 
 def insert_marker(world: World, server: str, n: int, then_s: float = 2.0) -> bool:
-    """Insert a row and return whether the client received the commit."""
+    """Insert row *n* and return whether the client received the confirmation of the commit."""
     ended_answers = collect_answers(world, server, f"INSERT Sales.dbo.t VALUES ({n})", then_s)
     return bool(ended_answers) and not ended_answers[-1].numbers
 
@@ -239,7 +239,7 @@ def test_a_detached_database_has_its_rows_after_attach() -> None:
     assert submit_batch(world, P, "SELECT * FROM Again.dbo.t").numbers == [208]
 
 
-# --- any sequence ------------------------------------------------------------------------------------------
+# --- random sequences --------------------------------------------------------------------------------------
 
 STEPS = ("insert", "insert", "open", "rollback", "crash", "failover", "cut", "mend", "on", "force")
 
@@ -271,7 +271,7 @@ def run_step(world: World, name: str, n: int, confirmed: set[int], doubtful: set
 
 
 def repair_and_read_rows(world: World) -> set[int]:
-    """Repair everything, close open transactions, and return the rows where the database serves."""
+    """Repair everything, roll back open transactions, and return the rows on the serving server."""
     run_step(world, "rollback", 0, set(), set())
     apply_lines(world, f"power-on {P}", f"power-on {M}", f"mend {P} {M}", then_s=150)
     (server,) = list_serving_servers(world)

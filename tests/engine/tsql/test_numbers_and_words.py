@@ -1,4 +1,4 @@
-"""Every number in a catalog column matches the documented word in its column `…_desc`.
+"""Numbers in catalog columns and the documented words in their columns `…_desc`.
 
 The table is written from the documentation of each view, not from the code.
 """
@@ -12,7 +12,7 @@ from engine.tsql.catalog.shapes import SHAPES, list_columns_in
 from engine.tsql.catalog.view import VIEWS
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.tsql.console import submit_batch
-from tests.engine.worlds import build_lab, play
+from tests.engine.worlds import build_lab, play_script
 
 DOCUMENTED: dict[str, str] = {
     "availability_mode": "0 ASYNCHRONOUS_COMMIT 1 SYNCHRONOUS_COMMIT 4 CONFIGURATION_ONLY",
@@ -122,7 +122,7 @@ BY_VIEW: dict[tuple[str, str], str] = {
     ("sys.dm_db_mirroring_connections", "state"): "1 NEW 2 CONNECTING 3 CONNECTED 4 LOGGED_IN 5 CLOSED",
 }
 LETTERS = frozenset({"type", "class", "state"})
-"""Columns with letters or many classes, which have their own tests."""
+"""Columns with letters or with many classes, which other tests cover."""
 
 MIRRORING_PLAYS = (
     "",
@@ -140,7 +140,7 @@ GROUP_PLAYS = (
 
 
 def list_pairs(world: World, server: str) -> set[tuple[str, str, str, str]]:
-    """Return view, column, number and word of every such pair that a server shows."""
+    """Return (view, column, number, word) of every pair that the views of a server show."""
     version = world.instances[server].version
     seen_values = set()
     for name, view in VIEWS.items():
@@ -186,12 +186,12 @@ def check_columns(world: World) -> None:
 @pytest.mark.parametrize("script", MIRRORING_PLAYS)
 def test_mirroring_numbers_and_descriptions_agree(script: str) -> None:
     world = build_lab()
-    play(world, script, 20)
+    play_script(world, script, 20)
     check_columns(world)
 
 
 @pytest.mark.parametrize("script", GROUP_PLAYS)
 def test_group_numbers_and_descriptions_agree(script: str) -> None:
     world = ag_lab(version=2022)
-    play(world, script, 20)
+    play_script(world, script, 20)
     check_columns(world)

@@ -1,4 +1,4 @@
-"""Description of a batch's result columns before its execution, as drivers request it."""
+"""Descriptions of a batch's result columns before its execution, as drivers request them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Catalog procedures for drivers, as called by the catalog functions of ODBC Driver 18."""
+"""Catalog procedures for drivers, as the catalog functions of ODBC Driver 18 call them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_date_codes_follow_the_odbc_version() -> None:
 
 
 def test_without_exec_the_first_parameter_can_be_named() -> None:
-    """JDBC requests the types in this form."""
+    """JDBC requests the list of types in this form."""
     world = build_lab()
     assert (
         submit_batch(world, P, "sp_datatype_info_100 @ODBCVer=2").grids

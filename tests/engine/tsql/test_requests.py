@@ -1,4 +1,4 @@
-"""Running requests and last batches in the dynamic views, derived from the actual work."""
+"""Running requests and last batches in the dynamic views, derived from the work of the instance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REQUEST = """SELECT command, status, wait_type, percent_complete, estimated_comp
 
 
 def start_batch(text: str, then_s: float = 1.0) -> World:
-    """Return a world in which *text* has been running in another window for *then_s*."""
+    """Return a world in which *text* has run for *then_s* in another window."""
     world = build_lab(workload="none")
     submit_batch(world, P, "SELECT 1")
     tsql.submit_text(world, OTHER, text)

@@ -1,4 +1,4 @@
-"""Random expressions and SELECTs from Hypothesis: the product answers as the oracle, in value and digits."""
+"""Random expressions and SELECTs from Hypothesis: the product and the oracle agree in value and digits."""
 
 from __future__ import annotations
 
@@ -105,13 +105,15 @@ def format_value(value: o.Value) -> object:
 
 
 def convert_to_grid_value(value: o.Value, kind: o.Type) -> object:
-    """Return the value as a result set shows it in a column of that type."""
+    """Return *value* as a result set shows it in a column of type *kind*."""
     return format_value(o.convert_value(value, kind) if kind.name == "decimal" else value)
 
 
 quick = settings(max_examples=10, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 
-"""Settings for the normal suite: few, fixed examples. For a longer search: max_examples=600, derandomize=False."""
+"""Settings for the normal suite: few, fixed examples. For a longer search, set max_examples=600,
+derandomize=False.
+"""
 
 
 @quick

@@ -144,7 +144,7 @@ def test_an_unquoted_word_is_a_valid_exec_argument() -> None:
 
 
 def test_global_temp_tables_are_shared_and_local_ones_are_not() -> None:
-    """See [DOC: CREATE TABLE, temporary tables]. Changing the table of another session is not simulated."""
+    """See [DOC: CREATE TABLE, temporary tables]. A change of another session's table is not simulated."""
     world = build_lab(workload="none")
     run_sql(world, P, "CREATE TABLE ##g (a int) INSERT ##g VALUES (7) CREATE TABLE #g (a int)")
     second_window = f"{P}#2"
@@ -156,7 +156,7 @@ def test_global_temp_tables_are_shared_and_local_ones_are_not() -> None:
 
 
 def test_a_table_name_in_use_ends_the_transaction() -> None:
-    """As python-tds's own test expects it: the table of the transaction can be created again."""
+    """A test of python-tds expects this. Afterwards the table of the transaction can be created again."""
     world = build_lab(workload="none")
     assert run_sql(world, P, "BEGIN TRAN CREATE TABLE t (a int)").numbers == []
     assert run_sql(world, P, "CREATE TABLE t (a int)").numbers == [2714]

@@ -1,10 +1,10 @@
-"""Columns of system views: the documented number in each version, and their metadata."""
+"""Columns of system views: their documented number in each version, and their metadata."""
 
 from __future__ import annotations
 
 import pytest
 
-from engine.constants import COMPATIBILITY, INTERNAL_VERSION, VERSIONS
+from engine.constants import COMPATIBILITY_LEVELS, INTERNAL_VERSION, VERSIONS
 from engine.messages import fill_message
 from engine.tsql.catalog.shapes import SHAPES, list_columns_in
 from tests.engine.tsql.console import submit_batch
@@ -21,8 +21,9 @@ COUNTS = {
     "sys.server_permissions": (10, 10, 10, 10, 10, 10, 10, 10),
     "sys.dm_db_index_physical_stats()": (20, 21, 21, 21, 21, 21, 21, 21),
 }
-"""Number of columns of a view by version, from the documentation and, since 2016, from public results of
-SELECT *; 0: no such view.
+"""View -> number of its columns by version; 0 if the version has no such view.
+
+Sources: the documentation and, since 2016, public results of SELECT *.
 """
 
 
@@ -71,7 +72,7 @@ def test_each_version_reports_its_number(version: int) -> None:
     ((name, number, internal, level),) = submit_batch(world, P, text).grids[0]
     assert f"SQL Server {version}" in name
     assert str(number) in name
-    assert (INTERNAL_VERSION[version], COMPATIBILITY[version]) == (internal, level)
+    assert (INTERNAL_VERSION[version], COMPATIBILITY_LEVELS[version]) == (internal, level)
     assert int(str(number).partition(".")[0]) == level // 10
 
 

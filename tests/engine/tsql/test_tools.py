@@ -1,4 +1,4 @@
-"""Catalog queries of tools and well-known scripts, shortened: none is refused."""
+"""Catalog queries of tools and well-known scripts, shortened. None is refused."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 
 
 def read_cases(file: str) -> Iterator[object]:
-    """Yield the T-SQL of a file by the comments that name it."""
+    """Yield the T-SQL batches of a file, each with the comment that names it."""
     for part in (HERE / file).read_text(encoding="utf-8").split("-- ")[1:]:
         name, _, text = part.partition("\n")
         yield pytest.param(text, id=name)
@@ -68,7 +68,9 @@ def test_listening_ports_include_the_listener_on_its_node(cluster: World) -> Non
 
 
 def test_a_list_of_a_thousand_rows_works_and_an_equal_union_is_too_complex() -> None:
-    """Monitoring scripts list wait types in VALUES. An equally long union exceeds the recursion limit of Python."""
+    """Monitoring scripts list wait types in VALUES. A union of the same length exceeds the recursion limit of
+    Python.
+    """
     world = build_lab(workload="none")
     world.update_instance(P, version=2008)
     rows = ", ".join(f"('W{number}', 'x')" for number in range(1_000))

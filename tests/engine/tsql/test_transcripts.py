@@ -1,7 +1,7 @@
-"""Transcripts of T-SQL windows in the lab. `pytest --rewrite` records them anew; review the diff.
+"""Recorded transcripts of T-SQL windows in the lab. `pytest --rewrite` records them anew; review the diff.
 
-A block begins with `>>> WINDOW [SECONDS]`, then the batch, `----`, and the output until then. A line `Version
-2005.` above sets the version of the servers; the default is 2014.
+A block begins with `>>> WINDOW [SECONDS]`, then the batch, `----`, and the output up to that time. A line
+`Version 2005.` above sets the version of the servers; the default is 2014.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ HEAD = re.compile(r"^>>> (\S+)(?: (\S+))?\n", re.MULTILINE)
 
 
 def record_transcript(text: str) -> str:
-    """Return the transcript of the current code."""
-    world = build_lab(workload="none")  # without figures of the flow model
+    """Return the transcript that the current code produces for the batches in *text*."""
+    world = build_lab(workload="none")  # the transcript has no figures of the flow model
     for server in world.instances:
         world.update_instance(
             server, version=int(VERSION.findall(text)[0]) if VERSION.findall(text) else 2014

@@ -1,4 +1,4 @@
-"""Parameters of procedures: each is used by the procedure, or listed with its values without effect."""
+"""Parameters of procedures: the procedure uses each parameter, or a list has its values without effect."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import engine.tsql
 from engine.tsql.procedures import PROCEDURES
-from engine.tsql.procedures.call import read_unused_parameters
+from engine.tsql.procedures.call import read_ignored_parameters
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.tsql.console import submit_batch
 
@@ -31,8 +31,8 @@ def test_each_parameter_is_read_or_listed() -> None:
         for parameter in procedure.parameters
         if parameter not in read
     }
-    assert unread - read_unused_parameters().keys() == set()
-    assert {name for name, _ in read_unused_parameters()} <= PROCEDURES.keys()
+    assert unread - read_ignored_parameters().keys() == set()
+    assert {name for name, _ in read_ignored_parameters()} <= PROCEDURES.keys()
 
 
 JOB = "EXEC msdb.dbo.sp_add_job 'J'; EXEC msdb.dbo.sp_add_jobserver @job_name = 'J', "

@@ -1,4 +1,4 @@
-"""A link that goes down and up repeatedly; it also shows that a new verb needs only one record."""
+"""Link that goes down and up repeatedly. The module also shows that a new verb needs only one record."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_periods_are_limited(period: str) -> None:
         parse_line(f"{FLAP} period_s={period}")
 
 
-# --- where it appears ---------------------------------------------------------------------------------------
+# --- appearance in the interface ----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -162,4 +162,7 @@ def test_only_its_record_mentions_the_fault() -> None:
         for path in (ROOT / room).rglob("*.py")
         if "flap" in path.read_text("utf-8")
     ]
-    assert sorted(naming) == ["engine/model/times.py", "engine/verbs/links.py"]  # the timer is declared there
+    assert sorted(naming) == [
+        "engine/model/times.py",
+        "engine/verbs/links.py",
+    ]  # this module declares the timer

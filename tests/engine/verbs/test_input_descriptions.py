@@ -37,7 +37,7 @@ def test_an_input_line_is_described(line: str, description: str) -> None:
 
 
 def test_no_description_is_the_bare_verb() -> None:
-    """Each description names its target, and templates contain only permitted names."""
+    """Each description names the object of its verb, and templates contain only permitted names."""
     for verb in VERBS.values():
         names = {parameter.name for parameter in verb.parameters}
         fields = {name for _, name, _, _ in Formatter().parse(verb.sentence) if name}

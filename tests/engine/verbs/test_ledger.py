@@ -1,4 +1,4 @@
-"""Inputs that repair a fault: they act on the original computer, whatever runs there by then."""
+"""Inputs that repair a fault: they apply to the computer that had the fault, even if an instance has moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consistency of the records of verbs."""
+"""Records of verbs: they are consistent, and other modules do not name faults."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import pytest
 from engine.protocol import causes
 from engine.simulator import HANDLERS
 from engine.verbs import FAMILIES, VERBS
-from engine.verbs.lines import UNDOES, parse_line
+from engine.verbs.lines import REVERTED_FAULTS, parse_line
 from engine.verbs.verb import Verb
 
 OF_SQL = {"shutdown", "shutdown-nowait"}
-"""Faults that a T-SQL statement enters in the fault ledger."""
+"""Faults that a T-SQL statement records in the fault ledger."""
 
 
 def test_verb_names_are_unique() -> None:
@@ -29,7 +29,7 @@ def test_the_reverse_of_a_verb_accepts_the_same_arguments(verb: Verb) -> None:
         reverse_verb = VERBS[name]
         assert verb.kinds == reverse_verb.kinds[: len(verb.kinds)]
         assert {option.partition("=")[0] for option in options} <= reverse_verb.options.keys()
-        assert verb.name in UNDOES[name]
+        assert verb.name in REVERTED_FAULTS[name]
 
 
 @pytest.mark.parametrize("verb", VERBS.values(), ids=lambda verb: verb.name)
@@ -44,10 +44,10 @@ def test_a_record_has_no_unused_field(verb: Verb) -> None:
 
 
 def test_failovers_are_attributed_as_the_records_state() -> None:
-    assert {name for name, loses in causes.LOSES.items() if loses} == OF_SQL | {
+    assert {name for name, loses in causes.LOST_PARTS.items() if loses} == OF_SQL | {
         verb.name for verb in VERBS.values() if verb.loses
     }
-    assert VERBS["pull-cable"].mechanism is causes.MECHANISM["pull-cable"]
+    assert VERBS["pull-cable"].mechanism is causes.FAILOVER_CAUSES["pull-cable"]
 
 
 def test_only_a_slowdown_of_1_is_a_repair() -> None:
@@ -60,7 +60,7 @@ def test_only_a_slowdown_of_1_is_a_repair() -> None:
     assert not VERBS["cut"].is_own_reverse(parse_line("cut A B"))
 
 
-# --- nothing else knows a fault by its name -----------------------------------------------------------------
+# --- names of faults in other modules -----------------------------------------------------------------------
 
 ROOT = Path(__file__).parents[3]
 
@@ -70,12 +70,12 @@ NAMED_ELSEWHERE = {
     "engine/availability/estimates.py": {
         "hang",
         "slow-cpu",
-    },  # the health check and the lease, which detect them
-    # faults that these players try
+    },  # the health check and the lease detect these faults
+    # faults that the agents try
     "engine/drill/judging/agents.py": {"power-off", "pull-cable", "stop-service"},
     "engine/protocol/clients.py": {"cut"},  # connections that are closed
-    "engine/protocol/disks.py": {"fail-disk"},  # a drive comes back, but not the volume of one database on it
-    "engine/protocol/service.py": {"power-off"},  # consequences of a stop
+    "engine/protocol/disks.py": {"fail-disk"},  # a drive returns without the volume of one database on it
+    "engine/protocol/service.py": {"power-off"},  # a stop has the same consequences
     "engine/tsql/scalars/functions.py": {"cut"},  # a T-SQL function of that name
     "engine/drill/judging/report.py": {"cut"},  # connections that are closed
     "engine/drill/judging/sweep.py": {
@@ -96,11 +96,11 @@ NAMED_ELSEWHERE = {
         "power-off",
         "stop-service",
     },  # planned causes
-    "app/view_models/picture.py": {"cut", "degrade"},  # signs of a link
+    "app/view_models/picture.py": {"cut", "degrade"},  # states of a link
     # entries of the explorer's menus
     "app/views/object_explorer/explorer.py": {"stop-agent", "stop-service"},
 }
-"""Module -> faults that it names in its own texts, with the reason."""
+"""Module -> faults that it names in its own texts. The comments state the reasons."""
 
 
 @pytest.mark.slow
@@ -111,7 +111,7 @@ def test_no_other_module_names_a_fault() -> None:
         for path in (ROOT / room).rglob("*.py"):
             source = path.read_text("utf-8")
             if path.parent.name in CAUSING or not any(fault in source for fault in faults):
-                continue  # most modules, which need no parsing
+                continue  # most modules name no fault and need no parsing
             constants = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
             if faults & constants:
                 values_by_name[path.relative_to(ROOT).as_posix()] = faults & constants

@@ -1,4 +1,6 @@
-"""Any input line is applied, or is refused and changes nothing. No line raises another exception."""
+"""Input lines in any state: each is applied, or is refused and changes nothing. No line raises another
+exception.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.inputs import InputError
 from engine.model import World
-from engine.simulator import NAMES
+from engine.simulator import NAME_LISTERS
 from engine.verbs import VERBS
-from engine.verbs.verb import Values, Verb
+from engine.verbs.verb import ValueLister, Verb
 
 SCENARIOS: Final = Path(__file__).parents[3] / "scenarios"
 STATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
@@ -47,7 +49,7 @@ STATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("fci-lab", "failed"): ("fail-volume SQLFCI1 L", "stop-role SQLFCI1", "stop-cluster NODE_3"),
     ("fci-lab", "moved"): ("close-firewall SQLFCI1 3", "move-role SQLFCI1 NODE_2", "fail-witness CLU1"),
 }
-"""(scenario, state name) -> inputs that lead to the state, 20 s apart."""
+"""(scenario, name of the state) -> inputs that lead to the state, at intervals of 20 s."""
 
 HOSTILE: Final = (
     "NOWHERE", "#", "#2", "=", "a=b", "0", "-1", "3", "1e308", "nan", "inf", "99999999999999999999", "É", "\u3164",
@@ -71,14 +73,14 @@ def _build_drill(scenario: str, state: str) -> Drill:
 
 
 def _build_lines(verb: Verb, drill: Drill) -> st.SearchStrategy[str]:
-    """Return input lines of *verb* with names of the world, other names, and hostile words."""
+    """Return a strategy for input lines of *verb*, with names of the world, other names, and hostile words."""
     world = drill.world
-    everything = sorted({name for names in NAMES.values() for name in names(world)})
+    everything = sorted({name for names in NAME_LISTERS.values() for name in names(world)})
     anything = st.sampled_from((*everything, *HOSTILE))
     places: list[st.SearchStrategy[str]] = []
     for parameter in verb.parameters:
         offered_words = [
-            *(NAMES[parameter.kind](world) if parameter.kind in NAMES else ()),
+            *(NAME_LISTERS[parameter.kind](world) if parameter.kind in NAME_LISTERS else ()),
             *parameter.choices,
         ]
         if parameter.values is not None:
@@ -98,13 +100,13 @@ def _build_lines(verb: Verb, drill: Drill) -> st.SearchStrategy[str]:
     ).map(lambda parts: " ".join((verb.name, *parts[0], *parts[1])) + parts[2])
 
 
-def _list_offered_words(values: Values, world: World) -> list[str]:
+def _list_offered_words(values: ValueLister, world: World) -> list[str]:
     """Return the words that menus offer for any server."""
     return sorted({value for server in world.instances for value in values(world, server, True)})
 
 
 def check_line(drill: Drill, line: str) -> None:
-    """Apply *line* to a copy; if it is refused, nothing may have changed."""
+    """Apply *line* to a copy of the drill. If the line is refused, the copy must be unchanged."""
     tried = drill.fork()
     before, journal = tried.compute_state_hash(), list(tried.journal)
     try:
@@ -117,7 +119,7 @@ def check_line(drill: Drill, line: str) -> None:
 
 
 def _check_each(scenario: str, state: str, count: int) -> None:
-    """Check *count* lines of each verb."""
+    """Check *count* lines of each verb in the given state."""
     drill = _build_drill(scenario, state)
     for verb in VERBS.values():
 
@@ -170,7 +172,7 @@ def test_a_timeout_of_a_connection_string_is_a_number_of_seconds(value: str) -> 
 
 
 def test_revert_all_changes_nothing_if_a_later_step_is_refused() -> None:
-    """After the repair of the witness, no copy remains from which the damaged page could be repaired."""
+    """After the repair of the witness, no copy is left that could repair the damaged page."""
     drill = _build_drill("ag-lab", "without a copy")
     steps = drill.fork()
     steps.apply_line("mend-witness CLU1")

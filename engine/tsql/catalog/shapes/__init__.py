@@ -90,14 +90,14 @@ TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in SHAPES if name.endswit
 @cache
 def _read_constant_columns() -> dict[str, dict[str, Scalar]]:
     entries: dict[str, dict[str, Scalar]] = {}
-    for _, views, pairs in list_reasons():
+    for _, views, pairs in list_constant_entries():
         for view in views.split():
             entries.setdefault(view, {}).update(pairs)
     return entries
 
 
 @cache
-def list_reasons() -> tuple[tuple[str, str, dict[str, Scalar]], ...]:
+def list_constant_entries() -> tuple[tuple[str, str, dict[str, Scalar]], ...]:
     """Return (reason, views, values by column) for each entry of constants.tsv."""
     rows = read_table("engine.tsql.catalog.shapes", "constants.tsv")
     return tuple((row["reason"], row["views"], _parse_pairs(row["columns"])) for row in rows)

@@ -1,4 +1,4 @@
-"""Conditions: evaluation, and positions of errors."""
+"""Conditions: their evaluation, the validity of results, and positions of errors."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_database_without_a_session_is_none_despite_the_mirrors_belief() -> No
     assert is_true("Sales is NONE and Sales serves", world)
 
 
-# --- what was sent ------------------------------------------------------------------------------------------
+# --- batches that were sent ---------------------------------------------------------------------------------
 
 
 def build_batch(sql: str, *errors: int, server: str = "SERVER_A") -> SentBatch:
@@ -216,8 +216,8 @@ def test_a_condition_result_states_how_long_it_is_valid(text: str, second: int |
     condition, facts = conditions.parse(text, NAMES), Facts(world, ())
     answer = (
         conditions.ConditionResult(condition.test(facts))
-        if condition.answer is None
-        else condition.answer(facts)
+        if condition.evaluate is None
+        else condition.evaluate(facts)
     )
     assert answer.holds == condition.test(facts)
     assert answer.valid_until_tick == (conditions.UNREACHED_TICK if second is None else 100 * second)
@@ -241,7 +241,7 @@ def test_a_condition_result_states_how_long_it_is_valid(text: str, second: int |
 def test_a_result_is_valid_until_the_flow_passes_a_level(
     healthy: World, text: str, levels: list[tuple[object, ...]]
 ) -> None:
-    answer = require(conditions.parse(text, NAMES).answer)(Facts(healthy, ()))
+    answer = require(conditions.parse(text, NAMES).evaluate)(Facts(healthy, ()))
     assert answer.valid_until_tick == conditions.UNREACHED_TICK
     assert [
         (level.counter, level.whole, level.sign, level.level, level.held) for level in answer.levels
@@ -250,4 +250,4 @@ def test_a_result_is_valid_until_the_flow_passes_a_level(
 
 def test_a_database_without_a_log_has_no_level(healthy: World) -> None:
     condition = conditions.parse("send_queue_kb(Stock) < 1", replace(NAMES, databases=("Sales", "Stock")))
-    assert require(condition.answer)(Facts(healthy, ())) == conditions.ConditionResult(holds=True)
+    assert require(condition.evaluate)(Facts(healthy, ())) == conditions.ConditionResult(holds=True)

@@ -1,4 +1,4 @@
-"""Messages about invalid values, for every field and kind of value."""
+"""Messages about invalid values, for every field of a scenario and every kind of value."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTS = sorted(
     key=lambda part: part.__name__,
 )
 SAID_OTHERWISE = {"missing", "extra_forbidden", "union_tag_not_found"}
-"""Error types of missing or unknown keys; the sentence names the key instead of an expected value."""
+"""Error types of missing or unknown keys. Their message names the key instead of an expected value."""
 VALUES: tuple[Any, ...] = (
     True, -1, 10**30, 1e300, float("inf"), "", "x", "5 parsecs", "\u202e", "a" * 9000,
     [], [1], ["a"], ["a"] * 600, [1] * 600, {}, {"a": 1}, {"kind": "x"}, [{"kind": "x"}], date(2005, 10, 22),
@@ -55,7 +55,7 @@ def test_every_line_of_the_table_is_needed() -> None:
     assert set(EXPECTED) - error_types <= {
         "int_from_float",
         "model_attributes_type",
-    }  # also for other values that TOML allows
+    }  # other values that TOML allows cause these errors
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ mirror = "SERVER_B"
 
 
 def test_a_fault_moved_behind_a_goal_is_reported_at_the_goal() -> None:
-    """The goal is checked from 31 s on and already reached, so the drill ends before the fault is noticed."""
+    """From 31 s, the goal counts and is already reached. The drill ends before the seat notices the fault."""
     text = (files("assets") / "new_scenario.toml").read_text("utf-8").replace("[[session]]", SECOND)
 
     def list_problem_positions(text: str) -> list[str]:

@@ -1,4 +1,7 @@
-"""A scenario generated from a run: it loads, its solution solves it, doing nothing does not, and gaps are listed."""
+"""Scenario generated from a run: it loads, its solution solves it, and idle play does not solve it.
+
+`check` lists the texts that the author must still write.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.files import scenario_files
-from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, list_warnings
+from engine.drill.authoring.lint import IDLE_POINTS_MAX, SOLUTION_POINTS_MIN, list_warnings
 from engine.drill.authoring.run_scenario import (
     TO_WRITE,
     ScenarioRecordingError,
@@ -70,7 +73,9 @@ def test_the_start_world_of_an_availability_group_is_kept() -> None:
 
 
 def test_several_inputs_of_one_moment_keep_their_order() -> None:
-    """With a paused clock, a cable pulled, plugged and pulled again ends pulled; two repairs count as two."""
+    """All inputs come while the clock is paused. Only the last of three inputs for a cable counts; two
+    repairs stay two.
+    """
     pulled, plugged = "pull-cable SERVER_B", "plug-cable SERVER_B"
     lines = [(30.0, pulled), (30.0, plugged), (30.0, pulled), (30.0, "cut SERVER_A SERVER_W")]
     saved = save_scenario(play_lines([*lines, (60.0, plugged), (60.0, "mend SERVER_A SERVER_W")], 200.0))
@@ -87,7 +92,7 @@ def test_several_inputs_of_one_moment_keep_their_order() -> None:
 def test_the_solution_solves_the_drill_and_doing_nothing_does_not() -> None:
     saved = save_scenario(play_lines(FAILURE, 300.0))
     assert play_reference(saved).compute_score().total >= SOLUTION_POINTS_MIN
-    assert play_idle(saved).compute_score().total < NOTHING_POINTS_MAX
+    assert play_idle(saved).compute_score().total < IDLE_POINTS_MAX
 
 
 def test_check_reports_only_the_prompts() -> None:

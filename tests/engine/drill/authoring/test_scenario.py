@@ -1,4 +1,4 @@
-"""Reading scenarios: all mistakes are reported together, with position and expected value."""
+"""Scenario parser: it reports all mistakes together, with position and expected value."""
 
 from __future__ import annotations
 

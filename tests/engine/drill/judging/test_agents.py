@@ -1,4 +1,4 @@
-"""Agents rank in the expected order, exploits earn nothing, and the ranking detects violations."""
+"""Ranking of agents: they have the expected order, exploits gain no points, and a wrong order is reported."""
 
 from __future__ import annotations
 

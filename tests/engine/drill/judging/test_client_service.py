@@ -1,4 +1,4 @@
-"""Service to clients: an online database does not imply that clients work."""
+"""Service to clients: an online database alone does not count as service."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 
 def play_recovery_without_partner() -> Drill:
-    """Return a drill in which the session was removed and the copy recovered; the application finds no usable
+    """Return a drill in which the session was removed and the copy recovered, but the application finds no
     server.
     """
     drill = Drill(load_shipped_scenario("forced-service"), 1)
@@ -29,7 +29,7 @@ def play_recovery_without_partner() -> Drill:
 def test_clients_without_a_server_do_not_count_as_served() -> None:
     drill = play_recovery_without_partner()
     course = RunTimeline(drill.world.availability, (), (), group_clients_by_database(drill.scenario))
-    course.add(event.as_json() for event in drill.events)
+    course.add_events(event.as_json() for event in drill.events)
     spans = course.list_service_spans(drill.world.t_s)
     assert [span.state for span in spans] == [SERVING, DOWN, CLIENTS_IDLE]
     client_report = build_report(drill)

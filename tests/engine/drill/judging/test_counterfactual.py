@@ -1,4 +1,4 @@
-"""Effects of omitting one action of a run, and the time for a retry."""
+"""Effects of single actions, measured by a run without the action, and the start times of retries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from functools import cache
 import pytest
 
 from engine.drill.judging import counterfactual
-from engine.drill.judging.counterfactual import DEEDS_MAX, ActionImpact, is_inspection, measure_action_impacts
+from engine.drill.judging.counterfactual import (
+    ACTIONS_MAX,
+    ActionImpact,
+    is_inspection,
+    measure_action_impacts,
+)
 from engine.drill.judging.review import Review, review_run
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
@@ -37,13 +42,14 @@ def compute_figures(deed: ActionImpact) -> dict[str, tuple[float, float]]:
 def test_the_most_costly_blunder_comes_first() -> None:
     sabotaged, run_review = play_sabotage()
     first = run_review.mistakes[0]
-    assert first.without is not None
-    assert first.without.what == "ALTER DATABASE Sales SET WITNESS OFF on SERVER_A"
-    assert first.without.points > 30.0
-    first_figure, second_figure = compute_figures(first.without)["downtime_s"]
+    assert first.cause_impact is not None
+    assert first.cause_impact.what == "ALTER DATABASE Sales SET WITNESS OFF on SERVER_A"
+    assert first.cause_impact.points > 30.0
+    first_figure, second_figure = compute_figures(first.cause_impact)["downtime_s"]
     assert second_figure < 10.0 < first_figure, "the mirror takes over by itself, and nobody forces anything"
     assert (
-        compute_figures(first.without)["score"][1] == sabotaged.compute_score().total + first.without.points
+        compute_figures(first.cause_impact)["score"][1]
+        == sabotaged.compute_score().total + first.cause_impact.points
     )
 
 
@@ -59,7 +65,7 @@ def test_an_outage_names_the_cause_of_the_disabled_failover() -> None:
 
 
 def test_the_counterfactual_score_equals_that_of_the_played_run() -> None:
-    """The comparison run is played without the action and without the inputs that resulted only from it."""
+    """The comparison run omits the action and all inputs that resulted only from the action."""
     (deed,) = evaluate_actions(play_sabotage()[0], [0])
     second_run = Drill(play_sabotage()[0].scenario)
     for at_s, line in ((100.0, "power-on SERVER_A"), (100.0, "answer whose-word 2")):
@@ -79,7 +85,9 @@ def test_the_original_run_is_unchanged() -> None:
 def test_a_retry_starts_before_its_cause() -> None:
     sabotaged, run_review = play_sabotage()
     rules_by_action = {
-        m.without.what: m for m in run_review.mistakes if m.without is not None and m.rule == "Conduct"
+        m.cause_impact.what: m
+        for m in run_review.mistakes
+        if m.cause_impact is not None and m.rule == "Conduct"
     }
     forced = rules_by_action["ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS on SERVER_B"]
     assert forced.tick > 8070 + 300, "it was seen when the role was taken, seconds later"
@@ -109,8 +117,8 @@ def test_lost_transactions_are_attributed_to_their_statement() -> None:
     (loss,) = [m for m in review_run(drill_run).mistakes if m.rule == "Lost"]
     assert (loss.cause_tick, "FORCE_SERVICE" in loss.cause) == (5000, True)
     assert loss.retry_tick == counterfactual.find_retry_tick(5000, drill_run.journal[-1], ()) < 3000
-    assert loss.without is not None
-    assert compute_figures(loss.without)["lost_transactions"][1] == 0
+    assert loss.cause_impact is not None
+    assert compute_figures(loss.cause_impact)["lost_transactions"][1] == 0
 
 
 def test_an_action_without_a_rule_is_listed_as_costly() -> None:
@@ -122,13 +130,15 @@ def test_an_action_without_a_rule_is_listed_as_costly() -> None:
     drill_run.apply_line("stop-service SERVER_B")
     advance_drill(drill_run, 300)
     (first, *_) = review_run(drill_run).mistakes
-    assert first.without is not None
-    assert first.without.what == "SERVER_B ▸ Stop SQL Server"
+    assert first.cause_impact is not None
+    assert first.cause_impact.what == "SERVER_B ▸ Stop SQL Server"
     assert (first.cause_tick, first.retry_tick) == (500, 0)
 
 
 def test_consequences_are_removed_with_their_cause() -> None:
-    """Without the command that ended the session, the commands that set it up again have no effect."""
+    """Without the command that removed the session, the commands that set the session up again have no
+    effect.
+    """
     drill_run = advance_drill(build_drill(), 5)
     drill_run.apply_line("pull-cable SERVER_W")
     advance_drill(drill_run, 10).apply_line("plug-cable SERVER_W")
@@ -140,7 +150,7 @@ def test_consequences_are_removed_with_their_cause() -> None:
 
 def test_the_analysis_is_limited_and_can_be_canceled() -> None:
     drill_run = build_drill()
-    for n in range(2 * DEEDS_MAX):
+    for n in range(2 * ACTIONS_MAX):
         advance_drill(drill_run, 2 + n / 2).apply_line(f"workload Sales Workload1 scale={1 + n / 100}")
     advance_drill(drill_run, 300)
     shares = []
@@ -151,7 +161,7 @@ def test_the_analysis_is_limited_and_can_be_canceled() -> None:
             break
     slices.close()
     assert all(0.0 <= share <= 1.0 for share in shares)
-    assert len(evaluate_actions(drill_run)) <= DEEDS_MAX
+    assert len(evaluate_actions(drill_run)) <= ACTIONS_MAX
 
 
 @pytest.mark.parametrize("line", ["note nothing", "sql SERVER_A SELECT 1"])

@@ -1,8 +1,10 @@
 """Debriefs of whole runs as text. `pytest --rewrite` records them anew; review the diff.
 
-A file is `drill NAME [seed]`, then lines `SECONDS INPUT`, then `----` and the changes of the report before each input,
-then the review, the report without its events, and the comparison with the reference run. Inputs that the drill
-refuses are listed with their reason.
+A file is `drill NAME [seed]`, then lines `SECONDS INPUT`, then `----` and the recorded debrief: changes of
+the
+report before each input, the review, the report without its events, and the comparison with the reference
+run.
+Inputs that the drill refuses are listed with their reason.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ LARGE: Final = {
     "state_hash",
     "version",
 }
-"""Parts of a report that other tests cover."""
+"""Parts of a report that are omitted here, because other tests cover them."""
 
 
 def format_scalar(value: object) -> str:
@@ -65,7 +67,7 @@ def list_report(drill: Drill) -> list[str]:
 
 
 def play_lines(text: str) -> tuple[Drill, list[str]]:
-    """Play the lines of a debrief; return the drill, and refused inputs and changes of the report before each input."""
+    """Play the lines of a debrief. Return the drill, and the refused inputs and report changes as lines."""
     head, *lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     _, name, *seed = head.split()
     scenario = change_small_text() if name == "small" else load_shipped_scenario(name)
@@ -87,7 +89,7 @@ def play_lines(text: str) -> tuple[Drill, list[str]]:
 
 
 def record_debrief(text: str) -> str:
-    """Return the debrief of the current code."""
+    """Return the debrief that the current code produces for the inputs in *text*."""
     request_text = text.split("\n----")[0]
     drill_played, lines = play_lines(request_text)
     lines += format_lines(review_run(drill_played).as_json(), "review")

@@ -1,17 +1,17 @@
-"""Times of failovers: planned ones as planned, automatic ones only where a server takes over automatically."""
+"""Durations of failovers: the plan agrees with the simulated world, and automatic failovers need safety FULL."""
 
 from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
 
-from engine.drill.judging.sweep import CAUSES, build_failover_scenario, simulate_failovers
+from engine.drill.judging.sweep import FAULT_VERBS, build_failover_scenario, simulate_failovers
 from engine.flow import SafetyMode
 from engine.generators import run_to_completion
 from engine.planning import MirroringPlan
 
 
-@pytest.mark.parametrize("cause", CAUSES)
+@pytest.mark.parametrize("cause", FAULT_VERBS)
 def test_every_cause_ends_in_a_failover(cause: str) -> None:
     scenario = build_failover_scenario(MirroringPlan(), cause)
     assert scenario is not None
@@ -26,7 +26,7 @@ def test_every_cause_ends_in_a_failover(cause: str) -> None:
 
 def test_the_plans_link_equals_that_of_the_world() -> None:
     scenario = build_failover_scenario(
-        MirroringPlan(rtt_ms=60.0, bandwidth_mbps=50.0, loss=0.01, version=2012), CAUSES[0]
+        MirroringPlan(rtt_ms=60.0, bandwidth_mbps=50.0, loss=0.01, version=2012), FAULT_VERBS[0]
     )
     assert scenario is not None
     for link in scenario.links:
@@ -36,6 +36,6 @@ def test_the_plans_link_equals_that_of_the_world() -> None:
 
 def test_without_safety_full_no_automatic_failover_occurs() -> None:
     plan = MirroringPlan()
-    assert build_failover_scenario(replace(plan, safety=SafetyMode.OFF), CAUSES[0]) is None
+    assert build_failover_scenario(replace(plan, safety=SafetyMode.OFF), FAULT_VERBS[0]) is None
     own_workload = replace(plan.workload, name="own")
-    assert build_failover_scenario(replace(plan, workload=own_workload), CAUSES[0]) is None
+    assert build_failover_scenario(replace(plan, workload=own_workload), FAULT_VERBS[0]) is None

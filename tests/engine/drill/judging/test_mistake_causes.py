@@ -1,4 +1,4 @@
-"""A cost is attributed to the statement that caused it, and its advice fits the facts."""
+"""Causes of mistakes: a cost is attributed to the statement that caused it, and the advice fits the facts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from tests.shipped_scenarios import load_shipped_scenario
 
 
 def play_in_one_instant(*lines: str) -> tuple[Drill, tuple[Mistake, ...]]:
-    """Play `automatic-failover` with *lines* in one paused instant, long after the failure; return the mistakes."""
+    """Play `automatic-failover` with *lines* at one tick, long after the failure. Return the drill and its
+    mistakes.
+    """
     drill = Drill(load_shipped_scenario("automatic-failover"))
     drill.advance_to(10_000)
     for line in lines:
@@ -36,7 +38,7 @@ def test_an_omitted_action_is_retried_before_the_harm() -> None:
     drill.apply_line(OFF)
     drill.advance_to(drill.end_tick or 60_000)
     mistakes = review_run(drill).mistakes
-    assert [m for m in mistakes if m.omission]
+    assert [m for m in mistakes if m.is_omission]
     assert all(m.retry_tick < 10_000 for m in mistakes)
 
 

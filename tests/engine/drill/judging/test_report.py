@@ -1,4 +1,4 @@
-"""The report of a run: fixed fields, plain types, published times only where the conditions match."""
+"""Report of a run: fixed fields, plain types, and published times only if the conditions match."""
 
 from __future__ import annotations
 
@@ -76,13 +76,13 @@ def test_each_cause_of_table_6_has_its_row(line: str, idle: float, loaded: float
 NEWER = tuple(
     (f'name = "{server}"', f'name = "{server}"\nversion = 2008') for server in ("SERVER_B", "SERVER_W")
 )
-"""Replacements that set mirror and witness to 2008; an older witness would prevent automatic failover."""
+"""Text replacements that set mirror and witness to 2008. An older witness would prevent automatic failover."""
 
 
 @pytest.mark.parametrize(
     ("lines", "changes"),
     [
-        (("hang SERVER_A",), ()),  # not in the published table
+        (("hang SERVER_A",), ()),  # the published table has no hang
         (("slow-disk SERVER_B data factor=5", "power-off SERVER_A"), ()),
         (("power-off SERVER_A",), (('workload = "Workload1"', 'workload = "Workload2"'),)),
         (("power-off SERVER_A",), (('workload = "Workload1"', 'workload = "Workload1"\nscale = 2'),)),

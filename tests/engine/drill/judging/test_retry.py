@@ -1,10 +1,10 @@
-"""A retry starts early enough to look, think and type, and keeps earlier actions if there is time."""
+"""Start times of retries: early enough to look, think and type. Earlier actions are kept if there is time."""
 
 from __future__ import annotations
 
 import pytest
 
-from engine.drill.judging.counterfactual import LEAD_S_MAX, LOOK_S, find_retry_tick
+from engine.drill.judging.counterfactual import LOOK_S, RETRY_LEAD_S_MAX, find_retry_tick
 from engine.inputs import Input
 from engine.model import to_ticks
 
@@ -24,7 +24,7 @@ def test_longer_texts_start_earlier_up_to_a_limit() -> None:
     assert AT - retry_ticks[0] > to_ticks(LOOK_S)
     assert AT - retry_ticks[1] == to_ticks(5.0 + 1.35 + 8 * 0.28)
     assert AT - retry_ticks[2] > to_ticks(20.0)
-    assert AT - retry_ticks[3] == to_ticks(LEAD_S_MAX)
+    assert AT - retry_ticks[3] == to_ticks(RETRY_LEAD_S_MAX)
 
 
 def test_the_start_of_the_run_is_the_earliest_retry() -> None:

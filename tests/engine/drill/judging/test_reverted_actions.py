@@ -1,4 +1,4 @@
-"""Unnecessary faults cost points; faults that belong to the solution do not."""
+"""Actions that the seat undoes later: unnecessary faults cost points, and faults of the solution do not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RESUME = "sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME"
 
 
 def play_lines(*lines: tuple[float, str], changes: tuple[tuple[str, str], ...] = ()) -> Drill:
-    """Apply each (second, line), then the action of the reference, and play to the end."""
+    """Apply each (second, line), then the action of the reference solution, and play to the end."""
     drill_run = build_drill(*changes)
     for at_s, line in sorted([*lines, (80.0, "power-on SERVER_A")]):
         drill_run.advance_to(round(at_s * 100))

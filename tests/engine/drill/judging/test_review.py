@@ -1,4 +1,4 @@
-"""The data of a debrief: failovers, reasons, losses, mistakes with retry times, and the reference."""
+"""Review of a run: failovers, reasons, losses, mistakes with retry times, and the reference solution."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_a_wrong_answer_is_a_mistake() -> None:
     assert "The mirror was in step" in mistake.what
 
 
-# --- the reference ------------------------------------------------------------------------------------------
+# --- comparison with the reference solution -----------------------------------------------------------------
 
 
 def test_differences_from_the_reference_are_listed() -> None:
@@ -246,7 +246,7 @@ def test_the_review_is_plain_data() -> None:
 
 
 def test_a_goal_does_not_require_a_query() -> None:
-    """The run applies all inputs of the reference except its queries, and applies them too late."""
+    """The run applies all inputs of the reference solution except its queries, and applies them too late."""
     look = 'do = "25 sql SERVER_B EXEC xp_readerrorlog"\nwhy = "It says who leads."\n\n'
     scenario = change_small_text(("[[solution]]\n", f"[[solution]]\n{look}[[solution]]\n"))
     drill_run = Drill(scenario, scenario.seed)
@@ -259,7 +259,7 @@ def test_a_goal_does_not_require_a_query() -> None:
 
 
 def test_a_manually_started_instance_is_no_automatic_failover() -> None:
-    """The role had moved but stayed offline, and a person brought it online."""
+    """The role had moved but stayed offline until a person brought it online."""
     run_review = review_run(play_reference(load_shipped_scenario("fci-tempdb-path")))
     assert [outage.summary for outage in run_review.outages] == [
         "NODE_2 took over after a command brought the role online."
@@ -281,7 +281,7 @@ def test_an_unasked_question_is_no_mistake() -> None:
 
 
 def test_a_rewind_is_no_difference_between_runs() -> None:
-    """The rewound run repeats its note and its hints, and is otherwise equal."""
+    """The rewound run repeats its note and its hints, and otherwise equals the other run."""
     plain_run = advance_drill(build_drill(), 60)
     drill_run = advance_drill(build_drill(), 40)
     open_next_hint(drill_run, 2)

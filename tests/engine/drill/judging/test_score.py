@@ -1,4 +1,7 @@
-"""Points: graded, explained, dated; none for outcome or conduct in an unfinished run; hints have their stated cost."""
+"""Points of a run: their grades, reasons and times.
+
+An unfinished run gets no points for outcome or conduct. Hints cost as many points as stated.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ def test_an_unfinished_run_gets_only_goal_points() -> None:
     score = drill_run.compute_score()
     assert drill_run.finished
     assert not score.finished
-    assert score.total == 10.0  # one goal of weight 1 out of a total weight of 4
+    assert score.total == 10.0  # the reached goal has weight 1 of 4
     assert "1 of 2" in find_item(score.items, "Downtime").reason
     assert find_item(score.items, "End state").better
 
@@ -150,7 +153,9 @@ def test_a_refused_command_does_not_disable_automatic_failover() -> None:
 
 
 def test_rewinds_cost_at_most_the_points_beyond_the_goals() -> None:
-    """The hints leave only the points of the goals, so the rewind costs nothing and the items add up to the total."""
+    """The hints leave only the points of the goals, so the rewind costs nothing. The items add up to the
+    total.
+    """
     drill_run = advance_drill(build_drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
     for layer in (1, 2, 3):
         open_next_hint(drill_run, layer)

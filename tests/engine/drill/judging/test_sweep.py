@@ -1,4 +1,4 @@
-"""Many runs in one table: results of each run, and statistics."""
+"""Sweeps: many runs in one table with their results and statistics."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import pytest
 from engine.drill.judging.sweep import (
     RunOutcome,
     build_sweep_json,
-    check_limit,
     compute_confidence_interval,
     compute_percentile,
     format_limit_results,
     format_table,
+    list_limit_results,
     play_outcome,
     summarize_outcomes,
 )
@@ -68,9 +68,9 @@ def test_the_share_within_a_limit_has_a_confidence_interval() -> None:
     """The Wilson interval of 8 of 10 is 49.0 to 94.3 %, as in published tables."""
     assert [round(share, 3) for share in compute_confidence_interval(8, 10)] == [0.49, 0.943]
     assert compute_confidence_interval(0, 0) == (0.0, 1.0)
-    (row,) = check_limit(RUNS, "points", 3.0)
+    (row,) = list_limit_results(RUNS, "points", 3.0)
     assert (row.runs, row.within) == (5, 3)
-    (limit_result,) = check_limit(RUNS, "failover_s", 3.0)
+    (limit_result,) = list_limit_results(RUNS, "failover_s", 3.0)
     assert (limit_result.runs, limit_result.within) == (0, 0)
 
 

@@ -1,4 +1,4 @@
-"""A report lists unfinished batches, and a refused input does not change the world."""
+"""Unfinished batches in a report, and refused inputs that leave the world unchanged."""
 
 from __future__ import annotations
 

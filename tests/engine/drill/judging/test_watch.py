@@ -1,4 +1,4 @@
-"""Lanes derived from a replay equal the engine's accounts; preconditions have times."""
+"""Lanes that a replay records: they agree with the engine's accounts, and preconditions have times."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from itertools import pairwise
 
 import pytest
 
-from engine.drill.authoring.quantities import get_current_account
+from engine.drill.authoring.quantities import compute_availability
 from engine.drill.judging.agents import build_random_player, play_worst
 from engine.drill.judging.replay_timeline import (
     DOWN,
     EXPOSED,
     FAILS,
     HOLDS,
-    Lanes,
+    DatabaseLanes,
     PreconditionHistory,
     StateSpan,
     record_all_lanes,
@@ -21,11 +21,11 @@ from engine.drill.judging.replay_timeline import (
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_idle, play_reference
 from engine.generators import run_to_completion
-from engine.mirroring.preconditions import MIRROR_HAS_LOST, WAS_IN_STEP
+from engine.mirroring.preconditions import MIRROR_LOST_PRINCIPAL, WAS_SYNCHRONIZED
 from tests.engine.drill.texts import advance_drill, build_drill, change_small_text
 
 
-def record_lanes(drill: Drill) -> dict[str, Lanes]:
+def record_lanes(drill: Drill) -> dict[str, DatabaseLanes]:
     return run_to_completion(record_all_lanes(drill))
 
 
@@ -33,7 +33,7 @@ def sum_ticks(spans: tuple[StateSpan, ...], state: str) -> int:
     return sum(span.ticks for span in spans if span.what == state)
 
 
-def get_guard_span(lanes: Lanes, text: str) -> PreconditionHistory:
+def get_guard_span(lanes: DatabaseLanes, text: str) -> PreconditionHistory:
     (precondition,) = [guard_span for guard_span in lanes.preconditions if text in guard_span.name]
     return precondition
 
@@ -44,7 +44,7 @@ def get_guard_span(lanes: Lanes, text: str) -> PreconditionHistory:
 def test_lanes_add_up_to_the_accounts(play) -> None:
     drill_run: Drill = play(change_small_text(), 3)
     lanes = record_lanes(drill_run)["Sales"]
-    account = get_current_account(drill_run.world, "Sales")
+    account = compute_availability(drill_run.world, "Sales")
     assert (sum_ticks(lanes.service, DOWN), sum_ticks(lanes.protection, EXPOSED)) == (
         account.down_ticks,
         account.exposed_ticks,
@@ -71,9 +71,9 @@ def test_an_unmet_precondition_has_its_start_time() -> None:
     assert [span.what for span in witness.spans] == [HOLDS, FAILS]
     assert 700 < witness.spans[1].from_tick < 900
     assert witness.find_span(0) == witness.spans[0]
-    in_step = get_guard_span(lanes, WAS_IN_STEP)
+    in_step = get_guard_span(lanes, WAS_SYNCHRONIZED)
     assert [span.what for span in in_step.spans] == [HOLDS], "it was, whatever else kept it from being armed"
-    loss_guard = get_guard_span(lanes, MIRROR_HAS_LOST)
+    loss_guard = get_guard_span(lanes, MIRROR_LOST_PRINCIPAL)
     assert loss_guard.spans[-1].what == HOLDS
     assert loss_guard.spans[-1].from_tick > 2000
 
@@ -95,5 +95,5 @@ def test_a_loss_is_noticed_even_if_the_session_ends_in_the_same_tick() -> None:
     noticed = drill_run.tick
     drill_run.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
     advance_drill(drill_run, 30)
-    loss_guard = get_guard_span(record_lanes(drill_run)["Sales"], MIRROR_HAS_LOST)
+    loss_guard = get_guard_span(record_lanes(drill_run)["Sales"], MIRROR_LOST_PRINCIPAL)
     assert [(span.from_tick, span.what) for span in loss_guard.spans][:2] == [(0, FAILS), (noticed, HOLDS)]

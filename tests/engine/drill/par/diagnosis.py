@@ -1,4 +1,4 @@
-"""A question with a rubric for its answer, to be inserted into a small drill."""
+"""Question with a rubric item for its answer, for insertion into a small drill."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 def format_diagnosis(*terms: str) -> str:
     """Return a question about the serving server; *terms* are its times and conditions.
 
-    Text after it belongs to a step of the solution.
+    The text ends with the header of a solution step. The text that follows must complete this step.
     """
     lines = "\n".join(terms)
     return f"""

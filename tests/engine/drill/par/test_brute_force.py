@@ -1,4 +1,4 @@
-"""Five drills small enough for brute force: the search finds the same optimum."""
+"""Five drills small enough for exhaustive trials: the search finds the same optimum."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ DRILLS = {
         (ON, "answer who 2"),
     ),
 }  # fmt: skip
-"""Number of decision points, changes to the small scenario, and the allowed lines, of which at most two are used."""
+"""(number of decision points, changes to the small scenario, allowed lines). A plan has at most two actions."""
 
 
 FEW = ("cable", "question")
@@ -76,13 +76,15 @@ def test_the_search_equals_exhaustive_trials(name: str) -> None:
     scenario = texts.change_small_text(
         ('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes
     )
-    search = ParSearch(scenario, scenario.seed, fair=False, actions_max=2, points_max=points, offered=lines)
+    search = ParSearch(
+        scenario, scenario.seed, fair=False, actions_max=2, points_max=points, offered_lines=lines
+    )
     for _ in search.run_steps():
         pass
     assert search.complete
     assert search.best is not None
     assert search.reference is not None
-    moments = sorted({point for plan in search.plans for point in plan.points})
+    moments = sorted({point for plan in search.plans for point in plan.decision_ticks})
     scores = _list_scores(SearchDrill(scenario), moments, lines, 2)
     assert len(scores) > 10
     assert search.best.score >= max(scores)
@@ -91,7 +93,7 @@ def test_the_search_equals_exhaustive_trials(name: str) -> None:
 
 
 def test_trials_in_other_processes_give_the_same_search() -> None:
-    """The other processes know different states and report every trial, also those of known states."""
+    """Other processes know different states, so they report every trial, including trials of known states."""
     points, changes, lines = DRILLS["cable"]
     scenario = texts.change_small_text(
         ('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes
@@ -110,7 +112,7 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
             fair=False,
             actions_max=2,
             points_max=points,
-            offered=lines,
+            offered_lines=lines,
             spread=runner,
         )
         for runner in (None, run_trials_in_copy)
@@ -120,7 +122,7 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
             pass
     assert local_search.complete
     assert local_search.plans == spread.plans
-    assert (local_search.best, local_search.nodes) == (spread.best, spread.nodes)
+    assert (local_search.best, local_search.node_count) == (spread.best, spread.node_count)
 
 
 def _list_scores(

@@ -1,4 +1,4 @@
-"""V(t) never rises, also for players who break things before the scenario does."""
+"""Value V(t) over a run: it never rises, even if players cause faults before the scenario does."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from itertools import islice
 
 import pytest
 
-from engine.drill.par.regret import RISE_MAX, build_account
+from engine.drill.par.regret import RISE_MAX, analyze_regret
 from engine.generators import run_to_completion
 from tests import par_curves
 
 PER_ROUND = 9
 HARD = (13 * PER_ROUND + 2, 20 * PER_ROUND + 4)
-"""Rounds in which players remove the session and recover the mirror, or unplug a node that its instance then leaves."""
+"""Numbers of runs whose players remove the session and recover the mirror, or unplug a node that its instance
+then
+leaves.
+"""
 
 QUICK = (9 + 5,)
-"""Rounds for the normal suite: a set-up. The other runs of four rounds take a minute."""
+"""Numbers of runs for the normal suite: one set-up. The other runs of four rounds take a minute."""
 
 
 @pytest.mark.parametrize(
@@ -27,7 +30,7 @@ QUICK = (9 + 5,)
 )
 def test_the_value_never_rises_with_known_information(number: int) -> None:
     _, _, drill = next(islice(par_curves.play_hostile_runs(number), 1))
-    account = run_to_completion(build_account(drill))
-    assert account.risen <= RISE_MAX
+    account = run_to_completion(analyze_regret(drill))
+    assert account.largest_rise <= RISE_MAX
     assert par_curves.measure_rise(account) == 0.0
     assert account.curve[-1][1] == drill.compute_score().total

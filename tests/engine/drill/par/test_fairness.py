@@ -1,4 +1,4 @@
-"""Fairness of the plans of shipped certificates: they use only events that the seat could see."""
+"""Fairness of the plans in shipped certificates: they use only events that the seat could see."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ SEATS_OWN = {
     "alert", "client", "cluster", "detected", "errorlog", "failover", "powershell", "question", "role", "sql_done",
     "state", "trace", "witness",
 }  # fmt: skip
-"""Event kinds that a seat sees: answers in windows, logs, monitors, client messages.
+"""Event kinds that a seat sees: answers in windows, logs, monitors and client messages.
 
-Listed independently of the engine.
+The list is independent of the engine.
 """
 MONITOR = to_ticks(60.0)
-"""Delay of the monitor, which finally shows every change."""
+"""Ticks after which the monitor shows any change."""
 
 
 def is_visible(event: Event) -> bool:
     return event.kind in SEATS_OWN and not (
-        event.kind == "sql_done" and facts.is_story_window(str(read_field(event, "window")))
+        event.kind == "sql_done" and facts.is_timeline_window(str(read_field(event, "window")))
     )
 
 

@@ -1,10 +1,10 @@
-"""Drills with a known good plan: the search finds it, also if it needs several actions."""
+"""Drills with a known good plan: the search finds the plan, even if it needs several actions."""
 
 from __future__ import annotations
 
 import pytest
 
-from engine.drill.par.regret import build_account
+from engine.drill.par.regret import analyze_regret
 from engine.drill.par.search import ParSearch
 from engine.drill.running.drill import replay
 from engine.drill.running.solution import find_default_end
@@ -22,7 +22,7 @@ KNOWN = par_drills.build_known_drills()
 def test_the_search_finds_the_known_best_plan_or_a_better_one(name: str) -> None:
     best, scenario = KNOWN[name]
     offered = tuple(line.partition(" ")[2] for line in best)
-    search = run_nodes(ParSearch(scenario, scenario.seed, offered=offered, actions_max=len(best)), 100)
+    search = run_nodes(ParSearch(scenario, scenario.seed, offered_lines=offered, actions_max=len(best)), 100)
     assert search.best is not None
     assert search.reference is not None
     drill = replay(scenario, scenario.seed, "practice", best)
@@ -51,10 +51,13 @@ def test_the_search_finds_the_known_best_plan_or_a_better_one(name: str) -> None
 def test_an_action_after_several_others_keeps_its_value(
     name: str, lines: list[str], after_s: float, minimum: float
 ) -> None:
-    """No known plan has these actions in sequence: link, session, witness, power; or a cable and forced service."""
+    """No known plan has these actions in sequence: actions on link, session, witness and power, or a cable
+    and forced
+    service.
+    """
     scenario = KNOWN[name][1]
     drill = replay(scenario, scenario.seed, "practice", lines)
     drill.advance_to(find_default_end(drill))
-    account = run_to_completion(build_account(drill, doubting=False))
+    account = run_to_completion(analyze_regret(drill, search_low_values=False))
     (move,) = [move for move in account.moves if move.line and move.tick == round(after_s * 100)]
     assert move.after >= minimum

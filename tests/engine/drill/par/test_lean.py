@@ -1,4 +1,6 @@
-"""Condition polling skips unchanged seconds, and search drills skip quiet seconds, with equal results."""
+"""Search drills and condition polling: they skip seconds without a change, with results equal to full
+polling.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,7 @@ class AlwaysPollingDrill(Drill):
 
 
 def _play_drill(kind: type[Drill], scenario: Scenario, seed: int) -> Drill:
-    """Play the reference solution; with *seed* from 1 on, a random player."""
+    """Play the reference solution if *seed* is 0, otherwise a random player with this seed."""
     drill = kind(scenario, scenario.seed)
     if seed == 0:
         with suppress(InputError):
@@ -158,7 +160,9 @@ def test_seconds_without_events_are_skipped(kind: type[Drill], monkeypatch: pyte
 def test_steadily_changing_numbers_are_not_checked_each_second(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Queues, rates and the time change steadily. `AlwaysPollingDrill` above checks each second, with equal results."""
+    """Queues, rates and the time change steadily. `AlwaysPollingDrill` polls each second and gives equal
+    results.
+    """
     looks: list[int] = []
     look = SearchDrill._poll_conditions
     monkeypatch.setattr(SearchDrill, "_poll_conditions", lambda self: (looks.append(self.tick), look(self)))

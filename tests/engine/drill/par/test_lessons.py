@@ -1,4 +1,4 @@
-"""Selection of mistakes for lessons, their plans, and the value of answers."""
+"""Lessons: selection of mistakes, plans of lessons, and judgment of answers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from engine.drill.par.account import WAITING, LastChance, RegretAnalysis, RunSeg
 from engine.drill.par.lessons import (
     blame_command,
     choose_steps,
-    closes_goals,
     convert_reference_steps,
+    ends_last_chance,
     find_biggest_lesson,
     find_lessons,
     is_good_answer,
@@ -18,7 +18,7 @@ from engine.drill.par.lessons import (
     judge_wait,
     use_reference_times,
 )
-from engine.drill.par.regret import build_account
+from engine.drill.par.regret import analyze_regret
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.time.cooperative_tasks import play_in_slices
@@ -67,10 +67,10 @@ def test_ending_the_drill_can_be_a_mistake_and_small_losses_are_ignored() -> Non
 def test_the_last_chance_belongs_to_the_lesson_in_which_it_passed() -> None:
     idle, acted = build_wait(1000, 3000, 90.0, 50.0), build_segment(3000, ACTION, 50.0, 0.0)
     passed = LastChance(2500, (LATE,), 0, WAITING, (("served", None),))
-    assert closes_goals(idle, passed)
-    assert not closes_goals(acted, passed)
-    assert closes_goals(acted, replace(passed, tick=3000, line=ACTION))
-    assert not closes_goals(idle, None)
+    assert ends_last_chance(idle, passed)
+    assert not ends_last_chance(acted, passed)
+    assert ends_last_chance(acted, replace(passed, tick=3000, line=ACTION))
+    assert not ends_last_chance(idle, None)
 
 
 def test_the_command_is_the_mistake_if_its_harm_shows_in_the_wait_after_it() -> None:
@@ -79,7 +79,7 @@ def test_the_command_is_the_mistake_if_its_harm_shows_in_the_wait_after_it() -> 
     force = "sql GRID2 ALTER DATABASE Meters SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
     inputs = [parse_line(force, 61_660), parse_line("finish", 73_560)]
     run_to_completion(play_in_slices(drill, inputs, 73_560))
-    account = run_to_completion(build_account(drill, list(certificates.load_plans(drill))))
+    account = run_to_completion(analyze_regret(drill, list(certificates.load_plans(drill))))
     early_lesson, late_lesson = find_lessons(account)
     assert late_lesson.line == WAITING
 
@@ -91,7 +91,7 @@ def test_the_command_is_the_mistake_if_its_harm_shows_in_the_wait_after_it() -> 
     blame_found = find_mistake(late_lesson)
     assert (blame_found.tick, blame_found.line, blame_found.regret) == (61_660, force, late_lesson.regret)
     assert [item.line_without_time for item in blame_found.best] == ["power-on GRID1"]
-    assert closes_goals(blame_found, account.last_chance)
+    assert ends_last_chance(blame_found, account.last_chance)
     harmless = replace(late_lesson, before=101.0)
     assert find_mistake(harmless) == harmless, "the run without the command is no better"
 
@@ -152,10 +152,10 @@ def play_to_mistake(*lines: str) -> Drill:
 def test_the_value_of_an_answer_is_what_it_leaves_possible() -> None:
     judgment = run_to_completion(judge_action(play_to_mistake(FORCE), [HASTY]))
     assert is_good_answer(build_lesson(100.0), judgment)
-    assert not judgment.idle
+    assert not judgment.is_noop
     bad = run_to_completion(judge_action(play_to_mistake(FATAL), [HASTY]))
     assert not is_good_answer(build_lesson(100.0), bad)
-    assert run_to_completion(judge_action(play_to_mistake(RESUME), [HASTY])).idle, (
+    assert run_to_completion(judge_action(play_to_mistake(RESUME), [HASTY])).is_noop, (
         "refused, and nothing has changed"
     )
     assert is_good_answer(build_lesson(100.0), run_to_completion(judge_wait(play_to_mistake(), [HASTY])))

@@ -1,4 +1,4 @@
-"""Incremental state hashes equal hashes computed from scratch."""
+"""Incremental state hashes, compared with hashes that are computed from scratch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.chance import RandomStream
 from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par.search_drill import (
-    MATTERS,
+    DECIDING_PARTS,
     IncrementalHash,
     SearchDrill,
     compute_transposition_key,
@@ -80,9 +80,9 @@ def test_incremental_and_full_hashes_agree() -> None:
             with suppress(InputError):
                 drill.apply_line(lines[chance.draw_integer(0, len(lines) - 1)])
             fork = drill.fork()
-            fork.marks = IncrementalHash()
+            fork.incremental_hash = IncrementalHash()
             assert compute_transposition_key(drill) == compute_transposition_key(fork)
-            for name in MATTERS:
+            for name in DECIDING_PARTS:
                 for part in getattr(drill.world, name).values():
                     assert read.setdefault(repr(part), encode_part(part)) == encode_part(part)
     assert len(set(read.values())) == len(read) > 50

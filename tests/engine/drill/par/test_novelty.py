@@ -1,4 +1,4 @@
-"""A search without intermediate points: only the last of three actions earns points."""
+"""Search for a plan of three actions of which only the last one earns points."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from tests.engine.drill import texts
 FAULTS = ("stop-service SERVER_A", "stop-service SERVER_B", "hang SERVER_W")
 MENDED = ("start-service SERVER_A", "start-service SERVER_B", "unhang SERVER_W")
 IDLE = tuple(f"sql SERVER_W SELECT {number}" for number in range(6))
-"""Actions without effect, which sort before the others."""
+"""Actions without effect, which precede the others in sort order."""
 
 BUSY = (
     "disable-tcp SERVER_A", "disable-tcp SERVER_B", "disable-tcp SERVER_W", "hang SERVER_W", "power-off SERVER_W",
     "pull-cable SERVER_W",
 )  # fmt: skip
-"""Actions that do not help, but change the state."""
+"""Actions that change the state but do not help."""
 
 SET = "sql SERVER_A ALTER DATABASE {} SET PARTNER {}"
 
@@ -50,9 +50,9 @@ def build_all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL) -> Sc
 
 def can_find_full_score(scenario: Scenario, *lines: str) -> bool:
     """Return whether few search nodes are enough to find the full score."""
-    search = ParSearch(scenario, scenario.seed, points_max=9, offered=lines)
+    search = ParSearch(scenario, scenario.seed, points_max=9, offered_lines=lines)
     for _ in search.run_steps():
-        if search.nodes >= NODES or (search.best is not None and search.best.score == TOTAL_MAX):
+        if search.node_count >= NODES or (search.best is not None and search.best.score == TOTAL_MAX):
             break
     return search.best is not None and search.best.score == TOTAL_MAX
 

@@ -1,4 +1,4 @@
-"""Par: results of the search, validity of its plans in the full drill, and fair plans that wait for a symptom."""
+"""Par: results of the search, validity of its plans in the full drill, and fair plans."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NODES = 12
 
 @pytest.fixture(autouse=True)
 def _short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the searches from late moments."""
+    """Shorten the searches that start late in a run."""
     monkeypatch.setattr("engine.drill.par.cost_of_waiting.LATE_PLANS_MIN", 25)
 
 
@@ -76,7 +76,7 @@ def test_equal_states_are_merged_and_others_are_not(small: Scenario) -> None:
 def test_par_is_at_least_the_reference_and_replays(small: Scenario) -> None:
     work = CertificateBuilder(small, small.seed)
     for _ in work.run_steps():
-        if max(work.fair.nodes % NODES, work.clairvoyant.nodes) >= NODES - 1:
+        if max(work.fair.node_count % NODES, work.clairvoyant.node_count) >= NODES - 1:
             work.end_search()
     certificate = work.build_certificate()
     assert certificate["reference"]["fair"]
@@ -97,7 +97,7 @@ def test_a_certificate_lists_traps_and_the_plan_that_tolerates_delay(small: Scen
     off_input = Input(to_ticks(40.0), "sql", ("SERVER_B", "ALTER DATABASE Sales SET PARTNER OFF"))
     late_input = Input(to_ticks(205.0), "power-on", ("SERVER_A",))
     work = CertificateBuilder(small, small.seed)
-    work.fair = run_nodes(ParSearch(small, small.seed, offered=()), 4, [[off_input], [late_input]])
+    work.fair = run_nodes(ParSearch(small, small.seed, offered_lines=()), 4, [[off_input], [late_input]])
     work.clairvoyant = run_nodes(ParSearch(small, small.seed, fair=False), 2)
     certificate = work.build_certificate()
     plans = {plan.actions: plan for plan in work.fair.plans}
@@ -219,14 +219,16 @@ def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair_search: ParS
 
 
 def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    """First the server needs its service; after its plug is pulled it needs power, which no known plan restores."""
+    """First SERVER_A needs only its service. After it loses power, it needs power-on, which no known plan
+    contains.
+    """
     stop = '[[timeline]]\nat = "20s"\ndo = "stop-service SERVER_A"\n'
     unplug = '\n[[timeline]]\nwhen = "time_s() > 60 and SERVER_A is STOPPED"\ndo = "power-off SERVER_A"\n'
     scenario = texts.change_small_text((FAULT, stop + unplug), ("+5 power-on", "+5 start-service"))
     start = Input(to_ticks(30.0), "start-service", ("SERVER_A",))
     search = run_nodes(ParSearch(scenario, scenario.seed), 2, [[start]])
     assert search.best is not None
-    assert search.best.reached
+    assert search.best.has_reached_goals
     monkeypatch.setattr("engine.drill.par.cost_of_waiting.LATE_PLANS_MIN", 80)
     work = _compute_waiting(search)
     run_to_completion(work.run_steps())
@@ -242,7 +244,7 @@ def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.Mon
 def search_without_time(
     scenario: Scenario, previous: ParCertificate | None
 ) -> tuple[CertificateBuilder, ParCertificate]:
-    """Return builder and certificate of a search without time."""
+    """Run a search whose time is over at once; return its builder and certificate."""
     work = CertificateBuilder(scenario, scenario.seed, before=previous)
     work.end_search()
     for _ in work.run_steps():
@@ -251,7 +253,7 @@ def search_without_time(
 
 
 def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
-    """This holds even if the last chance passes just after a hidden event, so that the plan is not fair."""
+    """This holds even if the last chance passes just after a hidden event, which makes the plan unfair."""
     hidden = '[[timeline]]\nat = "204.5s"\ndo = "slow-cpu SERVER_W factor=2"\n\n[[goal]]\nname = "served"'
     small = texts.change_small_text(('[[goal]]\nname = "served"', hidden))
     late_input = Input(to_ticks(205.0), "power-on", ("SERVER_A",))
@@ -306,12 +308,13 @@ def test_a_search_from_a_moment_plans_only_later_actions(small: Scenario) -> Non
     run = SearchDrill(small)
     run.advance_to(to_ticks(30.0))
     run.apply_line("note so far")
-    search = run_nodes(ParSearch(small, small.seed, start=run, offered=("power-on SERVER_A",)), 6)
+    search = run_nodes(ParSearch(small, small.seed, start=run, offered_lines=("power-on SERVER_A",)), 6)
     assert search.best is not None
     (act,) = search.best.actions
     assert (act.line_without_time, act.tick) == ("power-on SERVER_A", run.tick)
     assert (
-        search.best.score > run_nodes(ParSearch(small, small.seed, start=run, offered=()), 1).plans[0].score
+        search.best.score
+        > run_nodes(ParSearch(small, small.seed, start=run, offered_lines=()), 1).plans[0].score
     )
 
 

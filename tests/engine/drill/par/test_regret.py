@@ -1,4 +1,4 @@
-"""Regret of actions and waits: none along the reference, much after a long wait; V(t) never rises."""
+"""Regret of actions and waits: none along the reference, high after a long wait. V(t) never rises."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.drill.par import continuations, regret
 from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.drill.par.regret import (
     RISE_MAX,
-    build_account,
+    analyze_regret,
     compute_accuracy,
     exclude_finish,
     find_retry_start,
@@ -35,7 +35,7 @@ def small() -> Scenario:
 
 
 def compute_account(drill: Drill) -> RegretAnalysis:
-    return run_to_completion(build_account(drill))
+    return run_to_completion(analyze_regret(drill))
 
 
 def test_the_reference_loses_nothing(small: Scenario) -> None:
@@ -82,13 +82,13 @@ def test_doing_nothing_loses_points_by_waiting(small: Scenario) -> None:
     assert not later_drill.compute_score().finished
     chance = account.last_chance
     assert chance is not None
-    assert (chance.tick, chance.line, chance.done) == (account.point_of_no_return, WAITING, 0)
+    assert (chance.tick, chance.line, chance.shared_input_count) == (account.point_of_no_return, WAITING, 0)
     assert chance.remaining_actions[0].tick == chance.tick
     second_run = Drill(small)
     play_inputs(second_run, chance.plan)
     second_run.advance_to(drill.tick)
     assert second_run.compute_score().finished, "it is the proof"
-    assert chance.missed == (("SERVER_A is the mirror again", drill.tick),)
+    assert chance.missed_goals == (("SERVER_A is the mirror again", drill.tick),)
 
 
 def test_an_action_that_ends_the_last_chance_is_named(small: Scenario) -> None:
@@ -99,7 +99,7 @@ def test_an_action_that_ends_the_last_chance_is_named(small: Scenario) -> None:
     drill.apply_line("finish")
     chance = compute_account(drill).last_chance
     assert chance is not None
-    assert (chance.tick, chance.line, chance.done) == (to_ticks(40.0), "finish", 1)
+    assert (chance.tick, chance.line, chance.shared_input_count) == (to_ticks(40.0), "finish", 1)
     assert all(item.tick >= chance.tick for item in chance.remaining_actions)
 
 
@@ -143,14 +143,14 @@ def test_a_removed_session_can_be_set_up_again(small: Scenario) -> None:
 
 
 def test_undoing_ones_own_damage_is_not_brilliant(small: Scenario) -> None:
-    """The reachable score before the repair already includes the repair, without a search."""
+    """The reachable score before the repair already includes the repair, even without a search."""
     suspend, cable = "sql SERVER_A ALTER DATABASE Sales SET PARTNER", "cable SERVER_B"
     lines = [f"5 {suspend} SUSPEND", f"12 {suspend} RESUME", f"30 pull-{cable}", f"60 plug-{cable}"]
     lines.append("70 power-on SERVER_A")
     drill = replay(small, small.seed, "practice", lines)
     drill.advance_to(find_default_end(drill))
-    account = run_to_completion(build_account(drill, doubting=False))
-    assert account.risen <= RISE_MAX
+    account = run_to_completion(analyze_regret(drill, search_low_values=False))
+    assert account.largest_rise <= RISE_MAX
     assert [move.line for move in account.moves if move.label == "brilliant"] == []
 
 
@@ -224,10 +224,10 @@ def test_without_a_known_plan_a_search_finds_the_players_actions(small: Scenario
     drill.apply_line("power-on SERVER_A")
     drill.advance_to(drill.end_tick or 0)
     credulous, doubting = (
-        run_to_completion(build_account(drill, doubting=doubts)) for doubts in (False, True)
+        run_to_completion(analyze_regret(drill, search_low_values=doubts)) for doubts in (False, True)
     )
-    assert credulous.risen > 50.0
-    assert doubting.risen <= RISE_MAX
+    assert credulous.largest_rise > 50.0
+    assert doubting.largest_rise <= RISE_MAX
     assert "brilliant" in {move.label for move in credulous.moves}
     assert "brilliant" not in {move.label for move in doubting.moves}
 
@@ -243,14 +243,14 @@ def test_a_refused_action_waits_until_it_is_accepted() -> None:
 
 
 def test_a_run_with_several_mistakes_can_recover() -> None:
-    """One step of the solution failed and another fault followed; one action leads back to the earlier plan."""
+    """One step of the solution failed and another fault followed. One action leads back to the earlier plan."""
     scenario = next(scenario for scenario in par_drills.list_scenarios() if scenario.name == "set-up")
     lines = ["1 pull-cable B1", "4 stop-service A1", "6 sql B1 ALTER ENDPOINT Mirroring STATE = STARTED"]
     drill = replay(scenario, scenario.seed, "practice", [*lines, "90 power-off B1"])
     drill.advance_to(find_default_end(drill))
     first: list[RegretAnalysis] = []
-    account = run_to_completion(build_account(drill, on_progress=first.append))
-    assert account.risen <= RISE_MAX
+    account = run_to_completion(analyze_regret(drill, on_progress=first.append))
+    assert account.largest_rise <= RISE_MAX
     noop_move, broken = (move for move in account.moves if move.line.startswith(("sql", "power-off")))
     assert noop_move.regret < 1.0
     assert broken.after > 60.0
@@ -283,7 +283,7 @@ def test_a_low_value_after_actions_starts_a_search(small: Scenario, monkeypatch:
         monkeypatch.setattr(
             continuations, function_name, lambda *_: iter([continuations.build_idle_continuation()])
         )
-    monkeypatch.setattr(continuations, "list_bridged_continuations", lambda *_: iter(()))
+    monkeypatch.setattr(continuations, "list_prefixed_continuations", lambda *_: iter(()))
     drill = Drill(small)
     for at_s, line in ((40.0, "stop-service SERVER_B"), (41.0, "stop-service SERVER_W")):
         drill.advance_to(to_ticks(at_s))
@@ -292,19 +292,19 @@ def test_a_low_value_after_actions_starts_a_search(small: Scenario, monkeypatch:
     account = compute_account(drill)
     stop_move = next(move for move in account.moves if move.line == "stop-service SERVER_W")
     assert stop_move.after > 80.0
-    assert account.doubt is not None
-    assert stop_move.after <= account.doubt.known < account.doubt.most
-    monkeypatch.setattr(regret, "HARDER_MAX", 0)
+    assert account.largest_gap is not None
+    assert stop_move.after <= account.largest_gap.value < account.largest_gap.upper_bound
+    monkeypatch.setattr(regret, "SEARCH_STARTS_MAX", 0)
     assert max(value for _, value in compute_account(drill).curve) == 10.0
 
 
 def test_possible_improvements_are_reported(small: Scenario) -> None:
-    assert compute_account(play_reference(small)).doubt is None
-    assert compute_account(play_idle(small)).doubt is None, "all that was lost was lost for good"
+    assert compute_account(play_reference(small)).largest_gap is None
+    assert compute_account(play_idle(small)).largest_gap is None, "all that was lost was lost for good"
     drill = Drill(small)
     drill.advance_to(to_ticks(30.0))
     drill.apply_line("stop-service SERVER_B")
     drill.advance_to(drill.end_tick or 0)
-    doubt = compute_account(drill).doubt
+    doubt = compute_account(drill).largest_gap
     assert doubt is not None
-    assert 0.5 <= doubt.most - doubt.known < 10.0
+    assert 0.5 <= doubt.upper_bound - doubt.value < 10.0

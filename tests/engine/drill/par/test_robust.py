@@ -1,4 +1,4 @@
-"""Robustness: lucky plans are separated from plans that work with every seed."""
+"""Robustness of plans: lucky plans are distinguished from plans that work with every seed."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from itertools import count
 
 import pytest
 
-from app.files.certificates import LUCK_MAX, list_warnings
+from app.files.certificates import SEED_DIFFERENCE_MAX, list_warnings
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
-from engine.drill.par.certificate import SEEDS, CertificateBuilder
+from engine.drill.par.certificate import OTHER_SEED_COUNT, CertificateBuilder
 from engine.drill.par.multi_seed import build_reactions, play_reactions, select_archive
 from engine.drill.par.observability import find_premature_inputs, is_observable
 from engine.drill.par.search import ParSearch
@@ -42,8 +42,9 @@ do = "start-service SERVER_A"'''),
     ("points = 40", "points = 10"), ('name = "Downtime"\npoints = 30', 'name = "Downtime"\npoints = 60'),
     ("price = 20", "price = 30"), ('ran "SET PARTNER OFF"', 'ran "FORCE_SERVICE_ALLOW_DATA_LOSS"'),
 )  # fmt: skip
-"""Replacements: the principal's service stops and returns after a random time; forcing service at its mirror
-costs points.
+"""Text replacements: the service of the principal stops and returns after a random time.
+
+Forcing service at the mirror costs points.
 """
 
 
@@ -52,33 +53,35 @@ def build_certificate(search: ParSearch, nodes: int) -> ParCertificate:
     work.fair = run_nodes(search, nodes)
     work.end_search()
     for _ in work.clairvoyant.run_steps(narrower_search=search):
-        if work.clairvoyant.begun_with_all:
+        if work.clairvoyant.has_played_initial_plans:
             break
     return work.build_certificate()
 
 
 def test_a_plan_found_by_luck_scores_less_over_several_seeds() -> None:
     certificate = build_certificate(
-        ParSearch(texts.change_small_text(*BACK_BY_CHANCE), 23, offered=(FORCE,)), 12
+        ParSearch(texts.change_small_text(*BACK_BY_CHANCE), 23, offered_lines=(FORCE,)), 12
     )
     robust = require(certificate["robust"])
     assert certificate["par"]["plan"] == [], "it comes back soon with this seed"
     assert [line.partition(" ")[2] for line in robust["plan"]] == [FORCE]
-    assert robust["seeds"] == SEEDS
+    assert robust["seeds"] == OTHER_SEED_COUNT
     assert robust["least"] == robust["mean"] == robust["most"] < certificate["par"]["score"]
     assert certificate["luck"]["least"] < robust["least"]
 
 
 def test_actions_of_a_plan_follow_their_symptom_with_every_seed() -> None:
     drill = texts.change_small_text(('at = "20s"\ndo', 'between = ["10s", "150s"]\ndo'))
-    certificate = build_certificate(ParSearch(drill, 1, offered=()), 2)
+    certificate = build_certificate(ParSearch(drill, 1, offered_lines=()), 2)
     assert require(certificate["robust"])["plan"] == certificate["par"]["plan"]
     assert require(certificate["robust"])["least"] > certificate["par"]["score"] - 1.0
 
 
 def test_check_reports_a_best_plan_found_by_luck() -> None:
-    certificate = build_certificate(ParSearch(texts.change_small_text(*BACK_BY_CHANCE), 23, offered=()), 2)
-    assert require(certificate["robust"])["least"] < certificate["par"]["score"] - LUCK_MAX
+    certificate = build_certificate(
+        ParSearch(texts.change_small_text(*BACK_BY_CHANCE), 23, offered_lines=()), 2
+    )
+    assert require(certificate["robust"])["least"] < certificate["par"]["score"] - SEED_DIFFERENCE_MAX
     assert any("with another seed" in problem.text for problem in list_warnings(certificate, "small.toml"))
     require(certificate["robust"])["least"] = certificate["par"]["score"]
     assert not any(
@@ -87,7 +90,7 @@ def test_check_reports_a_best_plan_found_by_luck() -> None:
 
 
 DRAWN = ('at = "20s"\ndo', 'between = ["20s", "60s"]\ndo')
-"""Replacement: the principal's power fails at a random time."""
+"""Text replacement: the power of the principal fails at a random time."""
 
 GOAL = '[[goal]]\nname = "served"'
 
@@ -126,7 +129,7 @@ kind = "downtime"'''),
 
 
 def play_as_reactions(scenario: Scenario, script: str, seed: int) -> SearchDrill:
-    """Play the plan of the scenario's own seed as reactions in a run with *seed*."""
+    """Play *script*, a plan for the scenario's own seed, as reactions to symptoms in a run with *seed*."""
     items, _ = parse_script(script)
     run = SearchDrill(scenario, seed)
     play_reactions(run, build_reactions(scenario, scenario.seed, items))
@@ -141,7 +144,7 @@ def find_failure_s(scenario: Scenario, seed: int) -> float:
 
 
 def find_seeds(scenario: Scenario, low_s: float, high_s: float) -> Iterator[int]:
-    """Yield seeds with which the power fails between these times."""
+    """Yield seeds with which the power fails between *low_s* and *high_s*."""
     return (seed for seed in count() if low_s <= find_failure_s(scenario, seed) <= high_s)
 
 
@@ -228,7 +231,9 @@ def find_first_symptom(run: SearchDrill) -> Tick:
 
 def test_the_middle_plan_of_each_kind_is_tried_too() -> None:
     def build_plan(second: int, server: str, score: float) -> SearchPlan:
-        return SearchPlan((Input(to_ticks(second), "power-on", (server,)),), score, True, True, happened=(1,))
+        return SearchPlan(
+            (Input(to_ticks(second), "power-on", (server,)),), score, True, True, timeline_counts=(1,)
+        )
 
     plans = [build_plan(second, "A", 100.0) for second in (9, 5, 7, 8, 6)]
     other_plan = build_plan(5, "B", 40.0)

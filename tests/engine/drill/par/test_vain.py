@@ -1,4 +1,4 @@
-"""No-op actions are not played, because their plans gain nothing."""
+"""No-op actions: the search does not play them, because they do not raise the value."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_noop_does_not_raise_the_value(name: str) -> None:
     trials, rules = Trials(_load_shipped_scenario(name), 1), SearchLimits()
     idle = trials.play(trials.start_drill.fork(), (), rules)
     run, noop_count, useful = trials.start_drill.fork(), 0, 0
-    for point in idle.points[::2]:
+    for point in idle.decision_ticks[::2]:
         run.advance_to(point)
         for line in list_candidates(run, ()):
             drill = _try_line(run, line)

@@ -1,4 +1,4 @@
-"""Continuations: those with an equal wait are played once, and pruning never discards a better one."""
+"""Continuations: equal waits are played once, and pruning never discards a better continuation."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_continuation_with_a_later_wait_is_played_once(
     )
     assert isinstance(early_value, continuations.Rollout)
     assert early_value == late_value
-    assert early_value.reached
+    assert early_value.has_reached_goals
     assert len(ends) == 1
 
 

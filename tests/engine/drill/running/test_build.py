@@ -1,4 +1,4 @@
-"""The initial world: stable, complete, and unchanged without actions."""
+"""Initial world of a scenario: complete, healthy, and stable without inputs."""
 
 from __future__ import annotations
 

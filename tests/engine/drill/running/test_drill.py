@@ -1,4 +1,4 @@
-"""A drill: equal runs in any slices and from its journal, independent of its forks."""
+"""A drill gives equal results in any slices and from its journal, and its forks are independent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ CUTS = st.lists(st.integers(1, 7000), max_size=8)
 
 
 def play_actions(deeds: list[tuple[int, str]], cuts: list[int], text: str = SMALL) -> Drill:
-    """Play a drill with *deeds* at their ticks to tick 7000, interrupted at *cuts*."""
+    """Play a drill to tick 7000: apply *deeds* at their ticks, and interrupt the run at *cuts*."""
     drill_run = build_drill(text=text)
     stops = sorted(
         [*((tick, line) for tick, line in deeds), *((tick, "") for tick in cuts)], key=lambda s: s[0]
@@ -120,7 +120,7 @@ def test_a_refused_input_changes_nothing(line: str) -> None:
     assert (drill_run.compute_state_hash(), len(drill_run.events)) == (before, events)
 
 
-# --- its end ------------------------------------------------------------------------------------------------
+# --- end of a drill -----------------------------------------------------------------------------------------
 
 
 def test_a_drill_ends_when_all_goals_are_reached() -> None:
@@ -186,7 +186,7 @@ def test_a_drill_can_be_played_as_free_play() -> None:
     assert drill_run.finished
 
 
-# --- story --------------------------------------------------------------------------------------------------
+# --- timeline -----------------------------------------------------------------------------------------------
 
 
 def find_fault_tick(drill: Drill) -> int:

@@ -1,4 +1,4 @@
-"""Goals: reached after their hold time, lost when they no longer hold, missed at their deadline."""
+"""Goals: reached after their hold time, lost when their condition becomes false, missed at their deadline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from engine.drill.running.questions import GoalState, update_goal
 
 
 def list_goal_events(goal: Goal, truth: str) -> list[str | None]:
-    """Return the events of a goal for each second of *truth* (T: holds, -: does not)."""
+    """Return the event of a goal for each second of *truth* (T: the condition is true, -: it is false)."""
     state, news = GoalState(), []
     for second, sign in enumerate(truth):
         state, change = update_goal(goal, state, sign == "T", second * 100)

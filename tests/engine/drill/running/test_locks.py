@@ -1,4 +1,4 @@
-"""Locks: whole lines, verbs, links from either end; and inputs that cannot be locked."""
+"""Locks of whole lines, verbs and links from either end, and inputs that cannot be locked."""
 
 from __future__ import annotations
 

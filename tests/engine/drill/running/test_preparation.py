@@ -1,4 +1,4 @@
-"""Inputs before the start and in the timeline: visible in the world, not charged to the trainee."""
+"""Inputs before the start and in the timeline: they change the world, but do not count for the seat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions and predictions: asked at their time, answered once, judged by facts, and not revealed earlier."""
+"""Questions and predictions: when they are asked, answered, judged and revealed."""
 
 from __future__ import annotations
 

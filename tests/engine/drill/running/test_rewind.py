@@ -1,4 +1,4 @@
-"""Rewinds are recorded, keep what was learned, and are not available in an exam."""
+"""Rewinds: they are recorded, keep opened hints and given answers, and are not available in an exam."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.engine.drill.texts import advance_drill, build_drill, change_small_te
 
 
 def rewind_drill(live: Drill, to_s: float) -> Drill:
-    """Return a drill at *to_s* with the knowledge of *live*."""
+    """Return a drill at *to_s* that keeps the hints and answers of *live*."""
     early_lines = [item.line for item in live.journal if item.tick < to_s * 100]
     rewound = replay(live.scenario, live.seed, live.mode, early_lines, round(to_s * 100))
     rewound.apply_line(rewind.format_rewind_line(live, rewound))

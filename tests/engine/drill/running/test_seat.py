@@ -1,4 +1,4 @@
-"""In an exam nothing reveals hidden facts: two worlds with the same observations give the same answers."""
+"""Hidden facts in an exam: two worlds with the same observations give the same answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HIDDEN = (
     '[[goal]]\nname = "served"',
     '[[timeline]]\nat = "5s"\ndo = "close-firewall SERVER_W 5022"\n\n[[goal]]\nname = "served"',
 )
-"""Replacements: a firewall closed while its connections stay open, which no server has detected yet."""
+"""Text replacement: a firewall closes while its connections stay open. No server has detected this yet."""
 
 
 def play_both_drills(mode: DrillMode = DrillMode.EXAM) -> tuple[Drill, Drill]:
@@ -23,7 +23,7 @@ def play_both_drills(mode: DrillMode = DrillMode.EXAM) -> tuple[Drill, Drill]:
 
 
 def apply_and_list_answers(drill: Drill, line: str) -> str:
-    """Return all text that an input line shows to its author."""
+    """Apply *line* and return all text that the seat sees as its result."""
     event_count = len(drill.events)
     try:
         line_done = drill.apply_line(line).line_without_time

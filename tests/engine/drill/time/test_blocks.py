@@ -1,15 +1,15 @@
-"""Arrays that are cut into blocks come back unchanged, and share unchanged parts."""
+"""Arrays that are split into blocks: restored unchanged, with unchanged blocks shared."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from engine.drill.time.snapshots import BLOCK, pack_array, split_into_blocks, unpack_array
+from engine.drill.time.snapshots import BLOCK_ENTRIES, pack_array, split_into_blocks, unpack_array
 from tests.room import measure_room
 
 
-@pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, 3 * BLOCK + 5])
+@pytest.mark.parametrize("count", [0, 1, BLOCK_ENTRIES - 1, BLOCK_ENTRIES, 3 * BLOCK_ENTRIES + 5])
 def test_dictionaries_and_lists_keep_their_order(count: int) -> None:
     all_values = {str(-number): number for number in range(count)}
     assert list(split_into_blocks(all_values).as_dict().items()) == list(all_values.items())
@@ -17,10 +17,10 @@ def test_dictionaries_and_lists_keep_their_order(count: int) -> None:
 
 
 def test_one_change_costs_one_block() -> None:
-    all_values = {str(number): object() for number in range(4 * BLOCK)}
+    all_values = {str(number): object() for number in range(4 * BLOCK_ENTRIES)}
     before = split_into_blocks(all_values)
     assert split_into_blocks(all_values.copy(), before) is before
-    all_values[str(BLOCK)] = object()
+    all_values[str(BLOCK_ENTRIES)] = object()
     blocks_after = split_into_blocks(all_values, before)
     assert blocks_after.keys is before.keys
     assert [a is b for a, b in zip(blocks_after.values, before.values, strict=True)] == [
@@ -38,16 +38,16 @@ def test_an_equal_but_different_object_is_a_change() -> None:
 
 
 def test_entries_can_be_added_and_removed() -> None:
-    before = split_into_blocks(list(range(1_000, 1_000 + 2 * BLOCK)))
+    before = split_into_blocks(list(range(1_000, 1_000 + 2 * BLOCK_ENTRIES)))
     more_blocks = split_into_blocks([*before.as_list(), 7], before)
-    fewer = split_into_blocks(before.as_list()[: BLOCK + 1], before)
+    fewer = split_into_blocks(before.as_list()[: BLOCK_ENTRIES + 1], before)
     assert more_blocks.values[:2] == before.values
     assert more_blocks.values[0] is fewer.values[0] is before.values[0]
-    assert (more_blocks.as_list()[-1], len(fewer.as_list())) == (7, BLOCK + 1)
+    assert (more_blocks.as_list()[-1], len(fewer.as_list())) == (7, BLOCK_ENTRIES + 1)
 
 
 def test_compressed_data_is_small_and_keeps_its_types() -> None:
-    all_values = {str(number): (float(number), number, None) for number in range(4 * BLOCK)}
+    all_values = {str(number): (float(number), number, None) for number in range(4 * BLOCK_ENTRIES)}
     before = split_into_blocks(all_values)
     bytes_used = measure_room([before.values])
     blocks_after = split_into_blocks(all_values | {"0": (1, 2.0, None)}, before)

@@ -1,4 +1,4 @@
-"""A tree of branches: fork, name, prune, store, reload and compare."""
+"""Tree of branches: fork, name, remove, store, restore and compare branches."""
 
 from __future__ import annotations
 
@@ -6,23 +6,25 @@ import pytest
 
 from engine.drill.judging import difference
 from engine.drill.running.drill import DrillMode
-from engine.drill.time.branches import BranchError, Branches
+from engine.drill.time.branches import BranchError, BranchTree
 from engine.drill.time.history import History
 from tests.engine.drill.branch_storage import list_stored_branches, restore_branches
 from tests.engine.drill.running.test_questions import CHANGES, build_drill_with_question
 from tests.engine.drill.texts import build_drill, change_small_text
 
 
-def build_tree(mode: DrillMode | None = None) -> Branches:
-    """Return a tree in which main waits until 90 s, `early` repairs at 30 s and `late` at 70 s."""
-    branches = Branches(History(build_drill(mode=mode)))
+def build_tree(mode: DrillMode | None = None) -> BranchTree:
+    """Return a tree of three branches: main waits until 90 s, `early` repairs at 30 s, and `late` repairs at
+    70 s.
+    """
+    branches = BranchTree(History(build_drill(mode=mode)))
     branches.history.advance_to(4000)
     branches.history.apply_line("note waiting")
     branches.history.advance_to(9000)
     branches.fork(3000, "early")
     branches.history.apply_line("power-on SERVER_A")
     branches.history.advance_to(15_000)
-    branches.switch("main")
+    branches.switch_branch("main")
     branches.fork(7000, "late")
     branches.history.apply_line("power-on SERVER_A")
     branches.history.advance_to(16_000)
@@ -54,10 +56,10 @@ def test_only_differences_are_stored() -> None:
 
 def test_a_moment_before_the_branch_belongs_to_its_parent() -> None:
     branches = build_tree()
-    branches.switch("early")
+    branches.switch_branch("early")
     branches.fork(1000, "first")
     assert branches.get_root("first").parent == "main"
-    branches.switch("early")
+    branches.switch_branch("early")
     branches.fork(5000, "second")
     assert branches.get_root("second").parent == "early"
     assert branches.get_root("second").inputs == 2
@@ -90,7 +92,7 @@ def test_branch_names_are_unique() -> None:
         with pytest.raises(BranchError):
             branches.rename("main", name)
     with pytest.raises(BranchError, match="does not exist"):
-        branches.switch("late")
+        branches.switch_branch("late")
 
 
 def test_removing_a_branch_removes_its_descendants() -> None:
@@ -103,21 +105,21 @@ def test_removing_a_branch_removes_its_descendants() -> None:
         ("x", "does not exist"),
     ):
         with pytest.raises(BranchError, match=message):
-            branches.prune(name)
-    branches.switch("early")
-    branches.prune("late")
+            branches.remove_branch(name)
+    branches.switch_branch("early")
+    branches.remove_branch("late")
     assert branches.list_names() == ["main", "early"]
 
 
 def test_results_of_one_branch_are_recorded_in_all_branches() -> None:
-    branches = Branches(History(build_drill_with_question()))
+    branches = BranchTree(History(build_drill_with_question()))
     branches.history.advance_to(2400)
     branches.history.apply_line("answer cause 1")
     branches.history.advance_to(4000)
     branches.fork(1000, "again")
-    branches.switch("main")
+    branches.switch_branch("main")
     branches.history.apply_line("hint 2")
-    branches.switch("again")
+    branches.switch_branch("again")
     branches.fork(500, "third")
     assert (
         branches.history.drill.journal[-1].line == "5 rewind 10 answer:cause:1 missed:next hint:protected:2"
@@ -127,7 +129,7 @@ def test_results_of_one_branch_are_recorded_in_all_branches() -> None:
     ) == list_stored_branches(branches)
 
 
-# --- two of them side by side -------------------------------------------------------------------------------
+# --- comparison of two branches -----------------------------------------------------------------------------
 
 
 def test_the_divergence_of_two_branches_is_found() -> None:

@@ -1,4 +1,6 @@
-"""Events in columns: unchanged after a round trip, repeated values stored once, shared past of forks."""
+"""Event log in columns: it returns events unchanged, stores repeated values once, and shares the past of
+forks.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ import pytest
 
 from engine.drill.judging.report import to_json_types
 from engine.drill.running.drill import Drill
-from engine.drill.time.event_log import ROWS_AS_THEY_ARE, EventLog, PackedList, select_events
+from engine.drill.time.event_log import UNCOMPRESSED_ROWS_MAX, EventLog, PackedList, select_events
 from engine.drill.time.history import History
 from engine.drill.time.snapshots import take_snapshot
 from tests.engine.drill.texts import advance_drill, build_drill
@@ -93,7 +95,7 @@ def test_large_result_sets_are_compressed_and_read_back() -> None:
     (result,) = results
     assert results[0] == result
     assert results == PackedList([result])
-    assert len(cast(dict[str, list[object]], result)["rows"]) > ROWS_AS_THEY_ARE
+    assert len(cast(dict[str, list[object]], result)["rows"]) > UNCOMPRESSED_ROWS_MAX
     assert packed < 0.6 * len(repr(results))
     assert to_json_types(results) == [to_json_types(result)]
     assert drill_run.build_report()["sql"][-1]["results"] == [to_json_types(result)]

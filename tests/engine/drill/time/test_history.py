@@ -1,4 +1,4 @@
-"""Any moment of a run, restored exactly; and branches from there."""
+"""History of a run: any time is restored exactly, and branches start from there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def play_deeds(deeds: list[tuple[int, str]], end_tick: int = 8000) -> History:
 
 
 def replay_exactly(history: History, tick: int, exclude_tick: bool) -> Drill:
-    """Replay the run from its start to this moment."""
+    """Replay the run from its start to *tick*, without the inputs at *tick* if *exclude_tick*."""
     lines = [i.line for i in history.drill.journal if i.tick < tick or (i.tick == tick and not exclude_tick)]
     return replay(history.drill.scenario, history.drill.seed, history.drill.mode, lines, tick)
 

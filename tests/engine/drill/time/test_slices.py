@@ -1,4 +1,4 @@
-"""Long work in slices: the result of one call, in bounded steps, and cancellable without effects."""
+"""Long computations in slices: same result as in one call, bounded steps, and cancellation without effects."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 from engine.drill.judging.review import build_review, review_run
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_solution, play_solution_in_slices
-from engine.drill.time.branches import Branches
-from engine.drill.time.cooperative_tasks import SLICE_ROWS, Slices, replay_inputs, scale_progress
+from engine.drill.time.branches import BranchTree
+from engine.drill.time.cooperative_tasks import SLICE_WORK, Slices, replay_inputs, scale_progress
 from engine.drill.time.history import History
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
@@ -41,7 +41,7 @@ def test_a_run_in_slices_equals_the_run() -> None:
     for share in replay_inputs(history, JOURNAL, END):
         assert 0.0 <= share <= 1.0
         longest, before = max(longest, history.drill.tick - before), history.drill.tick
-    assert longest <= SLICE_ROWS
+    assert longest <= SLICE_WORK
     assert history.drill.build_report() == whole_run.drill.build_report()
     assert history.seek(2000).compute_state_hash() == whole_run.seek(2000).compute_state_hash()
 
@@ -80,7 +80,7 @@ def test_a_solution_played_into_a_history_can_be_viewed() -> None:
 
 
 def test_a_tree_is_unchanged_until_the_last_slice_of_a_fork() -> None:
-    tree = Branches(play_history())
+    tree = BranchTree(play_history())
     tree.fork(2000, "early")
     stored = restore_branches(
         tree.history.drill.scenario, tree.history.drill.seed, list_stored_branches(tree)
@@ -95,7 +95,7 @@ def test_a_tree_is_unchanged_until_the_last_slice_of_a_fork() -> None:
 
 
 def test_stored_branches_are_loaded_in_slices() -> None:
-    tree = Branches(play_history())
+    tree = BranchTree(play_history())
     tree.fork(2000, "early").advance_to(30_000)
     stored = restore_branches(
         tree.history.drill.scenario, tree.history.drill.seed, list_stored_branches(tree)

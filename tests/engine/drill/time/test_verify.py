@@ -1,4 +1,4 @@
-"""Verification: a recorded run replays to the same states, and the first divergence is named."""
+"""Verification of recorded runs: a replay reaches the same states, or the first difference is reported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.drill.running.state import StateHash
-from engine.drill.time.verify import Divergence, find_divergence, verify_report
+from engine.drill.time.verify import ReplayDivergence, find_divergence, verify_report
 from engine.inputs import InputError
 from tests.engine.drill.texts import build_drill, change_small_text
 
@@ -26,7 +26,7 @@ def solved_drill() -> Drill:
 
 def verify_hashes(
     drill: Drill, *changes: tuple[str, str], hashes: list[StateHash] | None = None
-) -> Divergence | None:
+) -> ReplayDivergence | None:
     report = drill.build_report()
     if hashes:
         report["hashes"] = [
@@ -43,8 +43,8 @@ def test_an_equal_run_is_verified(solved_drill: Drill) -> None:
 def test_a_changed_scenario_diverges_where_the_change_takes_effect(solved_drill: Drill) -> None:
     difference = verify_hashes(solved_drill, ('at = "20s"', 'at = "20.5s"'))
     assert difference is not None
-    assert difference.agreed == solved_drill.hashes[0]
-    assert difference.expected == solved_drill.hashes[1]
+    assert difference.last_equal_hash == solved_drill.hashes[0]
+    assert difference.recorded_hash == solved_drill.hashes[1]
     assert difference.lines == (solved_drill.journal[0].line,)
     assert str(difference).startswith("identical until 0:00.00, different at ")
     assert "power-on SERVER_A" in str(difference)
@@ -60,7 +60,7 @@ def test_a_report_names_the_first_different_event(solved_drill: Drill) -> None:
 
 
 def test_a_run_with_a_program_is_verified_and_a_changed_answer_named() -> None:
-    """The report stores only the number of rows of each answer to a program."""
+    """The report stores only the row count of each answer to a program."""
     login_fields = '{"login": "sa", "password": "right", "program": "desk"}'
     served = build_drill()
     for line in (f"connect SERVER_A#tds1 {login_fields}", 'batch SERVER_A#tds1 "SELECT 1"'):
@@ -82,8 +82,8 @@ def test_one_wrong_hash_is_found(solved_drill: Drill) -> None:
         hashes[place] = replace(hashes[place], digest="0" * 32)
         difference = verify_hashes(solved_drill, hashes=hashes)
         assert difference is not None
-        assert difference.expected == hashes[place]
-        assert difference.agreed == (hashes[place - 1] if place else None)
+        assert difference.recorded_hash == hashes[place]
+        assert difference.last_equal_hash == (hashes[place - 1] if place else None)
 
 
 def test_a_longer_record_is_another_run(solved_drill: Drill) -> None:
@@ -99,12 +99,12 @@ def test_a_different_end_is_found(solved_drill: Drill, key: str, value: object) 
     assert verify_report(solved_drill.scenario, report) is None
     result = verify_report(solved_drill.scenario, report | {key: value})
     assert result is not None
-    assert result.expected != result.replayed_hash
+    assert result.recorded_hash != result.replayed_hash
 
 
 @pytest.mark.parametrize("name", ["mode", "scenario"])
 def test_a_report_replayed_as_another_kind_is_found(solved_drill: Drill, name: str) -> None:
-    """A replay reads mode and scenario from the file, so only their digest reveals a change."""
+    """A replay takes mode and scenario from the file, so only their digest reveals a change."""
     report = json.loads(json.dumps(solved_drill.build_report())) | {name: "exam"}
     scenario = load_scenario(solved_drill.scenario.text, f"{report['scenario']}.toml")
     assert "origin is recorded as" in str(verify_report(scenario, report))

@@ -14,7 +14,7 @@ A, B = f"{P}#a", f"{P}#b"
 
 
 def format_acquire_text(resource: str, mode: str = "Exclusive", arguments: str = "") -> str:
-    """Return a text that acquires a lock of the session and shows the return code."""
+    """Return a batch that acquires a lock owned by the session and shows the return code."""
     return f"DECLARE @r int EXEC @r = sp_getapplock '{resource}', '{mode}', 'Session'{arguments} SELECT @r"
 
 

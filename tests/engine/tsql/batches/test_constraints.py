@@ -1,4 +1,4 @@
-"""Constraints and indexes: responses to statements, and resulting rows."""
+"""Constraints and indexes: results of statements, and rows afterwards."""
 
 from __future__ import annotations
 

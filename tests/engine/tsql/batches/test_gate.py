@@ -1,4 +1,7 @@
-"""Statement gate: every statement in every state [DOC: Database Engine events and errors]."""
+"""Statement gate: every kind of statement in every state of a database.
+
+[DOC: Database Engine events and errors]
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import pytest
 from engine.messages import MESSAGES
 from engine.model import DbState, ReplicaRole, World
 from engine.tsql.batches import gate
-from engine.tsql.batches.gate import CELLS, IN_USE_ERRORS, STATES
+from engine.tsql.batches.gate import GATE_CELLS, IN_USE_ERRORS, STATES
 from tests import statement_gate
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.tsql.console import Answer, submit_batch
@@ -19,7 +22,7 @@ from tests.engine.worlds import M, P, apply_lines, build_lab
 from tests.events import read_field
 
 Made = tuple[World, str, str]
-"""World, instance and database."""
+"""(world, instance, database)."""
 
 
 def _build_world_of_2014() -> World:
@@ -174,12 +177,12 @@ def test_every_statement_is_checked_in_every_state(kind: str, statement: str, st
     world, plain_world = built_world.fork(), built_world.fork()
     answer = submit_batch(world, f"{server}#9", statement.format(database), 40)
     submit_batch(plain_world, f"{server}#9", "PRINT 1", 40)
-    errors, cell = _list_errors(answer), CELLS[kind, state]
+    errors, cell = _list_errors(answer), GATE_CELLS[kind, state]
     assert all(number == 0 or number in MESSAGES for number in errors)
     if cell.isdigit():
         assert errors
         assert errors[0] == int(cell) or (statement.startswith("USE") and len(errors) == 1)
-    # only while the server does not serve in this state
+    # an open cell gives the error of USE, which a serving principal or primary does not raise
     if cell == "open" and state not in ("principal", "primary"):
         assert errors
     if errors:
@@ -211,13 +214,13 @@ def test_a_database_in_use_is_neither_replaced_nor_removed(kind: str) -> None:
 
 
 def test_the_group_is_reported_before_the_connections() -> None:
-    """3752 and 3743 come before 3702."""
+    """Messages 3752 and 3743 precede message 3702."""
     assert _list_errors(submit_batch(ag_lab(), "NODE_1#9", "DROP DATABASE Sales", 1)) == [3752]
     assert _list_errors(submit_batch(build_lab(), f"{P}#9", "DROP DATABASE Sales", 1)) == [3743]
 
 
 def test_a_replica_without_its_primary_accepts_no_rows() -> None:
-    """An INSERT on the secondary ended the run with an AssertionError."""
+    """Earlier, an INSERT on the secondary ended the run with an AssertionError."""
     world = _build_group_world().fork()
     apply_lines(world, "cut NODE_1 NODE_2", then_s=12.0)
     assert _list_errors(submit_batch(world, "NODE_2", "USE Sales; INSERT t VALUES (7)", 2)) == [3906]
@@ -231,4 +234,4 @@ def test_the_documentation_page_matches_the_table() -> None:
 
 def test_the_states_match_those_of_the_gate() -> None:
     assert {*WORLDS} == {*STATES}
-    assert {*STATEMENTS} == {*gate.KINDS}
+    assert {*STATEMENTS} == {*gate.STATEMENT_KINDS}

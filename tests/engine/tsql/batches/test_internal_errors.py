@@ -1,4 +1,4 @@
-"""An exception in the simulation of a statement ends its batch, not the run."""
+"""Exceptions in the simulation of a statement: they end its batch, but not the run."""
 
 from __future__ import annotations
 

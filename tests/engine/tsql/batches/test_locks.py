@@ -33,7 +33,7 @@ def get_spid(world: World, window: str) -> int:
 
 
 def is_waiting(world: World, window: str, text: str) -> bool:
-    """Return whether the statement does not end within a second; its window then shows a running batch."""
+    """Return whether the statement still waits after a second; its window then shows a running batch."""
     return collect_answers(world, window, text, 1) == [] and window in world.batches
 
 
@@ -293,7 +293,9 @@ RANGE_READER = (
 
 
 def build_world_with_keys() -> World:
-    """Create p with keys 5, 12, 30 and 100, which a SERIALIZABLE reader of 10 to 20 has locked in part."""
+    """Create p with keys 5, 12, 30 and 100, of which a SERIALIZABLE reader has locked the range from 10 to
+    20.
+    """
     world = build_world_with_table()
     submit_batch(
         world,
@@ -310,12 +312,12 @@ def build_world_with_keys() -> World:
     ("statement", "is_blocked"),
     [
         ("INSERT p VALUES (15, 0)", True),
-        ("INSERT p VALUES (7, 0)", True),  # in the gap before the first key that was read
-        ("INSERT p VALUES (25, 0)", True),  # in the gap before the next key
+        ("INSERT p VALUES (7, 0)", True),  # the key is in the gap before the first key that was read
+        ("INSERT p VALUES (25, 0)", True),  # the key is in the gap before the next key
         ("INSERT p VALUES (500, 0)", False),
         ("INSERT p VALUES (4, 0)", False),
         ("UPDATE p SET v = 9 WHERE id = 12", True),
-        ("UPDATE p SET v = 9 WHERE id = 30", True),  # the next key bounds the range
+        ("UPDATE p SET v = 9 WHERE id = 30", True),  # the next key ends the range
         ("UPDATE p SET v = 9 WHERE id = 100", False),
         ("UPDATE p SET id = 16 WHERE id = 100", True),
         ("DELETE p WHERE id = 12", True),
@@ -331,7 +333,7 @@ def test_a_serializable_reader_locks_a_range_of_keys(statement: str, is_blocked:
 @pytest.mark.parametrize(
     ("condition", "inserted", "is_blocked"),
     [
-        ("id = 12", 13, False),  # a key that a unique index finds locks no gap
+        ("id = 12", 13, False),  # a condition that finds one key in a unique index locks no gap
         ("id = 60", 61, True),
         ("id = 60", 101, False),
         ("id > 50", 40, True),
@@ -369,10 +371,10 @@ KEY_TYPES = {
     "decimal": ("k decimal(20, 5)", "{0}.5"),
     "composite": ("a int, k varchar(20)", "'{1}'"),
 }
-"""Type of a key -> its columns, and a value of it at place {0} in the order, or as text {1}."""
+"""Type of a key -> its columns, and the value with place {0} in the order, or with text {1}."""
 
 TEXT_KEYS = ("aa", "ab", "ba", "Bc", "bd", "be", "bz", "ca", "d")
-"""Texts in the order of the collation. Rows have the places 1, 3, 5 and 7; the others are gaps."""
+"""Texts in the order of the collation. Rows have the texts at places 1, 3, 5 and 7; the others lie in gaps."""
 
 READS = {
     "{3}": ("=", {3}, set(), set()),
@@ -407,7 +409,7 @@ HOLDERS = {
     ],
 )
 def test_readers_lock_rows_and_ranges_of_keys_of_every_type(key_type: str, operand: str) -> None:
-    """Check what a second session can do while a reader with each hint has read by the key."""
+    """Readers with each hint have read by the key. A second session then tries to change rows and gaps."""
     columns, pattern = KEY_TYPES[key_type]
     is_composite = key_type == "composite"
     first_value = "1, " if is_composite else ""
@@ -444,7 +446,7 @@ def test_readers_lock_rows_and_ranges_of_keys_of_every_type(key_type: str, opera
 
 
 def try_statements(world: World, window: str, statements: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Return the statements, and whether a lock of another session blocks them."""
+    """Return each statement with the result: whether a lock of another session blocks it."""
     batch = " ".join(f"BEGIN TRAN {statement} ROLLBACK" for statement, _ in statements)
     texts = submit_batch(world, window, f"SET LOCK_TIMEOUT 0 {batch}", 0.1).texts
     return [(statement, "1222" in text) for (statement, _), text in zip(statements, texts, strict=True)]
@@ -460,11 +462,11 @@ INDEXED = (
 @pytest.mark.parametrize(
     ("holder", "statements"),
     [
-        (  # [DOC: SET TRANSACTION ISOLATION LEVEL]: a scan reads all rows, and the locks of all last
+        (  # [DOC: SET TRANSACTION ISOLATION LEVEL]: a scan reads all rows and keeps the locks of all of them
             "SELECT * FROM x WITH (REPEATABLEREAD) WHERE v = 1",
             [("UPDATE x SET v = 9 WHERE id = 4", True), ("INSERT x VALUES (9, 9, 'z', 9)", False)],
         ),
-        (  # a scan keeps update locks on matching rows, but another scan must lock them, too
+        (  # a scan keeps update locks only on matching rows, but another scan must lock these rows, too
             "SELECT * FROM x WITH (UPDLOCK) WHERE v = 1",
             [
                 ("UPDATE x SET v = 9 WHERE id = 4", False),

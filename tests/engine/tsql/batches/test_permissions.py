@@ -1,4 +1,4 @@
-"""EXECUTE AS, GRANT, DENY, REVOKE, roles: permissions, and the errors that deny them [DOC: permissions]."""
+"""EXECUTE AS, GRANT, DENY, REVOKE and roles: permissions and the errors that deny access. [DOC: permissions]"""
 
 from __future__ import annotations
 

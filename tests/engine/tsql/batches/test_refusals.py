@@ -1,4 +1,4 @@
-"""An unsupported statement raises an error, so that neither it nor its successors seem to succeed."""
+"""Unsupported statements: they raise an error, so that neither they nor later statements seem to succeed."""
 
 from __future__ import annotations
 

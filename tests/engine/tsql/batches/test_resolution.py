@@ -1,4 +1,4 @@
-"""Checks when a batch or procedure compiles, and checks when a statement runs.
+"""Name resolution when a batch or procedure compiles, and when a statement runs.
 
 [DOC: Batches; USE] Documented: a compile error prevents the whole batch; deferred name resolution applies to
 missing tables.

@@ -1,4 +1,4 @@
-"""ROLLBACK reverts a transaction's changes; XACT_ABORT and TRY … CATCH with a doomed transaction."""
+"""Transactions: ROLLBACK, XACT_ABORT, and TRY … CATCH with a doomed transaction."""
 
 from __future__ import annotations
 

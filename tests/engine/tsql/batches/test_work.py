@@ -1,4 +1,4 @@
-"""T-SQL runs in turns of counted work: equal on every machine, independent of caches."""
+"""T-SQL runs in turns of counted work, which is equal on every machine and independent of caches."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_long_batch_takes_the_same_ticks_with_and_without_a_cache() -> None:
     expected = _list_ended_batches(straight)
     assert expected[0][0] > 50
     assert "400" in expected[0][1]
-    tsql.submit_text(interrupted, P, LONG)  # everything is cached by now
+    tsql.submit_text(interrupted, P, LONG)  # the caches contain everything by now
     for _ in range(expected[0][0] - 1):
         _clear_caches()
         assert not _list_ended_batches(interrupted, 1)
@@ -74,7 +74,7 @@ def test_endless_loops_take_turns_and_leave_room_for_a_query() -> None:
     spent = [world.batches[window].spent for window in windows]
     assert max(spent) < 2 * min(spent)
     assert submit_batch(world, M, "SELECT 1").value == 1
-    assert world.sql_work - world.tick * work.DRAIN_PER_TICK < 20 * work.TURN + 2 * work.BURST
+    assert world.sql_work - world.tick * work.WORK_PER_TICK < 20 * work.TURN_WORK + 2 * work.BURST_WORK
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_work_per_tick_is_limited() -> None:
     for number in range(100):
         tsql.submit_text(world, f"{P}#{number}", "SELECT name FROM sys.databases " * 20)
     assert world.batches
-    assert world.sql_work < work.BACKLOG_MAX + 100 * work.TURN + 2 * work.BURST
+    assert world.sql_work < work.BACKLOG_WORK_MAX + 100 * work.TURN_WORK + 2 * work.BURST_WORK
     run_on(world, 30)
     assert not world.batches
 
@@ -155,7 +155,7 @@ def test_a_waiting_batch_is_not_reported() -> None:
     "call", ["CASE WHEN t LIKE p THEN 1 END", "PATINDEX(p, t)", "LEN(REPLACE(t, p, ''))"]
 )
 def test_a_large_text_search_is_charged(call: str) -> None:
-    """An uncharged search would block a tick for its whole duration."""
+    """Otherwise the search would block a tick for its whole duration."""
     end_ticks = []
     for times in (3, 3_500):
         world = build_lab(workload="none")

@@ -1,4 +1,4 @@
-"""SQL Server Agent: alerts on mirroring events start jobs, as in scripts that fail over all databases."""
+"""SQL Server Agent: alerts on mirroring events start jobs, as scripts do to fail over all databases."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_options_persist_for_other_windows() -> None:
     submit_batch(world, f"{P}#2", "EXEC sp_configure 'xp_cmdshell', 1")
     assert submit_batch(world, f"{P}#3", "EXEC xp_cmdshell 'dir'").numbers == [
         15281
-    ]  # refused before RECONFIGURE
+    ]  # a changed option has no effect before RECONFIGURE
     submit_batch(world, P, "RECONFIGURE")
     assert submit_batch(world, f"{P}#3", "EXEC xp_cmdshell 'dir'").texts == [
         "Not simulated: commands of the operating system"

@@ -1,4 +1,4 @@
-"""Windows and their connections: lost servers, hung servers, waiting, canceling, forking."""
+"""Query windows and their connections: lost and hung servers, waiting, canceling and forking."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_an_endless_loop_does_not_block_the_clock() -> None:
     before = world.batches[P].spent
     run_on(world, 2)
     assert world.tick == 200
-    assert before < world.batches[P].spent < before + 200 * work.DRAIN_PER_TICK
+    assert before < world.batches[P].spent < before + 200 * work.WORK_PER_TICK
 
 
 def test_a_waiting_batch_is_forked_and_hashed_with_its_world() -> None:
@@ -276,7 +276,7 @@ def test_a_procedure_of_another_server_does_not_run_locally() -> None:
 
 
 def list_in_order(answer: Answer) -> list[object]:
-    """Return texts and result sets of an answer in the client's order."""
+    """Return the texts and result sets of an answer in the order in which the client receives them."""
     messages, message_count, shown_parts = answer.texts, 0, []
     for grid in read_field(answer.event, "results"):
         shown_parts += [*messages[message_count : grid["after_messages"]], grid["rows"]]

@@ -185,7 +185,7 @@ def test_an_orderly_stop_cancels_running_jobs(line: str) -> None:
 
 
 def test_a_crash_leaves_a_run_without_an_end() -> None:
-    """[DOC: auto-restart of SQL Server Agent]: the history shows no completion and no failure."""
+    """The history shows neither success nor failure. [DOC: auto-restart of SQL Server Agent]"""
     world = start_job(build_world_with_job("WAITFOR DELAY ''01:00''"))
     apply_lines(world, f"power-off {P}")
     run_on(world, 10)

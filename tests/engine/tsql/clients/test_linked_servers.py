@@ -39,7 +39,7 @@ def test_rows_and_errors_are_returned_from_the_linked_server() -> None:
     text = f"CREATE TABLE #n (name sysname) INSERT #n EXEC ('SELECT @@SERVERNAME') AT {M} SELECT * FROM #n"
     answer = submit_batch(world, P, text)
     assert answer.value == M
-    assert answer.texts.count("(1 row affected)") == 2  # the INSERT and the last SELECT
+    assert answer.texts.count("(1 row affected)") == 2  # row counts of the INSERT and the last SELECT
     assert submit_batch(world, P, f"EXEC ('SELECT 1/0') AT {M} SELECT @@ERROR").grids == [[], [[8134]]]
 
 

@@ -1,4 +1,4 @@
-"""External programs that log in: acceptance, disconnection, remaining state."""
+"""External programs that log in: accepted and refused logins, lost connections, and remaining state."""
 
 from __future__ import annotations
 
@@ -201,12 +201,14 @@ def test_program_queries_are_answered_at_once_without_taking_turns() -> None:
     world = build_lab()
     connect_client(world, database=DB)
     before = world.sql_work
-    for _ in range(1_000):  # far more than people can send within one tick
+    for _ in range(1_000):  # far more queries than people can send within one tick
         events = apply_line(world, 'batch SERVER_A#c1 "SELECT 1"')
         assert events[-1].kind == "sql_done"
     assert world.sql_work == before
     apply_line(world, 'batch SERVER_A#c1 "DECLARE @i int; SET @i = 0; WHILE @i < 5000 SET @i = @i + 1"')
-    assert world.sql_work > before  # a batch that does not end at once waits for its turn like all others
+    assert (
+        world.sql_work > before
+    )  # a batch that does not end at once waits for its turn like all other batches
 
 
 def test_errors_of_a_program_are_counted_if_the_scenario_asks() -> None:
@@ -225,7 +227,9 @@ def test_errors_of_a_program_are_counted_if_the_scenario_asks() -> None:
 
 
 def test_a_query_that_ends_its_transaction_is_noted() -> None:
-    """The world is processed after such a query although it only reads, and not after a query without any effect."""
+    """The simulator propagates changes after such a query, although it only reads. A query without effect
+    causes none.
+    """
     world = build_lab()
     connect_client(world, database=DB)
     run_batch(world, "SET XACT_ABORT ON")
@@ -248,7 +252,7 @@ def test_cached_text_changes_neither_result_nor_world() -> None:
         "SELECT nothing",
     ]
     outcomes = []
-    for _ in range(2):  # the second time everything is cached
+    for _ in range(2):  # all texts are cached by now
         world = build_lab()
         connect_client(world, database=DB)
         field_values = [

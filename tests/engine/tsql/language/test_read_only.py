@@ -1,4 +1,4 @@
-"""Batches classified as read-only; a run stores no snapshot and no hash for them."""
+"""Batches that are classified as read-only. A run stores no snapshot and no hash for them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Differences of SQLite and SQL Server as listed in engine/tsql/query/differences.tsv; the product answers as
-SQL Server.
+"""Differences of SQLite and SQL Server from engine/tsql/query/differences.tsv; the product answers as SQL
+Server.
 
 A row: a statement valid in both, the answer of SQLite (`error` for any), the documented answer of SQL Server
 (`Msg n` for an error), the responsible module of engine/tsql, and the page of the documentation.
@@ -25,7 +25,7 @@ ROWS = list(csv.DictReader(TEXT.splitlines(), delimiter="\t", quoting=csv.QUOTE_
 
 
 VERSIONS_DIFFER = "-"
-"""Marks rows whose SQLite answer differs between SQLite versions."""
+"""Mark of rows whose SQLite answer differs between SQLite versions."""
 
 
 def run_in_sqlite(statement: str) -> str:

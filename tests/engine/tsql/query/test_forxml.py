@@ -1,4 +1,4 @@
-"""FOR XML: scripts that concatenate names and that build tables of HTML mails."""
+"""FOR XML in scripts that concatenate names or build tables for HTML mails."""
 
 from __future__ import annotations
 

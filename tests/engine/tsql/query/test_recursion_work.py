@@ -1,4 +1,4 @@
-"""The cost of a recursive query depends on its actual recursion depth."""
+"""Cost of a recursive query: it depends on the actual depth of the recursion."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_blocking_tree_of_a_thousand_unblocked_clients_is_empty(query: str) ->
 
 @pytest.mark.parametrize("select_list", ["*", "COUNT(*)", "MAX(i)"])
 def test_an_endless_recursion_is_charged_row_by_row(select_list: str) -> None:
-    """The work limit of a single SQLite call is much higher and is not charged to the turn."""
+    """The work limit of a single SQLite call is much higher, and its work is not charged to the turn."""
     members = "SELECT 1 AS i UNION ALL SELECT i + 1 FROM n"
     query = f"WITH n AS ({members}) SELECT {select_list} FROM n OPTION (MAXRECURSION 0)"
     run = _run_query(query)
