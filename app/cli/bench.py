@@ -183,8 +183,8 @@ def _measure_simpy(engine: dict[int, float]) -> Iterator[BenchmarkFigure]:
 
 
 def _measure_simpy_rate(count: int) -> float:
-    simpy_model = import_module("tests.simpy_models").simpy_model
-    play, seconds = simpy_model(count), SIMPY_DATABASE_S / count
+    build_model = import_module("tests.simpy_models").build_simpy_model
+    play, seconds = build_model(count), SIMPY_DATABASE_S / count
     play(SIMPY_WARM_UP_S)
     return seconds / _measure_fastest(lambda: play(seconds), 2)
 

@@ -62,3 +62,9 @@ def test_a_missing_simpy_package_is_reported(monkeypatch: pytest.MonkeyPatch) ->
     figures = list(islice(of_simpy, len(bench.DATABASES)))
     assert len(figures) == len(bench.DATABASES)
     assert all(figure.value == bench.NO_SIMPY and figure.ratio is None for figure in figures)
+
+
+def test_the_simpy_model_is_found_and_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "SIMPY_DATABASE_S", 0.1)
+    monkeypatch.setattr(bench, "SIMPY_WARM_UP_S", 0.1)
+    assert bench._measure_simpy_rate(1) > 0
