@@ -63,8 +63,8 @@ class BenchmarkFigure(Struct, frozen=True):
     ratio: float | None
 
     def as_json(self) -> dict[str, object]:
-        """Return the figure as a dictionary for JSON."""
-        return asdict(self)
+        """Return the figure as a dictionary for JSON, in which the baseline has the key `against`."""
+        return {"against" if name == "baseline" else name: value for name, value in asdict(self).items()}
 
 
 def measure_figures() -> Iterator[BenchmarkFigure]:
