@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-os.environ.setdefault(
-    "QT_QPA_PLATFORM", "offscreen"
-)  # Set this before any import of Qt. A variable that is already set stays, so that a test can show its window.
+# Set this before any import of Qt. A variable that is already set stays, so that a test can show its
+# window.
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 
 os.environ["MIRRORDRILL_LANGUAGE"] = "en"  # Make tests independent of the system's language.

@@ -298,9 +298,8 @@ def main() -> int:
         return 0
     MADE.mkdir(parents=True, exist_ok=True)
     if COMPILED_LOCALES.exists():
-        os.environ["LOCPATH"] = str(
-            COMPILED_LOCALES
-        )  # This setting applies to the C library in this process and its children.
+        # This setting applies to the C library in this process and its children.
+        os.environ["LOCPATH"] = str(COMPILED_LOCALES)
     return compare_variants(
         options.until, options.sample, combine_variants() if options.together else list(list_variants())
     )

@@ -393,9 +393,8 @@ def take_screenshots(
                 QApplication.processEvents()
             text = "" if font_scale == 1.0 else f"-text-{font_scale:.0%}"
             text += "" if language_code == language.ENGLISH else f"-{language_code}"
-            shown_widget = (
-                _list_dialogs()[0] if name.endswith("\n") else window
-            )  # The name of a dialog contains a line break.
+            # The name of a dialog contains a line break.
+            shown_widget = _list_dialogs()[0] if name.endswith("\n") else window
             file = f"{name.strip()}-{choice.replace(' ', '-')}-{size[0]}x{size[1]}{text}.png"
             shown_widget.grab().save(str(folder / file))
     language.use_language(language.ENGLISH)

@@ -125,9 +125,9 @@ def open_bench_window(size: tuple[int, int]) -> Iterator[OpenWindow]:
         open_screenshot_window(Path(folder), "light", size) as window,
     ):
         freeze_objects()
-        preload = ModulePreloader(
-            window
-        )  # Preload modules as the program does. Otherwise a frame would load T-SQL, which takes 0.2 s.
+        # Preload modules as the program does. Otherwise a frame would load T-SQL, which takes 0.2
+        # s.
+        preload = ModulePreloader(window)
         preload.begin()
         while preload.busy:
             QApplication.processEvents()

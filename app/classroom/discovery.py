@@ -52,9 +52,8 @@ async def announce_class(fingerprint: str, listen_address: str, addresses: Seque
         service = ServiceInfo(SERVICE, f"{fingerprint}.{SERVICE}", port=port, addresses=packed)
         interfaces = InterfaceChoice.All if listen_address in WILDCARD_ADDRESSES else [listen_address]
         async with AsyncZeroconf(interfaces=interfaces) as network:
-            await network.async_register_service(
-                service, allow_name_change=True
-            )  # one class can have several hosts
+            # one class can have several hosts
+            await network.async_register_service(service, allow_name_change=True)
             try:
                 await asyncio.Event().wait()
             finally:

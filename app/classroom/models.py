@@ -39,9 +39,8 @@ class ClassPart(Base):
     """Tick at which all seats stop; None if there is no limit."""
     # end of the break in UTC seconds since 1970; the class then continues automatically
     break_until: Mapped[float | None]
-    clock_speed: Mapped[
-        float | None
-    ]  # simulated seconds per second of the class clock; None means each seat has its own pace
+    # simulated seconds per second of the class clock; None means each seat has its own pace
+    clock_speed: Mapped[float | None]
     # tick of the class clock when it last started or stopped
     clock_tick: Mapped[int] = mapped_column(default=0)
     clock_at: Mapped[float] = mapped_column(default=0.0)  # time of that start or stop, in UTC seconds

@@ -118,9 +118,8 @@ def parse_log(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
     try:
         if len(raw) > BYTES_MAX or raw.count(b"\n") > ENTRIES_MAX + 1:
             raise InvalidSeatLogError(tr("it contains more than {n} inputs").format(n=ENTRIES_MAX))
-        head, *lines = raw.split(b"\n")[
-            :-1
-        ]  # text after the last line break was cut off by a crash and never acknowledged
+        # text after the last line break was cut off by a crash and never acknowledged
+        head, *lines = raw.split(b"\n")[:-1]
         assignment = parse_assignment(_parse_json_line(head))
         acts = [parse_entry(_parse_json_line(line)) for line in lines if line]
         return assignment, select_new_entries(acts, 0, 0, lambda first, last: ())

@@ -94,10 +94,11 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
         certificate: ParCertificate = parse_json(decode_text(read_bytes(file, BYTES_MAX), str(file)))
         of_this = (certificate["hashes"]["scenario"], certificate["seed"]) == (text_hash, seed)
         if of_this:
+            # raises an error for unreadable plans
             (
                 read_fair_plans(certificate),
                 read_clairvoyant_plan(certificate),
-            )  # raises an error for unreadable plans
+            )
     except UnreadableFileError as error:
         raise UsageError(str(error)) from error
     except (ValueError, TypeError, LookupError, AttributeError) as error:

@@ -154,9 +154,8 @@ def _format_figures(source: ExportSource) -> str:
     rows = []
     for figure in summarize(source.report, source.drill.scenario).figures:
         other_figure = _format_figure(figure.key, theirs[figure.key]) if figure.key in theirs else ""
-        label = (
-            f"\u2003{figure.label}" if figure.detail else figure.label
-        )  # em space, which indents the label of a detail
+        # em space, which indents the label of a detail
+        label = f"\u2003{figure.label}" if figure.detail else figure.label
         rows.append([label, figure.value, *([other_figure] if theirs else [])])
     return format_table(tr("Outcome"), head, rows)
 

@@ -317,9 +317,8 @@ def _split_entries(text: str, key: str) -> tuple[list[str], list[_LineRange]]:
     for number, line in enumerate(order):
         if starts[line][:1] != (key,) or len(starts[line]) != 2 or not isinstance(starts[line][1], int):
             continue
-        next_starts = (
-            start for start in order[number + 1 :] if starts[start][:2] != starts[line]
-        )  # nested tables belong to the entry
+        # nested tables belong to the entry
+        next_starts = (start for start in order[number + 1 :] if starts[start][:2] != starts[line])
         spans.append(
             _LineRange(
                 _find_comment_start(lines, line), _find_entry_end(lines, line, next(next_starts, len(lines)))

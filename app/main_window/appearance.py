@@ -90,9 +90,8 @@ class Appearance(QObject):
         for name, words in names.items():
             action = QAction(tr(words), menu, checkable=True)
             action.setData(name)
-            action.setProperty(
-                SEARCH_WORDS_PROPERTY, words
-            )  # the command palette also finds the English text
+            # the command palette also finds the English text
+            action.setProperty(SEARCH_WORDS_PROPERTY, words)
             action.triggered.connect(lambda _=False, name=name: choose(name))
             self._groups[group_name].addAction(action)
             menu.addAction(action)

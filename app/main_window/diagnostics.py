@@ -49,9 +49,8 @@ class InstallationCheckDialog(WindowPart):
         self.findings, self._partial_line = [], ""
         self.page.begin_check()
         self._process = process = QProcess(self)
-        process.setWorkingDirectory(
-            str(Path(__file__).parents[2])
-        )  # needed for a program that runs from its folder without an installation
+        # needed for a program that runs from its folder without an installation
+        process.setWorkingDirectory(str(Path(__file__).parents[2]))
         process.readyReadStandardOutput.connect(self._read_output)
         process.finished.connect(lambda *_: self._end_check())
         process.errorOccurred.connect(self._on_failed)

@@ -150,9 +150,8 @@ class PresenterMode(WindowPart):
         self._store.set(settings.BEFORE_PRESENTING, "")
         layout, _, scale = before.partition(" ")
         self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
-        self._appearance.set_font_scale(
-            _parse_scale(scale)
-        )  # the text size precedes the layout, because large text makes panels wider
+        # the text size precedes the layout, because large text makes panels wider
+        self._appearance.set_font_scale(_parse_scale(scale))
         self._appearance.set_layout(layout if layout in PROFILES else PROFILES[0])
         self._topology.highlight_only(())
 

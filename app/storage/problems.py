@@ -76,9 +76,8 @@ def build_problem(error: BaseException | None, file: Path) -> StorageError | Non
         return None
     if code == sqlite3.SQLITE_ERROR and _SCHEMA_MISMATCH.search(str(error)):
         code = sqlite3.SQLITE_CORRUPT  # another program has changed the profile
-    problem = _BY_SQLITE_CODE.get(code) or _BY_SQLITE_CODE.get(
-        code & 0xFF
-    )  # the low byte is the primary code
+    # the low byte is the primary code
+    problem = _BY_SQLITE_CODE.get(code) or _BY_SQLITE_CODE.get(code & 0xFF)
     if problem is None:
         return None
     kind, sentence = problem

@@ -90,9 +90,10 @@ class ReplicaPositions:
         return self._rows[row_key]
 
     def _build_row(self, database: str, replica: str) -> dict[str, Scalar]:
+        # imported late: this loads most of the T-SQL code, which would slow down the program start
         from engine.tsql.batches.context import (
             Context,
-        )  # imported late: this loads most of the T-SQL code, which would slow down the program start
+        )
         from engine.tsql.batches.data import SqlSession
         from engine.tsql.catalog import group_databases
         from engine.tsql.scalars.values import format_value

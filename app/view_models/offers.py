@@ -113,9 +113,8 @@ def _is_effective(world: World, line: str) -> bool:
     copy = world.fork()
     try:
         item = simulator.resolve_names(copy, parse_line(line, copy.tick))
-        execute_input(
-            copy, item
-        )  # skips the notes of this copy of the world, which take long with 200 databases
+        # skips the notes of this copy of the world, which take long with 200 databases
+        execute_input(copy, item)
     except InputError:
         return False
     return not any(isinstance(event.data, FaultData) and event.data.no_effect for event in copy.outbox)

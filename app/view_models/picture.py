@@ -296,9 +296,8 @@ def _get_cell_sign(world: World, copy: DatabaseCopy) -> StatusSign:
 
 
 def _list_copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:
-    is_unjoined = (
-        copy.group is None and copy.db_state is DbState.RESTORING
-    )  # a copy that was restored but not joined to a session or group
+    # a copy that was restored but not joined to a session or group
+    is_unjoined = copy.group is None and copy.db_state is DbState.RESTORING
     if copy.stream is None and copy.mirroring.role is not Role.MIRROR and not is_unjoined:
         yield _build_service_sign(world, copy)
     yield from group_picture.list_secondary_signs(world, copy)

@@ -64,9 +64,8 @@ of the property still has the older value 3.
 
 def read_node_state(world: World, observer: str, name: str) -> str:
     """Return the state of a node as *observer*'s partition sees it: Up, Paused or Down."""
-    node = world.nodes.get(
-        name
-    )  # None if it was evicted and the observer's copy of the database does not show this yet
+    # None if it was evicted and the observer's copy of the database does not show this yet
+    node = world.nodes.get(name)
     if node is None or not node.partition or node.partition != world.nodes[observer].partition:
         return "Down"
     return "Paused" if node.paused else "Up"

@@ -149,9 +149,8 @@ def determine_survivors(world: World, name: str) -> None:
         for silent_pair, since_tick in cluster.silent
         if world.tick - since_tick >= to_ticks(_compute_silence_limit_s(world, cluster, silent_pair))
     }
-    missed = {
-        node for silent_pair in dict(cluster.silent).keys() - pairs for node in silent_pair
-    }  # nodes of silent pairs that have not yet reached the limit
+    # nodes of silent pairs that have not yet reached the limit
+    missed = {node for silent_pair in dict(cluster.silent).keys() - pairs for node in silent_pair}
     for partition in config.list_partitions(world, name):
         old_members = config.list_members(world, partition)
         nodes = [node for node in old_members if config.is_running(world, world.nodes[node])]
@@ -257,9 +256,8 @@ def _log_unreachable(world: World, node: str, lost_node: str) -> None:
 def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[str]) -> None:
     first = side_nodes[0]
     synchronize_config(world, side_nodes)
-    config.update_config(
-        world, first
-    )  # write the database again, because this side is now the whole partition
+    # write the database again, because this side is now the whole partition
+    config.update_config(world, first)
     for lost_node in lost_nodes:
         for node in side_nodes:
             _log_unreachable(world, node, lost_node)

@@ -361,9 +361,8 @@ def move_role(world: World, node: str, role: ClusterRole, target: str | None = N
         None,
     )
     if target_node is not None:
-        known_nodes = (
-            name for name in (role.owner, target_node) if name in world.nodes
-        )  # the owner may have been evicted
+        # the owner may have been evicted
+        known_nodes = (name for name in (role.owner, target_node) if name in world.nodes)
         ends = " to ".join(f"{name}({world.nodes[name].number})" for name in known_nodes)
         line = f"move of group {role.name} from {ends} of type MoveType::Manual is about to succeed"
         clusterlog.write_line(world, node, "INFO", "RCM", f"{line}, failoverCount={len(role.failures)}")

@@ -150,9 +150,8 @@ def draw_closing_s(flow: Flow, stream: int, cause: Cause, chance: RandomStream) 
     close_s = _draw_close_s(flow, flow.get_source_of(stream), mechanism, chance)
     chance.skip(2 * mechanism.asks_witness + 4 * (mechanism.asks_witness and mechanism.seen_by_silence))
     chance.skip(cause not in (Cause.MANUAL, Cause.FORCED))
-    chance.skip(
-        1 + 2 + 2
-    )  # skip the random numbers of the page flush (1), the analysis (2) and the role change (2)
+    # skip the random numbers of the page flush (1), the analysis (2) and the role change (2)
+    chance.skip(1 + 2 + 2)
     return close_s
 
 

@@ -145,9 +145,8 @@ def remove_session(world: World, server: str, database: str) -> statements.Outco
         raise SqlError(1416, database)
     copy = statements.require_copy(world, server, database)
     if copy.mirroring.guid is None and copy.mirroring.partner_address is not None:
-        world.update_mirroring(
-            copy.key, partner=None, partner_address=None
-        )  # the session was never established
+        # the session was never established
+        world.update_mirroring(copy.key, partner=None, partner_address=None)
         return []
     copy = _require_session(world, server, database)
     running = world.find_running_failover(copy.mirroring.guid)

@@ -202,9 +202,8 @@ def update_monitor(world: World, server: str, database: str | None = None) -> li
     for key, copy in sorted(world.copies.items()):
         if key[0] == server and copy.mirroring.guid is not None:
             record_row(world, copy)
-    world.monitor.setdefault(
-        (server, ""), ()
-    )  # an empty entry without a database means that the base tables exist
+    # an empty entry without a database means that the base tables exist
+    world.monitor.setdefault((server, ""), ())
     return []
 
 

@@ -45,9 +45,8 @@ def read_damaged_page(world: World, server: str, database: str, page: int) -> No
         return
     policy = groups.get_policy(copy)
     redoes = policy.is_follower(copy) and copy.stream is not None
-    is_suspended = (
-        copy.availability.suspended is not None
-    )  # redo reads the page again when data movement resumes
+    # redo reads the page again when data movement resumes
+    is_suspended = copy.availability.suspended is not None
     states = [member_copy.mirroring.state for member_copy in world.list_copies_of(database)]
     if is_suspended or MirrorState.PENDING_FAILOVER in states:
         world.call_after(PAGE_READ_INTERVAL_S, "page.read", server, database, page)

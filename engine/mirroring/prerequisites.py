@@ -73,9 +73,8 @@ def find_partner_copy(world: World, copy: DatabaseCopy, host: str, address: str)
     if other_copy.mirroring.partner_address is None:
         raise SqlError(1416, copy.database)
     if not security.is_address_of(world, other_copy.mirroring.partner_address, copy.server):
-        security.log_dead_address(
-            world, host, other_copy.mirroring.partner_address, explicit=True
-        )  # the partner address of the mirror is not this server's address
+        # the partner address of the mirror is not this server's address
+        security.log_dead_address(world, host, other_copy.mirroring.partner_address, explicit=True)
         raise SqlError(1418, address)
     if other_copy.family != copy.family:
         raise SqlError(1436, copy.database)

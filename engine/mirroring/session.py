@@ -188,9 +188,8 @@ def _detect_removed_session(world: World, guid: int, server: str, peer: str) -> 
         world.remove_contact((guid, server, peer))
         roles.set_witness_state(world, (server, copy.database), WitnessState.UNKNOWN)
     elif copy is not None and peer != copy.mirroring.partner:
-        world.remove_contact(
-            (guid, server, peer)
-        )  # the peer is a former witness; the server now learns of its removal
+        # the peer is a former witness; the server now learns of its removal
+        world.remove_contact((guid, server, peer))
     elif copy is not None and _is_rejected(world, copy, peer):
         world.remove_contact((guid, server, peer))
         errorlog.write_message(world, server, 1438, "Partner", 1460, 1)

@@ -216,9 +216,8 @@ def _find_bottleneck(plan: MirroringPlan) -> Bottleneck:
     setup = build_plan_pair(plan)
     other_setup = _double_each_resource(setup)
     current_state, *states = compute_steady_states((setup, *other_setup.values()))
-    grows = plan.safety is SafetyMode.OFF and not can_off_keep_up(
-        current_state
-    )  # if the send queue grows, compare send rates
+    # if the send queue grows, compare send rates
+    grows = plan.safety is SafetyMode.OFF and not can_off_keep_up(current_state)
     column = "sent_kb_per_s" if grows else "transactions_per_s"
     base = getattr(current_state, column)
     gains = {

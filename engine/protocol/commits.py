@@ -80,9 +80,8 @@ def can_acknowledge(world: World, key: Key, kb: float) -> bool:
     if copy is None or copy.delayed_durability == DELAYED_DURABILITY_FORCED:
         return True
     if copy.source is None:
-        return (
-            not copy.group_kind
-        )  # after a takeover by another copy, the role change will end the connection
+        # after a takeover by another copy, the role change will end the connection
+        return not copy.group_kind
     return streams.get_committed_kb(world, copy) + SLACK_KB >= kb
 
 

@@ -81,9 +81,8 @@ def list_backup_sets(
         raise SqlError(3254, path, also=(3013,), title=title)
     file = files.find_file(world, host, local)
     if file is None:
-        raise SqlError(
-            3201, path, files.NO_FILE, state=2, also=(3013,), title=title
-        )  # [DOC: MSSQLSERVER_3201]
+        # [DOC: MSSQLSERVER_3201]
+        raise SqlError(3201, path, files.NO_FILE, state=2, also=(3013,), title=title)
     if not isinstance(file, BackupFile):
         raise SqlError(3241, path, also=(3013,), title=title)
     return file.sets

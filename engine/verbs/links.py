@@ -31,9 +31,8 @@ def _repair_link(world: World, input_: Input) -> None:
     a, b = input_.args
     healthy = _build_healthy_links(world)
     for x, y in ((a, b), (b, a)):
-        world.links[x, y] = healthy.get(
-            (x, y), network.get_link(world, x, y)
-        )  # links without faults remain unchanged
+        # links without faults remain unchanged
+        world.links[x, y] = healthy.get((x, y), network.get_link(world, x, y))
     network.schedule_detections(world)
 
 

@@ -203,9 +203,8 @@ def test_the_course_lists_every_drill_of_groups_once_and_migration_last(call: An
     prefixes = ("ag-", "fci-", "wsfc-", "fcm-")
     shipped = {file.name for file in scenario_files.list_all_files()[0] if file.shipped}
     assert {name for name in shipped if name.startswith(prefixes)} - {"ag-lab", "fci-lab"} <= set(listed)
-    assert (
-        len(set(listed)) == len(listed) == len(journal_file.load_lessons())
-    )  # no drill of the course is missing
+    # no drill of the course is missing
+    assert len(set(listed)) == len(listed) == len(journal_file.load_lessons())
     assert listed[-1] == "mirror-to-group"
     _, output, _ = call("list", "--course")
     assert (
@@ -316,9 +315,8 @@ def test_bench_prints_each_figure_with_its_reference(call: Any, monkeypatch: pyt
 
 
 def test_doctor_finds_no_problem_here(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        golden, "load_recorded", golden.play_golden_run
-    )  # Another test checks whether the file is up to date.
+    # Another test checks whether the file is up to date.
+    monkeypatch.setattr(golden, "load_recorded", golden.play_golden_run)
     code, output, _ = call("doctor")
     assert code == 0, output
     assert {line.split()[1].rstrip(":") for line in output.splitlines()} == {

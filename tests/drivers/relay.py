@@ -65,9 +65,8 @@ class Relay:
         if asks and data[0] == CLIENT_HELLO:
             self.way = "strict"
         elif asks:
-            self.way = (
-                "none" if data[0] == PacketKind.LOGIN else ""
-            )  # A connection of TDS 8.0 begins with TLS, without a PRELOGIN.
+            # A connection of TDS 8.0 begins with TLS, without a PRELOGIN.
+            self.way = "none" if data[0] == PacketKind.LOGIN else ""
         elif not self.way:
             with suppress(ValueError, struct.error):
                 self.way = WAYS.get(Encryption(read_prelogin(data[HEADER.size :])[0]), "")

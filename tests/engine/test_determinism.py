@@ -253,8 +253,7 @@ def test_undefined_results_are_refused(call, error) -> None:
 
 
 def test_a_sum_is_rounded_after_each_number() -> None:
-    assert (
-        arithmetic.add_in_order([0.1] * 10) == 0.9999999999999999
-    )  # the built-in sum returns 1.0 since Python 3.12
+    # the built-in sum returns 1.0 since Python 3.12
+    assert arithmetic.add_in_order([0.1] * 10) == 0.9999999999999999
     assert arithmetic.add_in_order([1e16, 1.0, -1e16]) == 0.0
     assert isinstance(arithmetic.add_in_order([1, 2]), int)

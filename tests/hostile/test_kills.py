@@ -10,13 +10,14 @@ import pytest
 
 @pytest.mark.parametrize("points", [4, pytest.param(24, marks=pytest.mark.slow)])
 def test_killed_runs_end_like_uninterrupted_ones(points: int) -> None:
+    # The test forks, so it must run in a process without threads.
     command = [
         sys.executable,
         "-m",
         "tests.hostile.kills",
         str(points),
         "3",
-    ]  # The test forks, so it must run in a process without threads.
+    ]
     process = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert process.returncode == 0, process.stderr
     counts = {outcome.strip(): int(count) for count, outcome in _list_run_lines(process.stdout)}

@@ -246,9 +246,8 @@ def test_a_window_session_writes_only_into_the_profile_folder(tmp_path: Path) ->
         (home / "profile", home / "chosen", home / ".cache"),
         (home / "foreign.toml", home / "course.mirrordrill"),
     )
-    assert (
-        _list_outside_paths(writes["there"], *ours, *given_files) == []
-    )  # The folder .cache contains fonts.
+    # The folder .cache contains fonts.
+    assert _list_outside_paths(writes["there"], *ours, *given_files) == []
     assert str(home / "profile" / "journal.mark") in writes["opened"]
     assert _list_outside_paths(writes["opened"], *ours) == []
 

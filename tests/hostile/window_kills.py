@@ -197,9 +197,8 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
     assert classes is not None
     classes.join_class(code, NAME)
     print("joined", flush=True)
-    vars(discovery)["is_installed"] = lambda: (
-        False
-    )  # Otherwise the seat would find its host without the cut cable.
+    # Otherwise the seat would find its host without the cut cable.
+    vars(discovery)["is_installed"] = lambda: False
     count, status, parent = 0, "", os.getppid()
 
     def apply_next_input() -> None:

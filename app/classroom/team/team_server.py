@@ -171,9 +171,8 @@ def run_team_server(
     address, port = listening.getsockname()[:2]
     _save_credentials(folder / "team.json", {**credentials, "address": f"{address}:{port}"})
     certificate_fingerprint = compute_fingerprint(certificate.convert_to_der(credentials["certificate"]))
-    host, *other_hosts = list_reachable_addresses(address) or [
-        "127.0.0.1"
-    ]  # without a network, only members on this computer can join
+    # without a network, only members on this computer can join
+    host, *other_hosts = list_reachable_addresses(address) or ["127.0.0.1"]
     invited = Invitation(
         credentials["secret"],
         certificate_fingerprint,

@@ -86,9 +86,9 @@ class FailoverView(Struct, frozen=True):
     @property
     def longest_phase(self) -> FailoverPhase | None:
         """Longest phase; None until all phases have ended."""
-        waited = (
-            0 if self.failover.kind == "automatic" else 1
-        )  # the first phase of a manual failover is the wait for a person's command, so it does not count
+        # the first phase of a manual failover is the wait for a person's command, so it does not
+        # count
+        waited = 0 if self.failover.kind == "automatic" else 1
         phases = [
             phase
             for phase in self.phases[waited:]

@@ -77,9 +77,9 @@ class FailoverReplay:
 
     def _build_view(self, number: int, tick: Tick) -> StageView:
         phase = self.failover_view.phases[number]
-        end_milestone = (
-            phase.kind.end_milestone
-        )  # at these milestones, the cards show the new state: the partner is lost, or the copy is online
+        # at these milestones, the cards show the new state: the partner is lost, or the copy is
+        # online
+        end_milestone = phase.kind.end_milestone
         is_shown = end_milestone == "online" or (
             end_milestone == "detected" and self.failover_view.technology == MIRRORING
         )

@@ -97,9 +97,9 @@ def explain_failover(history: History) -> WhyNotView | None:
     )
     beforehand = [row for row in _choose_target(rows) if row.about in ("", "memory")]
     if down and all(row.holds for row in beforehand):
-        rows = _choose_target(
-            rows
-        )  # all requirements before the loss were met, so show also those that concern the detection of the loss
+        # all requirements before the loss were met, so show also those that concern the detection
+        # of the loss
+        rows = _choose_target(rows)
     else:
         rows = beforehand
     requirement_rows = tuple(

@@ -211,10 +211,11 @@ class LinkItem(QGraphicsItem):
                 for outward in sides
                 for share in LABEL_POSITIONS
             ]
+            # next to the middle of the link, on either side
             nearest = (
                 candidates[0],
                 candidates[len(LABEL_POSITIONS)],
-            )  # next to the middle of the link, on either side
+            )
             places_between = [(self._move_between_cards(box), lines) for box, lines in nearest]
             candidates += places_between + [
                 (moved_box, lines) for box, lines in places_between for moved_box in self._move_off_break(box)

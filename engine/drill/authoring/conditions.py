@@ -399,9 +399,8 @@ class _ConditionReader:
 
 
 def _list_subtrees(tree: Tree[Token]) -> list[Tree[Token]]:
-    return [
-        child for child in tree.children if not isinstance(child, str)
-    ]  # lark's Token is a subclass of str
+    # lark's Token is a subclass of str
+    return [child for child in tree.children if not isinstance(child, str)]
 
 
 def _join_parts(join: Callable[[Test, Test], Test], parts: list[_Part], deciding_result: bool) -> _Part:

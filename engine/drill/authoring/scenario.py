@@ -175,9 +175,8 @@ def _check_valid_parts(
         shifted = _IndexShiftingFinder(finder, removed_paths)
         check_references(scenario, shifted)
         ignored = tuple(dict.fromkeys(part for key in removed_paths for part in DEPENDENTS.get(key, ())))
-        parents = {
-            format_path(path[:-1]) for path, _ in paths
-        }  # the finder has reported these tables already
+        # the finder has reported these tables already
+        parents = {format_path(path[:-1]) for path, _ in paths}
         finder.problems += [
             problem
             for problem in shifted.problems

@@ -357,9 +357,8 @@ def rank_agents(scenario: Scenario, seed: int | None = None, agents: Iterable[Ag
         and by_name[agent.name].key <= by_name[agent.twin].key
         and (reason := agent.explain_allowance(scenario))
     )
-    order = sorted(
-        standings, key=lambda s: s.key
-    )  # the sort is stable: equal results keep the order of AGENTS
+    # the sort is stable: equal results keep the order of AGENTS
+    order = sorted(standings, key=lambda s: s.key)
     errors = find_ranking_errors(standings, twins, [name for name, _ in allowed])
     return Ranking(scenario.name, seed, tuple(order), tuple(errors), allowed)
 

@@ -47,9 +47,8 @@ def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
             if _has_equal_parts(own_variant, other_scenario, PUBLIC_PARTS) and not _has_equal_parts(
                 own_variant, other_scenario, HIDDEN_PARTS
             ):
-                alternatives.append(
-                    other_scenario.model_copy(update={"variants": {}})
-                )  # without the pools, a seed cannot pick other values
+                # without the pools, a seed cannot pick other values
+                alternatives.append(other_scenario.model_copy(update={"variants": {}}))
     return alternatives
 
 

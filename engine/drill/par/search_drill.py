@@ -113,9 +113,8 @@ def compute_transposition_key(drill: SearchDrill) -> bytes:
     mark ^= marks.hash_parts("goals", drill.goals) ^ marks.hash_parts("answers", drill.answers)
     mark ^= marks.hash_parts("faults", dict(enumerate(world.faults)))
     for name, part in parts.items():
-        mark ^= marks.hash_parts(
-            name, part, repr if name == "batches" else None
-        )  # the `repr` of a batch omits values that are only displayed
+        # the `repr` of a batch omits values that are only displayed
+        mark ^= marks.hash_parts(name, part, repr if name == "batches" else None)
     other_state = (
         world.tick,
         world.chance.state,

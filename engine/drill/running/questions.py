@@ -147,10 +147,11 @@ def _ask_if_due(
     inquiry_answer = replace(
         answer, since_tick=since_tick, asked_tick=tick, correct_choices=right, explanation=reason
     )
+    # a question that was answered before a rewind is not asked again
     return (
         inquiry_answer,
         "asked" if inquiry_answer.open else None,
-    )  # a question that was answered before a rewind is not asked again
+    )
 
 
 def _judge_if_due(

@@ -198,9 +198,8 @@ def _list_waits(context: Context) -> Iterable[Record]:
             yield {"wait_type": name}
             continue
         count, total_ms = values_by_wait.get(name, (0.0, 0.0))
-        total_ms = (
-            total_ms if count >= 1.0 else 0.0
-        )  # a wait and its time count only after the wait has ended
+        # a wait and its time count only after the wait has ended
+        total_ms = total_ms if count >= 1.0 else 0.0
         yield {
             "wait_type": name,
             "waiting_tasks_count": int(count),

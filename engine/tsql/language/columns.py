@@ -312,9 +312,8 @@ class _ColumnReader:
             return replace(column, default=self.parse_expression())
         if word in ("PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "FOREIGN"):
             if word in ("PRIMARY", "UNIQUE") and self.is_table_key():
-                self.parse_key(
-                    word, "", ()
-                )  # SQL Server accepts a table constraint here without a comma before it
+                # SQL Server accepts a table constraint here without a comma before it
+                self.parse_key(word, "", ())
                 return column
             self.parse_constraint_body(word, "", (column.name,))
             return replace(column, nullable=column.nullable and word != "PRIMARY")

@@ -337,9 +337,10 @@ def _rewrite_parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, s
     for token in tokens[start:end]:
         level += token.is_op("(") - token.is_op(")")
         levels.append(level)
+    # the type follows the last AS
     words = {
         token.upper: start + index for index, token in enumerate(tokens[start:end]) if levels[index] == 1
-    }  # the type follows the last AS
+    }
     if "AS" not in words:
         return {}
     using_index = words.get("USING", end)

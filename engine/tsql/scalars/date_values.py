@@ -394,9 +394,8 @@ def format_date(
     if kind.name == "date":
         clock_form = ""
     if style == 127 and kind.name == "datetimeoffset":
-        moment = build_from_total(
-            moment.utc, moment.offset
-        )  # this style ends with Z, so it shows the time in UTC
+        # this style ends with Z, so it shows the time in UTC
+        moment = build_from_total(moment.utc, moment.offset)
     pieces = _format_pieces(moment, kind, culture, long)
     if style in (126, 127) and kind.name in OLD_DATE_TIME_TYPES and not moment.ticks % TICKS_PER_S:
         clock_form = "{hh}:{mi}:{ss}"

@@ -183,9 +183,8 @@ def infer_literal_type(text: str) -> SqlType:
     whole_part, _, part = text.partition(".")
     digits = whole_part.lstrip("0") + part
     if "." not in text and len(digits) <= 10 and int(text) < 2**31:
-        return SqlType(
-            "int", precision=max(1, len(digits))
-        )  # in an operation with a decimal, the precision of the literal counts
+        # in an operation with a decimal, the precision of the literal counts
+        return SqlType("int", precision=max(1, len(digits)))
     if len(digits) > PRECISION_MAX:
         raise SqlError(1007, "number", text)
     return build_decimal_type(max(1, len(digits), len(part)), len(part))

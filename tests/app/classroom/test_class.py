@@ -406,9 +406,8 @@ def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProces
         replies = send_instructor_lines(
             folder, f"group {number} Blue", "freeze @Blue", "freeze @Red", "extend all 60"
         )
-        refused = [
-            reply["text"] for reply in replies if reply["kind"] == "refused"
-        ]  # boards may arrive in between
+        # boards may arrive in between
+        refused = [reply["text"] for reply in replies if reply["kind"] == "refused"]
         assert ["group Red does not exist" in refused[0], "no time limit to extend" in refused[1]] == [
             True,
             True,
@@ -591,9 +590,8 @@ def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> No
             assert [(event["tick"], event["text"]) for event in welcome["events"]] == [
                 (800, "power-off SERVER_W")
             ]
-            seat.asks(
-                read_board_entry(build_log_entry(1, 850)), "acknowledged"
-            )  # a seat of an older version begins at 0:00
+            # a seat of an older version begins at 0:00
+            seat.asks(read_board_entry(build_log_entry(1, 850)), "acknowledged")
 
 
 def test_second_person_with_the_same_name_gets_a_number(host: HostProcess, folder: Path) -> None:

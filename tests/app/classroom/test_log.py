@@ -82,9 +82,8 @@ def test_a_log_on_disk_continues_after_a_kill(tmp_path: Path) -> None:
         SeatLog(tmp_path, "Ann")
     token = first.token
     first.close()
-    first.file.write_bytes(
-        first.file.read_bytes() + b'[3, 300, "no'
-    )  # The program was killed in the middle of a line.
+    # The program was killed in the middle of a line.
+    first.file.write_bytes(first.file.read_bytes() + b'[3, 300, "no')
     reopened_log = SeatLog(tmp_path, "Ann")
     assert (reopened_log.assignment, reopened_log.token) == (GIVEN, token)
     assert [entry.line for entry in reopened_log.list_entries_after(1)] == ["note two"]

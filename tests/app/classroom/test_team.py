@@ -43,9 +43,8 @@ class TeamProcess:
 
     def __init__(self, *arguments: object) -> None:
         self._words = ("class", "team", *arguments, "--listen", "127.0.0.1:0")
-        self._profile = dict(
-            os.environ
-        )  # A restart uses the environment of the test that started the process first.
+        # A restart uses the environment of the test that started the process first.
+        self._profile = dict(os.environ)
         self.start()
 
     def start(self) -> None:

@@ -98,9 +98,8 @@ def test_a_difference_is_reported_with_effect_size_and_probability() -> None:
     assert set(results_by_measure) == {"pre", "post", "gain"}
     assert results_by_measure["post"].difference == pytest.approx(20.0)
     assert results_by_measure["post"].standardised == pytest.approx(20.0 / 1.8708 * (1 - 3 / 39), rel=1e-3)
-    assert results_by_measure["post"].p_value == pytest.approx(
-        2 / 924, abs=0.002
-    )  # 12 people in two groups of 6
+    # 12 people in two groups of 6
+    assert results_by_measure["post"].p_value == pytest.approx(2 / 924, abs=0.002)
     assert (results_by_measure["pre"].standardised, results_by_measure["pre"].p_value) == (None, 1.0)
     assert compare_groups(people_far_apart[:7]) == [], "one person has no spread"
 

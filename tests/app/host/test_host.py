@@ -159,9 +159,8 @@ def test_a_laptop_that_wakes_up_does_not_skip_ahead(desk: Desk) -> None:
 
 
 def test_a_frame_drops_excess_time_and_reports_it(lab: Scenario) -> None:
-    desk = Desk(
-        lab, clock=build_ticking_clock(FRAME_BUDGET_S * 0.6)
-    )  # Two readings of the clock use up the budget.
+    # Two readings of the clock use up the budget.
+    desk = Desk(lab, clock=build_ticking_clock(FRAME_BUDGET_S * 0.6))
     desk.session.set_speed(1000.0)
     desk.session.play()
     desk.run_frames(1, 100.0)
@@ -227,9 +226,8 @@ def test_an_unrecorded_input_is_undone(desk: Desk) -> None:
     assert desk.list_values("drill_changed")[-1] is desk.drill
     assert not desk.session.running
     desk.record.broken = False
-    assert desk.session.apply_input(
-        "power-off SERVER_A"
-    )  # The same input succeeds when the disk has free space.
+    # The same input succeeds when the disk has free space.
+    assert desk.session.apply_input("power-off SERVER_A")
 
 
 def test_heartbeats_and_checkpoints_follow_wall_time(desk: Desk) -> None:

@@ -84,10 +84,11 @@ def test_selected_drills_are_imported_and_listed_with_their_origin(window: OpenW
     window.select_drill("small")
     assert window.pages.currentWidget() is window.brief
     window.open_file(str(file))
+    # a drill that exists already is not imported again
     assert get_quarantine(window).items.list_names() == [
         "drill other",
         "run mine",
-    ]  # a drill that exists already is not imported again
+    ]
 
 
 def test_an_imported_drill_is_edited_as_a_copy(window: OpenWindow, file: Path) -> None:

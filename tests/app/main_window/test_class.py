@@ -158,9 +158,8 @@ def test_seat_follows_a_led_replay_and_continues_where_it_was(hands: Hands, qtbo
         assert session.running
         qtbot.waitUntil(lambda: not host.status["frozen"], timeout=WAIT_MS)
         session.pause()
-        host.send_message(
-            {"kind": "shown", "name": "Ann", "acts": acts}
-        )  # This message is from an older host.
+        # This message is from an older host.
+        host.send_message({"kind": "shown", "name": "Ann", "acts": acts})
         qtbot.waitUntil(lambda: seat.replay is not None, timeout=WAIT_MS)
         host.send_message({"kind": "shown", "name": None, "acts": []})
         qtbot.waitUntil(lambda: seat.replay is None, timeout=WAIT_MS)

@@ -216,9 +216,8 @@ def search_panels(hands: Hands) -> Iterator[str]:
 def play_exam(hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Taken:
     numbers = count()
     for name in DOCK_NAMES:
-        hands.window.desk.view(
-            name
-        )  # Create every view, so that both runs show the same views from the start.
+        # Create every view, so that both runs show the same views from the start.
+        hands.window.desk.view(name)
 
     def play_and_collect(mode: str, acts: tuple[str, ...]) -> set[str]:
         folder = tmp_path / f"saved {next(numbers)}"

@@ -487,9 +487,8 @@ def test_presenting_keeps_the_size_of_every_panel(qapp: QApplication, lab: OpenW
 @pytest.mark.qt_log_ignore("does not support raise", extend=True)
 def test_a_floating_panel_comes_back_on_reset(qapp: QApplication, lab: OpenWindow) -> None:
     lab.desk.docks["charts"].setFloating(True)
-    lab.desk.docks["charts"].move(
-        9_000, 9_000
-    )  # The position is that of a screen that is no longer connected.
+    # The position is that of a screen that is no longer connected.
+    lab.desk.docks["charts"].move(9_000, 9_000)
     lab.appearance.set_layout(AUTHOR)
     lab.appearance.set_layout(LEARNER)
     qapp.processEvents()

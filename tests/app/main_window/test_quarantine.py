@@ -136,9 +136,8 @@ def test_accepted_files_are_listed_and_can_be_forgotten(hands: Hands, file: Path
     window = hands.window
     title = "<img src='file:///x'>afar"
     file.write_text(FOREIGN.replace("From afar", title), encoding="utf-8")
-    window.quarantine.trust(
-        FOREIGN
-    )  # A file written on this computer is not listed, and stays accepted when other files are forgotten.
+    # A file written on this computer is not listed, and stays accepted when other files are forgotten.
+    window.quarantine.trust(FOREIGN)
     window.open_file(str(file))
     get_quarantine(window).accept.click()
     window.actions_by_name["drill.accepted"].trigger()

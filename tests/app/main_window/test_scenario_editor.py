@@ -416,9 +416,8 @@ def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page
     assert page.text.textCursor().block().text() == "[[solution]]"
     page.form.page.rows["solution", 0, "why"].widget.setFocus()
     assert page.text.textCursor().block().text().startswith('why = "The mirror catches up')
-    assert (
-        not page.text.textCursor().hasSelection()
-    )  # Otherwise the next key in the text would replace the selection.
+    # Otherwise the next key in the text would replace the selection.
+    assert not page.text.textCursor().hasSelection()
     assert "new, not saved yet" in [label.text() for label in page.findChildren(QLabel)]
     hands.press_key(Qt.Key.Key_F1)
     assert hands.window.help.page == "editor"

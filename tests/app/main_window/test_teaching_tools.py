@@ -138,9 +138,8 @@ def test_a_menu_previews_the_objects_of_an_action(qtbot: Any, hands: Hands, lab:
     assert find_child(lab.topology, QLabel, "caption").isVisible()
     assert "SERVER_A" in find_child(lab.topology, QLabel, "caption").text()
     assert "Sales" in find_child(lab.topology, QLabel, "caption").text()
-    assert (
-        ", SERVER_B," not in find_child(lab.topology, QLabel, "caption").text()
-    )  # The action affects only this link.
+    # The action affects only this link.
+    assert ", SERVER_B," not in find_child(lab.topology, QLabel, "caption").text()
     lab.grab()
     menu.close()
     assert not find_child(lab.topology, QLabel, "caption").isVisible()

@@ -209,9 +209,8 @@ def test_only_a_statement_without_rows_sends_its_row_count() -> None:
     grid = {"columns": ["a"], "types": ["int"], "rows": [[1]], "after_messages": 1}
     answer = encode_response(SqlRequest(""), [counted, counted], [grid], "SERVER_A", TDS_7_4)
     assert answer.startswith(struct.pack("<BHHQ", 0xFD, 0x11, 0xC3, 1))
-    assert answer.endswith(
-        struct.pack("<BHHQ", 0xFD, 0x10, 0xC1, 1)
-    )  # No token follows the final DONE token.
+    # No token follows the final DONE token.
+    assert answer.endswith(struct.pack("<BHHQ", 0xFD, 0x10, 0xC1, 1))
 
 
 def test_an_assignment_and_a_call_in_a_batch_each_send_a_done_token() -> None:

@@ -395,9 +395,10 @@ def test_a_batch_reports_assignments_return_values_and_lost_transactions(served_
 
 
 def test_unsupported_login_options_are_refused_by_name(served_lab: Served) -> None:
+    # a server without a partner
     connection_string = f"Driver={ODBC};{build_odbc_string(served_lab.principal, 'no')}".replace(
         "Sales", "master"
-    )  # a server without a partner
+    )
     with pytest.raises(pyodbc.ProgrammingError, match="Not simulated: MARS"):
         pyodbc.connect(f"{connection_string};MARS_Connection=yes")
     new_password = 1226  # SQL_COPT_SS_OLDPWD

@@ -76,9 +76,8 @@ def test_the_port_of_a_listener_follows_its_group() -> None:
             reads = await site.connect("AGL1", read_only=True)
             assert encode_routing("127.0.0.1", site.listener.ports["NODE_3"]) in reads.welcome
             with pytest.raises(ConnectionError):
-                await reads.send_batch(
-                    "SELECT 1"
-                )  # Read-only routing redirects the client to another server.
+                # Read-only routing redirects the client to another server.
+                await reads.send_batch("SELECT 1")
             client = await site.connect("AGL1")
             assert encode_text("NODE_1") in await client.send_batch("SELECT @@SERVERNAME")
             aside = await site.connect("AGL1", database="")

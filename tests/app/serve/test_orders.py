@@ -122,9 +122,8 @@ def test_an_application_with_retry_follows_both_failovers(tmp_path: Path) -> Non
 
     report = play_order_drill(tmp_path, ["--retry"], cause_failovers)
     assert list_met_goals(report) == ["works", "back", "by-itself"]
-    assert any(
-        "INSERT dbo.attempts VALUES" in statement["batch"] for statement in report["sql"]
-    )  # The report contains the batches of the application.
+    # The report contains the batches of the application.
+    assert any("INSERT dbo.attempts VALUES" in statement["batch"] for statement in report["sql"])
 
 
 @pytest.mark.slow

@@ -60,6 +60,5 @@ def test_every_acknowledged_input_survives_repeated_kills(
             JournalLine(number * 10, f"{number / 10} note {number}")
             for number in range(1, len(run.lines) + 1)
         )
-        assert (
-            run.tick >= count * 10 - 5
-        )  # The last stored tick can be that of the heartbeat before the last input.
+        # The last stored tick can be that of the heartbeat before the last input.
+        assert run.tick >= count * 10 - 5

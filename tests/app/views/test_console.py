@@ -449,9 +449,8 @@ def test_the_status_line_shows_the_connection(console: Any, run: Any, world: Any
     assert "Sales" in find_child(console.current, QLabel, "band").text()
     world.sessions["SERVER_A"] = Window()
     console.show_world(world)
-    assert (
-        "Connected" in find_child(console.current, QLabel, "state").text()
-    )  # The client has not detected the loss yet.
+    # The client has not detected the loss yet.
+    assert "Connected" in find_child(console.current, QLabel, "state").text()
     console.current.clear_results()
     console.show_world(world)
     assert "Not connected" in find_child(console.current, QLabel, "state").text()

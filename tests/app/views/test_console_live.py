@@ -131,9 +131,8 @@ def test_a_connection_ends_with_its_server(qtbot: Any, console: Any) -> None:
     assert "dba" in find_child(window, QLabel, "facts").text()
     simulator.apply_input(console.world, parse_line("power-off SERVER_A"))
     advance_world(console, 1)
-    assert (
-        "dba" in find_child(window, QLabel, "facts").text()
-    )  # as in reality, the client has not noticed it yet
+    # as in reality, the client has not noticed it yet
+    assert "dba" in find_child(window, QLabel, "facts").text()
     run_text(qtbot, console, "SELECT 1")
     assert "completed with errors" in find_child(window, QLabel, "state").text()
     assert "dba" not in find_child(window, QLabel, "facts").text()

@@ -134,11 +134,12 @@ def test_steps_count_from_the_previous_one_and_keep_their_order() -> None:
         ("unhang SERVER_B", True),
         ("note done", False),
     ]
+    # The last time is halfway between 100 s and the end.
     assert [step.span[0] for step in steps] == [
         95.0,
         100.0,
         350.0,
-    ]  # The last time is halfway between 100 s and the end.
+    ]
 
 
 def test_without_a_length_the_axis_extends_beyond_the_last_fault() -> None:

@@ -189,9 +189,8 @@ def test_actions_and_conditions_are_completed_in_the_form(form: ScenarioForm) ->
     QTest.keyClicks(when_field, " on SERVER_B is MI")
     popup = when_field.completion.popup
     assert popup.isVisible()
-    QTest.keyClick(
-        popup, Qt.Key.Key_Return
-    )  # In the middle of the text, the completion keeps the text after the cursor.
+    # In the middle of the text, the completion keeps the text after the cursor.
+    QTest.keyClick(popup, Qt.Key.Key_Return)
     assert when_field.text() == "Sales on SERVER_B is MIRROR serves"
     assert len(texts) == count
     QTest.keyClicks(when_field, " and ")

@@ -377,9 +377,8 @@ def test_the_share_of_quick_failovers_is_shown(
     times.limit.setValue(5.0)
 
     def count_full_shares() -> int:
-        QApplication.sendPostedEvents(
-            None, QEvent.Type.DeferredDelete.value
-        )  # Delete the labels of earlier rows.
+        # Delete the labels of earlier rows.
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
         return sum(label.text() == "2 of 2" for label in times.findChildren(QLabel))
 
     assert count_full_shares() == 2, "a service shuts down first, and who hangs is noticed after ten s"

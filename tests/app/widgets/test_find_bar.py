@@ -88,9 +88,8 @@ def test_one_match_and_all_are_replaced_and_undone(qtbot: Any, editor: CodeEdit)
     bar = editor.find_bar
     qtbot.keyClicks(bar.needle, "name")
     bar.with_.setFocus()
-    qtbot.keyClicks(
-        bar.with_, r"\1"
-    )  # The replacement is inserted as text, although it looks like a pattern.
+    # The replacement is inserted as text, although it looks like a pattern.
+    qtbot.keyClicks(bar.with_, r"\1")
     qtbot.keyClick(bar.with_, Key.Key_Return)
     assert editor.toPlainText() == TEXT.replace("name", r"\1", 1)
     next(button for button in bar.findChildren(QPushButton) if button.text() == "Replace all").click()

@@ -102,9 +102,8 @@ def test_sql_windows_reserve_the_keys_of_management_studio(key: str, meaning: st
 
 def test_the_other_scheme_has_only_documented_differences() -> None:
     vs_code_keys = keys.resolve_keys(keys.VS_CODE)
-    assert (
-        "Ctrl+F5" not in vs_code_keys["query.parse"]
-    )  # The key executes in VS Code and parses in Management Studio.
+    # The key executes in VS Code and parses in Management Studio.
+    assert "Ctrl+F5" not in vs_code_keys["query.parse"]
     assert vs_code_keys["editor.comment"] == SSMS["editor.comment"]
 
 

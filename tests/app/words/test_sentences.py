@@ -283,10 +283,11 @@ def _list_strings(value: Any) -> Iterator[str]:
 
 def _list_quotations(drill: Drill) -> set[str]:
     """Return the texts of the author, the trainee and SQL Server in this run."""
+    # A player can type "note nothing".
     quoted_texts = {
         *_list_strings(drill.scenario.model_dump()),
         "nothing",
-    }  # A player can type "note nothing".
+    }
     for event in drill.events:
         quoted_texts |= (
             {" ".join(str(read_field(event, "batch", "")).split()), " ".join(event.text.split())}

@@ -216,9 +216,8 @@ def test_a_program_with_read_intent_is_routed_by_the_listener() -> None:
     assert (read_field(routed_client, "what"), read_field(routed_client, "to")) == ("routed", "NODE_3")
     assert "NODE_1#1" not in world.sessions
     assert read_field(connect_client("NODE_1#2", listener="AGL1", intent="ReadWrite"), "what") == "connected"
-    assert (
-        read_field(connect_client("NODE_1#3"), "what") == "connected"
-    )  # the server's own name leads to the server itself
+    # the server's own name leads to the server itself
+    assert read_field(connect_client("NODE_1#3"), "what") == "connected"
     assert read_field(connect_client("NODE_1#4", listener="AGL1", password="wrong"), "what") == "refused"
     modify_replica(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")
     modify_replica(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
@@ -292,7 +291,6 @@ def test_a_readable_secondary_works_without_its_primary(version: int, fault: str
     apply_lines(world, *fault.split(";"))
     run_until(world, 60)
     assert world.copies["NODE_3", "Sales"].availability.role is ReplicaRole.RESOLVING
-    assert run_sql(world, window, "SELECT 1") == (
-        [error, 4060, 18456] if error else []
-    )  # 2012 closes the connection of the window; 2014 keeps it open
+    # 2012 closes the connection of the window; 2014 keeps it open
+    assert run_sql(world, window, "SELECT 1") == ([error, 4060, 18456] if error else [])
     assert run_sql(world, "NODE_3#4", "USE Sales") == ([error] if error else [])

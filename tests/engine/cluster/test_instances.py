@@ -307,9 +307,8 @@ def test_a_joined_node_becomes_possible_owner_except_of_the_disks() -> None:
     trap.
     """
     world = build_cluster_world()
-    apply_lines(
-        world, "add-node FCI N3"
-    )  # the node joins the cluster first; Setup does not end during this test
+    # the node joins the cluster first; Setup does not end during this test
+    apply_lines(world, "add-node FCI N3")
     assert [r.name for r in get_role(world, "FCI").resources if "N3" not in r.owners] == ["Cluster Disk 1"]
     apply_lines(world, "power-off N2")
     run_until(world, 60)

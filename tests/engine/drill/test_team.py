@@ -132,9 +132,8 @@ def test_a_status_call_must_be_true() -> None:
     ):
         with pytest.raises(InputError):
             drill.apply_line(f"@dba status manager {line}")
-    drill.apply_line(
-        "@dba status manager PAY1 is RUNNING"
-    )  # the status is about another fact than the question
+    # the status is about another fact than the question
+    drill.apply_line("@dba status manager PAY1 is RUNNING")
     assert drill.calls[0].waits
     drill.apply_line("@dba status manager Payments serves on PAY2")
     assert drill.calls[0].true is False

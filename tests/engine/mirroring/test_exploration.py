@@ -84,9 +84,8 @@ def run_actions(actions: list[str], gap_s: float, **kind: Any) -> World:
 def assert_whole_again(world: World) -> None:
     """Assert that the session heals automatically after all faults are reverted."""
     apply_lines(world, "revert-all", then_s=1.0)
-    apply_lines(
-        world, "revert-all", then_s=SETTLED_S
-    )  # the second call repairs the effect of a SHUTDOWN that waited on a hung server
+    # the second call repairs the effect of a SHUTDOWN that waited on a hung server
+    apply_lines(world, "revert-all", then_s=SETTLED_S)
     if any(
         fault.verb == "fail-volume" for fault in world.faults
     ):  # a mirror without its files suspends the session

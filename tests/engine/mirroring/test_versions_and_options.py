@@ -138,9 +138,10 @@ def test_checkdb_takes_as_long_as_reading_the_data() -> None:
         for event in apply_lines(world, f"sql {P} DBCC CHECKDB WITH NO_INFOMSGS", then_s=1.0)
         if event.kind == "sql_done"
     ]
+    # master
     assert [message["text"] for message in read_field(slow[0], "messages")] == [
         "Commands completed successfully."
-    ]  # master
+    ]
     check = f"sql {P} DBCC CHECKDB ('{DB}') WITH NO_INFOMSGS"
     slow = [event for event in apply_lines(world, check, then_s=120.0) if event.kind == "sql_done"]
     assert 9_000 < slow[0].tick - start_tick < 12_000

@@ -46,9 +46,8 @@ def test_workload2_supports_only_off_unless_full_may_cost_more() -> None:
     assert advice_item.text.startswith(
         "Use OFF; FULL does not meet the goals: FULL costs more than 5% of the throughput"
     )
-    assert re.search(
-        r"That is 2[4-7]% less throughput\.$", find_topic("Safety FULL", plan).text
-    )  # table 3a has a throughput of 158 instead of 215
+    # table 3a has a throughput of 158 instead of 215
+    assert re.search(r"That is 2[4-7]% less throughput\.$", find_topic("Safety FULL", plan).text)
     assert find_topic("Safety level", plan, PlanGoals(throughput_loss_max=0.3)).severity is Severity.OK
 
 

@@ -193,9 +193,8 @@ def test_an_aborted_restore_leaves_an_unusable_database() -> None:
     take_log_backup(world)
     for path in (FULL, TRN):
         copy_file(world, path)
-    restore.restore_database(
-        world, M, DB, FULL, recovery=False
-    )  # the test does not wait for the end of the restore
+    # the test does not wait for the end of the restore
+    restore.restore_database(world, M, DB, FULL, recovery=False)
     settle_and_run(world, 60.0)
     assert get_refusal_number(restore.restore_log, world, M, DB, TRN) == 3117
     assert get_refusal_number(statements.restore_without_backup, world, M, DB) == 3117
@@ -397,9 +396,8 @@ def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
     apply_lines(world, f"fail-volume {P} D", f"restart-service {P}", then_s=40.0)
     assert get_refusal_number(backup.back_up_log, world, P, DB, "L:\\x.trn") == 945
     apply_lines(world, f"fail-volume {P} L", then_s=1.0)
-    assert (
-        get_refusal_number(backup.back_up_log, world, P, DB, "E:\\x.trn", no_truncate=True) == 945
-    )  # the log is missing as well
+    # the log is missing as well
+    assert get_refusal_number(backup.back_up_log, world, P, DB, "E:\\x.trn", no_truncate=True) == 945
     apply_lines(world, f"mend-volume {P} L", then_s=1.0)
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     end = streams.get_end_of_log_kb(world, world.copies[PRINCIPAL])

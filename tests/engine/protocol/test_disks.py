@@ -132,9 +132,8 @@ def test_an_unmirrored_database_comes_online_when_both_drives_return() -> None:
     apply_lines(world, f"fail-volume {P} L", f"fail-volume {P} D", f"mend-volume {P} L")
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     assert run_sql(world, P, f"ALTER DATABASE {DB} SET ONLINE") == [5120, 5069]
-    apply_lines(
-        world, f"restart-service {P}", then_s=40.0
-    )  # a restart alone does not bring the database online
+    # a restart alone does not bring the database online
+    apply_lines(world, f"restart-service {P}", then_s=40.0)
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     apply_lines(world, f"mend-volume {P} D")
     assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
@@ -192,9 +191,8 @@ def test_a_partner_that_left_with_its_volume_is_not_notified(clause: str) -> Non
 
 def test_a_failed_shared_drive_moves_with_its_instance() -> None:
     world = fci_lab()
-    apply_lines(
-        world, "move-role SQLFCI1 NODE_2", then_s=4.0
-    )  # the disk comes online on NODE_2, and then fails
+    # the disk comes online on NODE_2, and then fails
+    apply_lines(world, "move-role SQLFCI1 NODE_2", then_s=4.0)
     apply_lines(world, "fail-volume SQLFCI1 L", then_s=120.0)
     failed = {
         name: computer.failed_drives for name, computer in world.computers.items() if computer.failed_drives

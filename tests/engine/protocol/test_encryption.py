@@ -51,10 +51,11 @@ def test_a_backup_is_restored_only_with_its_certificate() -> None:
     for name in ("tde.cer", "tde.pvk"):
         apply_lines(world, f"copy-file {P} {M} D:\\{name}", then_s=5.0)
     assert list_numbers(world, M, "CREATE CERTIFICATE tde FROM FILE = 'D:\\tde.cer'") == []
+    # the public part of the certificate is not enough
     assert list_numbers(world, M, restore) == [
         33111,
         3013,
-    ]  # the public part of the certificate is not enough
+    ]
     assert list_numbers(world, M, "DROP CERTIFICATE tde") == []
     assert list_numbers(world, M, "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'") == []
     assert list_numbers(world, M, "CREATE CERTIFICATE tde FROM " + FILES.format("DECRYPTION")) == []

@@ -60,9 +60,8 @@ def test_a_function_takes_its_arguments_or_null_for_all() -> None:
     everything = [[database, file] for database in range(1, 6) for file in (1, 2)]
     assert query_rows(query.format("NULL, NULL")) == everything
     assert query_rows(query.format("DB_ID('Sales'), 2")) == [[5, 2]]
-    assert query_rows(query.format("DB_ID('nowhere'), 2")) == [
-        row for row in everything if row[1] == 2
-    ]  # with DB_ID NULL, the function returns all databases, as in SQL Server
+    # with DB_ID NULL, the function returns all databases, as in SQL Server
+    assert query_rows(query.format("DB_ID('nowhere'), 2")) == [row for row in everything if row[1] == 2]
 
 
 def test_pivot_and_unpivot_work() -> None:

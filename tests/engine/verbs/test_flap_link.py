@@ -162,7 +162,8 @@ def test_only_its_record_mentions_the_fault() -> None:
         for path in (ROOT / room).rglob("*.py")
         if "flap" in path.read_text("utf-8")
     ]
+    # this module declares the timer
     assert sorted(naming) == [
         "engine/model/times.py",
         "engine/verbs/links.py",
-    ]  # this module declares the timer
+    ]

@@ -276,9 +276,8 @@ def test_each_sample_stores_log_owner_and_server_states() -> None:
     drill_run.advance_to(900)
     assert len(drill_run.standings) == len(drill_run.logs) == drill_run.samples.count
     nic_states = [standing.computers["SERVER_B"].nic_up for standing in drill_run.standings]
-    assert (
-        nic_states == [True] * 5 + [False] * 4
-    )  # the state at a whole second precedes the inputs at that second
+    # the state at a whole second precedes the inputs at that second
+    assert nic_states == [True] * 5 + [False] * 4
     assert drill_run.standings[0].sources == drill_run.world.sources
     assert drill_run.standings[0].streams == drill_run.world.streams
     twin = drill_run.fork()

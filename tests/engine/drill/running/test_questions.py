@@ -117,9 +117,8 @@ def test_confidence_is_reported_next_to_correctness() -> None:
     with pytest.raises(InputError, match="sure_percent"):
         drill_run.apply_line("answer role 1 sure_percent=101")
     drill_run.apply_line("answer role 1 sure_percent=60")
-    assert (
-        compute_calibration(drill_run.build_report()["questions"]) is None
-    )  # the result is hidden until the end
+    # the result is hidden until the end
+    assert compute_calibration(drill_run.build_report()["questions"]) is None
     drill_run.apply_line("power-on SERVER_A")
     advance_drill(drill_run, 300)
     assert drill_run.finished

@@ -85,9 +85,8 @@ def test_an_error_log_message_fires_by_number_or_severity() -> None:
     counts = "SELECT name, occurrence_count FROM msdb.dbo.sysalerts ORDER BY name"
     assert submit_batch(world, P, counts).grids == [[["loud", 1], ["other", 0]]]
     run_on(world, 3600)
-    assert submit_batch(world, P, counts).grids == [
-        [["loud", 1], ["other", 0]]
-    ]  # one log line triggers one response
+    # one log line triggers one response
+    assert submit_batch(world, P, counts).grids == [[["loud", 1], ["other", 0]]]
 
 
 def test_a_fork_reacts_like_its_world() -> None:
@@ -143,9 +142,8 @@ def test_options_persist_for_other_windows() -> None:
     world = build_lab(workload="none")
     submit_batch(world, P, "EXEC sp_configure 'show advanced options', 1 RECONFIGURE")
     submit_batch(world, f"{P}#2", "EXEC sp_configure 'xp_cmdshell', 1")
-    assert submit_batch(world, f"{P}#3", "EXEC xp_cmdshell 'dir'").numbers == [
-        15281
-    ]  # a changed option has no effect before RECONFIGURE
+    # a changed option has no effect before RECONFIGURE
+    assert submit_batch(world, f"{P}#3", "EXEC xp_cmdshell 'dir'").numbers == [15281]
     submit_batch(world, P, "RECONFIGURE")
     assert submit_batch(world, f"{P}#3", "EXEC xp_cmdshell 'dir'").texts == [
         "Not simulated: commands of the operating system"

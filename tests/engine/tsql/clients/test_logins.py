@@ -206,9 +206,8 @@ def test_program_queries_are_answered_at_once_without_taking_turns() -> None:
         assert events[-1].kind == "sql_done"
     assert world.sql_work == before
     apply_line(world, 'batch SERVER_A#c1 "DECLARE @i int; SET @i = 0; WHILE @i < 5000 SET @i = @i + 1"')
-    assert (
-        world.sql_work > before
-    )  # a batch that does not end at once waits for its turn like all other batches
+    # a batch that does not end at once waits for its turn like all other batches
+    assert world.sql_work > before
 
 
 def test_errors_of_a_program_are_counted_if_the_scenario_asks() -> None:
