@@ -1,8 +1,8 @@
 """Long games of an agent: `python -m tests.agent_game --steps 100000 [NAME...]`.
 
 The script prints the memory of the process ten times. It replays every REPLAYED-th game from its journal. It
-exits
-with 1 if a replay differs from its game, or if memory has grown by more than GROWN_MAX since the first tenth.
+exits with 1 if a replay differs from its game, or if memory has grown by more than GROWN_MAX since the first
+tenth.
 """
 
 from __future__ import annotations

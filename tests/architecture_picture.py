@@ -1,8 +1,7 @@
 """Generator of the picture in ARCHITECTURE.md: `python -m tests.architecture_picture`.
 
 The picture arranges packages in rows so that imports point down. The rows of the engine come from its layers,
-those
-of the desktop from the imports. The text of a package is its docstring.
+those of the desktop from the imports. The text of a package is its docstring.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Benchmark of each private cache: `python -m tests.cache_bench`.
 
 For each cache of the engine and each workload that uses it, the table shows the processor time without the
-cache,
-divided by the time with the cache. Each time is the minimum of ROUNDS alternating runs, because other
-programs only
-add time. Below 1.05 a cache is not worth its code. The script does not measure `functools.cache`.
-docs/decisions/0020-private-caches.md has the results.
+cache, divided by the time with the cache. Each time is the minimum of ROUNDS alternating runs, because other
+programs only add time. Below 1.05 a cache is not worth its code. The script does not measure
+`functools.cache`. docs/decisions/0020-private-caches.md has the results.
 """
 
 from __future__ import annotations

@@ -2,12 +2,9 @@
 10000]`.
 
 Simulated seats send their position every two seconds and play the reference solution in real time, each with
-another
-start time. A console receives the class dashboard and freezes the class three times. In addition, real seats
-(`class
-join`) can play, and intruders can try wrong codes, tokens for seats of others, and garbage. The result is one
-JSON
-object.
+another start time. A console receives the class dashboard and freezes the class three times. In addition,
+real seats (`class join`) can play, and intruders can try wrong codes, tokens for seats of others, and
+garbage. The result is one JSON object.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Benchmark of the time from a click to the first visible response: `python -m tests.click_bench [MS]`.
 
 The script triggers each enabled menu action and button on the start page, and on the desk during a run. It
-measures
-processor time until the handler has returned and painted, or until a dialog or busy cursor is visible.
+measures processor time until the handler has returned and painted, or until a dialog or busy cursor is
+visible.
 """
 
 from __future__ import annotations

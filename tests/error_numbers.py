@@ -1,8 +1,7 @@
 """Generator of the error numbers in reference solutions of shipped drills, for the search of the start page.
 
 `python -m tests.error_numbers` renews assets/error_numbers.json and assets/summaries.json. With `--summaries`
-it
-renews only the second file, which takes seconds.
+it renews only the second file, which takes seconds.
 """
 
 from __future__ import annotations

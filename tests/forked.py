@@ -1,8 +1,7 @@
 """Start of `mirrordrill …` as forks of a process that has imported and compiled everything.
 
 A normal start costs two seconds of processor time, and a class needs several programs. The forks come from
-the module
-`tests.forked_from`. Tests of the command line start the real program.
+the module `tests.forked_from`. Tests of the command line start the real program.
 """
 
 from __future__ import annotations

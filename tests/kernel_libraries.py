@@ -2,8 +2,7 @@
 tests.kernel_libraries).
 
 The compiler comes from the package `ziglang`, which cross-compiles for all systems. The libraries use no C
-library, so
-they run with every version of it. The same source and compiler give the same bytes.
+library, so they run with every version of it. The same source and compiler give the same bytes.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Comparison of spaced-repetition schedules: `python -m tests.learning` prints tables for docs/learning.md.
 
 Three kinds of memory models simulate learners; none of them is FSRS's model. Each learner repeats a drill
-when SM-2,
-FSRS or chance schedules it. Before each run, every schedule predicts its success. Log loss and calibration
-error
-compare predictions with results.
+when SM-2, FSRS or chance schedules it. Before each run, every schedule predicts its success. Log loss and
+calibration error compare predictions with results.
 """
 
 from __future__ import annotations

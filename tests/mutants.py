@@ -1,10 +1,8 @@
 """Mutation test: change one place of the engine, and check that a test fails.
 
 The command is `make mutants SHARE=0.02 SEED=1`. cosmic-ray defines the mutations (see the Makefile for its
-version).
-The test writes no file: a child of this process imports the mutated module and runs the tests of its package
-until
-one fails. `--quick` omits the slowest tests, so the full run may detect a surviving mutant.
+version). The test writes no file: a child of this process imports the mutated module and runs the tests of
+its package until one fails. `--quick` omits the slowest tests, so the full run may detect a surviving mutant.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Mypy plugin that checks names and types of keyword arguments for the fields of a struct.
 
 `msgspec.structs.replace` takes the fields of its struct. A parameter `**changes: FieldOf[Struct]` takes the
-fields of
-that struct.
+fields of that struct.
 """
 
 from __future__ import annotations

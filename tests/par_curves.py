@@ -1,15 +1,11 @@
 """Search for rises of V(t): `python -m tests.par_curves [--hostile] [--runs 500] [--seconds 600]`.
 
 V(t) is the score that is reachable at time t. No input can raise it, so each rise shows an error of the
-search. The
-reference and players with random inputs play the scored drills in turn, with a new seed for each run. With
---hostile,
-players break something before the first timeline entry and act again soon afterwards; the drills are
-generated or
-come from tests/par_drills.py. The script prints each run in which V rose by more than RISE_MAX: in the
-displayed
-curve, or in the curve that uses only facts known at each time. It ends with the counts and the processor
-time.
+search. The reference and players with random inputs play the scored drills in turn, with a new seed for each
+run. With --hostile, players break something before the first timeline entry and act again soon afterwards;
+the drills are generated or come from tests/par_drills.py. The script prints each run in which V rose by more
+than RISE_MAX: in the displayed curve, or in the curve that uses only facts known at each time. It ends with
+the counts and the processor time.
 """
 
 from __future__ import annotations

@@ -1,18 +1,15 @@
 """Comparison of the nodes per second of a par search with another version of the program.
 
 `python -m tests.par_nodes DIR`: *DIR* is a work tree of the other version, such as the commit before the
-search was
-made:
+search was made:
 
     git worktree add --detach /tmp/before c7b06d82 && python -m tests.par_nodes /tmp/before --least 10
 
 A node forks a run, applies one offered action, plays NODE_S seconds, and computes score and hash. Both
-versions play
-the scenarios of DIR in turn, with the same interpreter. The fastest round counts, in processor time, because
-other
-programs can only add time. The script exits with 1 if a ratio is below --least. It also prints the nodes per
-second
-of as many parallel processes as there are processors, which is how the search runs.
+versions play the scenarios of DIR in turn, with the same interpreter. The fastest round counts, in processor
+time, because other programs can only add time. The script exits with 1 if a ratio is below --least. It also
+prints the nodes per second of as many parallel processes as there are processors, which is how the search
+runs.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Full states for transcripts: all changes of a world, and the results of all public functions of a package.
 
 The module calls each function in a fork with combinations of the servers, databases, groups, nodes and other
-parts of
-the world that its parameters name. A row lists the arguments with a new result. For a function that changes
-the
-world, the row has the hash of all its results and changes instead.
+parts of the world that its parameters name. A row lists the arguments with a new result. For a function that
+changes the world, the row has the hash of all its results and changes instead.
 """
 
 from __future__ import annotations

@@ -56,8 +56,7 @@ def build_simpy_model(
     this interval.
 
     Each database has its own servers, and one log stream over each of *links*. Raise SimPyMissingError
-    without the
-    development dependency.
+    without the development dependency.
     """
     try:
         import simpy

@@ -1,15 +1,12 @@
 """Frame times of the real window: `make bench-window`, `python -m tests.window_bench [FILE.json]`.
 
 `python -m tests.window_bench --day [HOURS]` measures memory instead: a day of a hundred databases and random
-faults.
-The window gets new data once per simulated minute. This takes a quarter of an hour on an idle machine. For
-such a run
-with frames, see `tests.hostile.soak`.
+faults. The window gets new data once per simulated minute. This takes a quarter of an hour on an idle
+machine. For such a run with frames, see `tests.hostile.soak`.
 
 `python -m tests.window_bench --seek [DATABASES]` measures jumps to past states: an hour of random faults,
-then random
-times of this hour, each until it is on screen. One panel after the other is in front, in two sizes of the
-window.
+then random times of this hour, each until it is on screen. One panel after the other is in front, in two
+sizes of the window.
 
 `python -m tests.window_bench --groups` measures frames of availability groups: one database, a hundred in
 five groups.
@@ -18,8 +15,7 @@ five groups.
 replay.
 
 Each case plays the lab with a number of mirrored databases. A frame is the session's slice, the update of the
-views,
-and painting. Start-up is compared with a bare PySide6 and pyqtgraph window in a separate process.
+views, and painting. Start-up is compared with a bare PySide6 and pyqtgraph window in a separate process.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Costs of real SQL clients: `python -m tests.wire_bench`, run manually on Linux.
 
 The script measures batches per second over some connections with their response times, processor time of
-`serve` per
-batch, and the cost of idle connections. The clients send raw bytes from a separate process.
+`serve` per batch, and the cost of idle connections. The clients send raw bytes from a separate process.
 """
 
 from __future__ import annotations

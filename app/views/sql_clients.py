@@ -98,8 +98,7 @@ class SqlClientsDialog(QDialog):
         """Create the dialog.
 
         *build_connection_string* returns the connection string for a tool, a server and a database.
-        *list_databases* returns the
-        databases of a server.
+        *list_databases* returns the databases of a server.
         """
         super().__init__(parent)
         self.setWindowTitle(tr("SQL clients"))

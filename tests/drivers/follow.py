@@ -28,8 +28,7 @@ Asked = Mapping[str, str]
 """Connection settings: HOST, PORT and INSTANCE of the principal, PARTNER, PASSWORD, and TIMEOUT.
 
 PARTNER is in the driver's notation; an empty text means no partner. TIMEOUT is the command timeout in
-seconds; 0
-means no timeout.
+seconds; 0 means no timeout.
 """
 
 
@@ -86,8 +85,7 @@ def follow_failover(
     """Query the server's name repeatedly until another server answers, and return the name of that server.
 
     Log in again after each failure. Call *ready* after the first answer. Return an empty text if
-    *should_stop* is true
-    first.
+    *should_stop* is true first.
     """
     connection, first = connect(), ""
     while not should_stop():

@@ -1,12 +1,9 @@
 """Comparison of failovers of real drivers with their profiles (engine/protocol/drivers.py): `make drivers`.
 
 Each driver keeps one connection to `mirrordrill serve`, queries it ten times per second and reconnects with
-the same
-string. A `given` string names a partner. With a `told` string, only the server names the partner. In the same
-run,
-each profile has a simulated client with equal settings. The script stops a service or powers off a computer,
-and
-compares the times until reconnection.
+the same string. A `given` string names a partner. With a `told` string, only the server names the partner. In
+the same run, each profile has a simulated client with equal settings. The script stops a service or powers
+off a computer, and compares the times until reconnection.
 """
 
 from __future__ import annotations
@@ -116,8 +113,7 @@ def play_fault(
     """Apply *fault*, and return the seconds until reconnection of real drivers and of simulated clients.
 
     The first dictionary has a key for each driver and string, the second for each simulated client. A missing
-    key means
-    that the client did not reconnect.
+    key means that the client did not reconnect.
     """
     timeout = FAULTS[fault]
     lines: queue.SimpleQueue[tuple[str, str, float]] = queue.SimpleQueue()

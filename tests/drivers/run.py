@@ -1,12 +1,9 @@
 """Tests of drivers of other languages against `mirrordrill serve`: `make drivers`.
 
 The script installs each driver from its own package into build/drivers if its tools exist (Node, Java with
-Maven, Go,
-Rust, FreeTDS). The program next to this file runs with each kind of TLS that the driver offers, and a relay
-verifies
-the encryption. The script compares the output with EXPECTED. Then it stops the principal's service, waits
-until the
-driver finds the new principal, kills `serve`, and replays its record.
+Maven, Go, Rust, FreeTDS). The program next to this file runs with each kind of TLS that the driver offers,
+and a relay verifies the encryption. The script compares the output with EXPECTED. Then it stops the
+principal's service, waits until the driver finds the new principal, kills `serve`, and replays its record.
 """
 
 from __future__ import annotations
@@ -198,8 +195,7 @@ def run_driver(client: Client, tls: str, folder: Path) -> dict[str, str]:
     """Run the program of a driver, and return check -> output.
 
     Additional keys: `wire` is the encryption that the relay detected. `online` is the time in seconds from
-    the fault until
-    the mirror's database is online. `replay` says whether the record replays after a kill.
+    the fault until the mirror's database is online. `replay` says whether the record replays after a kill.
     """
     record, lab, certificate = folder / "run.json", folder / "lab.toml", folder / "run.pem"
     text = (ROOT / "scenarios/lab.toml").read_text(encoding="utf-8")

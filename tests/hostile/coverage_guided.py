@@ -2,8 +2,7 @@
 manually.
 
 The script needs atheris, which is not a dependency of the project. Save findings in corpus/ as
-TARGET-NAME.txt or
-TARGET-NAME.bin.
+TARGET-NAME.txt or TARGET-NAME.bin.
 """
 
 from __future__ import annotations

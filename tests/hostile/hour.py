@@ -2,8 +2,7 @@
 [DATABASES]`.
 
 The script is not part of the test run. It prints wall time, peak memory and the number of checks, and fails
-at the
-first broken invariant.
+at the first broken invariant.
 """
 
 from __future__ import annotations

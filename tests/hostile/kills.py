@@ -2,10 +2,8 @@
 states.
 
 Run `python -m tests.hostile.kills 1000` manually; a short version is a test. Session and profile are real.
-Only the
-frame timer is replaced by calls. Each start of the program is a fork of one prepared process, so that a
-thousand
-kills take minutes.
+Only the frame timer is replaced by calls. Each start of the program is a fork of one prepared process, so
+that a thousand kills take minutes.
 """
 
 from __future__ import annotations

@@ -2,10 +2,8 @@
 DATABASES SEED`.
 
 `--headless` at the end omits the window. The script prints memory and frame times per simulated hour: by wall
-time,
-and the maximum by processor time, which other programs do not lengthen. It raises AssertionError at the first
-broken
-invariant.
+time, and the maximum by processor time, which other programs do not lengthen. It raises AssertionError at the
+first broken invariant.
 """
 
 from __future__ import annotations

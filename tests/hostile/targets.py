@@ -87,8 +87,7 @@ def read_members(raw: bytes) -> None:
     """Read an archive with correct checksums.
 
     NUL bytes separate the members: name, content, name, content, and so on. If a content begins with "#", a
-    correct
-    `bundle.toml` that lists all other members precedes it.
+    correct `bundle.toml` that lists all other members precedes it.
     """
     parts = raw.split(b"\0")[:40]
     entries = [Entry(name, content) for name, content in zip(parts[::2], parts[1::2], strict=False)]

@@ -1,10 +1,8 @@
 """Tests that no regular expression of the program takes more than linear time for any text.
 
 The patterns come from the source of engine/ and app/. Texts repeat parts of the pattern, and end with text
-that does
-not match. A slow search is compared with a search in a text four times as long. Linear searches take four
-times the
-processor time, quadratic searches sixteen times.
+that does not match. A slow search is compared with a search in a text four times as long. Linear searches
+take four times the processor time, quadratic searches sixteen times.
 """
 
 from __future__ import annotations

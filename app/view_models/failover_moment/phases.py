@@ -49,9 +49,8 @@ PHASES: Final[Mapping[str, tuple[PhaseKind, ...]]] = {
 """Technology -> its phases in order of time.
 
 Documented for mirroring: witness and mirror register the loss, then the mirror rolls its redo queue forward,
-then the
-database goes online [DOC: role switching]. The agreement that records the new principal follows redo [WP,
-failover].
+then the database goes online [DOC: role switching]. The agreement that records the new principal follows redo
+[WP, failover].
 """
 AGENT: Final = "SQL Server Agent"
 RESOURCE_MILESTONES: Final = {

@@ -411,9 +411,9 @@ def run_trials(
     """Return the trials of a part of a decision, except those with known states.
 
     *search*: key of the search. *new_states*: states that have become known since the last job.
-    *remembers_own_states*: True if
-    states found by this process count as known for its later jobs. This is allowed only if the process runs
-    all its jobs in order and none is repeated, because the caller then knows these states.
+    *remembers_own_states*: True if states found by this process count as known for its later jobs. This is
+    allowed only if the process runs all its jobs in order and none is repeated, because the caller then knows
+    these states.
     """
     states = _get_known_states(search, rules)
     states.update(new_states)

@@ -146,8 +146,7 @@ def load_library_functions(
     """Return the functions of the library at *path* that replace *python_functions*.
 
     The library must be built from *text* and must round after each operation. With *use_wide_vectors* False,
-    no function
-    uses instructions that only newer processors have. Raise LibraryError.
+    no function uses instructions that only newer processors have. Raise LibraryError.
     """
     try:
         library = ctypes.PyDLL(str(path))

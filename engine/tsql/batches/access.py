@@ -149,8 +149,7 @@ def set_access_mode(machine: Machine, database: str, mode: str, termination: str
     """Execute ALTER DATABASE … SET *mode* WITH *termination*.
 
     Without a termination, SINGLE_USER waits for other sessions. Raise 5070 with NO_WAIT. The gate (gate.py)
-    refuses
-    the statement if another connection uses the database in single-user mode.
+    refuses the statement if another connection uses the database in single-user mode.
     """
     world, server = machine.world, machine.session.server
     messages = end_other_windows(machine, database, termination) if mode == "SINGLE_USER" else []

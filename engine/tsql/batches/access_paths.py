@@ -96,8 +96,7 @@ def find_read_rows(machine: Machine, ref: TableRef, object_key: ObjectKey, versi
     """Return the rows and key ranges that a query reads in its table.
 
     The first element of *versions* is the table as the connection sees it. The other versions contain rows
-    and keys
-    that other connections have deleted or changed.
+    and keys that other connections have deleted or changed.
     """
     table = versions[0]
     access = ref.access if ref.access is not None else TableAccess(complete=False)

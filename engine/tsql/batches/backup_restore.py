@@ -108,8 +108,7 @@ def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.Restore
     """Check the options of a BACKUP or RESTORE.
 
     Raise 155 for an unknown option, 3031 for contradictory options, UnsimulatedFeatureError for an option
-    that is not
-    simulated.
+    that is not simulated.
     """
     option_names = [name for name, _ in statement.options]
     for alternatives in _EXCLUSIVE_OPTIONS:

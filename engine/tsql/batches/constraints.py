@@ -97,8 +97,7 @@ def check_constraint_definitions(
     """Check that the columns and tables in *new_constraints* exist and that their types are valid.
 
     Raises 1911, 1909, 1919, 1767, 1770 or 1776, and 1750. Raises UnsimulatedFeatureError for a CHECK, DEFAULT
-    or
-    computed column that could not be evaluated when a row is inserted.
+    or computed column that could not be evaluated when a row is inserted.
     """
     checks = [
         f"CASE WHEN NOT ({item.text}) THEN 1 ELSE 0 END"

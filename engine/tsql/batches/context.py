@@ -218,8 +218,7 @@ def is_server_role_member(context: Context, role: str, login: str = "") -> bool:
     """Return whether a login (default: the connection's own) is a member of a server role.
 
     Predefined logins are members of sysadmin, except the local system since 2012. A user without a login is
-    only a
-    member of public. [DOC: server-level roles].
+    only a member of public. [DOC: server-level roles].
     """
     name = login or context.session.login
     if name.upper() == LOCAL_SYSTEM and context.version >= 2012:

@@ -58,8 +58,7 @@ def _assign_check_columns(
     """Return the constraints. A CHECK that uses only one column becomes a constraint of that column.
 
     This also applies to a CHECK after a comma, as messages 547 in public output show. Raise 8141 if the CHECK
-    of a
-    column uses another column.
+    of a column uses another column.
     """
     column_names = {column.name.lower(): column.name for column in columns}
     table_rules: list[Constraint] = []
@@ -320,8 +319,7 @@ def _enable_or_disable_constraints(ref: TableRef, table: Table, statement: s.Alt
     """Execute CHECK or NOCHECK CONSTRAINT for the named foreign keys and checks, or for all of them.
 
     An enabled constraint is trusted only after WITH CHECK [DOC: ALTER TABLE]. Raise 4916 after 4917 for an
-    unknown
-    constraint, or after 11415 for a constraint of another kind.
+    unknown constraint, or after 11415 for a constraint of another kind.
     """
     rules = {rule.name.lower(): rule for rule in table.constraints}
     enabled_names = {name.lower() for name in statement.enabled}
@@ -389,8 +387,7 @@ def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> T
     """Execute ALTER COLUMN, which changes the type or the nullability.
 
     Raise 4924 for an unknown column, 5074 if a computed column uses the column. A value that does not fit the
-    type
-    raises its own error.
+    type raises its own error.
     """
     (new,), _ = parse_table(text)
     check_type_size(new.type, "column", new.name)
@@ -520,8 +517,7 @@ def _drop_columns(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
     """Execute DROP COLUMN.
 
     Raise 4924 for a missing column, 4923 for the only column, 5074 and 4922 if a constraint or computed
-    column uses
-    the column.
+    column uses the column.
     """
     dropped_names = {name.lower() for name in names}
     kept_positions = [

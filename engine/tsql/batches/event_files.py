@@ -1,8 +1,7 @@
 """Rows of sys.fn_xe_file_target_read_file for the event session AlwaysOn_health, derived from the ERRORLOG.
 
 The events are changes of replica states, expired leases and reported errors. They survive restarts, as the
-files
-of the event session do. [DOC: sys.fn_xe_file_target_read_file] [DOC: extended events of groups]
+files of the event session do. [DOC: sys.fn_xe_file_target_read_file] [DOC: extended events of groups]
 """
 
 import json

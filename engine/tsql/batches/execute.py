@@ -494,8 +494,7 @@ def _execute_kill(machine: Machine, statement: s.Kill) -> None:
     """Execute KILL: end the connection of another window or of an application.
 
     Raise 6104 for its own session, 6106 for an unknown session, 6107 for a system session. WITH STATUSONLY
-    reports 6120,
-    because a simulated rollback takes no time.
+    reports 6120, because a simulated rollback takes no time.
     """
     number = machine.resolve_value(statement.spid)
     if not isinstance(number, int) and not to_text(number).isdigit():

@@ -63,8 +63,7 @@ def describe_first_result(
     """Return the columns of the first result set of *text*, or error messages.
 
     The text is run as under SET FMTONLY ON, with NULL as the value of each parameter. All columns are
-    described as
-    nullable.
+    described as nullable.
     """
     options = {**dict(machine.session.options), "FMTONLY": "ON"}
     sibling = machine.create_sibling(

@@ -70,8 +70,7 @@ offline    open open  open open   open   open  open   ok   ok    open  role    r
 """Statement gate: state x kind of statement. `ok`: allowed. `open`: the error that USE raises.
 
 `role`: the session or availability group decides. A number: this error. Documented [DOC: Database Engine
-events
-and errors]. The precedence of two possible errors is derived.
+events and errors]. The precedence of two possible errors is derived.
 """
 
 STATEMENT_KINDS: Final = {

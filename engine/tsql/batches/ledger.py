@@ -75,8 +75,7 @@ def start_job(
     """Start a job at its start step, or at the step *step_name*.
 
     *requester* is `User sa` or `Alert 1 (name)`. Raises 22022 if the Agent is stopped or the job is already
-    running,
-    14262 for an unknown step, UnsimulatedFeatureError for a job without steps. [DOC: sp_start_job]
+    running, 14262 for an unknown step, UnsimulatedFeatureError for a job without steps. [DOC: sp_start_job]
     """
     if not jobs.is_agent_running(world, server):
         raise SqlError(22022, AGENT_STOPPED_TEXT)

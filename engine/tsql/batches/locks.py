@@ -1,9 +1,8 @@
 """Locks of T-SQL sessions: conflicts, waits, timeouts, deadlock victims, and application locks.
 
 The changes of a transaction (SqlSession.writes) act as its locks. They lock changed rows exclusively, and
-created,
-altered or dropped objects against every other session. Hints and isolation levels add locks on rows and
-key ranges (SqlSession.row_locks), and on whole tables (SqlSession.held).
+created, altered or dropped objects against every other session. Hints and isolation levels add locks on rows
+and key ranges (SqlSession.row_locks), and on whole tables (SqlSession.held).
 """
 
 from __future__ import annotations

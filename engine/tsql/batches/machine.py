@@ -52,8 +52,7 @@ MESSAGE_CHARACTERS_MAX: Final = 1_000_000
 
 RESULT_CHARACTERS_MAX: Final = 5_000_000
 """Maximum number of characters in all result sets of one submission. Assumed: slightly more than the largest
-result
-set has.
+result set has.
 """
 
 RESULT_CELLS_MAX: Final = 150_000

@@ -327,8 +327,8 @@ def _execute_checkident(machine: Machine, arguments: Arguments) -> None:
     """Execute DBCC CHECKIDENT (table [, NORESEED | RESEED [, value]]).
 
     The next inserted row gets *value* if the table never had a row; otherwise, it gets the value after
-    *value*. Raises
-    2501 for an unknown table, 7997 for a table without an identity column [DOC: DBCC CHECKIDENT].
+    *value*. Raises 2501 for an unknown table, 7997 for a table without an identity column [DOC: DBCC
+    CHECKIDENT].
     """
     name, *arguments_left = (to_text(argument) for argument in arguments)
     ref = TableRef(tuple(part.strip('[]"') for part in name.split(".")))

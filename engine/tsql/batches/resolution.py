@@ -1,9 +1,8 @@
 """Name resolution before the first statement of a batch or procedure runs, and user-defined function calls.
 
 If all tables of a statement exist, the statement is bound at compile time. A wrong column, function or type
-then
-fails the whole text, even if the statement is never reached. A statement that names a missing table is bound
-when it runs. USE and SET QUOTED_IDENTIFIER also take effect at compile time. [DOC: Batches; Create a
+then fails the whole text, even if the statement is never reached. A statement that names a missing table is
+bound when it runs. USE and SET QUOTED_IDENTIFIER also take effect at compile time. [DOC: Batches; Create a
 stored procedure, "Deferred name resolution and compilation"; USE, "executed at both compile and execution
 time"]
 """

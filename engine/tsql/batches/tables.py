@@ -41,8 +41,7 @@ def build_table(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlTy
     """Return the table that SELECT … INTO creates.
 
     *kinds*: types of the columns. The type of a column without one is derived from its values. A column that
-    contains
-    only NULL is int.
+    contains only NULL is int.
     """
     columns = []
     for index, name in enumerate(names):
@@ -95,9 +94,7 @@ def insert_rows(
     """Return the table with *rows* added, and the last identity value (None without one).
 
     *column_names*: columns of the rows. *has_identity_insert*: SET IDENTITY_INSERT is ON for the table.
-    Raises 213, 120,
-    121, 207,
-    264, 273, 515, 271, 544, 545, 8101, 8115 or 8152.
+    Raises 213, 120, 121, 207, 264, 273, 515, 271, 544, 545, 8101, 8115 or 8152.
     """
     positions = _find_column_positions(table, column_names)
     _check_identity_values(name, table, column_names, positions, rows, has_identity_insert)

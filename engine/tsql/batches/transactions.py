@@ -1,10 +1,8 @@
 """Transactions of a connection: BEGIN, COMMIT, ROLLBACK and SAVE, and the automatic commit of a statement.
 
 The connection holds the changes of a transaction until COMMIT writes them into the log (objects.py). A
-rollback
-therefore discards them. As in the product, table variables and changes of the world by commands are not
-rolled
-back. Commands that the product would roll back are refused inside transactions (message 226).
+rollback therefore discards them. As in the product, table variables and changes of the world by commands are
+not rolled back. Commands that the product would roll back are refused inside transactions (message 226).
 """
 
 from __future__ import annotations

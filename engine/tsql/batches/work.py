@@ -216,10 +216,9 @@ def compute_work_allowance(
 ) -> int:
     """Return the work units that a submission may use now. At 0 or less, it must wait for its turn.
 
-    *is_new*: the submission was just sent. *has_booked_turn*: this is its booked turn. *is_remote*: a program has
-    sent the
-    submission and waits for the response. The host receives such submissions and therefore limits their
-    number.
+    *is_new*: the submission was just sent. *has_booked_turn*: this is its booked turn. *is_remote*: a program
+    has sent the submission and waits for the response. The host receives such submissions and therefore
+    limits their number.
     """
     if has_booked_turn:
         return TURN_WORK

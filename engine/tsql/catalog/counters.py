@@ -1,8 +1,7 @@
 """Performance counters of an instance: sys.dm_os_performance_counters.
 
 Names are padded to 128 characters as in the product. A rate (/sec) is a running total, as in the product:
-take
-two samples and divide the difference by the seconds between them.
+take two samples and divide the difference by the seconds between them.
 """
 
 from collections.abc import Iterable, Sequence

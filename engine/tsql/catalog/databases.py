@@ -45,8 +45,7 @@ def get_displayed_state(copy: DatabaseCopy) -> DbState:
     """Return the state of a copy in sys.databases.
 
     A copy whose recovery or role is not settled is RECOVERING. A copy without its disk is SUSPECT. A copy in
-    standby
-    is ONLINE.
+    standby is ONLINE.
     """
     if copy.disk_failed and copy.db_state is DbState.ONLINE:
         return DbState.SUSPECT

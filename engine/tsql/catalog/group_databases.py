@@ -185,8 +185,7 @@ def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> floa
     """Estimate how long ago the log *behind_kb* before the end was written. Derived.
 
     Return None if the log rate is 0. The estimate uses the current rate, or the mean rate if little log is
-    written or
-    commits stall.
+    written or commits stall.
     """
     flow, now_s = context.world.flow, context.world.t_s
     stalled_s, rate = flow.measure_stall_s(source), flow.read_source(source).log_generation_kb_per_s

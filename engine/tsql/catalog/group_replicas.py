@@ -123,8 +123,7 @@ def _find_connection_error(context: Context, peer: str) -> int:
     """Return the network error of a connection attempt to a server that the network reaches.
 
     The error is 10060 if a firewall drops the packets, 10061 if nothing listens, and 64 if the server refuses
-    the
-    handshake on an accepted connection.
+    the handshake on an accepted connection.
     """
     world, server = context.world, context.session.server
     instance = world.instances[peer]

@@ -32,8 +32,7 @@ def get_windows_version(context: Context) -> tuple[str, tuple[int, int, int]]:
     """Return the name of Windows Server and its version and build.
 
     This is the version of the cluster, but at least the oldest version that the product supports. Nodes with
-    a newer Windows
-    keep the functional level of an older cluster.
+    a newer Windows keep the functional level of an older cluster.
     """
     oldest = "2016" if context.version >= 2019 else "2012" if context.version >= 2016 else "2008 R2"
     node = config.find_node_of(context.world, context.session.server)

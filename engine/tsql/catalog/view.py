@@ -188,8 +188,7 @@ def find_database(context: Context, parts: Sequence[str]) -> str | None:
     """Return the database in a name of up to three parts.
 
     A shorter name means the current database. Return None for an unknown database. Raises the error of
-    opening the
-    database.
+    opening the database.
     """
     if len(parts) < 3:
         return context.session.database

@@ -302,8 +302,7 @@ def _process_new_events(world: World, server: str) -> None:
 
 ALERT_RESPONSES_MAX: Final = 50
 """Maximum number of alerts that respond on a server at one time. Assumed. The product also falls behind and
-skips
-messages.
+skips messages.
 """
 
 

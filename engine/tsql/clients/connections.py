@@ -51,8 +51,7 @@ def list_refusal_errors(problem: SqlError, database: str, login: str) -> tuple[S
     """Return the errors of a login to a database that the server does not open.
 
     Public forum threads show 4060 and 18456. For databases in a restore (927) and of availability groups
-    (983),
-    these threads show the reason first. For a mirror (954) and others, this order is derived.
+    (983), these threads show the reason first. For a mirror (954) and others, this order is derived.
     """
     reasons = (problem,) if problem.number != 911 else ()
     return (*reasons, SqlError(4060, database), SqlError(18456, login))
@@ -142,8 +141,7 @@ def resolve_server(world: World, name: str) -> tuple[str, SqlError | None]:
     """Return the server to which a window connects, and the error if the connection fails.
 
     A listener resolves to the primary replica. Read-only routing can redirect the connection from the primary
-    or
-    a secondary to another server.
+    or a secondary to another server.
     """
     session: Window = world.sessions[name]
     source = session.server or session.target.source or get_server_name(name)

@@ -1,8 +1,7 @@
 """Execution of work on a linked server: EXEC … AT, procedures with four-part names, OPENQUERY.
 
 The work runs immediately. A remote statement that must wait (a failover, a restore) continues in the
-background. The
-caller gets a message and does not wait.
+background. The caller gets a message and does not wait.
 """
 
 from __future__ import annotations

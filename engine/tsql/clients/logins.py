@@ -47,8 +47,7 @@ def log_in(world: World, window: str, text: str) -> None:
     """Log in with *text*, a JSON object with the keys LOGIN_FIELDS.
 
     The event `session` reports admission, refusal or redirection. For a request that no program could send,
-    raise
-    InputError and change nothing.
+    raise InputError and change nothing.
     """
     options = _parse_request(text)
     server = connections.get_server_name(window)
@@ -317,8 +316,7 @@ def change_connection(world: World, window: str, text: str) -> None:
     """Reconnect the window with the connection string *text*.
 
     A running batch ends, and uncommitted changes are rolled back. Raises InputError for an invalid string or
-    an
-    unknown server.
+    an unknown server.
     """
     target = _parse_connection_string(world, text)
     client.cancel_batches(world, window)

@@ -109,10 +109,8 @@ def has_symptom_before(run: Story, plan: list[Input], act: Input, past_events: d
     """Return whether the seat saw an effect of the last hidden event of *past_events* before *act*.
 
     *past_events* maps the number of a timeline entry to its tick. If the action is also possible without the
-    last
-    event, an effect of an earlier hidden event counts. MONITOR_S after an event its effect counts as visible,
-    because
-    the Database Mirroring Monitor shows changes without events.
+    last event, an effect of an earlier hidden event counts. MONITOR_S after an event its effect counts as
+    visible, because the Database Mirroring Monitor shows changes without events.
     """
     omitted_numbers: frozenset[int] = frozenset()
     while left := {number: tick for number, tick in past_events.items() if number not in omitted_numbers}:

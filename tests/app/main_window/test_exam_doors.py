@@ -1,8 +1,7 @@
 """Tests that exam mode shows no hidden facts: two runs that differ only in undetected faults look the same.
 
 The test reads all panels, menus, palette results, copied and saved texts, and announcements. It finds them
-without
-a list of names, so it also covers new panels.
+without a list of names, so it also covers new panels.
 """
 
 from __future__ import annotations

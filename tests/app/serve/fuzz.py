@@ -1,10 +1,9 @@
 """Coverage-guided fuzzing of the code that reads the bytes of clients: `make fuzz SECONDS=60`.
 
 With `python -m tests.app.serve.fuzz --seconds 60`, atheris (libFuzzer) changes inputs from
-tests/app/serve/corpus. It
-stores inputs that reach new code in build/fuzz. `--keep` copies inputs with a new line transition into the
-corpus,
-which test_fuzz.py plays. An input that causes a crash is stored in build as crash-….
+tests/app/serve/corpus. It stores inputs that reach new code in build/fuzz. `--keep` copies inputs with a new
+line transition into the corpus, which test_fuzz.py plays. An input that causes a crash is stored in build as
+crash-….
 """
 
 from __future__ import annotations

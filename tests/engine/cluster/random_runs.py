@@ -1,8 +1,7 @@
 """Random faults on labs and pairs of nodes: `python -m tests.engine.cluster.random_runs N FIRST LAB`.
 
 A run has no split brain, loses no acknowledged row without a forced command, and recovers. It counts rows
-from
-the servers' answers, not from the engine's record of losses.
+from the servers' answers, not from the engine's record of losses.
 """
 
 from __future__ import annotations

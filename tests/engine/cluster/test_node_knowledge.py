@@ -1,8 +1,7 @@
 """Commands in the seconds before the cluster detects the loss of a node.
 
 A member stays "Up" until its heartbeats are missed [DOC: cluster network thresholds]. Until then the cluster
-waits
-for the member, and an isolated node can change nothing.
+waits for the member, and an isolated node can change nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """States of nodes, votes, roles and preconditions in many situations, compared with a recorded table.
 
 Each situation is described at several times of a change. `pytest --rewrite` records state_table.txt anew;
-review
-the diff.
+review the diff.
 """
 
 from __future__ import annotations

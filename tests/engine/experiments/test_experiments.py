@@ -41,8 +41,7 @@ corrected and count as right. Today each of these blocks is right or marked "not
     all                    261    214     34                    13   (82% right)
 
 A second round added 36 blocks and 194 lines in tests/engine/tsql/answers. The first answer to most of these
-blocks was
-wrong.
+blocks was wrong.
 """
 
 from __future__ import annotations

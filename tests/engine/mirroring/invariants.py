@@ -14,8 +14,7 @@ def check_invariants(world: World, *, witness_kept: bool, nothing_risky: bool) -
     """Assert the invariants of all databases; return the number of tested statements.
 
     *witness_kept*: every session still has its witness. *nothing_risky*: no input forced service, removed
-    mirroring
-    or turned safety off.
+    mirroring or turned safety off.
     """
     checked = 0
     if witness_kept and nothing_risky:

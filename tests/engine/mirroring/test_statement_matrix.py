@@ -1,16 +1,11 @@
 """SET PARTNER and SET WITNESS by role and state, as a table: accepted, or refused with a number.
 
 Sources of the allowed states in SQL Server's documentation: ALTER DATABASE … SET (Database Mirroring).
-FAILOVER:
-"Manually Fail Over a Database Mirroring Session". FORCE: "Force Service in a Database Mirroring Session" and
-"Role
-Switching". WITNESS: "Add a Database Mirroring Witness" and "Remove the Witness". Quorum: "Quorum: How a
-Witness
-Affects Database Availability". The text of each number names its case (sys.messages). If two numbers match,
-their
-precedence is derived. For RESUME and WITNESS OFF on the mirror the pages disagree, so both variants are
-tested
-(`Settings`).
+FAILOVER: "Manually Fail Over a Database Mirroring Session". FORCE: "Force Service in a Database Mirroring
+Session" and "Role Switching". WITNESS: "Add a Database Mirroring Witness" and "Remove the Witness". Quorum:
+"Quorum: How a Witness Affects Database Availability". The text of each number names its case (sys.messages).
+If two numbers match, their precedence is derived. For RESUME and WITNESS OFF on the mirror the pages
+disagree, so both variants are tested (`Settings`).
 """
 
 from __future__ import annotations

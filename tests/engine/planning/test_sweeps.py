@@ -1,6 +1,5 @@
 """Sweeps of one quantity: they equal single runs of the flow model and agree with figures 8 to 15 of the 2005
-white
-paper.
+white paper.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Random statements from a grammar of T-SQL: `python -m tests.engine.tsql.random_queries COUNT SEED`.
 
 Most statements are wrong. Each must get an answer of SQL Server or a reason why it is not simulated; none may
-cause
-an internal error.
+cause an internal error.
 """
 
 from __future__ import annotations

@@ -13,8 +13,7 @@ from tests import par_curves
 PER_ROUND = 9
 HARD = (13 * PER_ROUND + 2, 20 * PER_ROUND + 4)
 """Numbers of runs whose players remove the session and recover the mirror, or unplug a node that its instance
-then
-leaves.
+then leaves.
 """
 
 QUICK = (9 + 5,)

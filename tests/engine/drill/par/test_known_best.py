@@ -52,8 +52,7 @@ def test_an_action_after_several_others_keeps_its_value(
     name: str, lines: list[str], after_s: float, minimum: float
 ) -> None:
     """No known plan has these actions in sequence: actions on link, session, witness and power, or a cable
-    and forced
-    service.
+    and forced service.
     """
     scenario = KNOWN[name][1]
     drill = replay(scenario, scenario.seed, "practice", lines)
