@@ -58,6 +58,17 @@ DOCUMENTED: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctio
 SERVER_TEXTS: Final = re.compile(r"(?:Query|The step) was cancelled")
 """Texts of SQL Server, which keep the spelling of the product."""
 README_BYTES_MAX: Final = 10_240
+MENTIONED_NAME: Final = re.compile(r"(?<![\w.@#-])_?[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|(?<=`)_?[a-z]\w*_\w+(?=[`(])")
+"""Name of a constant, or name in backticks, in a docstring. Both contain an underscore."""
+FOREIGN_NAMES: Final = frozenset(
+    {
+        "ALL_HEADERS", "B_VARBYTE", "B_VARCHAR", "BPF_K", "BPF_RET", "CLNT_BCAST_EX", "CLNT_UCAST_EX",
+        "CLNT_UCAST_INST", "ENCRYPT_NOT_SUP", "ENCRYPT_OFF", "ESCAPE_SQUOTE", "QWIDGETSIZE_MAX", "SUSPEND_FROM_REDO",
+        "TYPE_INFO",
+        "de_AT", "use_attribute_docstrings",
+    }
+)  # fmt: skip
+"""Names from specifications and libraries that docstrings mention."""
 
 SHARED_CLASSES: Final = {
     "SampledState": "the protocol of a view, and the class that it describes",
@@ -191,6 +202,43 @@ def test_texts_have_american_spelling() -> None:
     ]
     british_words = [match[0] for text in texts for match in BRITISH.finditer(SERVER_TEXTS.sub("", text))]
     assert british_words == []
+
+
+def test_names_in_docstrings_exist() -> None:
+    """A name that was changed must also change in the docstrings that mention it."""
+    mentions: set[tuple[str, str]] = set()
+    names: set[str] = set()
+    texts: list[str] = []
+    for path, tree in parse_trees().items():
+        docs = {
+            id(node.value): node.value.value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+        }
+        mentions |= {(path.name, match[0]) for doc in docs.values() for match in MENTIONED_NAME.finditer(doc)}
+        for node in ast.walk(tree):
+            names |= {
+                value
+                for field in ("id", "attr", "arg", "name", "asname")
+                if isinstance(value := getattr(node, field, None), str)
+            }
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
+                texts.append(node.value)
+    for pattern in ("*.tsv", "*.txt"):
+        texts += [
+            path.read_text("utf-8") for part in ("app", "engine") for path in (ROOT / part).rglob(pattern)
+        ]
+    texts.append((ROOT / "docs" / "sources.md").read_text("utf-8"))
+    known_text = "\n".join(texts).lower()
+    modules = {path.stem for path in parse_trees()}
+    missing = {
+        f"{file}: {name}"
+        for file, name in mentions
+        if name not in names | FOREIGN_NAMES | modules and name.lower() not in known_text
+    }
+    assert missing == set()
 
 
 def test_the_readme_is_short() -> None:

@@ -66,7 +66,7 @@ def get_local_dial_address(host: str) -> str:
 
 
 def compute_fingerprint(certificate: bytes) -> str:
-    """Return the first FINGERPRINT_LETTERS characters of the fingerprint of *certificate*, which is in DER format."""
+    """Return the first FINGERPRINT_LENGTH characters of the fingerprint of *certificate*, which is in DER format."""
     bits = int.from_bytes(hashlib.sha256(certificate).digest())
     return _encode_letters(bits >> (256 - 5 * FINGERPRINT_LENGTH), FINGERPRINT_LENGTH)
 

@@ -63,7 +63,7 @@ async def send(socket: WebSocket, text: str) -> None:
 
 
 async def broadcast(messages: Iterable[Awaitable[None]]) -> None:
-    """Send to many connections at once. Slow connections delay the caller by at most BROADCAST_S."""
+    """Send to many connections at once. Slow connections delay the caller by at most BROADCAST_TIMEOUT_S."""
 
     async def try_to_send(message: Awaitable[None]) -> None:
         # a disconnected seat receives the current state when it reconnects

@@ -93,7 +93,7 @@ def _draw_axes(measure: str, maximum: float) -> Iterator[str]:
 
 
 def _choose_tick_step(maximum: float) -> float:
-    """Return 1, 2 or 5 times a power of ten, so that there are at most TICKS tick marks."""
+    """Return 1, 2 or 5 times a power of ten, so that there are at most TICK_MARKS_MAX tick marks."""
     power = 10.0 ** math.floor(math.log10(maximum / TICK_MARKS_MAX))
     return next(
         factor * power for factor in (1.0, 2.0, 5.0, 10.0) if maximum / (factor * power) <= TICK_MARKS_MAX

@@ -431,7 +431,7 @@ def build_bundle(
     for name, content in members.items():
         digest = hashlib.sha256(content).hexdigest()
         lines += ["", "[[member]]", f"name = {quote_toml(name)}", f"sha256 = {quote_toml(digest)}"]
-    head = ("\n".join(lines) + "\n").encode(errors="surrogatepass")  # `parse` rejects invalid text
+    head = ("\n".join(lines) + "\n").encode(errors="surrogatepass")  # `parse_bundle` rejects invalid text
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         for name, content in {MANIFEST: head, **members}.items():

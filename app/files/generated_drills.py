@@ -99,7 +99,7 @@ def generate_drill(
 ) -> Slices[GeneratedDrill | None]:
     """Return the first of *candidates* that is proved and has the difficulty *wanted_level*.
 
-    A candidate is a scenario and a seed. *wanted_level* is one of LEVELS, or empty for any. After TRIES
+    A candidate is a scenario and a seed. *wanted_level* is one of LEVELS, or empty for any. After ATTEMPTS_MAX
     attempts, return the proved candidate with the closest difficulty, or None. A candidate is proved if
     `list_warnings` finds no problem and the reference solution is fair and reaches every goal.
     """

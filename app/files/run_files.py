@@ -187,5 +187,5 @@ def _find_scenario_text(file: str, report: Report) -> str:
 
 
 def format_run(source: ExportSource) -> str:
-    """Format report and review as JSON that `read` accepts."""
+    """Format report and review as JSON that `read_run` accepts."""
     return json.dumps(as_json(source), allow_nan=False, ensure_ascii=False, indent=1) + "\n"

@@ -98,7 +98,7 @@ def redact_input(line: str, names: NameMasks) -> str:
 
 
 def redact_number(text: str) -> str:
-    """Return *text* if it is a number or a version. Otherwise, return HIDDEN."""
+    """Return *text* if it is a number or a version. Otherwise, return HIDDEN_MARK."""
     return text if _NUMBER.fullmatch(text) else HIDDEN_MARK
 
 

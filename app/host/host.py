@@ -73,7 +73,7 @@ class Host:
         self.looking: HostSignal[bool] = HostSignal()
         """Signal: True if a past time is on screen. It follows `drill_changed`."""
         self.loaded: HostSignal[History] = HostSignal()
-        """Signal: history that `load` has replayed."""
+        """Signal: history that `load_run` has replayed."""
         self.frames_due: HostSignal[bool] = HostSignal()
         """Signal: True if `on_frame` has more to do than the inbox."""
 

@@ -63,7 +63,7 @@ class RequestResult(Struct, frozen=True):
     item: Input | None = None
     """Input in the journal; None if it was refused."""
     end_data: SqlDoneData | SessionData | None = None
-    """Data of the event in ENDS, for T-SQL with messages and result sets. None if the batch was lost."""
+    """Data of the event in RESULT_EVENTS, for T-SQL with messages and result sets. None if the batch was lost."""
     refusal: str = ""
     """Reason for the refusal as one sentence; empty if the input was accepted."""
 
@@ -110,7 +110,7 @@ class Inbox:
                 return
 
     def register_result_event(self, request: Request, input_: Input) -> None:
-        """Complete *request* with the next event in ENDS of its query window."""
+        """Complete *request* with the next event in RESULT_EVENTS of its query window."""
         self._waiting.setdefault((RESULT_EVENTS[input_.verb], input_.args[0]), deque()).append(
             (request, input_)
         )

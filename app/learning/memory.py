@@ -114,7 +114,7 @@ class SkillStanding(Struct, frozen=True):
     successes: int
     """Number of spaced successes since the last lapse."""
     proved: bool
-    """True after two unaided passes at least APART_DAYS apart, one of them in a drill that was new to the
+    """True after two unaided passes at least PROOF_SPACING_DAYS apart, one of them in a drill that was new to the
     learner.
     """
     last_time: datetime | None

@@ -24,9 +24,10 @@ HEADER: Final = struct.Struct(">BBHHBB")
 """Packet header: type, status, length including the header, session ID, packet number, window."""
 END_OF_MESSAGE: Final = 0x01
 RESET_CONNECTION: Final = 0x08 | 0x10
-"""Status bits [MS-TDS 2.2.3.1.2]. END: last packet of a message. RESETS: reset the connection before the message.
+"""Status bits [MS-TDS 2.2.3.1.2]. END_OF_MESSAGE: last packet of a message.
 
-0x10 excludes the transaction from the reset, but here the transaction is reset as well.
+RESET_CONNECTION: reset the connection before the message. 0x10 excludes the transaction from the reset, but
+here the transaction is reset as well.
 """
 
 PACKET_SIZE: Final = 4096
@@ -39,7 +40,7 @@ LOGIN_BYTES_MAX: Final = 131_071
 BATCH_PACKETS: Final = 65_536
 """Number of packets of the largest batch that a real server reads [Maximum capacity specifications for SQL Server].
 
-Batches between MESSAGE_MAX and this size are read and answered with an error.
+Batches between MESSAGE_BYTES_MAX and this size are read and answered with an error.
 """
 
 

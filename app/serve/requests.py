@@ -62,7 +62,10 @@ READ_ONLY: Final = 1
 """Concurrency option of a read-only cursor, the only supported option."""
 FETCH_ADJUSTED: Final = 2
 CURSOR_CLOSED: Final = 16
-"""Return status. ADJUSTED: the fetch had to start at the first row. CLOSED: a fast-forward cursor has closed."""
+"""Return status. FETCH_ADJUSTED: the fetch had to start at the first row.
+
+CURSOR_CLOSED: a fast-forward cursor has closed.
+"""
 
 
 class ApiCursor(Struct):

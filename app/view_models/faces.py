@@ -102,7 +102,7 @@ class ServerFace(Struct, frozen=True):
 
     name: str
     kind: str
-    """Kind of server, one of KINDS."""
+    """Kind of server, one of SERVER_KIND_LABELS."""
     color: int
     """Index of the series color that identifies the server in every view."""
     status: StatusSign

@@ -60,7 +60,7 @@ class EventFilter(Struct, frozen=True):
 class EventRows(Sequence[object]):
     """Rows of a run's events that pass the filter.
 
-    After a jump to another time of the same run, rows of the common part are kept, and `scan` continues after
+    After a jump to another time of the same run, rows of the common part are kept, and `search_events` continues after
     them.
     """
 

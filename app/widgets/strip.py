@@ -64,7 +64,7 @@ MARKER_KEYS: Final[dict[int, Callable[[int, int], int]]] = {
 
 
 def find_next_marker(key: int, selected: int | None, count: int, start: int) -> int:
-    """Return the index to which *key* (one of KEYS) moves. *start*: index before a first step to the right."""
+    """Return the index to which *key* (one of MARKER_KEYS) moves. *start*: index before a first step to the right."""
     before = selected if selected is not None else count if key == Qt.Key.Key_Left else start
     return MARKER_KEYS[key](before, count - 1)
 
@@ -273,7 +273,7 @@ class TimeStrip(QWidget):
         return min(self._now_s, max(0.0, t_s))
 
     def find_marker_near(self, x: float) -> TimelineMarker | None:
-        """Return the closest marker within NEAR_PX of *x*, or None. Less important kinds come last."""
+        """Return the closest marker within MARKER_HIT_PX of *x*, or None. Less important kinds come last."""
         markers = [marker for marker in self.markers if abs(self.compute_x(marker.t_s) - x) <= MARKER_HIT_PX]
         return min(
             markers, key=lambda m: (m.kind in MERGED_KINDS, abs(self.compute_x(m.t_s) - x)), default=None

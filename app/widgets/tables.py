@@ -149,7 +149,7 @@ def show_plain_text(window: QWidget) -> None:
 
 
 class TableModel(QAbstractTableModel):
-    """Table model with rows of any type. `keep` filters the rows."""
+    """Table model with rows of any type. `filter_rows` filters the rows."""
 
     def __init__(self, columns: Sequence[TableColumn] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)

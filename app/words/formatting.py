@@ -66,7 +66,7 @@ def format_plain_number(value: float) -> str:
 
 
 def format_number(value: float | None, decimals: int = 0) -> str:
-    """Format 1234.5 as 1,234, or as 1,234.5 with one decimal. Return NOTHING for None and for NaN or infinity."""
+    """Format 1234.5 as 1,234, or as 1,234.5 with one decimal. Return NO_VALUE for None and for NaN or infinity."""
     if value is None or not math.isfinite(value):
         return NO_VALUE
     return localize_number(f"{value:,.{decimals}f}")

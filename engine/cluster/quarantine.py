@@ -19,10 +19,13 @@ QUARANTINE_DURATION_S: Final = 7200
 """QuarantineDuration in seconds. Seen: blog of the Windows Server team on compute resiliency in 2016."""
 
 EXIT_PERIOD_S: Final = 3600.0
-"""Period in which ungraceful exits of a node are counted. Seen: same blog as DURATION_S."""
+"""Period in which ungraceful exits of a node are counted. Seen: same blog as QUARANTINE_DURATION_S."""
 
 QUARANTINE_SHARE: Final = 4
-"""At most one in this many nodes, but at least one node, can be in quarantine. Seen: same blog as DURATION_S."""
+"""At most one in this many nodes, but at least one node, can be in quarantine.
+
+Seen: same blog as QUARANTINE_DURATION_S.
+"""
 
 
 def is_quarantined(world: World, node: str) -> bool:

@@ -132,7 +132,7 @@ class SampleTable:
         self._exact = exact
         self._kind = np.dtype(np.float64 if exact else np.float32)
         self._packed: list[tuple[bytes, ...]] = []
-        """Compressed blocks of BLOCK entries, each divided into groups of GROUP items. Empty for exact samples.
+        """Compressed blocks of BLOCK_ENTRIES entries, each divided into groups of GROUP items. Empty for exact samples.
 
         The order in a group is counter, item, entry, because neighbors are then similar.
         """

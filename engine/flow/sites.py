@@ -26,7 +26,7 @@ NEWER_CORE_TIME_SHARE: Final = 0.4
 
 
 def _use_newer_cores(site: ServerHardware) -> ServerHardware:
-    """Return *site* with cores that need the share FASTER of the core time for the same work."""
+    """Return *site* with cores that need the share NEWER_CORE_TIME_SHARE of the core time for the same work."""
     return replace(
         site,
         message_cpu_ms=site.message_cpu_ms * NEWER_CORE_TIME_SHARE,

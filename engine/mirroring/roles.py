@@ -146,7 +146,7 @@ def emit_steady_state(world: World, key: Key) -> None:
 
 
 def get_steady_key(copy: DatabaseCopy) -> tuple[Role, MirrorState, bool]:
-    """Return (role, mirroring state, whether the witness is connected), the key of STEADY_TRACE."""
+    """Return (role, mirroring state, whether the witness is connected), the key of STABLE_STATE_IDS."""
     assert copy.mirroring.role is not None and copy.mirroring.state is not None
     return copy.mirroring.role, copy.mirroring.state, copy.mirroring.witness_state is WitnessState.CONNECTED
 

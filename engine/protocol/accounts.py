@@ -511,7 +511,7 @@ NO_SECURITY: Final = Security()
 
 
 def read_security(world: World, server: str, database: str) -> Security:
-    """Return the roles and permissions of a database, or of the instance if *database* is SERVER."""
+    """Return the roles and permissions of a database, or of the instance if *database* is INSTANCE_SCOPE."""
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
             last_commit = commits.find_newest_commit(world, copy)

@@ -18,7 +18,7 @@ FAILOVER_CAUSES: Final = {
 
 
 def register_fault(verb: str, lost_part: str, failover_cause: Cause) -> None:
-    """Register a fault that an input line can cause in LOSES and MECHANISM.
+    """Register a fault that an input line can cause in LOST_PARTS and FAILOVER_CAUSES.
 
     The tables initially contain only the faults of T-SQL. `engine.verbs` registers all others at its import.
     """

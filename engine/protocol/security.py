@@ -373,7 +373,7 @@ CONNECTION_REFUSED: Final = (
     "refused it.)'."
 )
 NO_SUCH_HOST: Final = "DNS lookup failed with error: '11001(No such host is known.)'."
-"""Texts of Windows error 2 in message 1474. NOBODY_LISTENS was seen in logs, NO_SUCH_HOST is from memory."""
+"""Texts of Windows error 2 in message 1474. CONNECTION_REFUSED was seen in logs, NO_SUCH_HOST is from memory."""
 
 
 def _match_address(address: str) -> re.Match[str]:

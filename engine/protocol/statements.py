@@ -29,7 +29,7 @@ from engine.protocol import (
 
 
 class PendingStatement(Struct, frozen=True):
-    """Statement that runs until *tick*. Then COMPLETIONS[handler](world, server, *args) returns its result."""
+    """Statement that runs until *tick*. Then COMPLETION_HANDLERS[handler](world, server, *args) returns its result."""
 
     tick: int
     handler: str

@@ -29,7 +29,7 @@ FAULT_LINES: Final = {
 
 
 class FailoverRuns(Struct, frozen=True):
-    """Durations of SEEDS failovers by phase, in seconds. As in the paper, detection is separate."""
+    """Durations of SEED_COUNT failovers by phase, in seconds. As in the paper, detection is separate."""
 
     failover_s: tuple[float, ...]
     to_decision_s: tuple[float, ...]
@@ -49,7 +49,7 @@ def build_rows() -> list[FigureRow]:
 
 @cache
 def simulate_failovers(cause: str, loaded: bool) -> FailoverRuns:
-    """Run the same failure with SEEDS seeds, and return the durations."""
+    """Run the same failure with SEED_COUNT seeds, and return the durations."""
     total_times, decision, role = [], [], []
     for seed in range(SEED_COUNT):
         failover = _simulate_failover(cause, loaded, seed)

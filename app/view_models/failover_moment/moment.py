@@ -255,7 +255,7 @@ def _select_phase_events(events: Sequence[Event], tick: Tick) -> list[Event]:
 
 
 SHORT_PHASE_S: Final = 0.05
-"""Simulated duration below which a phase would be invisible. A replay shows such a phase for HOLD_MS.
+"""Simulated duration below which a phase would be invisible. A replay shows such a phase for SHORT_PHASE_WALL_MS.
 Assumed.
 """
 SHORT_PHASE_WALL_MS: Final = 900
@@ -263,8 +263,9 @@ SHORT_PHASE_WALL_MS: Final = 900
 PHASE_WALL_RANGE_S: Final = (1.2, 6.0)
 """Minimum and maximum wall time of a phase in a replay. Our choice."""
 CLOCK_SPEED_MIN: Final = 0.2
-"""Lowest speed of the clock in a replay, in simulated seconds per second, unless WALL_S or HOLD_MS applies.
-Our choice.
+"""Lowest speed of the clock in a replay, in simulated seconds per second.
+
+PHASE_WALL_RANGE_S and SHORT_PHASE_WALL_MS take precedence. Our choice.
 """
 
 

@@ -152,7 +152,7 @@ class QueryTabs(QTabWidget):
     """Signal: the window is about to be removed."""
     drafts_changed = Signal()
     text_closed = Signal(str)
-    """Signal: name of a closed window that had text. `reopen(0)` restores it."""
+    """Signal: name of a closed window that had text. `reopen_window(0)` restores it."""
     close_wanted = Signal(object)
     """Signal: query window whose close button was clicked."""
 

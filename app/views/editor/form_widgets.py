@@ -303,7 +303,10 @@ RefuseValue = Callable[[str], None]
 
 
 class FieldRow:
-    """Field with its widget. `show` sets the value without a report; `apply_pending_input` reports pending input."""
+    """Field with its widget.
+
+    `show_value` sets the value without a report; `apply_pending_input` reports pending input.
+    """
 
     def __init__(self, field: Field, commit: CommitValue, refuse: RefuseValue) -> None:
         self.field = field

@@ -23,7 +23,7 @@ BODY_TOP: Final = 88.0
 BODY_BOTTOM: Final = 108.0
 """Space below the body of the picture."""
 BODY_HEIGHT: Final = 420.0
-"""Body height to which the coordinates in PLACES refer."""
+"""Body height to which the coordinates in PART_BOXES refer."""
 PANEL_LEFT_AND_WIDTH: Final = (980.0, 362.0)
 """Left edge and width of the stopwatch panel."""
 
@@ -62,7 +62,7 @@ PART_BOXES: Final[Mapping[str, Mapping[str, Box]]] = {
         CLIENT: (622, 346, 322, 74),
     },
 }
-"""Technology -> part -> (left, top, width, height), for a body of BODY units."""
+"""Technology -> part -> (left, top, width, height), for a body of BODY_HEIGHT units."""
 
 ROUTE_SIDES: Final[Mapping[tuple[str, str, str], tuple[str, str]]] = {
     (MIRRORING, FROM, WITNESS): ("top", "left"),
@@ -191,7 +191,7 @@ def build_stage_style(colors: ThemeTokens, large_text: bool) -> StageStyle:
 
 
 class CanvasPainter:
-    """Painter for text and boxes on a canvas of WIDTH × *height* units."""
+    """Painter for text and boxes on a canvas of CANVAS_WIDTH × *height* units."""
 
     def __init__(self, painter: QPainter, style: StageStyle, height: float) -> None:
         self.painter, self.style, self.height = painter, style, height

@@ -363,7 +363,7 @@ class FidelityView(QWidget):
 
     @property
     def figure_names(self) -> list[str]:
-        """Names of the computed figures, in the order of ORDER."""
+        """Names of the computed figures, in the order of FIGURE_ORDER."""
         return sorted(
             self.figures,
             key=lambda name: FIGURE_ORDER.index(name) if name in FIGURE_ORDER else len(FIGURE_ORDER),

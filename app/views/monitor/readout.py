@@ -114,7 +114,7 @@ class DatabaseReadout(Struct, frozen=True):
 
     @property
     def is_stale(self) -> bool:
-        """True if a displayed row is older than STALE_S."""
+        """True if a displayed row is older than AGE_MAX_S."""
         return self.age_s is not None and self.age_s > AGE_MAX_S
 
 

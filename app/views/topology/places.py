@@ -44,9 +44,9 @@ def arrange(
     """Arrange partners in a row, witnesses above and applications below, as in the papers.
 
     Between two partners there is space for the witness's card and for text on the link. In an *arc*, the line
-    between any two partners passes above the cards between them. From AROUND partners on, the arc is a closed
-    ring. *head*: height of the heads of compact cards, between which their links are drawn. Compact cards are
-    closer together. 0 means wide cards.
+    between any two partners passes above the cards between them. From RING_PARTNERS_MIN partners on, the arc
+    is a closed ring. *head*: height of the heads of compact cards, between which their links are drawn.
+    Compact cards are closer together. 0 means wide cards.
     """
     if arc and head and len(partners) == RING_PARTNERS_MIN - 1:
         return _arrange_square(partners, witnesses, clients, gap)

@@ -174,7 +174,7 @@ def farm_hints(scenario: Scenario, seed: int) -> Drill:
 
 
 def play_late(scenario: Scenario, seed: int) -> Drill:
-    """Play the reference with each step delayed by STALL_S."""
+    """Play the reference with each step delayed by LATE_PLAYER_DELAY_S."""
     inputs = [
         replace(i, tick=i.tick + to_ticks(LATE_PLAYER_DELAY_S))
         for i in _list_reference_inputs(scenario, seed)

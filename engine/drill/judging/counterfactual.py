@@ -109,7 +109,7 @@ def measure_action_impacts(
 ) -> Slices[tuple[ActionImpact, ...]]:
     """Return the impact of each action of a finished run, the most harmful first. Runs in slices.
 
-    *indices*: journal indexes of the actions to test; None means at most DEEDS_MAX actions that changed
+    *indices*: journal indexes of the actions to test; None means at most ACTIONS_MAX actions that changed
     something.
     """
     indexes = sorted(_list_candidates(drill) if indices is None else indices)
@@ -235,7 +235,7 @@ def was_batch_refused(drill: Drill, input_: Input) -> bool:
 
 
 def _would_recover(counterfactual: Drill, text: str) -> bool:
-    """Return whether every database that *text* names would be online after BACK_S without further inputs."""
+    """Return whether every database that *text* names would be online after RECOVERY_S without further inputs."""
     named_databases = [name for name in counterfactual.world.availability if name.upper() in text]
     trial = counterfactual.fork()
     trial.advance_to(counterfactual.tick + to_ticks(RECOVERY_S))

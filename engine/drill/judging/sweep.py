@@ -254,7 +254,7 @@ loss = {loss!r}
 
 
 def build_failover_scenario(plan: MirroringPlan, cause: str) -> Scenario | None:
-    """Build a scenario of *plan* in which the fault *cause* (one of CAUSES) occurs.
+    """Build a scenario of *plan* in which the fault *cause* (one of FAULT_VERBS) occurs.
 
     The result is None if no automatic failover would follow, or if the workload is user-defined, because then
     only its rates are known.

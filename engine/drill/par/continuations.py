@@ -273,7 +273,7 @@ def find_last_chances(
     """Yield (tick, result) for continuations that reach every goal, at later and later ticks.
 
     One of the *candidates* reaches every goal from *low*, none does from *high*. The last tick is exact to
-    NEAR_S. In between, the progress of the work is yielded.
+    LAST_CHANCE_PRECISION_S. In between, the progress of the work is yielded.
     """
     waiting, failed = deque(candidates), 0
     while failed < len(waiting):

@@ -171,7 +171,7 @@ def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgm
 
 
 def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgment]:
-    """Judge the answer to wait for WAIT from the current position of *drill*."""
+    """Judge the answer to wait for WAIT_ANSWER_TICKS from the current position of *drill*."""
     run = SearchDrill(drill.scenario, drill.seed)
     yield from play_in_slices(run, drill.journal, drill.tick + WAIT_ANSWER_TICKS, skip_refused=True)
     return Judgment((yield from _search_value(run, plans)), False)

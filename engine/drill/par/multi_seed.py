@@ -72,7 +72,7 @@ class Reaction(Struct, frozen=True):
 
 
 def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
-    """Return the best plans of KINDS_MAX kinds.
+    """Return the best plans of PLAN_KINDS_MAX kinds.
 
     Plans with the same actions after the same timeline events are one kind.
 

@@ -56,7 +56,7 @@ class ParSearch(Struct):
     plans may use hidden information.
     """
     actions_max: int | None = None
-    """Maximum number of actions of a plan. None means DEEDS_MORE more than the longest initial plan."""
+    """Maximum number of actions of a plan. None means EXTRA_ACTIONS_MAX more than the longest initial plan."""
     points_max: int = POINTS_MAX
     """Maximum number of decision points of a plan."""
     offered_lines: tuple[str, ...] | None = None

@@ -328,7 +328,7 @@ def _move_input(input_: Input, tick: Tick) -> Input:
 def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, ...]:
     """Return the decision points from *first_tick* on.
 
-    They are the whole second after each observation, and the times WAITS_S later.
+    They are the whole second after each observation, and the times DECISION_DELAYS_S later.
     """
     ticks = {first_tick} | {
         find_next_whole_second(event.tick) for event in drill.events if is_observable(event)

@@ -269,12 +269,12 @@ GOAL_CHANGE_TEXTS = {
 
 
 def format_goal_change(news: str, goal: Goal) -> LocalizableMessage:
-    """Format the event text for the change *news* (a key of NEWS) of *goal*."""
+    """Format the event text for the change *news* (a key of GOAL_CHANGE_TEXTS) of *goal*."""
     return build_message(GOAL_CHANGE_TEXTS[news], goal=goal.text)
 
 
 def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalState, str | None]:
-    """Return the new state of a goal at *tick*, and its change (a key of NEWS), if any.
+    """Return the new state of a goal at *tick*, and its change (a key of GOAL_CHANGE_TEXTS), if any.
 
     A reached goal can be lost again. A goal that is not reached by its deadline is missed for good.
     """

@@ -27,7 +27,7 @@ StartDrill = Callable[[Scenario, int | None], Drill]
 def find_default_end(drill: DrillState, last_tick: Tick = 0) -> Tick:
     """Return the default end of a headless run.
 
-    It is the scenario's length; otherwise SETTLE_S after *last_tick* or the last timeline input.
+    It is the scenario's length; otherwise END_DELAY_S after *last_tick* or the last timeline input.
     """
     if drill.end_tick is not None:
         return drill.end_tick

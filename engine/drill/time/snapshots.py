@@ -164,7 +164,7 @@ class HistoryLengths(Struct, frozen=True):
     """Lengths of the append-only data at the time of a snapshot."""
 
     logs: tuple[int, ...]
-    """Number of entries of each list in LOGS."""
+    """Number of entries of each list in LOG_ATTRIBUTES."""
     events: int
     samples: int
     """Number of samples."""
@@ -192,9 +192,9 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
     drill: State
     """Drill without the parts that are stored separately."""
     parts: tuple[BlockCollection, ...]
-    """Blocks of OF_THE_WORLD, SETUPS and OF_THE_DRILL, in this order."""
+    """Blocks of WORLD_PARTS, FLOW_SETUPS and DRILL_PARTS, in this order."""
     arrays: tuple[bytes, ...]
-    """Compressed arrays of ARRAYS, in this order."""
+    """Compressed arrays of FLOW_ARRAYS, in this order."""
     lengths: HistoryLengths
 
     @property

@@ -33,7 +33,7 @@ sys.databases].
 
 
 def get_access_mode(world: World, server: str, database: str) -> str:
-    """Return the access mode (an element of MODES) of a database on its server."""
+    """Return the access mode (an element of ACCESS_MODE_NAMES) of a database on its server."""
     row = ledger_tables.ACCESS_MODES.find_row(world, server, "name", database)
     return ACCESS_MODE_NAMES[0] if row is None else str(row["mode"])
 

@@ -79,7 +79,7 @@ class Meter:
         return self.spent > self.statement_limit
 
     def begin_statement(self) -> None:
-        """Begin the count of a new statement, which may use STATEMENT_MAX units."""
+        """Begin the count of a new statement, which may use STATEMENT_WORK_MAX units."""
         self.statement_limit, self.sqlite_work = self.spent + STATEMENT_WORK_MAX, 0
 
     def count_units(self, units: int) -> None:

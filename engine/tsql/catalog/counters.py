@@ -39,7 +39,7 @@ _INSTANCE_TEXT: Final = (
 
 
 def _list_instance_counters() -> Iterable[tuple[str, str, str, int, int, int]]:
-    """Yield the counters in counters.txt in the form of INSTANCE."""
+    """Yield the counters in counters.txt in the form of INSTANCE_COUNTERS."""
     kinds = {"TOTAL": TOTAL, "GAUGE": GAUGE, "FRACTION": FRACTION, "BASE": BASE}
     for line in _INSTANCE_TEXT.strip().splitlines():
         group, kind, names = line.split("|")

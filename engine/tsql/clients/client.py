@@ -171,7 +171,7 @@ def _run_submission(world: World, name: str) -> None:
     try:
         _run_steps(world, name, run, meter)
     finally:
-        if not remote:  # the new submission of a program does not count (compute_allowance)
+        if not remote:  # the new submission of a program does not count (compute_work_allowance)
             work.record_work(world, meter.spent, booked)
     remaining_run: Submission | None = world.batches.get(name)
     if remaining_run is not None and remaining_run.id == run.id:

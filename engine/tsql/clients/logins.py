@@ -148,7 +148,7 @@ def _parse_request(text: str) -> dict[str, str]:
 def _find_refusal(
     world: World, server: str, request: Mapping[str, str]
 ) -> tuple[str, tuple[SqlError, ...]] | None:
-    """Return the reason (a key of REASONS) and the errors of a refused login.
+    """Return the reason (a key of REFUSAL_REASONS) and the errors of a refused login.
 
     Return None if the server accepts the login.
     """

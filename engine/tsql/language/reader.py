@@ -43,7 +43,7 @@ TRANSLATION_WORK: Final = 15
 class TokenReader:
     """Token reader that also collects the instructions.
 
-    Its methods move `place` past the tokens that they read.
+    Its methods move `position` past the tokens that they read.
     """
 
     def __init__(self, text: str, tokens: TokenSequence, version: int, variables: frozenset[str]) -> None:

@@ -291,7 +291,7 @@ COMPUTED_FUNCTION_COLUMNS: Final = {
 
 
 def _build_packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
-    """Return the call that returns the rows of a function in ROWS_OF as JSON; None for other functions.
+    """Return the call that computes the rows of a function in COMPUTED_FUNCTION_COLUMNS as JSON; else None.
 
     environment.py implements the called functions.
     """
@@ -321,7 +321,7 @@ def _build_packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
 
 
 def _list_packed_columns(name: str, arguments: Sequence[exp.Expr]) -> tuple[str, ...]:
-    """Return the columns of a function in ROWS_OF.
+    """Return the columns of a function in COMPUTED_FUNCTION_COLUMNS.
 
     STRING_SPLIT has `ordinal` only if its third argument is 1.
     """

@@ -205,7 +205,7 @@ _WINDOW_FUNCTIONS: Final = _FUNCTIONS_WITH_ORDER | {
 """Functions that accept OVER [DOC: OVER]."""
 
 _FUNCTIONS_WITH_FRAME: Final = frozenset({"first_value", "last_value"})
-"""Functions in _ORDERED that accept ROWS or RANGE."""
+"""Functions in _FUNCTIONS_WITH_ORDER that accept ROWS or RANGE."""
 
 
 def _check_window(node: exp.Expr) -> None:

@@ -322,7 +322,7 @@ DEFAULT_COLLATION: Final = "tsql"
 """Name of the default collation in SQLite, which ignores case and trailing blanks."""
 CASE_SENSITIVE_COLLATION: Final = "tsql_cs"
 BINARY_COLLATION: Final = "tsql_bin"
-"""Names of the collations in SQLite for case-sensitive (EXACT) and binary collations (CODE_POINTS)."""
+"""Names of the collations in SQLite for case-sensitive and binary collations."""
 ROW_ID: Final = "_rowid_"
 """Name of SQLite's row number, in the spelling that a column is least likely to have."""
 COLLATIONS: Final = (DEFAULT_COLLATION, CASE_SENSITIVE_COLLATION, BINARY_COLLATION)
@@ -390,7 +390,7 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     sql: str = ""
     tables: tuple[TableRef, ...] = ()
     variables: tuple[str, ...] = ()
-    """Variables for the parameters p0, p1 …. @@name is a global variable; the prefix LITERAL means a number."""
+    """Variables for the parameters p0, p1 …. @@name is a global variable; LITERAL_PREFIX marks a number."""
     assigns: tuple[str, ...] = ()
     """For assign: variables that receive the columns of the last row."""
     target: TableRef | None = None

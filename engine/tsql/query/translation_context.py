@@ -231,7 +231,7 @@ PLANNING_ERRORS: Final = (
     RecursionError,
     *_UNFORESEEN_ERRORS,
 )
-"""Errors that planning can raise. Those in _UNFORESEEN come from forms without a rule and end only their
+"""Errors that planning can raise. Those in _UNFORESEEN_ERRORS come from forms without a rule and end only their
 batch.
 """
 

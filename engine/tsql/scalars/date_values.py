@@ -313,7 +313,7 @@ def _round_datetime_ticks(thirds: int) -> int:
 
 
 def format_date_value(moment: DateTimeValue, kind: SqlType) -> str:
-    """Format the value as in a result set. The stored form is this text after the prefix MARK."""
+    """Format the value as in a result set. The stored form is this text after the prefix STORED_DATE_MARK."""
     day = moment.date.isoformat()
     seconds, rest_ticks = divmod(moment.ticks, TICKS_PER_S)
     clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"

@@ -485,11 +485,11 @@ _EXPLICIT_CONVERSIONS: Final = frozenset(
 
 
 # --- decimal numbers with more digits than a float ----------------------------------------------------------
-# The stored form of such a number is a text: MARK and all digits.
+# The stored form of such a number is a text: DECIMAL_MARK and all digits.
 
 DECIMAL_MARK: Final = "\U0010fffe"
 DATE_MARK: Final = "\U0010ffff"
-"""Prefixes of stored decimals (MARK) and stored dates (DATE_MARK), which distinguish them from equal texts.
+"""Prefixes of stored decimals (DECIMAL_MARK) and stored dates (DATE_MARK), which distinguish them from equal texts.
 
 They are Unicode noncharacters. `clean_text` removes them from texts of users.
 """
@@ -533,7 +533,7 @@ def clean_text(text: str) -> str:
 
 
 def remove_marks(text: str) -> str:
-    """Return the text with U+FFFD in place of MARK and DATE_MARK."""
+    """Return the text with U+FFFD in place of DECIMAL_MARK and DATE_MARK."""
     return text.replace(DATE_MARK, "\ufffd").replace(DECIMAL_MARK, "\ufffd")
 
 

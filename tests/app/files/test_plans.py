@@ -109,7 +109,7 @@ def has_symptom_before(run: Story, plan: list[Input], act: Input, past_events: d
     """Return whether the seat saw an effect of the last hidden event of *past_events* before *act*.
 
     *past_events* maps the number of a timeline entry to its tick. If the action is also possible without the
-    last event, an effect of an earlier hidden event counts. MONITOR_S after an event its effect counts as
+    last event, an effect of an earlier hidden event counts. MONITOR_INTERVAL_S after an event its effect counts as
     visible, because the Database Mirroring Monitor shows changes without events.
     """
     omitted_numbers: frozenset[int] = frozenset()
