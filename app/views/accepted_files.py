@@ -28,7 +28,7 @@ def _make_safe_reader(read: Callable[[AcceptedFile], str]) -> Callable[[Accepted
     return lambda accepted_text: escape_invisible(read(accepted_text)).replace("\n", " ") or tr("unknown")
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[AcceptedFile], ...]] = (
     TableColumn(
         title=mark("Title"),
         text=_make_safe_reader(lambda one: one.title),

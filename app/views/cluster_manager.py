@@ -28,7 +28,7 @@ TREE_KIND_LABELS: Final = {
     "resource": mark("resource"),
     "witness": mark("witness"),
 }
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[cluster_manager.ClusterRow], ...]] = (
     TableColumn(title=mark("Name"), text=lambda row: ("   " if row.kind == "resource" else "") + row.name,
            bold=lambda row: row.kind == "role", sample="AG1_AGL1 address", spoken=lambda row: row.name),
     TableColumn(title=mark("Type"), text=lambda row: tr(TREE_KIND_LABELS[row.kind]), sample=mark("resource")),

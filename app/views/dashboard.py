@@ -13,6 +13,7 @@ from app.view_models.dashboard import (
     SEVERITY_TONES,
     DatabaseRow,
     GroupDashboard,
+    ReplicaRow,
     format_issues,
     get_worst_issue,
 )
@@ -25,7 +26,7 @@ from app.words.language import mark, tr
 from app.words.localization import localize as translated
 from engine.events import Event
 from engine.model import World, to_ticks
-from engine.protocol.groups import list_preconditions
+from engine.protocol.groups import FailoverPrecondition, list_preconditions
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -38,7 +39,7 @@ refreshes every 30 s.
 HEADER_HEIGHT_ROWS: Final = 2
 """Height of a table's header and scroll bar, in row heights."""
 
-_ISSUES_COLUMN = TableColumn(
+_ISSUES_COLUMN: Final[TableColumn[ReplicaRow | DatabaseRow]] = TableColumn(
     title=mark("Issues"),
     text=lambda row: format_issues(row.issues) or tr("Healthy"),
     tone=lambda row: SEVERITY_TONES[get_worst_issue(row.issues)],
@@ -51,7 +52,7 @@ def _format_number(value: float | None) -> str:
     return formatting.NO_VALUE if value is None else formatting.format_number(value, 0)
 
 
-def _build_column(title: str, name: str) -> TableColumn:
+def _build_column(title: str, name: str) -> TableColumn[DatabaseRow]:
     """Return a column of sys.dm_hadr_database_replica_states. *name* is the column name of the view."""
 
     def format_text(row: DatabaseRow) -> str:
@@ -68,7 +69,7 @@ def _build_column(title: str, name: str) -> TableColumn:
     )
 
 
-REPLICA_COLUMNS: Final = (
+REPLICA_COLUMNS: Final[tuple[TableColumn[ReplicaRow], ...]] = (
     TableColumn(title=mark("Name"), text=lambda row: row.name, sample="NODE_1234"),
     TableColumn(title=mark("Role"), text=lambda row: row.role, sample=mark("Secondary")),
     TableColumn(title=mark("Failover Mode"), text=lambda row: row.failover),
@@ -78,7 +79,7 @@ REPLICA_COLUMNS: Final = (
         title=mark("Availability Mode"), text=lambda row: row.mode, sample=mark("Asynchronous commit")
     ),
 )
-DATABASE_COLUMNS: Final = (
+DATABASE_COLUMNS: Final[tuple[TableColumn[DatabaseRow], ...]] = (
     TableColumn(title=mark("Name"), text=lambda row: row.name, sample="Database"),
     TableColumn(title=mark("Replica"), text=lambda row: row.replica, sample="NODE_1234"),
     TableColumn(title=mark("Synchronization State"), text=lambda row: row.state, sample="Not synchronizing"),
@@ -118,7 +119,7 @@ DATABASE_COLUMNS: Final = (
     _build_column("Truncation LSN", "truncation_lsn"),
 )
 """Documented columns, and columns from Add/Remove Columns in Management Studio. [DOC: Always On dashboard]"""
-REQUIREMENT_COLUMNS: Final = (
+REQUIREMENT_COLUMNS: Final[tuple[TableColumn[FailoverPrecondition], ...]] = (
     TableColumn(title=mark("Requirement for automatic failover"), text=lambda row: translated(row.name),
            tip=lambda row: translated(row.name), sample="every database was synchronized on the target …"),
     TableColumn(title=mark("Target"), text=lambda row: row.target or tr("all"), sample="NODE_1234"),

@@ -22,7 +22,7 @@ class LogLine(Struct, frozen=True):
     text: str
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[LogLine], ...]] = (
     TableColumn(
         title=mark("State"),
         text=lambda line: tr("✓ OK") if line.is_ok else tr("✗ check this"),

@@ -54,7 +54,7 @@ def iterate_lines(event: Event, world: World) -> Iterator[ErrorLogLine]:
     yield ErrorLogLine(event.t_s, date, event.server, source, event.text, tone)
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[ErrorLogLine], ...]] = (
     TableColumn(title=mark("Date"), text=lambda line: line.date, sample="2005-10-22 12:00:41.25"),
     TableColumn(title=mark("Source"), text=lambda line: line.source, sample="spid21s"),
     TableColumn(title=mark("Message"), text=lambda line: line.message, tone=lambda line: line.tone,
@@ -62,7 +62,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-NARROW_COLUMNS: Final = (
+NARROW_COLUMNS: Final[tuple[TableColumn[ErrorLogLine], ...]] = (
     TableColumn(
         title=mark("Time"), text=lambda line: line.date[11:], tip=lambda line: line.date, sample="12:00:41.25"
     ),

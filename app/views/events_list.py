@@ -76,7 +76,7 @@ def build_rows(event: Event, world: World) -> Iterator[EventRow]:
     yield EventRow(event.t_s, event.kind, event.server, event.database, text)
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[EventRow], ...]] = (
     TableColumn(title=mark("Time"), text=lambda row: formatting.format_run_time(row.t_s, 2), is_number=True,
            sample="1:00:00.00"),
     TableColumn(title=mark("Kind"), text=lambda row: row.label, tone=lambda row: KIND_TONES.get(row.kind),
@@ -87,7 +87,9 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-NARROW_COLUMNS: Final = tuple(column for column in COLUMNS if column.title != "Database")
+NARROW_COLUMNS: Final[tuple[TableColumn[EventRow], ...]] = tuple(
+    column for column in COLUMNS if column.title != "Database"
+)
 
 
 class EventsList(EventTable):

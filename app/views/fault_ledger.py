@@ -117,7 +117,7 @@ def _format_help(fault: Fault) -> str:
     return tr(VERBS[fault.verb].help) if fault.verb in VERBS else tr("by a T-SQL statement")
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[Fault], ...]] = (
     TableColumn(
         title=mark("State"),
         text=lambda f: f"{_SIGNS[describe_state(f)][0]} {tr(describe_state(f))}",

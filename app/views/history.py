@@ -131,7 +131,7 @@ class FinishedRun(Struct, frozen=True):
     """True if the run was rewound, or began in the middle of an earlier run."""
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[FinishedRun], ...]] = (
     TableColumn(
         title=mark("Finished"),
         text=lambda run: run.finished_at.astimezone().strftime("%Y-%m-%d %H:%M"),

@@ -54,7 +54,7 @@ def _get_tone(row: KeyRow) -> str | None:
     return "muted" if row.command.fixed else "info" if row.is_changed else None
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[KeyRow], ...]] = (
     TableColumn(title=mark("Group"), text=lambda r: tr(r.command.group), tone=_get_tone,
            sample="\n".join({command.group for command in keys.COMMANDS})),
     TableColumn(title=mark("Command"), text=lambda r: tr(r.command.text), tone=_get_tone, bold=lambda r: r.is_changed,

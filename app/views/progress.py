@@ -155,7 +155,7 @@ def _describe_proof(row: SkillRow) -> str:
     return tr("Not mastered yet: pass twice without hints on different days, plus one new drill.")
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[SkillRow], ...]] = (
     TableColumn(
         title=mark("Skill"),
         text=lambda row: tr(row.standing.skill.title),

@@ -44,7 +44,7 @@ class FactRow(Struct, frozen=True):
     """True if the fact reveals something that a learner should find out in the drill."""
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[FactRow], ...]] = (
     TableColumn(title=mark("Item"), text=lambda fact: fact.label, sample="Timeline events"),
     TableColumn(title=mark("In this file"), text=lambda fact: fact.value, tip=lambda fact: fact.value),
 )

@@ -25,7 +25,7 @@ def _describe_difference(row: ComparisonRow) -> str:
     return row.difference or (tr("the same") if row.is_equal else "")
 
 
-def build_figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
+def build_figure_columns(left_name: str, right_name: str) -> tuple[TableColumn[ComparisonRow], ...]:
     """Return the columns for the figures of two runs with these names."""
     return (
         TableColumn(
@@ -58,7 +58,7 @@ def build_figure_columns(left_name: str, right_name: str) -> tuple[TableColumn, 
     )
 
 
-def build_action_columns(left_name: str, right_name: str) -> tuple[TableColumn, ...]:
+def build_action_columns(left_name: str, right_name: str) -> tuple[TableColumn[ComparedAction], ...]:
     """Return the columns for the actions of two runs with these names."""
     return (
         TableColumn(

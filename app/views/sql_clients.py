@@ -51,7 +51,7 @@ class ClientInput(Struct, frozen=True):
     failed: bool = False
 
 
-CONNECTION_COLUMNS: Final = (
+CONNECTION_COLUMNS: Final[tuple[TableColumn[OpenConnection], ...]] = (
     TableColumn(title=mark("Connection"), text=lambda row: row.name, sample="SERVER_A#tds100"),
     TableColumn(title=mark("Login"), text=lambda row: row.login, sample="monitoring"),
     TableColumn(title=mark("Host"), text=lambda row: row.host, sample="WORKSTATION"),
@@ -64,7 +64,7 @@ CONNECTION_COLUMNS: Final = (
     ),
     TableColumn(title=mark("Program"), text=lambda row: row.program, sample="Core Microsoft SqlClient"),
 )
-INPUT_COLUMNS: Final = (
+INPUT_COLUMNS: Final[tuple[TableColumn[ClientInput], ...]] = (
     TableColumn(
         title=mark("Time"),
         text=lambda row: formatting.format_run_time(row.t_s),

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.classroom.messages.team import MemberWelcome, RoleView, TeamDrillEnded, TeamRole
+from app.classroom.messages.team import MemberWelcome, RoleView, TeamDrillEnded, TeamPoints, TeamRole
 from app.classroom.team.member import format_total
 from app.widgets import theme
 from app.widgets.layouts import build_dialog_buttons, build_row, lay_column, mark_primary
@@ -194,7 +194,7 @@ def _format_progress(call: Row) -> str:
     return tr("waiting for read-back")
 
 
-CALL_COLUMNS: Final = (
+CALL_COLUMNS: Final[tuple[TableColumn[Row], ...]] = (
     TableColumn(
         title=mark("Time"),
         text=lambda call: formatting.format_run_time(call["t_s"]),
@@ -218,7 +218,7 @@ CALL_COLUMNS: Final = (
 )
 
 
-POINT_COLUMNS: Final = (
+POINT_COLUMNS: Final[tuple[TableColumn[TeamPoints], ...]] = (
     TableColumn(title=mark("Rule"), text=lambda rule: rule.name, sample="Time unprotected"),
     TableColumn(
         title=mark("Points"),
@@ -229,12 +229,12 @@ POINT_COLUMNS: Final = (
         is_number=True,
         tone=lambda rule: "warn" if rule.points < rule.max else None,
     ),
-    TableColumn(title=mark("Reason"), text=lambda rule: rule.why, tip=lambda rule: rule.why),
-    TableColumn(title=mark("Better"), text=lambda rule: rule.better, tip=lambda rule: rule.better),
+    TableColumn(title=mark("Reason"), text=lambda rule: str(rule.why), tip=lambda rule: str(rule.why)),
+    TableColumn(title=mark("Better"), text=lambda rule: str(rule.better), tip=lambda rule: str(rule.better)),
 )
 
 
-def _build_table(columns: Sequence[TableColumn], name: str) -> TableView:
+def _build_table(columns: Sequence[TableColumn[Any]], name: str) -> TableView:
     """Build a table. Columns without a sample share the remaining width. Rows with details have two lines."""
     table = TableView(TableModel(columns), name)
     header = table.horizontalHeader()

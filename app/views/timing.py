@@ -114,7 +114,7 @@ def _format_title(row: TimingRow) -> str:
     return f"{time}  {failover.database}: {formatting.get_failover_kind_name(failover.kind)}{cause}"
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[TimingRow], ...]] = (
     TableColumn(title=mark("Failover"), text=_format_title,
            tip=lambda row: f"{row.failover.from_server} → {row.failover.to_server}",
            sample="1:00:00  Sales: automatic, pull-cable"),
@@ -159,7 +159,7 @@ def _format_time(step: Step) -> str:
     )
 
 
-STEP_COLUMNS: Final = (
+STEP_COLUMNS: Final[tuple[TableColumn[Step], ...]] = (
     TableColumn(
         title=mark("Phase"),
         text=lambda step: tr(step[0]),
@@ -222,7 +222,7 @@ def compare_times(row: TimingRow | None) -> list[PublishedTimesRow]:
     return lines
 
 
-COMPARISON_COLUMNS: Final = (
+COMPARISON_COLUMNS: Final[tuple[TableColumn[PublishedTimesRow], ...]] = (
     TableColumn(title=mark("Table 6"), text=lambda line: line.text,
            sample="\n".join((mark("Published"), mark("This run"), mark("Difference")))),
     TableColumn(title=mark("No load"), text=lambda line: line.idle, is_number=True, sample="-12.3%",

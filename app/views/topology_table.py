@@ -176,7 +176,7 @@ def describe_row(row: TopologyRow) -> str:
     return f"{row.face.server}: {spoken}" if isinstance(row.face, CopyFace) else spoken
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[TopologyRow], ...]] = (
     TableColumn(
         title=mark("Item"),
         text=lambda r: r.name,

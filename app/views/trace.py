@@ -54,7 +54,7 @@ def build_rows(event: Event, world: World) -> Iterator[TraceRow]:
         )
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[TraceRow], ...]] = (
     TableColumn(title="StartTime", is_name=True, text=lambda row: row.start_time, sample="2005-10-22 12:00:41.250"),
     TableColumn(title="TextData", is_name=True, text=lambda row: row.text, tone=lambda row: STATE_TONES.get(row.state),
            tip=lambda row: row.text, sample="DBM: Connection with Mirror Lost -> DBM: Principal"),
@@ -65,7 +65,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-NARROW_COLUMNS: Final = (
+NARROW_COLUMNS: Final[tuple[TableColumn[TraceRow], ...]] = (
     TableColumn(title="StartTime", is_name=True, text=lambda row: row.start_time[11:], sample="12:00:41.250"),
     TableColumn(title="ServerName", is_name=True, text=lambda row: row.server or "", sample="SERVER_A"),
     TableColumn(title="State", is_name=True, text=lambda row: str(row.state), is_number=True),

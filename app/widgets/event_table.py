@@ -210,7 +210,7 @@ class EventModel(TableModel):
     """Table model of event rows. A row is created when it becomes visible."""
 
     def __init__(
-        self, columns: Sequence[TableColumn], events: EventRows, parent: QObject | None = None
+        self, columns: Sequence[TableColumn[Any]], events: EventRows, parent: QObject | None = None
     ) -> None:
         super().__init__(columns, parent)
         self.events = events
@@ -228,7 +228,7 @@ class EventModel(TableModel):
         return self.events.total
 
     @override
-    def show_columns(self, columns: Sequence[TableColumn]) -> None:
+    def show_columns(self, columns: Sequence[TableColumn[Any]]) -> None:
         self.beginResetModel()
         self.columns = tuple(columns)
         self.endResetModel()
@@ -267,8 +267,8 @@ class EventTable(QWidget):
     def __init__(
         self,
         name: str,
-        columns: Sequence[TableColumn],
-        narrow_columns: Sequence[TableColumn],
+        columns: Sequence[TableColumn[Any]],
+        narrow_columns: Sequence[TableColumn[Any]],
         build_rows: BuildRows,
         has_all_tab: bool,
         kinds: Sequence[str] | None = None,
@@ -455,7 +455,8 @@ class EventTable(QWidget):
 
     def _format_cell(self, row: object) -> str:
         column = next(column for column in reversed(self.model.columns) if column.tip is not None)
-        return column.text(row)
+        text: str = column.text(row)
+        return text
 
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from html import escape
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from msgspec import Struct
 from PySide6.QtCore import (
@@ -67,14 +67,17 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-class TableColumn(Struct, frozen=True, kw_only=True):
-    """Content and appearance of a table column."""
+Row = TypeVar("Row", contravariant=True)
+
+
+class TableColumn(Struct, Generic[Row], frozen=True, kw_only=True):
+    """Content and appearance of a table column. *Row*: type of the rows, which mypy checks in the functions."""
 
     title: str
-    text: Callable[[Any], str]
-    tone: Callable[[Any], str | None] = lambda row: None
+    text: Callable[[Row], str]
+    tone: Callable[[Row], str | None] = lambda row: None
     """Function that returns the name of the text's theme color, or None for the default."""
-    tip: Callable[[Any], str] | None = None
+    tip: Callable[[Row], str] | None = None
     is_number: bool = False
     """True for numbers, which are aligned right."""
     sample: str = ""
@@ -83,14 +86,14 @@ class TableColumn(Struct, frozen=True, kw_only=True):
 
     Without a sample, the title determines the width.
     """
-    detail: Callable[[Any], str] | None = None
+    detail: Callable[[Row], str] | None = None
     """Function that returns a second line. If a column has one, rows are two lines high (two_lines.py)."""
-    bold: Callable[[Any], bool] | None = None
-    sign: Callable[[Any], str | None] | None = None
+    bold: Callable[[Row], bool] | None = None
+    sign: Callable[[Row], str | None] | None = None
     """Function that returns the name of the icon before the text, or None. The icon has the color of the
     tone.
     """
-    spoken: Callable[[Any], str] | None = None
+    spoken: Callable[[Row], str] | None = None
     """Function that returns the text for a screen reader. None means the text of the cell."""
     is_name: bool = False
     """True if the title is a name or a term of SQL Server, which is not translated."""
@@ -151,7 +154,7 @@ def show_plain_text(window: QWidget) -> None:
 class TableModel(QAbstractTableModel):
     """Table model with rows of any type. `filter_rows` filters the rows."""
 
-    def __init__(self, columns: Sequence[TableColumn] = (), parent: QObject | None = None) -> None:
+    def __init__(self, columns: Sequence[TableColumn[Any]] = (), parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
         self.colors = theme.build_light_theme()
@@ -173,7 +176,7 @@ class TableModel(QAbstractTableModel):
         """Number of rows, including hidden rows."""
         return len(self._all)
 
-    def replace_rows(self, rows: Iterable[object], columns: Sequence[TableColumn] | None = None) -> None:
+    def replace_rows(self, rows: Iterable[object], columns: Sequence[TableColumn[Any]] | None = None) -> None:
         """Replace the rows, and the columns if *columns* is not None."""
         self.beginResetModel()
         if columns is not None:
@@ -182,7 +185,7 @@ class TableModel(QAbstractTableModel):
         self._rows = self._filter_rows(self._all)
         self.endResetModel()
 
-    def show_columns(self, columns: Sequence[TableColumn]) -> None:
+    def show_columns(self, columns: Sequence[TableColumn[Any]]) -> None:
         """Show the same rows with other columns."""
         self.replace_rows(self._all, columns)
 

@@ -149,7 +149,7 @@ class Lobby(QWidget):
         self.start.setText(tr("Starts in {n}… (press to cancel)").format(n=self._left))
 
 
-RESULT_COLUMNS: Final = (
+RESULT_COLUMNS: Final[tuple[TableColumn[SeatTile], ...]] = (
     TableColumn(title=mark("Seat"), text=lambda tile: str(tile.name), sample="Annemarie Example"),
     TableColumn(
         title=mark("Goals"),

@@ -261,7 +261,7 @@ def describe_class_state(dashboard: DashboardUpdate) -> str:
     return tr("Running.")
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[SeatTile], ...]] = (
     TableColumn(
         title=mark("Seat"),
         text=lambda tile: str(tile.seat),

@@ -45,7 +45,7 @@ def get_tone(batch: QueryBatch) -> str:
     return "info" if batch.outcome is None else "bad" if batch.outcome.failed else "ok"
 
 
-COLUMNS = (
+COLUMNS: Final[tuple[TableColumn[QueryBatch], ...]] = (
     TableColumn(
         title=mark("Time"),
         text=lambda e: formatting.format_run_time(e.tick / TICKS_PER_S),

@@ -1,5 +1,6 @@
 """Results and messages of a batch: a grid per result set, red errors, or everything as text."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
@@ -48,13 +49,13 @@ MESSAGE_LINES_PER_TURN: Final = 100
 """Maximum number of message lines to append in one turn of the event loop."""
 
 
-def build_columns(result: Rowset) -> list[TableColumn]:
+def build_columns(result: Rowset) -> list[TableColumn[Sequence[object]]]:
     """Return the grid columns of a result set, wide enough for their contents. NULL has a muted color."""
     sample_rows = result.rows[
         : min(WIDTH_SAMPLE_ROWS_MAX, 1 + WIDTH_SAMPLE_CELLS_MAX // max(1, len(result.columns)))
     ]
 
-    def build_column(index: int, title: str) -> TableColumn:
+    def build_column(index: int, title: str) -> TableColumn[Sequence[object]]:
         texts = (_format_cell(row[index])[:COLUMN_CHARACTERS_MAX] for row in sample_rows)
         return TableColumn(
             title=title or tr("(No column name)"),

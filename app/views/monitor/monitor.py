@@ -102,10 +102,10 @@ def _format_threshold(world: World, server: str, database: str, alert_id: int, u
     )
 
 
-def build_warning_columns(servers: Sequence[str]) -> list[TableColumn]:
+def build_warning_columns(servers: Sequence[str]) -> list[TableColumn[WarningRow]]:
     """Return the columns of the Warnings page, one of them for each server."""
 
-    def build_column(index: int, server: str) -> TableColumn:
+    def build_column(index: int, server: str) -> TableColumn[WarningRow]:
         return TableColumn(
             title=tr("At {server}").format(server=server),
             is_name=True,

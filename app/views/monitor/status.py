@@ -16,6 +16,7 @@ from app.views.monitor.readout import (
     WITNESS_ICONS,
     WITNESS_STATES,
     DatabaseReadout,
+    PartnerRow,
     compute_oldest_unsent_s,
     compute_restore_s,
     compute_send_s,
@@ -47,7 +48,7 @@ VALUE_LENGTH_MAX: Final = 16
 VALUE_SAMPLE: Final = "100,000 KB/s"
 """Sample text for the width of a value next to its label."""
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[PartnerRow], ...]] = (
     TableColumn(title=mark("Server instance"), text=lambda p: p.server, sample="SERVER_A01", bold=lambda p: True),
     TableColumn(title=mark("Current role"), text=lambda p: p.role, sample=mark("Principal"),
            tone=lambda p: "muted" if p.role == tr(UNKNOWN) else None),
@@ -58,7 +59,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-NARROW_COLUMNS: Final = tuple(
+NARROW_COLUMNS: Final[tuple[TableColumn[PartnerRow], ...]] = tuple(
     replace(column, title=title)
     for column, title in zip(
         COLUMNS, (mark("Server"), mark("Role"), mark("State"), mark("Witness")), strict=True
@@ -182,7 +183,11 @@ RECORD_RANGES: Final = (
 """Label and value of the @mode argument of sp_dbmmonitorresults. Documented."""
 
 
-def _build_number_column(title: str, value: Callable[[MonitorRow], float]) -> TableColumn:
+HistoryRow = tuple[str, MonitorRow]
+"""Row of the history: (date, recorded row)."""
+
+
+def _build_number_column(title: str, value: Callable[[MonitorRow], float]) -> TableColumn[HistoryRow]:
     return TableColumn(
         title=title,
         text=lambda row: formatting.format_number(value(row[1])),
@@ -191,17 +196,14 @@ def _build_number_column(title: str, value: Callable[[MonitorRow], float]) -> Ta
     )
 
 
-def _build_time_column(title: str, value: Callable[[MonitorRow], float | None]) -> TableColumn:
+def _build_time_column(title: str, value: Callable[[MonitorRow], float | None]) -> TableColumn[HistoryRow]:
     return TableColumn(
         title=title, text=lambda row: format_hms(value(row[1])), is_number=True, sample="00:00:00"
     )
 
 
-def build_history_columns() -> list[TableColumn]:
-    """Return the columns of the documented history dialog, and a column for transactions.
-
-    A row of the table is (date, recorded row).
-    """
+def build_history_columns() -> list[TableColumn[HistoryRow]]:
+    """Return the columns of the documented history dialog, and a column for transactions."""
     return [
         TableColumn(title=mark("Time recorded"), text=lambda row: row[0], sample="2005-10-22 12:00:41"),
         TableColumn(

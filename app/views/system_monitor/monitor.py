@@ -200,12 +200,12 @@ def choose_fitting_power(highest: float | None) -> int:
     return max(low, min(high, math.floor(math.log10(PLOT_TOP / highest) + 1e-9)))
 
 
-def _build_figure_column(title: str, name: str) -> TableColumn:
+def _build_figure_column(title: str, name: str) -> TableColumn[CounterRow]:
     return TableColumn(title=title, text=lambda row: formatting.format_significant(getattr(row.summary, name), 4),
                   is_number=True, sample="48,706,560")  # fmt: skip
 
 
-COLUMNS: Final = (
+COLUMNS: Final[tuple[TableColumn[CounterRow], ...]] = (
     TableColumn(title=mark("Counter"), text=lambda r: r.choice.name,
            tip=lambda r: f"{r.choice.path}\n{tr(r.choice.definition.help)}",
            sample="Mirrored Write Transact", spoken=lambda r: r.choice.path),
