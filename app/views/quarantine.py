@@ -367,7 +367,7 @@ class QuarantinePage(QWidget):
         )
         self._build_head(tr("File from another source"), message.format(file=file))
         self.decline.setText(tr("Do not open"))
-        self.accept.setText(tr("Open hint"))
+        self.accept.setText(tr("Open"))
         self.accept.setToolTip(tr("This exact file will open without a question in the future"))
         self.accept.setEnabled(True)
         self.items.hide()

@@ -80,6 +80,7 @@ def test_a_file_is_declined_and_accepted_by_keyboard(hands: Hands, file: Path) -
 
 def test_an_accepted_file_is_remembered_by_its_text(window: OpenWindow, profile: Profile, file: Path) -> None:
     window.open_file(str(file))
+    assert get_quarantine(window).accept.text() == "Open"
     get_quarantine(window).accept.click()
     window.show_home()
     window.open_file(str(file))
