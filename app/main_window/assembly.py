@@ -94,7 +94,7 @@ class WindowAssembler(QObject):
         self._pages, self._picker, self._notice = window.pages, window.picker, window.notice
         self._session = HostSession(window, clock, use_timer)
         self._play = play = RunController(self._session, profile, window)
-        self._irrevocable = ConfirmationDialogs(
+        self._confirmations = ConfirmationDialogs(
             window,
             self._session,
             lambda: play.is_watching or play.is_introducing or play.is_practicing,
@@ -102,7 +102,14 @@ class WindowAssembler(QObject):
         )
         self._library = Library(profile)
         self._shared = SharedParts(
-            window, self._session, play, self._library, self._irrevocable, self._notice, self._store, profile
+            window,
+            self._session,
+            play,
+            self._library,
+            self._confirmations,
+            self._notice,
+            self._store,
+            profile,
         )
         self._actions = Actions(window)
         self._classes: ClassController | None = None
@@ -310,7 +317,7 @@ class WindowAssembler(QObject):
             | self._connect_help_actions()
         )
         self._actions.connect_functions(
-            {name: self._irrevocable.add_confirmation(name, do) for name, do in acts.items()}
+            {name: self._confirmations.add_confirmation(name, do) for name, do in acts.items()}
         )
 
     def _connect_run_actions(self) -> dict[str, Callable[[], object]]:
@@ -485,7 +492,7 @@ class WindowAssembler(QObject):
                 self._session,
                 self._play,
                 self._library,
-                self._irrevocable,
+                self._confirmations,
                 self._notice,
                 self._store,
                 self._window,
@@ -500,7 +507,7 @@ class WindowAssembler(QObject):
             from app.main_window.teams import TeamController
 
             self._teams = TeamController(
-                self._library, self._irrevocable, self._notice, self._store, self._window
+                self._library, self._confirmations, self._notice, self._store, self._window
             )
             self._teams.help_wanted.connect(lambda: self._help.open_page("classes"))
             self._window.closing.connect(self._teams.stop)

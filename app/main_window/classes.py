@@ -89,14 +89,14 @@ class ClassController(QObject):
         session: HostSession,
         play: RunController,
         library: Library,
-        irrevocable: ConfirmationDialogs,
+        confirmations: ConfirmationDialogs,
         notice: NoticeBar,
         store: WindowSettings,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self._session, self._play, self._library = session, play, library
-        self._irrevocable = irrevocable
+        self._confirmations = confirmations
         self._notice, self._store, self._parent = notice, store, parent
         self.board: InstructorStation | None = None
         self.seat: WindowSeat | None = None
@@ -185,14 +185,14 @@ class ClassController(QObject):
         self.board = InstructorStation()
         self.board.hidden.connect(self._on_station_closed)
         self.board.line_entered.connect(
-            lambda line, recipient: self._irrevocable.confirm_class_input(line, recipient, self._send_line)
+            lambda line, recipient: self._confirmations.confirm_class_input(line, recipient, self._send_line)
         )
         self.board.help_wanted.connect(self.help_wanted)
         self.board.sheet_wanted.connect(lambda name: self._save_sheet(Path(name)))
         self.board.hand_out_wanted.connect(lambda name: self._export_seat_file(Path(name)))
         self.board.report_wanted.connect(self._build_report)
         self.board.lobby.check_wanted.connect(self._check_room)
-        self.board.end_wanted.connect(lambda: self._irrevocable.confirm("close_class", self.stop_host))
+        self.board.end_wanted.connect(lambda: self._confirmations.confirm("close_class", self.stop_host))
         replay = ReplayPage(TopologyView)
         replay.runs_wanted.connect(self._show_replay)
         self.board.set_replay(replay)

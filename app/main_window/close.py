@@ -43,11 +43,11 @@ class CloseGuard(WindowPart):
         if hosted and not self._hosted_may_end and not _is_session_ending():
             event.ignore()
             hide = self._window.hide if hosted == "quit_class" else None  # the instructor station stays open
-            self._irrevocable.confirm(hosted, self._close_with_hosted, hide)
+            self._confirmations.confirm(hosted, self._close_with_hosted, hide)
             return
-        if asked_from_outside and self._irrevocable.is_run_at_risk:
+        if asked_from_outside and self._confirmations.is_run_at_risk:
             event.ignore()
-            self._irrevocable.confirm_if_needed("quit", self._window.close)
+            self._confirmations.confirm_if_needed("quit", self._window.close)
             return
         self._drafts.save_and_close()
         self._navigation.pause_run()

@@ -239,7 +239,7 @@ class DeskConnection(WindowPart):
 
     def apply_input(self, line: str) -> None:
         """Apply an input that a view requests. Ask first if the input cannot be undone."""
-        self._irrevocable.confirm_input(line, self.apply_typed_input)
+        self._confirmations.confirm_input(line, self.apply_typed_input)
 
     def apply_typed_input(self, line: str) -> None:
         """Apply a typed line, and clear the notice."""
@@ -327,7 +327,7 @@ class ViewConnection(WindowPart):
 
     def _ask_to_close(self, query: QueryWindow) -> None:
         tabs = self._console.tabs
-        self._irrevocable.confirm("close_busy", lambda: tabs.close_window(query), window=query.window_id)
+        self._confirmations.confirm("close_busy", lambda: tabs.close_window(query), window=query.window_id)
 
     def _open_query(self, server: str, text: str) -> None:
         self._console.open_query(server, text)

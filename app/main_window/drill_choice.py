@@ -37,7 +37,7 @@ class DrillChoice(WindowPart):
 
     def ask_to_choose(self, name: str) -> None:
         """Show the brief of the scenario *name*. Ask first if a run is in progress."""
-        self._irrevocable.confirm_if_needed("leave", partial(self.choose, name))
+        self._confirmations.confirm_if_needed("leave", partial(self.choose, name))
 
     def show(self, scenario: Scenario) -> None:
         """Show the brief of *scenario*."""

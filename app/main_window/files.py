@@ -187,7 +187,7 @@ class FileOpener(WindowPart):
         if Path(name).suffix.lower() == sql_files.SUFFIX:
             self._scripts.open(Path(name))
         else:
-            self._irrevocable.confirm_if_needed("leave", lambda: self._open_by_kind(name))
+            self._confirmations.confirm_if_needed("leave", lambda: self._open_by_kind(name))
 
     @show_busy_cursor()
     def _open_by_kind(self, name: str) -> None:

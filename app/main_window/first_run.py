@@ -62,7 +62,7 @@ class Introduction(WindowPart):
 
     def ask_to_start(self) -> None:
         """Start the introduction. Ask first if a run is in progress."""
-        self._irrevocable.confirm_if_needed("leave", self.start)
+        self._confirmations.confirm_if_needed("leave", self.start)
 
     @show_busy_cursor()
     def start(self) -> None:

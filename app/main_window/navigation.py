@@ -40,7 +40,7 @@ class StartPage(WindowPart):
 
     def ask_to_give_up(self, run_id: int) -> None:
         """Ask whether to give up an interrupted run. If the user agrees, end it without a result."""
-        self._irrevocable.confirm("give_up", lambda: self._give_up_run(run_id))
+        self._confirmations.confirm("give_up", lambda: self._give_up_run(run_id))
 
     def _give_up_run(self, run_id: int) -> None:
         self._play.give_up(run_id)

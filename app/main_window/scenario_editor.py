@@ -363,7 +363,7 @@ class EditorLauncher(WindowPart):
     def _play_draft(self, scenario: Scenario) -> None:
         self.save_draft()
         self._gate.trust(scenario.text)
-        self._irrevocable.confirm_if_needed("leave", lambda: self._choice.show(scenario))
+        self._confirmations.confirm_if_needed("leave", lambda: self._choice.show(scenario))
 
     def stop(self) -> None:
         """Store the draft for the last time, because the profile is about to be closed."""

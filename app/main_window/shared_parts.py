@@ -40,5 +40,5 @@ class WindowPart(QObject):
     def __init__(self, shared: SharedParts) -> None:
         super().__init__(shared.window)
         self._window, self._session, self._play = shared.window, shared.session, shared.play
-        self._library, self._irrevocable, self._notice = shared.library, shared.confirmations, shared.notice
+        self._library, self._confirmations, self._notice = shared.library, shared.confirmations, shared.notice
         self._store, self._profile = shared.store, shared.profile

@@ -49,13 +49,13 @@ class TeamController(QObject):
     def __init__(
         self,
         library: Library,
-        irrevocable: ConfirmationDialogs,
+        confirmations: ConfirmationDialogs,
         notice: NoticeBar,
         store: WindowSettings,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        self._irrevocable = irrevocable
+        self._confirmations = confirmations
         self._library, self._notice, self._store, self._parent = library, notice, store, parent
         self._process: QProcess | None = None
         self._code: TeamCodeDialog | None = None
@@ -112,7 +112,7 @@ class TeamController(QObject):
         text = bytes(process.readAllStandardOutput().data()).decode("utf-8", errors="replace").strip()
         if self._code is None and "@" in text.partition("\n")[0]:
             self._code = TeamCodeDialog(text.strip(), self._parent)
-            self._code.end_wanted.connect(lambda: self._irrevocable.confirm("end_team", self._end_team))
+            self._code.end_wanted.connect(lambda: self._confirmations.confirm("end_team", self._end_team))
             QShortcut(QKeySequence("F1"), self._code, self.help_wanted.emit)
             self._code.show()
             self.ask_for_role(text)
