@@ -134,7 +134,7 @@ RESTART_DELAY_S: Final = 0.5
 """Time from the failure of the SQL Server resource to its restart on the same node. Known (default of a resource)."""
 
 AGENT_RESTART_ACTION: Final = 1
-"""RestartAction of SQL Server Agent: restart, but no failover of the instance. Known (set by Setup)."""
+"""RestartAction of SQL Server Agent: restart, but no failover of the instance. Assumed: no document gives it."""
 
 ON_SERVER_DOWN, ON_SERVER_UNRESPONSIVE = 1, 2
 """Lowest failure condition levels at which a stopped or an unresponsive instance counts as failed.
