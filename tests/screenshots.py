@@ -223,7 +223,7 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
 def _show_failover_phases(window: OpenWindow) -> Iterator[str]:
     """Show the phases of the last failover; yield the name of each."""
     moment = window.failover_moment
-    moment.watch()
+    moment.show_failover()
     for number, name in ((0, "detection"), (2, "quorum"), (5, "clients-back")):
         moment.stage.phase_wanted.emit(number)
         yield f"moment-{name}"
