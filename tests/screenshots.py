@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import cast
+from unittest.mock import patch
 
 from PySide6.QtCore import QElapsedTimer, QSettings
 from PySide6.QtTest import QTest
@@ -413,7 +414,8 @@ def main() -> int:
     os.environ["MIRRORDRILL_PROFILE"] = tempfile.mkdtemp()
     app = QApplication(sys.argv[:1])
     app.setApplicationName("mirrordrill")
-    vars(window_module)["LOOKS_MS"] = ()  # The offscreen screen is smaller than the requested windows.
+    # The offscreen screen is smaller than the requested windows.
+    patch.object(window_module, "FIT_CHECK_DELAYS_MS", ()).start()
     for choice in (theme.LIGHT, theme.DARK):
         for size in SIZES:
             take_screenshots(folder, choice, size)

@@ -33,6 +33,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
+from unittest.mock import patch
 
 from PySide6.QtWidgets import QApplication
 
@@ -325,7 +326,8 @@ def main() -> None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert app is not None
-    vars(window_module)["LOOKS_MS"] = ()  # The offscreen screen is smaller than the requested windows.
+    # The offscreen screen is smaller than the requested windows.
+    patch.object(window_module, "FIT_CHECK_DELAYS_MS", ()).start()
     if sys.argv[1:2] == ["--day"]:
         measure_day(float(sys.argv[2]) if sys.argv[2:] else 24.0)
         return
