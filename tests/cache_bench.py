@@ -180,14 +180,14 @@ def empty(*names: str) -> Callable[[Any], object]:
     return lambda owner: [getattr(owner, name).clear() for name in names]
 
 
-def forget_poll(poller: Any) -> None:
+def forget_poll(poller: ConditionPoller) -> None:
     """Make a poller evaluate all conditions again."""
     poller._settlings, poller._parts_asked, poller._known, poller._next_look = -1, (), None, 0
 
 
-def forget_beliefs(causes: Any) -> None:
+def forget_beliefs(causes: HiddenCauses) -> None:
     """Remove the cached state of every beginning of a plan except the empty one."""
-    causes._looks = {(): causes._looks[()]}
+    causes._belief_states = {(): causes._belief_states[()]}
 
 
 @contextmanager
