@@ -55,11 +55,13 @@ def get_role_sign(copy: DatabaseCopy) -> StatusSign | None:
     return None if copy.availability.guid is None else _ROLE[copy.availability.role]
 
 
-def get_state_sign(copy: DatabaseCopy) -> StatusSign | None:
+def get_state_sign(world: World, copy: DatabaseCopy) -> StatusSign | None:
     """Return the synchronization state of a copy in its availability group; None if the copy is in no group."""
     if copy.availability.guid is None:
         return None
-    return _SUSPENDED if copy.availability.suspended is not None else _STATE[copy.availability.state]
+    if replicas.find_suspension(world, (copy.server, copy.database)) is not None:
+        return _SUSPENDED
+    return _STATE[copy.availability.state]
 
 
 def list_secondary_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:

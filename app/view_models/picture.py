@@ -269,7 +269,7 @@ def _build_copy_face(world: World, copy: DatabaseCopy) -> CopyFace:
         server=copy.server,
         database=copy.database,
         role=role,
-        state=_get_state_sign(copy),
+        state=_get_state_sign(world, copy),
         db_state=_DB_STATE[copy.db_state],
         safety=copy.mirroring.safety.name
         if copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
@@ -279,12 +279,12 @@ def _build_copy_face(world: World, copy: DatabaseCopy) -> CopyFace:
     )
 
 
-def _get_state_sign(copy: DatabaseCopy) -> StatusSign | None:
+def _get_state_sign(world: World, copy: DatabaseCopy) -> StatusSign | None:
     """Return the state of the copy in its mirroring session or availability group; None if it is in neither."""
     return (
         _STATE[copy.mirroring.state]
         if copy.mirroring.state is not None
-        else group_picture.get_state_sign(copy)
+        else group_picture.get_state_sign(world, copy)
     )
 
 
@@ -292,7 +292,7 @@ def _get_cell_sign(world: World, copy: DatabaseCopy) -> StatusSign:
     """Return the only sign of a copy that is shown as a cell of a grid."""
     if not world.instances[copy.server].running:
         return _NO_INSTANCE
-    return _get_state_sign(copy) or _DB_STATE[copy.db_state]
+    return _get_state_sign(world, copy) or _DB_STATE[copy.db_state]
 
 
 def _list_copy_signs(world: World, copy: DatabaseCopy) -> Iterator[StatusSign]:

@@ -19,6 +19,7 @@ from engine.model import (
     ReplicaState,
     ReplicaWord,
     ResourceState,
+    SuspendReason,
     SyncState,
     World,
 )
@@ -135,6 +136,31 @@ def list_group_copies(world: World, server: str, guid: int) -> list[DatabaseCopy
     """Return the copies on *server* that belong to the group."""
     found_copies = (world.copies.get((server, database)) for database in world.groups[guid].databases)
     return [copy for copy in found_copies if copy is not None and copy.availability.guid == guid]
+
+
+def find_suspension(world: World, key: Key) -> SuspendReason | None:
+    """Return why data movement of a copy is suspended, or None.
+
+    SUSPEND at the primary also suspends the connected secondaries: their partner suspended them. [DOC: resume an
+    availability database; DatabaseReplicaSuspendReason]
+    """
+    copy = world.copies.get(key)
+    if copy is None or copy.availability.suspended is not None or copy.availability.guid is None:
+        return copy.availability.suspended if copy is not None else None
+    guid, (server, database) = copy.availability.guid, key
+    state = world.replicas.get((server, guid))
+    if state is None or state.primary is None or state.primary == server:
+        return None
+    contact, lead = (
+        world.contacts.get((guid, server, state.primary)),
+        world.copies.get((state.primary, database)),
+    )
+    is_known = contact is not None and contact.connected
+    return (
+        SuspendReason.PARTNER
+        if is_known and lead is not None and lead.availability.suspended is not None
+        else None
+    )
 
 
 def change_group(

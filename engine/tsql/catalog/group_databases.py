@@ -86,14 +86,10 @@ def is_connected(context: Context, guid: int, server: str) -> bool:
 def build_database_state_row(context: Context, replica_database: ReplicaDatabase) -> Record:
     """Return a row of sys.dm_hadr_database_replica_states."""
     own_availability = replica_database.copy.availability
-    suspended = own_availability.suspended if replica_database.is_local else None
-    if not replica_database.is_local and is_connected(
-        context, replica_database.group.guid, replica_database.replica.server
-    ):
-        other_copy = context.world.copies.get(
-            (replica_database.replica.server, replica_database.copy.database)
-        )
-        suspended = other_copy.availability.suspended if other_copy is not None else None
+    replica_server, is_local = replica_database.replica.server, replica_database.is_local
+    is_known = is_local or is_connected(context, replica_database.group.guid, replica_server)
+    copy_key = (replica_server, replica_database.copy.database)
+    suspended = replicas.find_suspension(context.world, copy_key) if is_known else None
     state = get_displayed_state(replica_database.copy)
     primary = replica_database.is_local and own_availability.role is ReplicaRole.PRIMARY
     synchronized_servers = [

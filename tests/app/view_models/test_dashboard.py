@@ -5,7 +5,7 @@ policies.
 from __future__ import annotations
 
 from app.view_models import dashboard
-from app.view_models.picture import build_picture
+from app.view_models.picture import build_picture, list_all_copies
 from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
 
 
@@ -33,6 +33,17 @@ def test_a_lost_secondary_is_an_issue_and_a_lost_server_does_not_respond() -> No
     row = next(row for row in board.replicas if row.name == "NODE_2")
     assert dashboard.DISCONNECTED in row.issues
     assert dashboard.find_groups(world, "NODE_2") == {}
+
+
+def test_suspending_the_primary_suspends_the_secondaries_on_dashboard_and_cards() -> None:
+    world = ag_lab()
+    apply_lines(world, "sql NODE_1 ALTER DATABASE Sales SET HADR SUSPEND")
+    run_until(world, 1.0)
+    board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
+    suspended = {row.replica: row.suspended for row in board.databases if row.name == "Sales"}
+    assert suspended == {"NODE_1": "USER", "NODE_2": "PARTNER", "NODE_3": "PARTNER"}
+    signs = [face.state for face in list_all_copies(world) if face.database == "Sales"]
+    assert [sign.text for sign in signs if sign is not None] == ["SUSPENDED"] * 3
 
 
 def test_without_quorum_a_server_knows_only_its_own_replica() -> None:

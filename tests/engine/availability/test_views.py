@@ -17,6 +17,7 @@ STATES: dict[str, tuple[str, ...]] = {
     "healthy": (),
     "secondary lost": ("power-off NODE_2",),
     "suspended": ("sql NODE_2 ALTER DATABASE Sales SET HADR SUSPEND",),
+    "suspended primary": ("sql NODE_1 ALTER DATABASE Sales SET HADR SUSPEND", "cut NODE_1 NODE_3"),
     "no quorum": ("power-off NODE_2", "power-off NODE_3", "power-off FSW"),
 }
 
@@ -170,6 +171,13 @@ CASES: list[tuple[str, str, str, list[list[Any]]]] = [
         [P2, "Sales", 0, "NOT SYNCHRONIZING", 1, "SUSPEND_FROM_USER", None],
         [P3, "Sales", 0, "SYNCHRONIZING", 0, None, None]]),
     ("suspended", P2, LOCAL,
+     [["Orders", "SYNCHRONIZED", "HEALTHY", 0], ["Sales", "NOT SYNCHRONIZING", "NOT_HEALTHY", 1]]),
+    # SUSPEND at the primary suspends the connected secondaries. [DOC: resume an availability database]
+    ("suspended primary", P1, DATABASES, [
+        [P1, "Sales", 1, "NOT SYNCHRONIZING", 1, "SUSPEND_FROM_USER", "ONLINE"],
+        [P2, "Sales", 0, "NOT SYNCHRONIZING", 1, "SUSPEND_FROM_PARTNER", None],
+        [P3, "Sales", 0, "NOT SYNCHRONIZING", 0, None, None]]),
+    ("suspended primary", P2, LOCAL,
      [["Orders", "SYNCHRONIZED", "HEALTHY", 0], ["Sales", "NOT SYNCHRONIZING", "NOT_HEALTHY", 1]]),
     ("no quorum", P1, DATABASES, []),
     ("no quorum", P1, LOCAL,
