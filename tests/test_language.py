@@ -204,8 +204,8 @@ def test_texts_have_american_spelling() -> None:
     assert british_words == []
 
 
-def test_names_in_docstrings_exist() -> None:
-    """A name that was changed must also change in the docstrings that mention it."""
+def test_names_in_docstrings_and_the_glossary_exist() -> None:
+    """A name that was changed must also change in the texts that mention it."""
     mentions: set[tuple[str, str]] = set()
     names: set[str] = set()
     texts: list[str] = []
@@ -239,6 +239,8 @@ def test_names_in_docstrings_exist() -> None:
         if name not in names | FOREIGN_NAMES | modules and name.lower() not in known_text
     }
     assert missing == set()
+    glossary_names = set(re.findall(r"`(\w+)`", (ROOT / "docs" / "glossary.md").read_text("utf-8")))
+    assert glossary_names - names == set()
 
 
 def test_the_readme_is_short() -> None:
