@@ -274,6 +274,7 @@ ROUTING: Final = 20
 
 NULLABLE_FLAGS: Final = 0x0009
 """Column flags: nullable, updatability unknown."""
+NULLABLE_BIT: Final = 0x0001
 TEXT_MAX: Final = 8000
 """Maximum number of characters of a message, because a token has at most 65,535 bytes."""
 
@@ -361,16 +362,22 @@ def build_columns(result: Row, tds: int) -> list[WireColumn]:
 def encode_grid(result: Row, tds: int) -> bytes:
     """Encode COLMETADATA [MS-TDS 2.2.7.4] and the rows of a result set."""
     columns = build_columns(result, tds)
-    return _encode_metadata(result["columns"], columns, tds) + _encode_rows(columns, result["rows"], tds)
+    metadata = _encode_metadata(result["columns"], columns, tds, nullable=result.get("nullable", ()))
+    return metadata + _encode_rows(columns, result["rows"], tds)
 
 
 def _encode_metadata(
-    names: Sequence[str], columns: Sequence[WireColumn], tds: int, hidden_count: int = 0
+    names: Sequence[str],
+    columns: Sequence[WireColumn],
+    tds: int,
+    hidden_count: int = 0,
+    nullable: Sequence[bool] = (),
 ) -> bytes:
-    """Encode COLMETADATA. The last *hidden_count* columns are only for the driver."""
+    """Encode COLMETADATA. The last *hidden_count* columns are only for the driver. Others are nullable by default."""
     output = bytearray(struct.pack("<BH", 0x81, len(columns)))
     for index, (name, wire_column) in enumerate(zip(names, columns, strict=True)):
         flags = HIDDEN_COLUMN if index >= len(columns) - hidden_count else NULLABLE_FLAGS
+        flags &= ~NULLABLE_BIT if nullable and not nullable[index] else flags
         output += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, flags) + wire_column.info
         output += b"\0\0" if wire_column.by_pointer else b""  # empty table name
         output += encode_short_text("" if name == NO_COLUMN_NAME else name)

@@ -324,9 +324,10 @@ def add_computed_types(machine: Machine, table: Table) -> Table:
     columns = list(table.columns)
     try:
         for index, column in enumerate(columns):
-            kinds = _plan_expressions(machine, [column.computed]).kinds if column.computed else ()
-            if kinds and kinds[0] not in (None, NULL):
-                columns[index] = replace(column, type=str(kinds[0]))
+            plan = _plan_expressions(machine, [column.computed]) if column.computed else None
+            if plan is not None and plan.kinds and plan.kinds[0] not in (None, NULL):
+                nullable = column.nullable and plan.nullable[0]
+                columns[index] = replace(column, type=str(plan.kinds[0]), nullable=nullable)
     except (SqlError, UnsimulatedFeatureError):
         return table  # the error is reported when a row is inserted
     finally:

@@ -105,6 +105,8 @@ class ResultSet(Struct, frozen=True):
     """Number of messages before this result set. Messages and result sets form one stream."""
     failed: bool = False
     """True if an error ended the query after these rows."""
+    nullable: tuple[bool, ...] = ()
+    """For each column, whether it may be NULL; empty if unknown."""
 
 
 def merge_in_order(
@@ -198,9 +200,7 @@ class Frame(Struct, frozen=True):
     problems: tuple[CaughtError, ...] = ()
     database: str = ""
     quoting: str = ""
-    known: tuple[
-        tuple[tuple[str, SqlType], ...], tuple[tuple[str, tuple[tuple[str, SqlType | None], ...]], ...]
-    ] = ((), ())
+    known: tuple[tuple[tuple[str, SqlType], ...], tuple[tuple[str, Columns], ...]] = ((), ())
     """Declarations resolved so far: `known_types` and `known_tables` of `Scope`."""
     procedure: str = ""
     """Name of the procedure whose body the text is; empty for other texts."""

@@ -37,7 +37,7 @@ from engine.tsql.language import group_statements as gs
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.query import planner
-from engine.tsql.query.plans import UnsimulatedFeatureError
+from engine.tsql.query.plans import Column, UnsimulatedFeatureError
 from engine.tsql.scalars import settings
 from engine.tsql.scalars.functions import format_message
 from engine.tsql.scalars.types import parse_sql_type
@@ -338,7 +338,7 @@ def _create_view(machine: Machine, statement: s.CreateView) -> None:
         if name.casefold() in used_names:
             raise SqlError(4506, name, statement.name[-1])
         used_names.add(name.casefold())
-    columns = tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
+    columns = tuple(map(Column, plan.outputs, plan.kinds, plan.nullable)) or None
     _check_binding(machine, "view", statement)
     user_view = objects.UserView(statement.query, columns, machine.scope.text)
     objects.create_or_alter_object(machine.context, statement.name, user_view, statement.verb)

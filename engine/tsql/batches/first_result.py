@@ -52,7 +52,10 @@ _TDS_TYPE_IDS: Final = {
     **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), 38), "bit": 104, "float": 109, "real": 109, "money": 110,
     "smallmoney": 110, "datetime": 111, "smalldatetime": 111, "text": 35, "ntext": 99, "image": 34,
 }  # fmt: skip
-"""Data type -> TDS type ID of its nullable form. Other types have their system_type_id [MS-TDS 2.2.5.4]."""
+"""Data type -> TDS type ID of its nullable form. Other types have their system_type_id.
+
+A column that is not nullable has the type of fixed length: 50 for bit, else the system_type_id [MS-TDS 2.2.5.4].
+"""
 _COLLATION_ID, _SORT_ID = 13632521, 52
 """Collation ID and sort order ID of SQL_Latin1_General_CP1_CI_AS, from an example in the documentation."""
 
@@ -62,8 +65,7 @@ def describe_first_result(
 ) -> tuple[list[Record], list[DescriptionError]]:
     """Return the columns of the first result set of *text*, or error messages.
 
-    The text is run as under SET FMTONLY ON, with NULL as the value of each parameter. All columns are
-    described as nullable.
+    The text is run as under SET FMTONLY ON, with NULL as the value of each parameter.
     """
     options = {**dict(machine.session.options), "FMTONLY": "ON"}
     sibling = machine.create_sibling(
@@ -91,7 +93,12 @@ def describe_first_result(
         return [], errors
     result_set = sibling.results[0]
     return [
-        describe_column(index, name, result_set.types[index - 1] or "nvarchar(4000)")
+        describe_column(
+            index,
+            name,
+            result_set.types[index - 1] or "nvarchar(4000)",
+            *result_set.nullable[index - 1 : index],
+        )
         for index, name in enumerate(result_set.columns, 1)
     ], []
 
@@ -114,7 +121,7 @@ def build_description_json(machine: Machine, text: Scalar, parameters: Scalar, *
     return json.dumps([[row.get(column) for column in COLUMNS] for row in columns])
 
 
-def describe_column(position: int, name: str, type_text: str) -> Record:
+def describe_column(position: int, name: str, type_text: str, nullable: bool = True) -> Record:
     """Return the description of a column as a row of sys.dm_exec_describe_first_result_set."""
     type_text = "int" if type_text == "null" else type_text  # the literal NULL has the type int
     kind = build_type_record(type_text)
@@ -124,7 +131,7 @@ def describe_column(position: int, name: str, type_text: str) -> Record:
         "is_hidden": 0,
         "column_ordinal": position,
         "name": None if name == UNNAMED else name,
-        "is_nullable": 1,
+        "is_nullable": int(nullable),
         "system_type_id": kind["system_type_id"],
         "system_type_name": type_text,
         "max_length": kind["max_length"],
@@ -138,7 +145,11 @@ def describe_column(position: int, name: str, type_text: str) -> Record:
         "is_updateable": 0,
         "is_computed_column": 0,
         "is_sparse_column_set": 0,
-        "tds_type_id": _TDS_TYPE_IDS.get(to_text(kind["DATA_TYPE"]), kind["system_type_id"]),
+        "tds_type_id": _TDS_TYPE_IDS.get(to_text(kind["DATA_TYPE"]), kind["system_type_id"])
+        if nullable
+        else 50
+        if kind["DATA_TYPE"] == "bit"
+        else kind["system_type_id"],
         "tds_length": 2**31 - 1
         if kind["DATA_TYPE"] in ("text", "ntext", "image")
         else 65_535

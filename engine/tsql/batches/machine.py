@@ -221,7 +221,11 @@ class SubmissionOutput:
         return errors
 
     def add_result(
-        self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
+        self,
+        columns: Iterable[str],
+        rows: Iterable[Row],
+        kinds: Sequence[SqlType | None] = (),
+        nullable: tuple[bool, ...] = (),
     ) -> None:
         """Append a result set. *kinds*: types of its columns; None for an unknown type."""
         fixed = truncate_long_values([tuple(row) for row in rows], kinds, self.session.options)
@@ -236,7 +240,9 @@ class SubmissionOutput:
             self.run = replace(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
             column_names = tuple(columns)
             types = tuple("" if kind is None else str(kind) for kind in kinds or (None,) * len(column_names))
-            self.results.append(ResultSet(column_names, shown_rows, types, len(self.messages)))
+            self.results.append(
+                ResultSet(column_names, shown_rows, types, len(self.messages), nullable=nullable)
+            )
 
 
 _TEXT_QUOTING_ERRORS: Final = frozenset({102, 155, 156, 308})

@@ -24,9 +24,10 @@ from engine.tsql.batches import access, gate, locks, tables
 from engine.tsql.batches.context import Context, has_permission, require_object_permission
 from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Table
 from engine.tsql.batches.row_locks import IndexEntry
+from engine.tsql.language.columns import ColumnDefinition
 from engine.tsql.language.statements import ProcedureParameter
-from engine.tsql.query.plans import UnsimulatedFeatureError
-from engine.tsql.scalars.types import SqlType
+from engine.tsql.query.plans import Columns, UnsimulatedFeatureError
+from engine.tsql.scalars.types import NULL
 
 
 class UserProcedure(Struct, frozen=True):
@@ -42,10 +43,21 @@ class UserView(Struct, frozen=True):
     """View that a script has created."""
 
     query: str
-    columns: tuple[tuple[str, SqlType | None], ...] | None = None
-    """Names and types of the columns when the view was created, as sys.columns shows them; None if unknown."""
+    columns: Columns | None = None
+    """Columns when the view was created, as sys.columns shows them; None if unknown."""
     definition: str = ""
     """Text of the batch that created the view, as sys.sql_modules shows it."""
+
+    def list_definitions(self) -> tuple[ColumnDefinition, ...]:
+        """Return the columns as definitions. A column of unknown type is described as nvarchar(4000)."""
+        return tuple(
+            ColumnDefinition(
+                name=column.name,
+                type="int" if column.kind == NULL else str(column.kind or "nvarchar(4000)"),
+                nullable=column.nullable,
+            )
+            for column in self.columns or ()
+        )
 
 
 class UserFunction(Struct, frozen=True):

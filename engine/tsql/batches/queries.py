@@ -37,7 +37,7 @@ def execute_query(machine: Machine, statement: s.QueryStatement) -> None:
         plan = machine.plan_text("statement", statement.text, replace(bindings, outputs=outputs))
     if machine.returns_only_columns:
         if plan.kind == "select" and plan.target is None:
-            machine.add_result(machine.run_select(plan)[0], (), plan.kinds)
+            machine.add_result(machine.run_select(plan)[0], (), plan.kinds, plan.nullable)
         return
     if plan.target is not None:
         gate.check_target_state(machine.context, plan.target.parts)
@@ -171,7 +171,7 @@ def _execute_select(machine: Machine, plan: QueryPlan) -> None:
         returned = problem.number in RUN_TIME_ERRORS and plan.target is None and not machine.capture_target
         if names and returned and HIDDEN not in names:
             result_count = len(machine.results)
-            machine.add_result(names, plan.format_rows(list(before)), plan.kinds)
+            machine.add_result(names, plan.format_rows(list(before)), plan.kinds, plan.nullable)
             machine.results[result_count:] = [
                 replace(result_set, failed=True) for result_set in machine.results[result_count:]
             ]
@@ -179,25 +179,21 @@ def _execute_select(machine: Machine, plan: QueryPlan) -> None:
     limit = int(dict(machine.session.options).get("ROWCOUNT", "0") or 0)
     rows = rows[:limit] if limit else rows
     if plan.target is not None:
-        _execute_select_into(machine, plan.target, columns, rows, plan.kinds)
+        _execute_select_into(machine, plan, plan.target, columns, rows)
         return
     shown_rows = rows if machine.capture_target else plan.format_rows(rows)
-    machine.add_result(columns, shown_rows, plan.kinds)
+    machine.add_result(columns, shown_rows, plan.kinds, plan.nullable)
     if not machine.capture_target:  # INSERT … EXEC reports the number of inserted rows
         machine.append_row_count(len(rows))
 
 
 def _execute_select_into(
-    machine: Machine,
-    target: TableRef,
-    columns: tuple[str, ...],
-    rows: list[Row],
-    kinds: tuple[SqlType | None, ...],
+    machine: Machine, plan: QueryPlan, target: TableRef, columns: tuple[str, ...], rows: list[Row]
 ) -> None:
     """Execute SELECT INTO. Raises 1038 for an unnamed column, 2705 for a duplicate name."""
     if "" in columns or UNNAMED in columns:
         raise SqlError(1038)
-    table = tables.build_table(columns, rows, kinds)
+    table = tables.build_table(columns, rows, plan.kinds, plan.nullable)
     tables.make_table(target.parts[-1], table.columns)
     sources.create_table(machine, target, table)
     machine.append_row_count(len(rows))

@@ -29,7 +29,7 @@ from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, tokenize
 from engine.tsql.language.reserved_words import KEYWORDS
 from engine.tsql.query import planner
 from engine.tsql.query.planner import remove_cursor_options
-from engine.tsql.query.plans import BindingContext, Columns, QueryPlan, UnsimulatedFeatureError
+from engine.tsql.query.plans import BindingContext, Column, Columns, QueryPlan, UnsimulatedFeatureError
 from engine.tsql.query.totals import AGGREGATES, VARIADIC_AGGREGATES
 from engine.tsql.scalars.functions import (
     CULTURED,
@@ -131,7 +131,8 @@ def declare_variable(scope: Scope, name: str, type_text: str, columns: str = "")
     if type_text == "table":
         definitions = parse_table(columns)[0]
         scope.known_tables[name] = tuple(
-            (column.name, sources.parse_column_type(column.type)) for column in definitions
+            Column(column.name, sources.parse_column_type(column.type), column.nullable)
+            for column in definitions
         )
     elif type_text != "cursor":
         scope.known_types[name] = parse_sql_type(type_text, 1)
@@ -183,7 +184,7 @@ def _get_declared_type(machine: Machine, scope: Scope, name: str) -> SqlType | N
 
 def _check_target_columns(columns: Columns | None, named: tuple[str, ...]) -> None:
     """Raise 207 for a column in INSERT or UPDATE that the table does not have."""
-    column_names = {name.lower() for name, _ in columns or ()}
+    column_names = {column.name.lower() for column in columns or ()}
     for name in named:
         if columns is not None and name.lower() not in column_names:
             raise SqlError(207, name)

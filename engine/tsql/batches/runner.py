@@ -471,7 +471,11 @@ class Runner(Machine):
             cursors.remove_local_cursors(self)
 
     def add_result(
-        self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
+        self,
+        columns: Iterable[str],
+        rows: Iterable[Row],
+        kinds: Sequence[SqlType | None] = (),
+        nullable: tuple[bool, ...] = (),
     ) -> None:
         """Append a result set, or pass its rows to the target table of INSERT … EXEC."""
         if self.capture_target:
@@ -479,7 +483,7 @@ class Runner(Machine):
             self.meter.count_units(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
             queries.insert_captured_rows(self, self.capture_target, fixed)
         else:
-            super().add_result(columns, rows, kinds)
+            super().add_result(columns, rows, kinds, nullable)
 
     # -- values
 

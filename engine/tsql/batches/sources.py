@@ -193,14 +193,17 @@ def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
         user_object = _find_user_object(machine, ref)
         if isinstance(user_object, Table):
             _check_index_hints(ref, user_object)
-            return tuple((column.name, parse_column_type(column.type)) for column in user_object.columns)
+            return tuple(
+                plans.Column(column.name, parse_column_type(column.type), column.nullable)
+                for column in user_object.columns
+            )
         if isinstance(user_object, objects.UserView):
             return user_object.columns
         if isinstance(user_object, objects.UserFunction) and not user_object.returns:
             raise SqlError(216, ref.dotted)
     catalog_view = catalog.find_view(context, parts)
     return tuple(
-        (column.name, parse_column_type(column.type, 4000))
+        plans.Column(column.name, parse_column_type(column.type, 4000))
         for column in catalog_view.list_columns_in(context.version)
     )
 

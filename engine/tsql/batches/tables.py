@@ -37,7 +37,12 @@ def make_table(
     return Table(columns, (), first, constraints=constraints)
 
 
-def build_table(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType | None] = ()) -> Table:
+def build_table(
+    names: Sequence[str],
+    rows: Sequence[Row],
+    kinds: Sequence[SqlType | None] = (),
+    nullable: Sequence[bool] = (),
+) -> Table:
     """Return the table that SELECT … INTO creates.
 
     *kinds*: types of the columns. The type of a column without one is derived from its values. A column that
@@ -56,7 +61,8 @@ def build_table(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlTy
             if kind.base
             else str(kind)
         )
-        columns.append(ColumnDefinition(name=name, type=text))
+        may_be_null = nullable[index] if index < len(nullable) else True
+        columns.append(ColumnDefinition(name=name, type=text, nullable=may_be_null))
     return number_rows(Table(tuple(columns), tuple(rows), characters=count_characters(rows)))
 
 

@@ -23,7 +23,7 @@ from engine.tsql.language.lexer import Token, tokenize
 from engine.tsql.language.program import compile_batch
 from engine.tsql.language.reserved_words import STOP_WORDS
 from engine.tsql.query import planner
-from engine.tsql.query.plans import Columns, Deduction, TableRef, UnsimulatedFeatureError
+from engine.tsql.query.plans import Column, Columns, Deduction, TableRef, UnsimulatedFeatureError
 from engine.tsql.scalars.types import SqlType, parse_sql_type
 from engine.tsql.scalars.values import Scalar
 
@@ -153,7 +153,8 @@ def _find_columns(machine: Machine, ref: TableRef, only_insertable: bool) -> Col
     if table is not None:
         positions = tables.find_insertable_positions(table) if only_insertable else range(len(table.columns))
         return tuple(
-            (column.name, _get_declared_type(column)) for column in map(table.columns.__getitem__, positions)
+            Column(column.name, _get_declared_type(column))
+            for column in map(table.columns.__getitem__, positions)
         )
     try:
         return sources.describe_columns(machine, ref)

@@ -13,7 +13,7 @@ from engine.tables import read_table
 from engine.tsql.batches import objects
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.shapes import find_literal_columns
-from engine.tsql.catalog.view import VIEWS, Record
+from engine.tsql.catalog.view import VIEWS, Record, register_view
 from engine.tsql.scalars.types import FIXED_LENGTHS, SqlType, get_precision_and_scale, parse_sql_type
 
 TYPE_IDS: Final = {
@@ -205,3 +205,29 @@ def list_shipped_columns(context: Context) -> Iterable[Record]:
                     "name": column.name,
                     "column_id": index,
                 }
+
+
+def _list_types(context: Context) -> Iterable[Record]:
+    for name, number in TYPE_IDS.items():
+        if not (context.version < 2008 and name in ("date", "time", "datetime2", "datetimeoffset")):
+            record = build_type_record("decimal(38, 38)" if name in ("decimal", "numeric") else name)
+            longest = (
+                8000 if record["max_length"] in (1, 2) and name in _LENGTH_TYPES else record["max_length"]
+            )
+            yield {
+                **record,
+                **_TYPE_CONSTANTS,
+                "name": name,
+                "system_type_id": number,
+                "user_type_id": number,
+                "max_length": longest,
+            }
+    yield {**build_type_record("sysname"), **_TYPE_CONSTANTS, "name": "sysname", "is_nullable": 0}
+
+
+_LENGTH_TYPES: Final = frozenset({"nvarchar", "nchar", "varchar", "char", "varbinary", "binary"})
+_TYPE_CONSTANTS: Final[Record] = {
+    "schema_id": 4, "is_user_defined": 0, "is_assembly_type": 0, "is_nullable": 1, "is_table_type": 0,
+}  # fmt: skip
+
+register_view("sys.types", _list_types)

@@ -201,6 +201,10 @@ def _list_all_columns(context: Context) -> Iterable[Record]:
 
 def _list_visible_columns(context: Context) -> Iterable[Record]:
     yield from _build_column_lister(lambda column: True)(context)
+    for name, number, item in list_named_objects(context):
+        if isinstance(item, objects.UserView):
+            for index, column in enumerate(item.list_definitions(), start=1):
+                yield _build_column_row(context, name, number, index, column)
     yield from column_types.list_shipped_columns(context)
 
 
@@ -210,32 +214,6 @@ register_view("information_schema.columns", _list_visible_columns)
 register_view("sys.columns", _list_visible_columns)
 register_view("sys.computed_columns", _build_column_lister(lambda column: bool(column.computed)))
 register_view("sys.identity_columns", _list_last_identity_values)
-
-
-def _list_types(context: Context) -> Iterable[Record]:
-    for name, number in TYPE_IDS.items():
-        if not (context.version < 2008 and name in ("date", "time", "datetime2", "datetimeoffset")):
-            record = build_type_record("decimal(38, 38)" if name in ("decimal", "numeric") else name)
-            longest = (
-                8000 if record["max_length"] in (1, 2) and name in _LENGTH_TYPES else record["max_length"]
-            )
-            yield {
-                **record,
-                **_TYPE_CONSTANTS,
-                "name": name,
-                "system_type_id": number,
-                "user_type_id": number,
-                "max_length": longest,
-            }
-    yield {**build_type_record("sysname"), **_TYPE_CONSTANTS, "name": "sysname", "is_nullable": 0}
-
-
-_LENGTH_TYPES: Final = frozenset({"nvarchar", "nchar", "varchar", "char", "varbinary", "binary"})
-_TYPE_CONSTANTS: Final[Record] = {
-    "schema_id": 4, "is_user_defined": 0, "is_assembly_type": 0, "is_nullable": 1, "is_table_type": 0,
-}  # fmt: skip
-
-register_view("sys.types", _list_types)
 
 
 # --- indexes and keys --------------------------------------------------------------------------------------

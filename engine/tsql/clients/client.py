@@ -453,6 +453,7 @@ def _emit_completion_event(world: World, name: str, run: Submission) -> None:
                 {
                     "columns": list(grid.columns),
                     "types": list(grid.types),
+                    **({} if all(grid.nullable) else {"nullable": list(grid.nullable)}),
                     "rows": [list(row) for row in grid.rows],
                     "after_messages": grid.after_messages,
                     **({"failed": True} if grid.failed else {}),

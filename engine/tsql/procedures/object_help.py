@@ -121,7 +121,12 @@ def _describe_object(call: ProcedureCall, name: str, user_object: objects.UserOb
             if parameters:
                 _show_parameters(call, [(item.name, item.type) for item in parameters])
         case objects.UserView():
-            call.machine.report_unsimulated("the columns of a view that a script has made, in sp_help")
+            view_columns = user_object.list_definitions()
+            _show_columns(call, [(c.name, c.type, c.nullable) for c in view_columns])
+            _show_identity(call, None)
+            _show_indexes(call, name, Table(view_columns))
+            _show_constraints(call, name, Table(view_columns))
+            call.machine.append_numbered_message(15647, name)
 
 
 # --- indexes and constraints of a table --------------------------------------------------------------------

@@ -4,7 +4,7 @@ All compile-time errors of SQL Server are raised here: names (207, 209, 4104), a
 ORDER BY (145, 1033), derived tables (8155, 8156), and types (206, 402, 8117).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import reduce
 from typing import Final
 
@@ -16,8 +16,8 @@ from engine.tsql.query.conversions import (
     Kind,
     convert_to_float,
     convert_to_type,
-    is_bare_function,
     make_literal,
+    remove_alias,
     wrap_in_call,
 )
 from engine.tsql.query.grouping_sets import (
@@ -25,17 +25,21 @@ from engine.tsql.query.grouping_sets import (
     GroupingBinder,
     check_aggregates,
     has_aggregate,
-    remove_alias,
 )
 from engine.tsql.query.plans import (
     NO_NAMES,
-    UNNAMED,
     BindingContext,
     Column,
     Columns,
     QuerySource,
     SelectScope,
     TableRef,
+)
+from engine.tsql.query.query_columns import (
+    apply_outer_join,
+    get_column_name,
+    is_nullable,
+    rename_columns,
     resolve_column,
 )
 from engine.tsql.query.syntax_normalization import is_json
@@ -180,24 +184,26 @@ class QueryBinder(GroupingBinder):
             if inner.args.get("distinct"):
                 raise SqlError(252, name)
             columns = self.bind_query(inner.this)
-            anchor = self.space.ctes[name.lower()] = _rename_columns(columns, named)
+            # columns of a recursive expression are nullable [DOC: WITH common_table_expression]
+            columns = columns and tuple(column._replace(nullable=True) for column in columns)
+            anchor = self.space.ctes[name.lower()] = rename_columns(columns, named)
             _check_recursion(anchor, self.bind_query(inner.args["expression"]), name)
-            cte.meta[forms.RECURSIVE_COLUMNS_KEY] = [column for column, _ in anchor or ()]
+            cte.meta[forms.RECURSIVE_COLUMNS_KEY] = [column.name for column in anchor or ()]
         else:
             columns = self.bind_query(inner)
         if columns is not None and named and len(named) != len(columns):
             raise SqlError(8158 if len(columns) > len(named) else 8159, name)
-        self.space.ctes[name.lower()] = self._check_derived_columns(_rename_columns(columns, named), name)
+        self.space.ctes[name.lower()] = self._check_derived_columns(rename_columns(columns, named), name)
 
     def _check_derived_columns(self, columns: Columns | None, name: str) -> Columns | None:
         """Raise 8155 for a column without a name, 8156 for a duplicate name."""
         names_seen: set[str] = set()
-        for number, (column, _) in enumerate(columns or (), start=1):
-            if not column:
+        for number, column in enumerate(columns or (), start=1):
+            if not column.name:
                 raise SqlError(8155, number, name)
-            if column.lower() in names_seen:
-                raise SqlError(8156, column, name)
-            names_seen.add(column.lower())
+            if column.name.lower() in names_seen:
+                raise SqlError(8156, column.name, name)
+            names_seen.add(column.name.lower())
         return columns
 
     def _bind_set_operation(self, tree: exp.SetOperation) -> Columns | None:
@@ -217,18 +223,20 @@ class QueryBinder(GroupingBinder):
         known_lists = [columns for columns in column_lists if columns is not None]
         if len({len(columns) for columns in known_lists}) > 1:
             raise SqlError(205)
-        type_rows = [[kind for _, kind in columns] for columns in known_lists]
+        type_rows = [[column.kind for column in columns] for columns in known_lists]
         kinds: list[Kind] = [reduce(infer_common_type, types) for types in zip(*type_rows, strict=True)]
-        _check_collations(tree, members)
+        conversions.check_member_collations(tree, members)
         for member, columns in zip(members, known_lists, strict=True):
-            _convert_projections(member, columns, kinds)
-        result = tuple((name, kind) for (name, _), kind in zip(known_lists[0], kinds, strict=True))
+            conversions.convert_projections(member, columns, kinds)
+        nullable = [any(column.nullable for column in same) for same in zip(*known_lists, strict=True)]
+        names = [column.name for column in known_lists[0]]
+        result = tuple(map(Column, names, kinds, nullable))
         self._bind_union_order(tree, result)
         return result
 
     def _bind_union_order(self, tree: exp.Expr, columns: Columns) -> None:
         order = tree.args.get("order")
-        known_names = {name.lower() for name, _ in columns}
+        known_names = {column.name.lower() for column in columns}
         for ordered in order.expressions if order is not None else ():
             node = ordered.this.this if isinstance(ordered.this, exp.Collate) else ordered.this
             if isinstance(node, exp.Column):
@@ -248,6 +256,10 @@ class QueryBinder(GroupingBinder):
             rows.append((cells, self.bind_all(list(cells))))
         if len({len(cells) for cells, _ in rows}) > 1:
             raise SqlError(10709)
+        nullable = [
+            any(is_nullable(cells[index], self.space, self.get_name) for cells, _ in rows)
+            for index in range(len(rows[0][0]))
+        ]
         kinds: list[Kind] = []
         for index in range(len(rows[0][0])):
             kind: Kind = NULL
@@ -256,7 +268,7 @@ class QueryBinder(GroupingBinder):
             kinds.append(kind)
             for cells, sql_types in rows:
                 convert_to_type(cells[index], sql_types[index], kind)
-        return tuple(("", kind) for kind in kinds)
+        return tuple(Column("", kind, any_null) for kind, any_null in zip(kinds, nullable, strict=True))
 
     # -- SELECT
 
@@ -268,8 +280,7 @@ class QueryBinder(GroupingBinder):
         joins = list(select.args.get("joins") or ())
         if source is not None:
             self._bind_source(source.this)
-        for join in joins:
-            self._bind_source(join.this)
+        self._bind_joins(joins)
         self._check_source_names(space)
         if is_json(select.args.get("for_")):
             forjson.expand_stars(select, space)
@@ -301,19 +312,33 @@ class QueryBinder(GroupingBinder):
         # FOR XML has one column: xml with TYPE, else text
         typed = any(str(option.this.name).upper() == "TYPE" for option in clause.expressions)
         result_type = SqlType("xml") if typed else make_nvarchar(MAX_LENGTH)
-        return (("XML_F52E2B61-18A1-11d1-B105-00805F49916B", result_type),)
+        return (Column("XML_F52E2B61-18A1-11d1-B105-00805F49916B", result_type),)
 
     def _convert_for_xml(self, select: exp.Select, columns: Columns | None) -> None:
         """Convert dates and floats to the form that XML uses (styles 126 and 2 of CONVERT)."""
-        for projection, (_, kind) in zip(list(select.expressions), columns or (), strict=False):
+        for projection, (_, kind, _) in zip(list(select.expressions), columns or (), strict=False):
             if kind is None or projection.is_star or kind.name not in XML_STYLES:
                 continue
             suffix = (exp.Literal.number(XML_STYLES[kind.name]), make_literal(kind))
             wrap_in_call(remove_alias(projection), "convert", make_literal("varchar(40)"), suffix=suffix)
 
+    def _bind_joins(self, joins: Iterable[exp.Expr], first_source: int = 0) -> None:
+        """Bind joined tables. *first_source*: index of the first table of the same FROM item."""
+        assert self.space is not None
+        for join in joins:
+            count = len(self.space.sources)
+            self._bind_source(join.this)
+            apply_outer_join(join, self.space.sources[first_source:], count - first_source)
+
+    def _bind_inner_joins(self, node: exp.Expr, first_source: int) -> None:
+        joins = list(node.args.get("joins") or ())
+        self._bind_joins(joins, first_source)
+        self.bind_all(join.args["on"] for join in joins if isinstance(join.args.get("on"), exp.Expr))
+
     def _bind_source(self, node: exp.Expr) -> None:
         space = self.space
         assert space is not None
+        first_source = len(space.sources)
         alias = node.args.get("alias")
         named = [str(column.name) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
         name = str(node.alias)
@@ -322,10 +347,7 @@ class QueryBinder(GroupingBinder):
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery):
             inner = node.this
             self._bind_source(inner)
-            for join in node.args.get("joins") or ():
-                self._bind_source(join.this)
-                if isinstance(join.args.get("on"), exp.Expr):
-                    self.bind_all([join.args["on"]])
+            self._bind_inner_joins(node, first_source)
             return
         elif isinstance(node, exp.Subquery | exp.Values):
             space.sources.append(self._bind_derived_table(node, name, named))
@@ -334,18 +356,15 @@ class QueryBinder(GroupingBinder):
             columns = None
             if isinstance(applied, exp.Query | exp.Values):
                 reject_inner_order(applied)
-                columns = _rename_columns(self.bind_query(applied), named)
+                columns = rename_columns(self.bind_query(applied), named)
             elif conversions.is_series(node.this):
-                columns = (((named or ["value"])[0], conversions.infer_series(self, node.this)),)
+                columns = (Column((named or ["value"])[0], conversions.infer_series(self, node.this)),)
             elif isinstance(node.this, exp.Dot | exp.Anonymous) and named:
-                columns = tuple((column, None) for column in named)
+                columns = tuple(Column(column, None) for column in named)
             space.sources.append(QuerySource(name, columns))
         else:
             space.sources.append(QuerySource(name, None))
-        for join in node.args.get("joins") or ():
-            self._bind_source(join.this)
-            if isinstance(join.args.get("on"), exp.Expr):
-                self.bind_all([join.args["on"]])
+        self._bind_inner_joins(node, first_source)
         if node.args.get("pivots"):
             pivot = node.args["pivots"][0]
             if pivot.args.get("unpivot"):
@@ -359,9 +378,9 @@ class QueryBinder(GroupingBinder):
         written_parts = (catalog, schema, table) if catalog else parts
         aliased = bool(name)
         if isinstance(node.this, exp.Anonymous | exp.Dot):
-            columns: Columns | None = tuple((column, None) for column in named) or None
+            columns: Columns | None = tuple(Column(column, None) for column in named) or None
             if conversions.is_series(node.this):
-                columns = (((named or ["value"])[0], conversions.infer_series(self, node.this)),)
+                columns = (Column((named or ["value"])[0], conversions.infer_series(self, node.this)),)
             return QuerySource(name or parts[-1], columns, aliased, parts)
         if len(parts) == 1:
             cte = self.space.find_cte(parts[0])
@@ -389,7 +408,7 @@ class QueryBinder(GroupingBinder):
                 self.space = outer
         if columns is not None and named and len(named) != len(columns):
             raise SqlError(8158 if len(columns) > len(named) else 8159, name)
-        return QuerySource(name, self._check_derived_columns(_rename_columns(columns, named), name))
+        return QuerySource(name, self._check_derived_columns(rename_columns(columns, named), name))
 
     def _check_source_names(self, space: SelectScope) -> None:
         """Raise 1011 or 1013 for two sources with the same name."""
@@ -408,16 +427,17 @@ class QueryBinder(GroupingBinder):
         is_known = True
         for projection in list(select.expressions):
             value = projection.unalias()
+            nullable = is_nullable(remove_alias(projection), self.space, self.get_name)
             if isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Literal | exp.Parameter):
                 (kind,) = self.bind_all([value.args["expression"]])
-                columns.append((str(value.this.name), kind))
+                columns.append(Column(str(value.this.name), kind, nullable))
             elif value.is_star:
                 star = self._bind_star(value)
                 is_known = is_known and star is not None
                 columns += star or ()
             else:
                 (kind,) = self.bind_all([value])
-                columns.append((_get_column_name(projection), kind))
+                columns.append(Column(get_column_name(projection), kind, nullable))
         return tuple(columns) if is_known else None
 
     def _bind_star(self, star: exp.Expr) -> Columns | None:
@@ -432,7 +452,7 @@ class QueryBinder(GroupingBinder):
 
     def _bind_order(self, select: exp.Select, columns: Columns | None) -> None:
         order = select.args.get("order")
-        aliases = {name.lower() for name, _ in columns or ()}
+        aliases = {column.name.lower() for column in columns or ()}
         aliases |= {str(p.alias_or_name).lower() for p in select.expressions}
         projections = [self._describe_projection(p) for p in select.expressions] if order is not None else []
         used_terms: set[int | str] = set()
@@ -528,17 +548,11 @@ XML_STYLES: Final = {
 # --- helpers for columns ------------------------------------------------------------------------------------
 
 
-def _rename_columns(columns: Columns | None, named: list[str]) -> Columns | None:
-    if columns is None:
-        return tuple((name, None) for name in named) if named else None
-    if not named:
-        return columns
-    return tuple((name, kind) for name, (_, kind) in zip(named, columns, strict=False))
-
-
 def _check_recursion(anchor: Columns | None, recursive_columns: Columns | None, name: str) -> None:
     """Raise 240 if a column has different types in the anchor and in the recursive part of a CTE."""
-    for (column, first_sql_type), (_, second) in zip(anchor or (), recursive_columns or (), strict=False):
+    for (column, first_sql_type, _), (_, second, _) in zip(
+        anchor or (), recursive_columns or (), strict=False
+    ):
         if first_sql_type is None or second is None or NULL in (first_sql_type, second):
             continue
         types = (first_sql_type, second)
@@ -557,41 +571,9 @@ def _check_unpivoted(pivot: exp.Expr, source: QuerySource) -> None:
             raise SqlError(8167, name)
 
 
-def _get_column_name(projection: exp.Expr) -> str:
-    if isinstance(projection, exp.Alias):
-        return "" if projection.alias == UNNAMED else str(projection.alias)
-    has_name = isinstance(projection, exp.Column) and not is_bare_function(projection)
-    return str(projection.name) if has_name else ""
-
-
 def reject_inner_order(node: exp.Expr) -> None:
     """Raise 1033 for an inner query with ORDER BY but without TOP, OFFSET or FOR XML."""
     if not isinstance(node, exp.Select | exp.SetOperation) or node.args.get("order") is None:
         return
     if node.args.get("limit") is None and node.args.get("offset") is None and node.args.get("for_") is None:
         raise SqlError(1033)
-
-
-def _check_collations(tree: exp.SetOperation, members: Sequence[exp.Expr]) -> None:
-    """Raise 468 if a column has different explicit collations in two parts of a set operation."""
-    name = type(tree).__name__.upper() + (" ALL" if not tree.args.get("distinct", True) else "")
-    lists = [_list_own_projections(member) for member in members]
-    for values in zip(*lists, strict=False):
-        conversions.check_collations(name, *values)
-
-
-def _list_own_projections(member: exp.Expr) -> list[exp.Expr]:
-    """Return the projections in one part of a UNION; none for a star or anything but a SELECT."""
-    while isinstance(member, exp.Subquery):
-        member = member.this
-    is_plain = isinstance(member, exp.Select) and not any(item.is_star for item in member.expressions)
-    return list(member.expressions) if is_plain else []
-
-
-def _convert_projections(member: exp.Expr, columns: Columns, kinds: Sequence[Kind]) -> None:
-    """Convert the columns in one part of a UNION to the types of the result."""
-    projections = _list_own_projections(member)
-    if len(projections) != len(columns):
-        return
-    for projection, (_, source), target in zip(projections, columns, kinds, strict=True):
-        convert_to_type(remove_alias(projection), source, target)

@@ -376,3 +376,40 @@ def is_bare_function(node: exp.Expr) -> bool:
 _CALLS_WITHOUT_PARENTHESES: Final = frozenset(
     {"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"}
 )
+
+
+# --- parts of set operations ----------------------------------------------------------------------------------
+
+
+def check_member_collations(tree: exp.SetOperation, members: Sequence[exp.Expr]) -> None:
+    """Raise 468 if a column has different explicit collations in two parts of a set operation."""
+    name = type(tree).__name__.upper() + (" ALL" if not tree.args.get("distinct", True) else "")
+    lists = [_list_own_projections(member) for member in members]
+    for values in zip(*lists, strict=False):
+        check_collations(name, *values)
+
+
+def _list_own_projections(member: exp.Expr) -> list[exp.Expr]:
+    """Return the projections in one part of a UNION; none for a star or anything but a SELECT."""
+    while isinstance(member, exp.Subquery):
+        member = member.this
+    is_plain = isinstance(member, exp.Select) and not any(item.is_star for item in member.expressions)
+    return list(member.expressions) if is_plain else []
+
+
+def remove_alias(projection: exp.Expr) -> exp.Expr:
+    """Return the expression of a result column without its alias."""
+    value = projection.unalias()
+    if isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Literal | exp.Parameter):
+        expression: exp.Expr = value.args["expression"]
+        return expression
+    return value
+
+
+def convert_projections(member: exp.Expr, columns: Columns, kinds: Sequence[Kind]) -> None:
+    """Convert the columns in one part of a UNION to the types of the result."""
+    projections = _list_own_projections(member)
+    if len(projections) != len(columns):
+        return
+    for projection, (_, source, _), target in zip(projections, columns, kinds, strict=True):
+        convert_to_type(remove_alias(projection), source, target)

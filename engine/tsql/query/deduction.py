@@ -163,7 +163,7 @@ class _Deducer:
         )
         if has_column_list:
             column_name = target.expressions[position].name.lower()
-            return next((kind for name, kind in columns if name.lower() == column_name), None)
+            return next((column.kind for column in columns if column.name.lower() == column_name), None)
         if position >= len(columns):
             raise SqlError(213)
         return columns[position][1]
@@ -219,7 +219,7 @@ class _Deducer:
                 columns = ()
             self.kinds[_get_position(query)] = {
                 _get_position(value): kind
-                for value, (_, kind) in zip(operands, columns, strict=False)
+                for value, (_, kind, _) in zip(operands, columns, strict=False)
                 if kind is not None and kind != NULL
             }
         return self.kinds[_get_position(query)]

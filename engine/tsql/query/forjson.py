@@ -16,7 +16,8 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query.conversions import INSERTED_CALL_KEY, Binder, find_replacement, make_literal
-from engine.tsql.query.plans import Columns, SelectScope, resolve_column
+from engine.tsql.query.plans import Column, Columns, SelectScope
+from engine.tsql.query.query_columns import resolve_column
 from engine.tsql.query.syntax_normalization import JSON_FRAGMENTS, is_json
 from engine.tsql.scalars.json_values import JsonTemplate
 from engine.tsql.scalars.types import MAX_LENGTH, SqlType, make_nvarchar
@@ -51,14 +52,14 @@ def expand_stars(select: exp.Select, space: SelectScope) -> None:
                 exp.to_identifier(name, quoted=True), table=exp.to_identifier(source.name, quoted=True)
             )
             for source in chosen_sources
-            for name, _ in source.columns or ()
+            for name, *_ in source.columns or ()
         ]
     select.set("expressions", projections)
 
 
 def store_column_types(select: exp.Select, columns: Columns | None, space: SelectScope) -> Columns:
     """Store the type and source of each result column as metadata. Return the only column of the JSON result."""
-    for projection, (_, kind) in zip(list(select.expressions), columns or (), strict=False):
+    for projection, (_, kind, _) in zip(list(select.expressions), columns or (), strict=False):
         value = projection.expression if isinstance(projection, exp.EQ) else projection.unalias()
         source = ""
         if isinstance(value, exp.Column) and not value.is_star:
@@ -69,7 +70,7 @@ def store_column_types(select: exp.Select, columns: Columns | None, space: Selec
                 source_found = None  # bind.py reports the error
             source = source_found.name if source_found is not None and source_found in space.sources else ""
         projection.meta[COLUMN_TYPE_KEY] = (kind, source, _is_fragment(value))
-    return ((JSON_COLUMN, make_nvarchar(MAX_LENGTH)),)
+    return (Column(JSON_COLUMN, make_nvarchar(MAX_LENGTH)),)
 
 
 def _is_fragment(value: exp.Expr) -> bool:

@@ -12,14 +12,14 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import infer
-from engine.tsql.query.conversions import is_bare_function
+from engine.tsql.query.conversions import is_bare_function, remove_alias
 from engine.tsql.query.plans import (
     UNNAMED,
     BindingContext,
     SelectScope,
     UnsimulatedFeatureError,
-    resolve_column,
 )
+from engine.tsql.query.query_columns import resolve_column
 
 MULTIPLE_GROUPINGS: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
@@ -334,7 +334,7 @@ class GroupingBinder:
         return [
             SqlError(number, source.display_name, name)
             for source in self.space.sources
-            for name, _ in source.columns or ()
+            for name, *_ in source.columns or ()
             if name.lower() not in grouped
         ]
 
@@ -369,15 +369,6 @@ class GroupingBinder:
                 continue
             if self._normalize_expression(node) not in column_names:
                 raise SqlError(145)
-
-
-def remove_alias(projection: exp.Expr) -> exp.Expr:
-    """Return the expression of a result column without its alias."""
-    value = projection.unalias()
-    if isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Literal | exp.Parameter):
-        expression: exp.Expr = value.args["expression"]
-        return expression
-    return value
 
 
 def unwrap_column(node: exp.Expr) -> exp.Expr:

@@ -25,7 +25,8 @@ from engine.tsql.query.conversions import (
     wrap_in_call,
 )
 from engine.tsql.query.forms import XML_METHODS
-from engine.tsql.query.plans import ROW_NUMBER_KEY, UnsimulatedFeatureError, resolve_column
+from engine.tsql.query.plans import ROW_NUMBER_KEY, UnsimulatedFeatureError
+from engine.tsql.query.query_columns import resolve_column
 from engine.tsql.scalars import returns
 from engine.tsql.scalars.types import (
     BIT,

@@ -409,6 +409,8 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     """Types of the result columns; empty if unknown."""
     outputs: tuple[str, ...] = ()
     """Names of the result columns; empty if unknown."""
+    nullable: tuple[bool, ...] = ()
+    """For each result column, whether it may be NULL; empty if unknown."""
     functions: tuple[tuple[str, str], ...] = ()
     """Functions with a schema: (name in SQLite, name in the query)."""
     calls: tuple[tuple[str, int], ...] = ()
@@ -437,8 +439,17 @@ class References(Struct, frozen=True):
 
 # --- names that a query may use: columns of tables, variables, and its own result columns -----------------
 
-Column = tuple[str, SqlType | None]
-"""Name and type of a column; the type is None if unknown."""
+
+class Column(NamedTuple):
+    """Column of a table or query."""
+
+    name: str
+    kind: SqlType | None
+    """Type of the column; None if unknown."""
+    nullable: bool = True
+    """True if the column may be NULL, or if this is unknown."""
+
+
 Columns = tuple[Column, ...]
 
 
@@ -485,7 +496,7 @@ class QuerySource(Struct):
     def find_types(self, name: str) -> list[SqlType | None]:
         """Return the types of all columns with this name."""
         column_name = name.lower()
-        return [kind for known_name, kind in self.columns or () if known_name.lower() == column_name]
+        return [column.kind for column in self.columns or () if column.name.lower() == column_name]
 
     @property
     def display_name(self) -> str:
@@ -528,71 +539,3 @@ ROW_NUMBER_KEY: Final = "row number"
 """Metadata key of an inserted column that contains SQLite's row number."""
 
 UNKNOWN_BINDING: Final = ColumnBinding(None, None, None)
-
-
-def resolve_column(space: SelectScope | None, qualifiers: Sequence[str], name: str) -> ColumnBinding:
-    """Resolve the column *name* with its *qualifiers*. Raises 207, 209 or 4104."""
-    if name.lower() in ("$action", "$rowguid", "$identity"):
-        return UNKNOWN_BINDING
-    if name.lower() == HIDDEN:
-        raise SqlError(207, name)
-    while space is not None:
-        binding = (
-            _find_qualified_column(space, qualifiers, name)
-            if qualifiers
-            else _find_unqualified_column(space, name)
-        )
-        if binding is not None:
-            return binding
-        space = space.outer
-    if qualifiers:
-        raise SqlError(4104, ".".join((*qualifiers, name)))
-    raise SqlError(207, name)
-
-
-def _find_qualified_column(space: SelectScope, qualifiers: Sequence[str], name: str) -> ColumnBinding | None:
-    qualifier_names = [part.lower() for part in qualifiers]
-    for source in space.sources:
-        parts = [part.lower() for part in source.parts]
-        is_same = (
-            source.name.lower() == qualifier_names[0]
-            if len(qualifier_names) == 1
-            else not source.aliased and _is_suffix(parts, qualifier_names)
-        )
-        if not is_same:
-            continue
-        if source.columns is None:
-            return ColumnBinding(None, source, space)
-        kinds = source.find_types(name)
-        if not kinds:
-            raise SqlError(207, name)
-        return ColumnBinding(kinds[0], source, space)
-    return None
-
-
-def _is_suffix(parts: list[str], name_parts: list[str]) -> bool:
-    """Return whether *name_parts* matches the end of *parts*.
-
-    For example, sys.databases matches master.sys.databases, and `..` omits a part.
-    """
-    return (
-        parts[-len(name_parts) :] == name_parts
-        or name_parts[-len(parts) :] == parts
-        or name_parts[-1] == parts[-1] == ""
-    )
-
-
-def _find_unqualified_column(space: SelectScope, name: str) -> ColumnBinding | None:
-    bindings = [
-        ColumnBinding(kind, source, space)
-        for source in space.sources
-        if source.columns is not None
-        for kind in source.find_types(name)
-    ]
-    if len(bindings) > 1:
-        raise SqlError(209, name)
-    if bindings:
-        return bindings[0]
-    if any(source.columns is None for source in space.sources):
-        return UNKNOWN_BINDING
-    return None

@@ -53,8 +53,9 @@ def rewrite_in_steps(
     if has_function or _has_node(nodes, grouping_sets.MULTIPLE_GROUPINGS):
         tree = grouping_sets.expand_grouping_clauses(tree)
     columns = bind_query(tree, names)
-    query.outputs = tuple(name for name, _ in columns or ())
-    query.kinds = tuple(kind for _, kind in columns or ())
+    query.outputs = tuple(column.name for column in columns or ())
+    query.kinds = tuple(column.kind for column in columns or ())
+    query.nullable = tuple(column.nullable for column in columns or ())
     nodes = list(tree.walk())
     yield len(nodes) * NODE_WORK
     if _has_node(nodes, RESHAPED_NODES):

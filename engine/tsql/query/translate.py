@@ -261,6 +261,7 @@ def _build_plan(
     return QueryPlan(
         kinds=query.kinds,
         outputs=query.outputs,
+        nullable=query.nullable,
         kind=kind,
         sql=sql,
         tables=tuple(query.tables.values()),

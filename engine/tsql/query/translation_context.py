@@ -38,6 +38,8 @@ class RewrittenQuery(Struct):
     kinds: tuple[SqlType | None, ...] = ()
     """Types of the result columns; empty if unknown."""
     outputs: tuple[str, ...] = ()
+    nullable: tuple[bool, ...] = ()
+    """For each result column, whether it may be NULL."""
 
     def get_parameter(self, name: str) -> exp.Expr:
         """Return the SQLite parameter node for a variable or literal, and register the name."""

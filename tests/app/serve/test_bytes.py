@@ -22,7 +22,7 @@ from app.serve.login import (
 from app.serve.parameters import read_typed_value
 from app.serve.requests import PreparedStatements, SqlRequest, read_batch, read_calls
 from app.serve.session import encode_response
-from app.serve.types import build_column, encode_message
+from app.serve.types import build_column, encode_grid, encode_message
 from engine.tsql.scalars.values import Scalar
 
 
@@ -267,3 +267,12 @@ def test_state_zero_and_line_zero_of_a_failed_call_are_sent(
     }
     data = encode_message(row, "S", TDS_7_4)
     assert (data[7], struct.unpack("<I", data[-4:])[0]) == sent
+
+
+def test_a_column_without_null_is_sent_as_not_nullable() -> None:
+    result = {"columns": ["a"], "types": ["int"], "rows": []}
+    flags = [
+        struct.unpack("<H", encode_grid({**result, **extra}, TDS_7_4)[7:9])[0] & 1
+        for extra in ({}, {"nullable": [True]}, {"nullable": [False]})
+    ]
+    assert flags == [1, 1, 0]

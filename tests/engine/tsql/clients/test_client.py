@@ -36,7 +36,13 @@ def test_a_submission_reports_its_begin_and_end() -> None:
         200,
     )
     assert read_field(end_event, "results") == [
-        {"columns": ["(No column name)"], "types": ["int"], "rows": [[1]], "after_messages": 0}
+        {
+            "columns": ["(No column name)"],
+            "types": ["int"],
+            "nullable": [False],
+            "rows": [[1]],
+            "after_messages": 0,
+        }
     ]
 
 
