@@ -11,14 +11,27 @@ PAGE: Final = Path(__file__).parents[1] / "docs" / "statement-gate.md"
 
 HEAD: Final = """# Statement gate
 
-This table shows which error a statement gets in each state of a database, before the statement runs.
-Source: `engine/tsql/batches/gate.py`. `python -m tests.statement_gate` writes this page.
+Before a statement runs, the engine checks the state of its database. The table shows the result for each kind of
+statement (column) and each state (row). `python -m tests.statement_gate` writes this page from
+`engine/tsql/batches/gate.py`.
 
 - `ok`: the statement runs.
-- A number: the statement gets that error.
-- `open`: the statement gets the error that USE gets, for example 927, 942, 945, 954, 955, 976, 978, 983 or 988.
+- A number: the statement raises this error.
+- `open`: the statement raises the same error as USE, for example 927, 942, 945, 954, 955, 976, 978, 983 or 988.
 - `role`: the rules of the mirroring session or the availability group decide.
 """
+
+VERSIONED_STATEMENTS: Final = {
+    "CreateGroup": "CREATE AVAILABILITY GROUP",
+    "AlterGroup": "ALTER AVAILABILITY GROUP",
+    "DropGroup": "DROP AVAILABILITY GROUP",
+    "HadrJoin": "ALTER DATABASE SET HADR AVAILABILITY GROUP",
+    "HadrOff": "ALTER DATABASE SET HADR OFF",
+    "HadrSuspend": "ALTER DATABASE SET HADR SUSPEND",
+    "HadrResume": "ALTER DATABASE SET HADR RESUME",
+    "CreateEncryptionKey": "CREATE DATABASE ENCRYPTION KEY",
+}
+"""Class of a statement -> its text in T-SQL."""
 
 
 def format_page() -> str:
@@ -45,7 +58,10 @@ def format_page() -> str:
     lines += ["", "## States", "", "| Row | State of the database on the connected instance |", "|---|---|"]
     lines += [f"| {state} | {text} |" for state, text in STATES.items()]
     lines += ["", "## Versions", "", "| Statement | First version |", "|---|---|"]
-    lines += [f"| {kind.__name__} | {version} |" for kind, (version, _) in STATEMENT_VERSIONS.items()]
+    lines += [
+        f"| {VERSIONED_STATEMENTS[kind.__name__]} | {version} |"
+        for kind, (version, _) in STATEMENT_VERSIONS.items()
+    ]
     return "\n".join(lines) + "\n"
 
 

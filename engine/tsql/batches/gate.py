@@ -74,7 +74,7 @@ events and errors]. The precedence of two possible errors is derived.
 """
 
 STATEMENT_KINDS: Final = {
-    "use": "USE, a name of three parts",
+    "use": "USE, a query with a three-part name",
     "write": "INSERT, UPDATE, DELETE, MERGE, TRUNCATE, DDL, users, schemas, permissions, encryption keys",
     "file": "ALTER DATABASE ADD, MODIFY or REMOVE FILE",
     "rename": "ALTER DATABASE MODIFY NAME",
