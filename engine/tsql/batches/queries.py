@@ -399,7 +399,7 @@ def _execute_merge(machine: Machine, plan: QueryPlan) -> None:
     for part in plan.parts:
         _, rows = machine.run_select(part)
         for number, branch, *values in rows:
-            if branch is None:
+            if branch is None or len(updates) + len(deleted_rows) + len(added_rows) == plan.row_limit:
                 continue
             if number is not None and number in matched_keys:
                 raise SqlError(8672)

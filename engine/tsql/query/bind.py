@@ -518,6 +518,9 @@ class QueryBinder(GroupingBinder):
         if limit is None or not isinstance(limit, exp.Limit):
             return
         value = limit.expression
+        if isinstance(value, exp.Select):
+            value = value.replace(exp.Subquery(this=value.copy()))
+            self.bind(value)
         if isinstance(value, exp.Neg) or (isinstance(value, exp.Paren) and isinstance(value.this, exp.Neg)):
             raise SqlError(127)
         options = limit.args.get("limit_options")

@@ -11,6 +11,7 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql.language.lexer import SqlSyntaxError, Token, check_brackets, make_near_error
 from engine.tsql.query.plans import UnsimulatedFeatureError
+from engine.tsql.query.statement_clauses import find_verb_index
 from engine.tsql.scalars.functions import INTERNAL_FUNCTIONS
 
 REPLACED_EXPRESSIONS: Final = (exp.Any, exp.All, exp.NullSafeEQ, exp.NullSafeNEQ, exp.AtTimeZone)
@@ -60,7 +61,7 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
     """
     if tokens[0].upper == "SELECT" and tokens[1].kind == "end":
         raise SqlSyntaxError(tokens[0].line, 102, tokens[0].text)
-    merge = tokens[0].upper == "MERGE"
+    merge = tokens[find_verb_index(tokens)].upper == "MERGE"
     _check_joins(tokens, int(merge))
     check_brackets(tokens)
     replaced_starts = {tokens[index].start for index in replaced}

@@ -405,6 +405,8 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     """For merge: plans for matching rows, rows only in the source, and rows only in the target."""
     branches: tuple[tuple[str, tuple[str, ...], int, int], ...] = ()
     """For merge: (action, columns, start and end of its values) of each WHEN clause."""
+    row_limit: int | None = None
+    """For merge: maximum number of changed rows; None without TOP."""
     kinds: tuple[SqlType | None, ...] = ()
     """Types of the result columns; empty if unknown."""
     outputs: tuple[str, ...] = ()

@@ -406,7 +406,7 @@ def is_default_keyword(node: exp.Expr | None) -> bool:
     return is_keyword and node is not None and node.name.upper() == "DEFAULT"
 
 
-# --- MERGE -------------------------------------------------------------------------------------------------
+# --- MERGE, and TOP of INSERT and MERGE ------------------------------------------------------------------
 
 
 def check_merge_action(branch: exp.Expr) -> None:
@@ -431,3 +431,14 @@ def read_merge_action(action: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.
     if action.name.upper() == "DELETE":
         return "DELETE", (), []
     raise UnsimulatedFeatureError("this form of MERGE")
+
+
+def read_top_number(tree: exp.Expr) -> int | None:
+    """Return the number in TOP (number) of an INSERT or MERGE; None without TOP."""
+    limit = tree.args.get("limit")
+    if limit is None:
+        return None
+    value = limit.expression.unnest()
+    if limit.args.get("limit_options") is not None or not (isinstance(value, exp.Literal) and value.is_int):
+        raise UnsimulatedFeatureError(f"TOP of {tree.key.upper()} other than TOP (number)")
+    return int(value.name)

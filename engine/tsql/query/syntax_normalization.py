@@ -15,19 +15,13 @@ from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError, Token,
 from engine.tsql.language.reader import STATEMENT_CHARACTERS_MAX, STATEMENT_TOKENS_MAX
 from engine.tsql.language.reserved_words import KEYWORDS
 from engine.tsql.query import forms
-from engine.tsql.query.plans import UnsimulatedFeatureError
-
-
-def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
-    """Return the index of the token after the group whose opening parenthesis is token *index*."""
-    level = 0
-    while tokens[index].kind != "end":
-        level += tokens[index].is_op("(") - tokens[index].is_op(")")
-        index += 1
-        if level == 0:
-            break
-    return index
-
+from engine.tsql.query.statement_clauses import (
+    drop_query_hints,
+    find_end_of_brackets,
+    find_skipped_tokens,
+    find_top_tokens,
+    find_verb_index,
+)
 
 NEUTRAL_PREFIX: Final = "plain_"
 """Prefix of a function name that prevents sqlglot from creating a special node."""
@@ -87,7 +81,7 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
     Examples are PARSE (a AS type USING culture) and NEXT VALUE FOR ….
     """
     replacements: dict[int, str] = {}
-    for rewrite in (_rewrite_escapes, _drop_query_hints, _rewrite_national_aliases, _drop_first_from):
+    for rewrite in (_rewrite_escapes, drop_query_hints, _rewrite_national_aliases, _drop_first_from):
         replacements |= rewrite(tokens)
     for index, token in enumerate(tokens):
         if token.upper in ("PARSE", "TRY_PARSE") and tokens[index + 1].is_op("("):
@@ -191,42 +185,6 @@ def _flatten_replace_calls(tokens: Sequence[Token], index: int) -> dict[int, str
     return replacements
 
 
-_QUERY_HINTS: Final = frozenset(
-    {
-        "HASH", "ORDER", "CONCAT", "MERGE", "LOOP", "EXPAND", "FAST", "FORCE", "KEEP", "KEEPFIXED", "MAXDOP",
-        "MAXRECURSION", "OPTIMIZE", "PARAMETERIZATION", "RECOMPILE", "ROBUST", "USE", "TABLE", "QUERYTRACEON",
-        "MIN_GRANT_PERCENT", "MAX_GRANT_PERCENT", "NO_PERFORMANCE_SPOOL", "IGNORE_NONCLUSTERED_COLUMNSTORE_INDEX",
-        "DISABLE", "DISABLE_OPTIMIZED_PLAN_FORCING", "LABEL",
-    }
-)  # fmt: skip
-"""First words of query hints. Documented [DOC: query hints]."""
-
-
-def _drop_query_hints(tokens: Sequence[Token]) -> dict[int, str]:
-    """Remove OPTION (…) at the end of a statement, because hints do not change results.
-
-    A recursion limit after a SELECT remains, because sqlglot parses it. Raises 102 for an unknown hint.
-    """
-    level, hints = 0, dict[int, str]()
-    for index, token in enumerate(tokens):
-        level += token.is_op("(") - token.is_op(")")
-        if level or token.upper != "OPTION" or not tokens[index + 1].is_op("("):
-            continue
-        end = find_end_of_brackets(tokens, index + 1)
-        inner_text, limit = 0, ""
-        for position in range(index + 1, end):
-            inner_text += tokens[position].is_op("(") - tokens[position].is_op(")")
-            if inner_text == 1 and (position == index + 1 or tokens[position].is_op(",")):
-                hint = tokens[position + 1]
-                if hint.upper not in _QUERY_HINTS:
-                    raise make_near_error(hint)
-                if hint.upper == "MAXRECURSION":
-                    limit = f"OPTION (MAXRECURSION {tokens[position + 2].text})"
-        changes = {part.upper for part in tokens[:index]} & {"UPDATE", "DELETE", "MERGE"}
-        hints = {**dict.fromkeys(range(index, end), ""), index: "" if changes else limit}
-    return hints
-
-
 _VALUE_TOKEN_KINDS: Final = frozenset({"string", "number", "quoted"})
 
 
@@ -238,18 +196,6 @@ def _rewrite_national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
         if wide and (before.is_op(")") or before.kind in _VALUE_TOKEN_KINDS):
             replacements[index] = token.text[1:]
     return replacements
-
-
-def find_verb_index(tokens: Sequence[Token]) -> int:
-    """Return the index of the statement's verb, after `WITH name AS (…), …`."""
-    index = 0
-    if tokens[0].upper == "WITH":
-        while tokens[index].kind != "end" and tokens[index].upper not in _VERBS:
-            index = find_end_of_brackets(tokens, index) if tokens[index].is_op("(") else index + 1
-    return index
-
-
-_VERBS: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"})
 
 
 def _drop_first_from(tokens: Sequence[Token]) -> dict[int, str]:
@@ -365,7 +311,7 @@ def prepare_for_sqlglot(text: str, depth: int = 0) -> str:
         raise SqlSyntaxError(1, 191)
     output, copied = "", 0
     replaced = {
-        **dict.fromkeys(_find_skipped_tokens(tokens), ""),
+        **dict.fromkeys(find_skipped_tokens(tokens), ""),
         **normalize_calls(tokens),
         **forms.rewrite_index_hints(tokens),
     }
@@ -404,45 +350,15 @@ def prepare_for_sqlglot(text: str, depth: int = 0) -> str:
     return output + text[copied:]
 
 
-def _find_top_tokens(tokens: Sequence[Token]) -> tuple[int, int]:
-    """Return the range of the tokens of TOP (n) after INSERT, UPDATE or DELETE: first token, end.
-
-    Both are 0 without TOP.
-    """
-    position = find_verb_index(tokens) + 1
-    if tokens[position - 1].upper not in ("INSERT", "UPDATE", "DELETE") or tokens[position].upper != "TOP":
-        return 0, 0
-    return position, find_end_of_brackets(tokens, position + 1) if tokens[position + 1].is_op(
-        "("
-    ) else position + 2
-
-
-def _find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
-    """Return the indexes of tokens that sqlglot does not receive.
-
-    Other code handles TOP of a change and the hints of INSERT.
-    """
-    first, end_index = _find_top_tokens(tokens)
-    skipped_tokens = set(range(first, end_index))
-    verb = find_verb_index(tokens)
-    if tokens[verb].upper == "INSERT":
-        position = max(verb + 1, end_index)
-        while tokens[position].kind in ("word", "quoted", "variable") or tokens[position].is_op("."):
-            if tokens[position].upper == "WITH" and tokens[position + 1].is_op("("):
-                skipped_tokens |= set(range(position, find_end_of_brackets(tokens, position + 1)))
-                break
-            position += 1
-    return frozenset(skipped_tokens)
-
-
-def get_top_number(text: str) -> str:
-    """Return the number in UPDATE TOP (number); "" without TOP."""
+def parse_top(text: str) -> exp.Expr | None:
+    """Return the limit that TOP (expression) [PERCENT] of a change sets; None without TOP."""
     tokens = tokenize(text)
-    first, end_index = _find_top_tokens(tokens)
-    number = "".join(token.text for token in tokens[first + 1 : end_index]).strip("()")
-    if end_index and (not number.isdigit() or tokens[end_index].upper == "PERCENT"):
-        raise UnsimulatedFeatureError("TOP of a change other than TOP (number)")
-    return number
+    first, end_index = find_top_tokens(tokens)
+    if not end_index:
+        return None
+    top_text = text[tokens[first].start : tokens[end_index - 1].end]
+    limit = read_query(prepare_for_sqlglot(f"SELECT {top_text} 1")).args.get("limit")
+    return limit if isinstance(limit, exp.Expr) else None
 
 
 COMPOUNDS_MAX: Final = 3

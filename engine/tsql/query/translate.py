@@ -30,6 +30,7 @@ from engine.tsql.query.reshape import (
     convert_insert_values,
     is_default_keyword,
     read_merge_action,
+    read_top_number,
 )
 from engine.tsql.query.rewrite import rewrite_in_steps
 from engine.tsql.query.syntax_normalization import UnreadableTextError, read_query, restore_call_names
@@ -98,6 +99,8 @@ thousand times as large as its text.
 def parse_query(text: str) -> exp.Expr:
     """Return the cached tree of a query. The caller must not change it."""
     tree = read_query(syntax_normalization.prepare_for_sqlglot(text))
+    if isinstance(tree, exp.Insert | exp.Update | exp.Delete | exp.Merge):
+        tree.set("limit", syntax_normalization.parse_top(text))
     forms.check_query(tree)
     restore_call_names(tree)
     forms.fold_within_group(tree)
@@ -157,11 +160,9 @@ _PLAN_CACHE: Final[ResultCache[ResumableComputation[QueryPlan]]] = ResultCache(C
 def _plan_in_steps(text: str, names: BindingContext) -> Planning:
     tree = copy_tree(text, 1)
     yield len(text)
-    top_count = syntax_normalization.get_top_number(text)
     for kind, build in _PLANNERS:
         if isinstance(tree, kind):
-            plan = yield from build(tree, names)
-            return replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT {top_count}") if top_count else plan
+            return (yield from build(tree, names))
     raise UnsimulatedFeatureError(type(tree).__name__.upper())
 
 
@@ -341,7 +342,10 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
     with_clause = tree.args.get("with_")
     if with_clause is not None:
         source.set("with_", with_clause)
+    top_count = read_top_number(tree)
     sql, query = yield from rewrite_in_steps(source, names)
+    if top_count is not None:
+        sql = f"SELECT * FROM ({sql}) LIMIT {top_count}"
     if columns and query.outputs and len(query.outputs) != len(columns):
         raise SqlError(fewer if len(query.outputs) < len(columns) else more_values)
     plan = _build_plan("insert", sql, query, target=target, columns=columns)
@@ -436,6 +440,7 @@ def _build_row_query(
 ) -> Generator[int, None, tuple[str, RewrittenQuery, TableRef]]:
     """Build a SELECT of *projections* from *table* with the WHERE and WITH clauses of an UPDATE or DELETE."""
     select = exp.Select(expressions=projections, from_=exp.From(this=table), where=tree.args.get("where"))
+    select.set("limit", tree.args.get("limit"))
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"])
     reads = tree.args.get("where") is not None or any(value.find(exp.Column) for value in projections[1:])
@@ -546,7 +551,9 @@ def _plan_merge(tree: exp.Expr, names: BindingContext) -> Planning:
         row = number if matched or by_source else exp.Null()
         outputs = [exp.Null() if by_source else column for column in _parse_outputs(names)]
         parts.append((yield from _plan_merge_part(tree, select, chosen_whens, row, outputs, names)))
-    return QueryPlan(kind="merge", target=build_table_ref(tree.this), parts=tuple(parts))
+    return QueryPlan(
+        kind="merge", target=build_table_ref(tree.this), parts=tuple(parts), row_limit=read_top_number(tree)
+    )
 
 
 def _plan_merge_part(
