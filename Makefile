@@ -1,20 +1,20 @@
-# make run    opens the program          make test    runs all checks
-# make lock   renews requirements*.lock  make lock UPGRADE=--upgrade    moves to the newest versions (uv needed)
-# make test-slow      further seeds, faults, kills, locales and drills, which `make test` leaves out
-# make screenshots    pictures of every view, in screenshots/
-# make bench-window   frame times and start of the real window; memory over a day: python -m tests.window_bench --day
-# make words          brings the catalogues of other languages up to date with the program (assets/languages)
-# run first installs what the program needs (requirements.lock); test, test-slow, screenshots and bench-window what its
-# developers need as well (requirements-dev.lock), see .ci/prepare.
-# make matrix         types on the other Pythons here, a minute of some drills on these, other SQLites and locales;
-#                     matrix-all: all drills to their ends
-# make mutants        changes the engine in places chosen at random and shows what no test notices (hours for SHARE=1);
-#                     SHARE=0.02 SEED=1, OPTIONS="--quick --package engine/flow": python -m tests.mutants --help
-# make fuzz           changes what SQL clients send, after what of the code it reaches: SECONDS=60; finds: build/crash-*
-# make drivers        installs SQL drivers of other languages from their packages, and plays their programs against `serve`
-# make hashes         renews assets/golden.json, the outcome that `doctor` expects, and the hashes in assets/par, after a
-#                     change of behaviour
-# make kernel         builds the libraries of the flow model's step anew, after a change of engine/flow/kernel.py
+# make run            opens the program; the first call installs what it needs (requirements.lock)
+# make test           runs all checks; the first call also installs requirements-dev.lock (.ci/prepare)
+# make test-slow      runs the tests that `make test` skips: more seeds, faults, kills, locales and drills
+# make lock           renews requirements*.lock; with UPGRADE=--upgrade, to the newest versions (needs uv)
+# make words          updates the translation catalogs in assets/languages from the texts of the program
+# make screenshots    draws a picture of every view in screenshots/
+# make bench-window   measures frame times and the start of the window; memory over a day:
+#                     python -m tests.window_bench --day
+# make matrix         checks types with the other installed Pythons, and plays a minute of some drills with each of
+#                     them, with other SQLites and in other locales; matrix-all plays all drills to their ends
+# make mutants        changes the engine at random places and shows what no test detects (hours with SHARE=1); options:
+#                     SHARE=0.02 SEED=1 OPTIONS="--quick --package engine/flow", see python -m tests.mutants --help
+# make fuzz           mutates the messages of SQL clients, guided by code coverage: SECONDS=60; saves build/crash-*
+# make drivers        installs SQL drivers of other languages, and runs their programs against `serve`
+# make hashes         renews assets/golden.json, which `doctor` compares, and the hashes in assets/par, after a change
+#                     of behavior
+# make kernel         rebuilds the libraries of the flow model's step after a change of engine/flow/kernel.py
 
 .PHONY: kernel run test test-slow format lint types matrix matrix-all hashes mutants fuzz drivers pytest prepare lock screenshots bench-window words
 
@@ -35,8 +35,8 @@ lint:
 	.venv/bin/python -m tests.prose
 types:
 	.venv/bin/mypy
-# Bytecode is kept even where the surroundings forbid it: the tests start hundreds of processes of the program.
-# One process more than there are processors: a tenth of the tests waits for clocks and other processes.
+# Bytecode is written even if the environment forbids it, because the tests start hundreds of processes of the program.
+# There is one process more than processors, because a tenth of the tests wait for clocks and other processes.
 PROCESSES = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 PYTEST = QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE= .venv/bin/pytest --numprocesses $(PROCESSES) --dist worksteal
 pytest:
@@ -55,7 +55,7 @@ hashes:
 	.venv/bin/python -m tests.par_proofs --renew
 	.venv/bin/python -m tests.error_numbers --summaries
 
-# Not in the lock: only this command needs the compiler (100 MB to load, 400 MB unpacked).
+# The compiler is not in the lock file, because only this command needs it (100 MB to download, 400 MB on disk).
 kernel: prepare
 	@test -x build/zig/ziglang/zig || .venv/bin/python -m pip install --quiet --disable-pip-version-check \
 		--target build/zig ziglang==0.17.1
@@ -63,20 +63,20 @@ kernel: prepare
 
 SHARE = 0.02
 SEED = 1
-# Not in the lock: only this command needs cosmic-ray, which stands behind the packages of .venv on the path.
+# cosmic-ray is not in the lock file, because only this command needs it. The packages in .venv precede it on the path.
 mutants: prepare
 	@test -d build/cosmic-ray/cosmic_ray || .venv/bin/python -m pip install --quiet --disable-pip-version-check \
 		--target build/cosmic-ray cosmic-ray==8.7.0
 	nice .venv/bin/python -m tests.mutants --share $(SHARE) --seed $(SEED) $(OPTIONS)
 
 SECONDS = 60
-# Like cosmic-ray, atheris is only here; it has wheels for Linux and macOS.
+# atheris is not in the lock file either. It has wheels for Linux and macOS.
 fuzz: prepare
 	@test -d build/atheris/atheris || .venv/bin/python -m pip install --quiet --disable-pip-version-check \
 		--target build/atheris atheris==3.0.0
 	nice .venv/bin/python -m tests.app.serve.fuzz --seconds $(SECONDS)
 
-# Needs Node, Java with Maven, Go, Rust, FreeTDS and Mono; what is not there is left out and named.
+# Needs Node, Java with Maven, Go, Rust, FreeTDS and Mono. It skips those that are missing, and names them.
 drivers: prepare
 	.venv/bin/python -m tests.drivers.run
 	.venv/bin/python -m tests.drivers.profiles
@@ -97,7 +97,7 @@ words: prepare
 			--no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --width=110; \
 		.venv/bin/pybabel compile --statistics --locale=$$language --input-file=$$po --output-file=$${po%.po}.mo; done
 
-# The program's packages are a part of the developers': the constraint keeps their versions the same.
+# The constraint gives users the same versions of packages as developers.
 COMPILE = uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet
 lock:
 	$(COMPILE) --extra dev --group install $(UPGRADE) --output-file requirements-dev.lock
