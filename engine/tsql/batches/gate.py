@@ -209,6 +209,11 @@ def check_database_state(context: Context, kind: str, database: str) -> None:
 _ERROR_STATES: Final = {3701: 1}
 
 
+def is_read_only(context: Context, database: str) -> bool:
+    """Return whether the database is open, but does not accept changes."""
+    return GATE_CELLS["write", find_gate_state(context, database)] in ("3906", "3908")
+
+
 def check_target_state(context: Context, parts: tuple[str, ...]) -> None:
     """Raise the error of the gate for a change of the table *parts*, if any.
 

@@ -10,7 +10,7 @@ from engine.messages import SqlError
 from engine.mirroring import pages
 from engine.protocol import errorlog, groups, logspace, startup, volumes
 from engine.protocol.lineage import format_lsn
-from engine.tsql.batches import access, ledger_tables, locks, sources, tables
+from engine.tsql.batches import access, gate, ledger_tables, locks, sources, tables
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.configurations import get_configured_value, get_option_value, list_options
 from engine.tsql.catalog.databases import list_log_space, list_virtual_log_files
@@ -246,9 +246,12 @@ def _show_oldest_transaction(machine: Machine, arguments: Arguments) -> None:
 def _shrink_file(machine: Machine, arguments: Arguments) -> None:
     """Execute DBCC SHRINKFILE: (file, size in MB) for the log, or (file, EMPTYFILE) for an added data file.
 
-    Raises 8985 for an unknown file, 2555 for the first data file [DOC: DBCC SHRINKFILE].
+    Raises 7992 for a read-only database, 8985 for an unknown file, 2555 for the first data file [DOC: DBCC
+    SHRINKFILE; Database Engine events and errors].
     """
     database = machine.context.open_database(machine.session.database)
+    if gate.is_read_only(machine.context, database):
+        raise SqlError(7992, machine.context.get_spelled_name(database))
     copy = machine.context.find_copy(database)
     if copy is None or not arguments:
         raise UnsimulatedFeatureError("DBCC SHRINKFILE outside user databases")

@@ -202,6 +202,18 @@ def test_a_readable_secondary_refuses_primary_only_statements() -> None:
             assert _list_errors(answer)[:1] == [3906], (statement, answer.texts)
 
 
+@pytest.mark.parametrize(
+    "state", ["readable", "readonly", "standby", "emergency", "snapshot", "online", "primary"]
+)
+def test_a_read_only_database_does_not_shrink(state: str) -> None:
+    world, server, database = _build_world(state)
+    source = "Alone" if state == "snapshot" else database
+    answer = submit_batch(
+        world.fork(), f"{server}#9", f"USE {database}; DBCC SHRINKFILE ({source}_log, 100)", 5
+    )
+    assert _list_errors(answer) == ([7992] if GATE_CELLS["write", state] in ("3906", "3908") else [])
+
+
 @pytest.mark.parametrize("kind", IN_USE_ERRORS)
 def test_a_database_in_use_is_neither_replaced_nor_removed(kind: str) -> None:
     world = _build_world("online")[0].fork()
