@@ -356,6 +356,7 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
         world.update_copy(secondary, end_of_log_kb=common, redone_kb=min(follower.redone_kb, common))
         world.update_copy(secondary, db_state=DbState.RECOVERING)
         replicas.set_synchronization_state(world, secondary, SyncState.REVERTING)
+        world.update_availability(secondary, reverting=True)
         errorlog.write_message(world, secondary[0], 35278, secondary[1])
         errorlog.write_message(world, secondary[0], 17137, secondary[1])
         world.call_after((end - common) / REVERT_KB_PER_S, "availability.reverted", guid, *secondary)
@@ -375,7 +376,9 @@ def connect_copies(world: World, primary: Key, secondary: Key) -> None:
     streams.resend_lost_log(world, stream)
     world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork,
                       db_state=DbState.ONLINE)  # fmt: skip
-    world.update_availability(secondary, **replicas.get_allowed_connections(world, secondary))
+    world.update_availability(
+        secondary, reverting=False, **replicas.get_allowed_connections(world, secondary)
+    )
     changed = (lead.extra_files, lead.encryption_key) != (follower.extra_files, follower.encryption_key)
     if changed or follower.data_failed_tick is not None:
         new_kb = [file.added_kb for file in lead.extra_files if file not in follower.extra_files]

@@ -419,7 +419,8 @@ class AvailabilityPolicy(groups.GroupPolicy):
         """Open the recovered copy without clients until the group decides its role. Return False."""
         guid = world.copies[key].availability.guid
         assert guid is not None
-        world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
+        reverting = world.copies[key].availability.reverting
+        world.update_copy(key, recovering=False, db_state=DbState.RECOVERING if reverting else DbState.ONLINE)
         if world.copies[key].availability.suspended is not None:
             redo.mark_suspended(world, key, SuspendReason.RESTART)
         if world.replicas[key[0], guid].word is ReplicaWord.NOT_AVAILABLE:

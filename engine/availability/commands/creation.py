@@ -304,11 +304,12 @@ def start_forced_failover(world: World, server: str, name: str) -> statements.Ou
     """Execute FORCE_FAILOVER_ALLOW_DATA_LOSS at the target, in a cluster with quorum.
 
     If no data can be lost and quorum was not forced, it becomes a planned failover. Raise 35253 during the
-    revert or seeding of a database.
+    revert or seeding of a database, and after a revert was interrupted. [DOC: database replica states]
     """
     group = _require_failover_target(world, server, name)
     for copy in replicas.list_group_copies(world, server, group.guid):
-        if copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING):
+        initializing = copy.availability.state is SyncState.INITIALIZING
+        if copy.availability.reverting or initializing:
             raise SqlError(35253, copy.database)
     clean = not configuration.require_node(world, server).config.forced and failover.is_failover_ready(
         group, server

@@ -95,6 +95,28 @@ def test_a_secondary_that_missed_a_forced_failover_follows_after_resume() -> Non
     assert ends[0] - ends[1] < 10_000.0, "the secondary receives the log of the new primary"
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_copy_whose_revert_was_interrupted_cannot_become_primary(restarts: bool) -> None:
+    """The copy then needs a primary that completes the revert. [DOC: database replica states]"""
+    world = ag_lab()
+    run_sql(world, "NODE_3", "ALTER DATABASE Sales SET HADR SUSPEND")
+    run_until(world, 120)
+    force_failovers(world, "NODE_3")
+    apply_lines(world, "sql NODE_1 ALTER DATABASE Sales SET HADR RESUME")
+    run_until(world, world.tick / 100 + 0.2)
+    assert world.copies["NODE_1", "Sales"].availability.state is SyncState.REVERTING
+    apply_lines(world, "power-off NODE_3", *["restart-service NODE_1"] * restarts)
+    run_until(world, world.tick / 100 + 40)
+    assert world.copies["NODE_1", "Sales"].db_state is DbState.RECOVERING
+    assert run_sql(world, "NODE_1", FORCE) == [35253]
+    assert run_sql(world, "NODE_2", FORCE) == []
+    run_until(world, world.tick / 100 + 20)
+    assert run_sql(world, "NODE_1", "ALTER DATABASE Sales SET HADR RESUME") == []
+    run_until(world, world.tick / 100 + 60)
+    reverted = world.copies["NODE_1", "Sales"]
+    assert (reverted.availability.state, reverted.db_state) == (SyncState.SYNCHRONIZED, DbState.ONLINE)
+
+
 # --- timeouts and suspended data movement -----------------------------------------------------------------
 
 
