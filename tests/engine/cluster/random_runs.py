@@ -21,6 +21,17 @@ from engine.model import World
 from engine.protocol import serving
 from tests.engine.availability.worlds import SCENARIOS, ag_lab, apply_lines, run_until
 from tests.engine.cluster.quorum_oracle import Oracle, Settled
+from tests.engine.cluster.random_actions import (
+    ACCOUNT,
+    BACKUP_STATEMENTS,
+    CLIENT_INPUTS,
+    CMDLETS,
+    ENDPOINT_STATEMENTS,
+    GROUP_STATEMENTS,
+    OTHER_ACCOUNT,
+    OUTAGES,
+    SESSION_STATEMENTS,
+)
 from tests.engine.cluster.worlds import SITES, build_pair, build_sites, fci_lab
 from tests.events import read_field
 
@@ -47,135 +58,6 @@ LABS: dict[str, Callable[[int], World]] = {
     "pair-none": _pair_builder("none"),
     "sites": lambda seed: build_sites(VERSIONS[seed % len(VERSIONS)], seed),
 }
-REPLICA = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON '{target}' WITH "
-GROUP_STATEMENTS = (
-    "ALTER AVAILABILITY GROUP AG1 FAILOVER",
-    "ALTER AVAILABILITY GROUP AG1 SET (HEALTH_CHECK_TIMEOUT = 15000)",
-    "ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = 5)",
-    "ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = 1)",
-    "ALTER DATABASE Sales SET OFFLINE",
-    "ALTER DATABASE Sales SET ONLINE",
-    "BACKUP DATABASE Sales TO DISK = 'D:\\Sales.bak'",
-    "ALTER AVAILABILITY GROUP AG1 OFFLINE",
-    REPLICA + "(SESSION_TIMEOUT = 5)",
-    REPLICA + "(SESSION_TIMEOUT = 60)",
-    REPLICA + "(SEEDING_MODE = AUTOMATIC)",
-    REPLICA + "(AVAILABILITY_MODE = SYNCHRONOUS_COMMIT)",
-    REPLICA + "(FAILOVER_MODE = AUTOMATIC)",
-    REPLICA + "(FAILOVER_MODE = MANUAL)",
-    REPLICA + "(AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT)",
-    REPLICA + "(SECONDARY_ROLE (ALLOW_CONNECTIONS = NO))",
-    "ALTER AVAILABILITY GROUP AG1 SET (DB_FAILOVER = ON)",
-    "ALTER AVAILABILITY GROUP AG1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)",
-    "ALTER AVAILABILITY GROUP AG1 SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 0)",
-    "ALTER DATABASE Sales SET HADR SUSPEND",
-    "ALTER DATABASE Sales SET HADR RESUME",
-    "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED",
-    "ALTER ENDPOINT Hadr_endpoint STATE = STARTED",
-    "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Sales",
-    "ALTER AVAILABILITY GROUP AG1 ADD DATABASE Sales",
-    "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1",
-    "ALTER DATABASE Sales SET HADR OFF",
-    "ALTER AVAILABILITY GROUP AG1 REMOVE REPLICA ON '{target}'",
-    "BACKUP LOG Sales TO DISK = 'D:\\Sales.trn'",
-    "SHUTDOWN",
-    "SHUTDOWN WITH NOWAIT",
-)
-"""Statements that change the failover configuration or may be refused. None accepts data loss."""
-
-SESSION_STATEMENTS = (
-    "ALTER DATABASE Sales SET PARTNER FAILOVER",
-    "ALTER DATABASE Sales SET PARTNER TIMEOUT 5",
-    "ALTER DATABASE Sales SET PARTNER TIMEOUT 60",
-    "ALTER DATABASE Sales SET OFFLINE",
-    "ALTER DATABASE Sales SET ONLINE",
-    "BACKUP DATABASE Sales TO DISK = 'D:\\Sales.bak'",
-    "ALTER DATABASE Sales SET PARTNER SUSPEND",
-    "ALTER DATABASE Sales SET PARTNER RESUME",
-    "ALTER DATABASE Sales SET PARTNER SAFETY FULL",
-    "ALTER DATABASE Sales SET PARTNER SAFETY OFF",
-    "ALTER DATABASE Sales SET WITNESS OFF",
-    "ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'",
-    "ALTER ENDPOINT Mirroring STATE = STOPPED",
-    "ALTER ENDPOINT Mirroring STATE = STARTED",
-    "BACKUP LOG Sales TO DISK = 'D:\\Sales.trn'",
-    "SHUTDOWN",
-    "SHUTDOWN WITH NOWAIT",
-)
-
-ACCOUNT, OTHER_ACCOUNT = "CORP\\sqlservice", "CORP\\other"
-CMDLETS = (
-    "Stop-ClusterNode {node}",
-    "Start-ClusterNode {node}",
-    "Suspend-ClusterNode {node}",
-    "Suspend-ClusterNode {node} -Drain",
-    "Resume-ClusterNode {node}",
-    "(Get-ClusterNode {node}).NodeWeight = 0",
-    "Move-ClusterGroup 'Cluster Group'",
-    "Set-ClusterQuorum -NoWitness",
-    "Set-ClusterQuorum -DiskWitness Quorum",
-    "Set-ClusterQuorum -CloudWitness -AccountName account -AccessKey key",
-    "(Get-Cluster).DynamicQuorum = 0",
-    "(Get-Cluster).DynamicQuorum = 1",
-    "(Get-Cluster).SameSubnetThreshold = 3",
-    "(Get-Cluster).SameSubnetThreshold = 40",
-    "(Get-ClusterGroup AG1).FailoverThreshold = 10",
-    "Set-ClusterQuorum -FileShareWitness \\\\FSW\\share",
-    "Restart-Computer -Force",
-    "Restart-Service MSSQLSERVER -Force",
-    "Stop-Service ClusSvc",
-    "Start-Service ClusSvc",
-    "Restart-Service ClusSvc",
-    "Stop-Service SQLSERVERAGENT",
-    "Stop-Service MSSQLSERVER -Force",
-    "Start-Service MSSQLSERVER",
-    "Move-ClusterGroup AG1 {node}",
-    "Move-ClusterGroup SQLFCI1",
-    "Stop-ClusterGroup AG1",
-    "Start-ClusterGroup AG1",
-    "Start-ClusterNode {node} -ClearQuarantine",
-    "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners {node}",
-    "Set-ClusterOwnerNode -Group AG1 -Owners {node}",
-    "(Get-ClusterNode {node}).NodeWeight = 1",
-    "(Get-Cluster).LowerQuorumPriorityNodeID = 1",
-    "(Get-ClusterResource AG1).RestartThreshold = 3",
-    "(Get-ClusterResource AG1).RestartAction = 0",
-    "(Get-ClusterResource 'SQL Server Agent (SQLFCI1)').RestartAction = 2",
-    "(Get-ClusterResource 'SQL Server (SQLFCI1)').RetryPeriodOnFailure = 60000",
-    "Remove-ClusterNode {node} -Force",
-    "(Get-ClusterGroup AG1).FailoverPeriod = 0",
-    "net stop clussvc",
-    "net start clussvc /pq",
-    "Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 4000",
-    "Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 60000",
-    "Get-ClusterResource 'SQL Server (SQLFCI1)' | Set-ClusterParameter HealthCheckTimeout 15000",
-    "Stop-ClusterResource AG1",
-    "Start-ClusterResource AG1",
-    "Stop-ClusterResource 'SQL Server (SQLFCI1)'",
-    "Start-ClusterResource 'SQL Server (SQLFCI1)'",
-    "Move-ClusterGroup 'Cluster Group' {node}",
-)
-
-OUTAGES = (
-    ("power-off {node}", "power-on {node}"),
-    ("pull-cable {node}", "plug-cable {node}"),
-    ("stop-cluster {node}", "start-cluster {node}"),
-    ("fail-disk {server} Sales", "mend-disk {server} Sales"),
-    ("fail-volume {server} L", "mend-volume {server} L"),
-    ("hang {server}", "unhang {server}"),
-    ("stop-service {server}", "start-service {server}"),
-    ("sql {server} SHUTDOWN WITH NOWAIT", "start-service {server}"),
-    (
-        "sql {server} ALTER ENDPOINT {endpoint} STATE = STOPPED",
-        "sql {server} ALTER ENDPOINT {endpoint} STATE = STARTED",
-    ),
-    (
-        "sql {server} ALTER DATABASE Sales SET {data} SUSPEND",
-        "sql {server} ALTER DATABASE Sales SET {data} RESUME",
-    ),
-)
-"""(fault, repair) of a server, for runs that lose two servers in turn."""
-
 KINDS = {"Physical Disk": "disk", "File Share Witness": "file share", "Cloud Witness": "cloud"}
 
 
@@ -204,6 +86,10 @@ class Run:
             cluster, witness = clusters[0], config.find_current_config(self.world, clusters[0].name).witness
             kind = KINDS[witness.kind] if witness is not None else "none"
             self.oracle = Oracle(cluster.nodes, cluster.windows, kind)
+
+    @property
+    def endpoint(self) -> str:
+        return "Hadr_endpoint" if self.world.nodes else "Mirroring"
 
     # --- faults and inputs --------------------------------------------------------------------------------
 
@@ -242,9 +128,12 @@ class Run:
         if second_node and not self.settled:
             inputs += self._network_and_cluster_faults(node, second_node)
         statements = GROUP_STATEMENTS if self.world.groups and self.world.nodes else SESSION_STATEMENTS
-        statement = chance.choice(statements)
+        statement = chance.choice((*statements, *ENDPOINT_STATEMENTS, *BACKUP_STATEMENTS))
         target = chance.choice(list(self.world.instances))
-        inputs += [f"sql {server} {statement.format(target=target)}"] * 2
+        inputs += [f"sql {server} {statement.format(target=target, endpoint=self.endpoint)}"] * 3
+        client, version = chance.choice(list(self.world.clients)), self.world.instances[server].version
+        client_input = chance.choice(CLIENT_INPUTS)
+        inputs += [client_input.format(client=client, server=server, version=version)] * 2
         return inputs
 
     def _server_faults(self, server: str, node: str) -> list[str]:
@@ -481,7 +370,6 @@ class Run:
             for second_node in self.world.computers:
                 if name < second_node:
                     self.apply(f"mend {name} {second_node}")
-        endpoint = "Hadr_endpoint" if self.world.nodes else "Mirroring"
         for server in self.world.instances:
             self.apply(f"unhang {server}")
             self.apply(f"mend-disk {server} Sales")
@@ -502,7 +390,7 @@ class Run:
                 self.apply(f"restart-service {server}")
             if not instance.clustered:
                 self.apply(f"start-service {server}")
-                self.apply(f"sql {server} ALTER ENDPOINT {endpoint} STATE = STARTED")
+                self._restore_endpoint(server)
         self.run_and_check(60)
         for cluster in self.world.clusters:
             for name in self.world.clusters[cluster].nodes:
@@ -538,14 +426,22 @@ class Run:
                 self.apply(f"{verb} {server} {name}")
                 self.run_and_check(330)
 
+    def _restore_endpoint(self, server: str) -> None:
+        statements = (ENDPOINT_STATEMENTS[-1], ENDPOINT_STATEMENTS[1], ENDPOINT_STATEMENTS[3])
+        for statement in (*statements, "ALTER ENDPOINT {endpoint} STATE = STARTED"):
+            self.apply(f"sql {server}#9 {statement.format(endpoint=self.endpoint)}")
+            self.run_and_check(1)
+
     def _recover_databases(self) -> None:
-        """Undo SET OFFLINE and SET HADR OFF. Recovery of a removed copy, or a loss of the node with the last
-        synchronized copy, accepts data loss.
+        """Undo SET OFFLINE, a full log and SET HADR OFF.
+
+        Recovery of a removed copy, or a loss of the node with the last synchronized copy, accepts data loss.
         """
         servers = sorted({key[0] for key in self.world.copies if key[1] == "Sales"})
         for server in servers:
             self.apply(f"sql {server} ALTER DATABASE Sales SET ONLINE")
-        self.run_and_check(60)
+            self.apply(f"sql {server}#9 BACKUP LOG Sales TO DISK = 'D:\\Tail.trn'")
+        self.run_and_check(120)
         statements = (
             "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1",
             "RESTORE DATABASE Sales WITH RECOVERY",
