@@ -1,1 +1,1 @@
-"""Programs to play against `mirrordrill serve`."""
+"""Programs that connect to `mirrordrill serve`."""

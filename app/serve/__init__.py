@@ -1,4 +1,4 @@
-"""Server for real SQL clients: each simulated instance speaks TDS 7.1 to 7.4 on a port of this computer. Without Qt.
+"""Server for real SQL clients: each simulated instance speaks TDS 7.1 to 7.4 and 8.0 on a port. Without Qt.
 
 Section numbers in this package refer to [MS-TDS], Tabular Data Stream Protocol, in its edition for TDS 8.0.
 Only `listener`, `session` and `wire` use sockets. All other modules consist of pure functions that read and
