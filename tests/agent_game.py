@@ -20,9 +20,9 @@ from app.agents.baseline import choose_random_line
 from app.agents.environment import DrillEnv
 from engine.drill.running.drill import replay
 
-NAMES: Final = ("automatic-failover", "isolated-principal", "forced-service", "witness-lost")
-REPLAYED: Final = 5
-GROWN_MAX: Final = 0.10
+SCENARIO_NAMES: Final = ("automatic-failover", "isolated-principal", "forced-service", "witness-lost")
+GAMES_PER_REPLAY: Final = 5
+MEMORY_GROWTH_MAX: Final = 0.10
 
 
 def measure_resident_mb() -> float:
@@ -36,7 +36,7 @@ def measure_resident_mb() -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=NAMES)
+    parser.add_argument("names", nargs="*", default=SCENARIO_NAMES)
     parser.add_argument("--steps", type=int, default=100_000)
     options = parser.parse_args()
     envs = [DrillEnv(name) for name in options.names]
@@ -54,7 +54,7 @@ def main() -> int:
                     f"{steps} steps, {number} games, {time.monotonic() - start_s:.0f} s: {memory[-1]:.1f} MB",
                     flush=True,
                 )
-        if number % REPLAYED == 0:
+        if number % GAMES_PER_REPLAY == 0:
             second_run = replay(env.scenario, seed, "practice", info["journal"], env.drill.tick)
             replayed += 1
             differ += (
@@ -64,7 +64,7 @@ def main() -> int:
         if steps >= options.steps:
             break
     print(f"{replayed} games played again, {differ} differ")
-    return int(differ > 0 or memory[-1] > (1.0 + GROWN_MAX) * memory[0])
+    return int(differ > 0 or memory[-1] > (1.0 + MEMORY_GROWTH_MAX) * memory[0])
 
 
 if __name__ == "__main__":

@@ -14,11 +14,11 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from tests.test_architecture import CODE, ENGINE_LAYERS, does_belong_to, list_imports, parse_file
+from tests.test_architecture import CODE_MODULES, ENGINE_LAYERS, belongs_to_any, list_imports, parse_file
 
 PICTURE: Final = Path(__file__).parents[1] / "assets" / "pictures" / "architecture.svg"
 
-LIFE: Final = {
+INPUT_STATIONS: Final = {
     "app.views": "a click, a menu, a typed statement: one line of text",
     "app.host": "the host of the run takes it, from any thread",
     "engine.drill": "allowed in this mode? then into the journal",
@@ -46,23 +46,23 @@ LIBRARIES: Final = {
 }
 
 PANEL_PX, GAP_PX, EDGE_PX, LINE_PX, CHARACTER_PX = 560, 8, 16, 13, 5.0
-NAMES_ALONE: Final = 4
+NAMES_ONLY_ROW_SIZE: Final = 4
 """Minimum number of packages in a row that shows only names, because texts do not fit."""
 
 
 @cache
 def get_docstring(name: str) -> str:
     """Return the first sentence of the docstring of *name*."""
-    text = (ast.get_docstring(parse_file(CODE[name])) or "").partition("\n")[0]
+    text = (ast.get_docstring(parse_file(CODE_MODULES[name])) or "").partition("\n")[0]
     return text.removesuffix(" No Qt.").replace("`", "")
 
 
 @cache
-def list_libraries(room: str) -> list[str]:
+def list_libraries(package: str) -> list[str]:
     used = {
         module.partition(".")[0]
-        for name in CODE
-        if does_belong_to(name, [room])
+        for name in CODE_MODULES
+        if belongs_to_any(name, [package])
         for module in list_imports(name)
     }
     return [label for name, label in LIBRARIES.items() if name in used]
@@ -72,16 +72,16 @@ def list_libraries(room: str) -> list[str]:
 def find_reachable_imports() -> dict[str, frozenset[str]]:
     """Return package of the desktop -> all packages that it imports directly or indirectly."""
     rooms = sorted(
-        name for name in CODE if name.count(".") == 1 and is_room(name) and name.startswith("app.")
+        name for name in CODE_MODULES if name.count(".") == 1 and is_package(name) and name.startswith("app.")
     )
     needs = {
         room: {
             other_room
-            for name in CODE
-            if does_belong_to(name, [room])
+            for name in CODE_MODULES
+            if belongs_to_any(name, [room])
             for module in list_imports(name)
             for other_room in rooms
-            if other_room != room and does_belong_to(module, [other_room])
+            if other_room != room and belongs_to_any(module, [other_room])
         }
         for room in rooms
     }
@@ -97,22 +97,22 @@ def find_reachable_imports() -> dict[str, frozenset[str]]:
     return reached
 
 
-def find_cycle_with(room: str) -> set[str]:
-    """Return the packages in an import cycle with *room*."""
+def find_import_cycle(package: str) -> set[str]:
+    """Return the packages in an import cycle with *package*."""
     return {
         other_room
-        for other_room in find_reachable_imports()[room]
-        if other_room != room and room in find_reachable_imports()[other_room]
+        for other_room in find_reachable_imports()[package]
+        if other_room != package and package in find_reachable_imports()[other_room]
     }
 
 
 @cache
-def compute_depth(room: str) -> int:
-    """Return the row of *room*: one below the lowest package that imports *room*."""
+def compute_depth(package: str) -> int:
+    """Return the row of *package*: one below the lowest package that imports *package*."""
     users = {
         other_room
         for other_room, reached in find_reachable_imports().items()
-        if room in reached and other_room not in find_reachable_imports()[room]
+        if package in reached and other_room not in find_reachable_imports()[package]
     }
     return max((compute_depth(user_room) + 1 for user_room in users), default=0)
 
@@ -121,43 +121,49 @@ def arrange_app_rows() -> list[list[str]]:
     """Return the packages of the desktop, row by row from top to bottom. Packages in an import cycle share a
     row.
     """
-    row = {room: max(map(compute_depth, {room, *find_cycle_with(room)})) for room in find_reachable_imports()}
+    row = {
+        room: max(map(compute_depth, {room, *find_import_cycle(room)})) for room in find_reachable_imports()
+    }
     return [[room for room in row if row[room] == n] for n in sorted(set(row.values()))]
 
 
-def is_room(name: str) -> bool:
+def is_package(name: str) -> bool:
     """Return whether *name* is a package with modules."""
-    return any(module.startswith(f"{name}.") for module in CODE)
+    return any(module.startswith(f"{name}.") for module in CODE_MODULES)
 
 
-def list_rooms_inside(room: str) -> list[str]:
-    return [name for name in CODE if name.startswith(f"{room}.") and name.count(".") == 2 and is_room(name)]
+def list_subpackages(package: str) -> list[str]:
+    return [
+        name
+        for name in CODE_MODULES
+        if name.startswith(f"{package}.") and name.count(".") == 2 and is_package(name)
+    ]
 
 
-def list_lines_of(room: str, width_px: float) -> list[str]:
+def list_text_lines(package: str, width_px: float) -> list[str]:
     """Return the lines of text below the name in the box of a package."""
     characters = int((width_px - 20) / CHARACTER_PX)
-    text = textwrap.wrap(get_docstring(room), characters)
-    if inner_rooms := list_rooms_inside(room):
+    text = textwrap.wrap(get_docstring(package), characters)
+    if inner_rooms := list_subpackages(package):
         inner_names = ", ".join(name.rpartition(".")[2].replace("_", " ") for name in inner_rooms)
         text += textwrap.wrap(f"Rooms: {inner_names}.", characters)
-    if used := list_libraries(room):
+    if used := list_libraries(package):
         text += textwrap.wrap(f"With {', '.join(used)}.", characters)
     return text
 
 
-def draw_box(room: str, x: float, y: float, width: float, height: float, with_text: bool) -> Iterable[str]:
+def draw_box(package: str, x: float, y: float, width: float, height: float, with_text: bool) -> Iterable[str]:
     yield (
-        f'<rect class="{"qt" if "Qt" in list_libraries(room) else "plain"}" x="{x:.0f}" y="{y:.0f}" '
+        f'<rect class="{"qt" if "Qt" in list_libraries(package) else "plain"}" x="{x:.0f}" y="{y:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}" rx="6"/>'
     )
-    name = room.partition(".")[2]
+    name = package.partition(".")[2]
     yield f'<text class="name" x="{x + 10:.0f}" y="{y + 18:.0f}">{escape(name)}</text>'
     if with_text:
-        for number, line in enumerate(list_lines_of(room, width)):
+        for number, line in enumerate(list_text_lines(package, width)):
             yield f'<text x="{x + 10:.0f}" y="{y + 34 + number * LINE_PX:.0f}">{escape(line)}</text>'
-    for number, stop in enumerate(LIFE, 1):
-        if stop == room:
+    for number, stop in enumerate(INPUT_STATIONS, 1):
+        if stop == package:
             yield from draw_dot(number, x + width - 14, y + 14)
 
 
@@ -171,9 +177,9 @@ def draw_panel(title: str, rows: list[list[str]], x: float, y: float) -> tuple[l
     svg_parts = [f'<text class="title" x="{x:.0f}" y="{y:.0f}">{escape(title)}</text>']
     y += 12
     for row in rows:
-        with_text = len(row) < NAMES_ALONE
+        with_text = len(row) < NAMES_ONLY_ROW_SIZE
         width = (PANEL_PX - GAP_PX * (len(row) - 1)) / len(row)
-        lines = max(len(list_lines_of(room, width)) for room in row) if with_text else 0
+        lines = max(len(list_text_lines(room, width)) for room in row) if with_text else 0
         height = 28 + lines * LINE_PX + (4 if lines else 0)
         for number, room in enumerate(row):
             svg_parts += draw_box(room, x + number * (width + GAP_PX), y, width, height, with_text)
@@ -190,7 +196,7 @@ def draw_picture() -> str:
     )
     middle, notes = EDGE_PX + PANEL_PX, app_end + 24
     cyclic_names = ", ".join(
-        room.partition(".")[2] for room in find_reachable_imports() if find_cycle_with(room)
+        room.partition(".")[2] for room in find_reachable_imports() if find_import_cycle(room)
     )
     legend = [
         f'<path class="arrow" d="M{middle + 6} 90 h{EDGE_PX * 3 - 18}"/>',
@@ -202,12 +208,12 @@ def draw_picture() -> str:
         f'<text x="{EDGE_PX + 32}" y="{notes + 29}">knows Qt</text>',
         f'<text class="title" x="{EDGE_PX}" y="{notes + 62}">The life of an input</text>',
     ]
-    for number, (room, description) in enumerate(LIFE.items(), 1):
+    for number, (room, description) in enumerate(INPUT_STATIONS.items(), 1):
         y = notes + 62 + number * 21
         legend += draw_dot(number, EDGE_PX + 10, y)
         name = f'<tspan class="name">{room.partition(".")[2]}</tspan>'
         legend.append(f'<text x="{EDGE_PX + 28}" y="{y + 4:.0f}">{name}: {escape(description)}</text>')
-    width, height = EDGE_PX * 5 + PANEL_PX * 2, max(engine_end, notes + 90 + len(LIFE) * 21)
+    width, height = EDGE_PX * 5 + PANEL_PX * 2, max(engine_end, notes + 90 + len(INPUT_STATIONS) * 21)
     style = (
         "text{font:11px Helvetica,Arial,sans-serif;fill:#22303c}.name{font-weight:bold;font-size:12px}"
         ".title{font-weight:bold;font-size:14px}"

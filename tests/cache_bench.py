@@ -37,7 +37,7 @@ from tests.shipped_scenarios import load_shipped_scenario
 ROUNDS: Final = 5
 
 Workload = Callable[[], object]
-Patch = Callable[[], AbstractContextManager[object]]
+CacheDisabler = Callable[[], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class CacheCase:
     """Cache, a way to disable it, and the workloads that use it."""
 
     name: str
-    disable: Patch
+    disable: CacheDisabler
     workloads: tuple[str, ...]
 
 
@@ -163,29 +163,29 @@ WORKLOADS: Final[dict[str, Workload]] = {
 
 
 @contextmanager
-def call_before(owner: type, method: str, forget: Callable[[Any], object]) -> Iterator[None]:
-    """Call *forget* with the instance before each call of *method*."""
+def clear_before_calls(owner: type, method: str, clear_cache: Callable[[Any], object]) -> Iterator[None]:
+    """Call *clear_cache* with the instance before each call of *method*."""
     real = vars(owner)[method]
 
     def call(self: object, *args: object, **options: object) -> object:
-        forget(self)
+        clear_cache(self)
         return real(self, *args, **options)
 
     with patch.object(owner, method, call):
         yield
 
 
-def empty(*names: str) -> Callable[[Any], object]:
+def build_clear_function(*names: str) -> Callable[[Any], object]:
     """Return a function that clears the named dictionaries of an object."""
     return lambda owner: [getattr(owner, name).clear() for name in names]
 
 
-def forget_poll(poller: ConditionPoller) -> None:
+def clear_poll_results(poller: ConditionPoller) -> None:
     """Make a poller evaluate all conditions again."""
     poller._settlings, poller._parts_asked, poller._known, poller._next_look = -1, (), None, 0
 
 
-def forget_beliefs(causes: HiddenCauses) -> None:
+def clear_plan_starts(causes: HiddenCauses) -> None:
     """Remove the cached state of every beginning of a plan except the empty one."""
     causes._belief_states = {(): causes._belief_states[()]}
 
@@ -215,19 +215,25 @@ def list_caches() -> Iterator[CacheCase]:
     """List every private cache of the engine."""
     search = ("search", "search, 100 databases")
     for name, owner, method, forget, workloads in (
-        ("ReprCache", ReprCache, "_format_list", empty("_entries"), ("hundred databases",)),
-        ("IncrementalHash", IncrementalHash, "hash_parts", empty("_hashed_dicts"), search),
-        ("FlowSetups", FlowSetups, "_find_stream_path", empty("_paths"), ("hundred databases", *search)),
+        ("ReprCache", ReprCache, "_format_list", build_clear_function("_entries"), ("hundred databases",)),
+        ("IncrementalHash", IncrementalHash, "hash_parts", build_clear_function("_hashed_dicts"), search),
+        (
+            "FlowSetups",
+            FlowSetups,
+            "_find_stream_path",
+            build_clear_function("_paths"),
+            ("hundred databases", *search),
+        ),
         (
             "ConditionPoller",
             ConditionPoller,
             "_may_have_changed",
-            forget_poll,
+            clear_poll_results,
             ("reference solution", *search),
         ),
-        ("HiddenCauses", HiddenCauses, "find_guess", forget_beliefs, ("hidden causes",)),
+        ("HiddenCauses", HiddenCauses, "find_guess", clear_plan_starts, ("hidden causes",)),
     ):
-        yield CacheCase(name, partial(call_before, owner, method, forget), workloads)
+        yield CacheCase(name, partial(clear_before_calls, owner, method, forget), workloads)
     for name, switch, workloads in (
         (
             "RunCache",
@@ -241,23 +247,23 @@ def list_caches() -> Iterator[CacheCase]:
     yield from list_result_caches()
 
 
-def measure(workload: Workload) -> float:
+def measure_cpu_s(workload: Workload) -> float:
     """Return the processor time of *workload* in seconds."""
     began = process_time()
     workload()
     return process_time() - began
 
 
-def compare(case: CacheCase, workload: Workload, rounds: int) -> tuple[float, float]:
+def compare_times(case: CacheCase, workload: Workload, rounds: int) -> tuple[float, float]:
     """Return the shortest time with the cache, and the ratio of the shortest time without the cache to that
     time.
     """
     times: list[float] = []
     times_without: list[float] = []
     for _ in range(rounds):
-        times.append(measure(workload))
+        times.append(measure_cpu_s(workload))
         with case.disable():
-            times_without.append(measure(workload))
+            times_without.append(measure_cpu_s(workload))
     return min(times), min(times_without) / min(times)
 
 
@@ -274,7 +280,7 @@ def main() -> int:
     print("| cache | workload | with it s | without it |\n|---|---|---|---|")
     for case in list_caches():
         for name in case.workloads if options.only in case.name else ():
-            seconds, ratio = compare(case, WORKLOADS[name], options.rounds)
+            seconds, ratio = compare_times(case, WORKLOADS[name], options.rounds)
             print(f"| {case.name} | {name} | {seconds:.2f} | {ratio:.2f} times |", flush=True)
     return 0
 

@@ -35,15 +35,15 @@ from app.classroom.record import ClassRecord
 from app.files import scenario_files
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
-from tests.class_process import ROOT, HostProcess, command, run_host
+from tests.class_process import ROOT, HostProcess, build_command, run_host
 
 SCENARIO: Final = "planned-failover"
-MARK_S: Final = 10
-BEGUN_S: Final = 15.0
+MARK_INTERVAL_S: Final = 10
+JOIN_S_MAX: Final = 15.0
 """Wall time within which all seats must have joined."""
-STRANGERS: Final = 20
+INTRUDERS: Final = 20
 """Number of intruders that connect at the same time."""
-BETWEEN_S: Final = 2.0
+SEAT_START_INTERVAL_S: Final = 2.0
 """Wall time between the starts of two real seats.
 
 In a real class, the computers of the seats start Python in parallel. Here all seats share two cores.
@@ -56,7 +56,7 @@ def play_reference_log() -> list[tuple[int, str, str]]:
     drill = play_reference(scenario)
     replayed, entries = Drill(scenario, drill.seed, drill.mode), []
     todo = [(item.tick, item.line_without_time) for item in drill.journal]
-    todo += [(tick, "") for tick in range(MARK_S * 100, drill.tick, MARK_S * 100)]
+    todo += [(tick, "") for tick in range(MARK_INTERVAL_S * 100, drill.tick, MARK_INTERVAL_S * 100)]
     for tick, line in sorted(todo):
         replayed.advance_to(tick)
         if line:
@@ -65,7 +65,7 @@ def play_reference_log() -> list[tuple[int, str, str]]:
     return entries
 
 
-class Load:
+class ClassLoad:
     """Simulated seats, instructor and intruders of a class, and the measured delays in seconds."""
 
     def __init__(self, seats: int, seconds: float) -> None:
@@ -87,18 +87,18 @@ class Load:
         self.refusals: Counter[str] = Counter()
         """Count of each reason for which intruders were refused."""
 
-    async def seat(self, invited: Invitation, seat_number: int) -> None:
+    async def run_seat(self, invited: Invitation, seat_number: int) -> None:
         await asyncio.sleep(random.uniform(0, 10))
         start = time.monotonic() - random.uniform(0, 60)
         while not self.over.is_set():
             try:
-                async with self.dialing(invited) as socket:
-                    await self.attend(socket, invited.secret, seat_number, start)
+                async with self.open_connection(invited) as socket:
+                    await self.play_seat(socket, invited.secret, seat_number, start)
             except (ConnectionClosed, TimeoutError, OSError):  # reconnect, as a real seat does
                 self.dropped += 1
                 await asyncio.sleep(1.0)
 
-    async def attend(self, socket: ClientConnection, secret: str, seat_number: int, start: float) -> None:
+    async def play_seat(self, socket: ClientConnection, secret: str, seat_number: int, start: float) -> None:
         """Play a seat until the class is over. *start* is the wall-clock start of its drill."""
         join = {
             "kind": "join",
@@ -109,7 +109,7 @@ class Load:
         await socket.send(json.dumps(join))
         welcome = json.loads(await socket.recv())
         state = {"frozen": False}
-        hearing = asyncio.create_task(self.hear(socket, welcome["seat"], state))
+        hearing = asyncio.create_task(self.receive_messages(socket, welcome["seat"], state))
         number = welcome["acknowledged"]
         while not self.over.is_set():
             tick = int((time.monotonic() - start) * 100)
@@ -125,7 +125,7 @@ class Load:
             await asyncio.sleep(2.0)
         hearing.cancel()
 
-    async def hear(self, socket: ClientConnection, number: int, state: dict[str, Any]) -> None:
+    async def receive_messages(self, socket: ClientConnection, number: int, state: dict[str, Any]) -> None:
         async for raw in socket:
             message = json.loads(raw)
             if message["kind"] == "state":
@@ -138,7 +138,7 @@ class Load:
                 if send_s is not None:
                     self.acknowledged_s.append(time.monotonic() - send_s)
 
-    def dialing(self, invited: Invitation) -> connect:
+    def open_connection(self, invited: Invitation) -> connect:
         uri = f"wss://{invited.host}:{invited.port}/"
         return connect(
             uri,
@@ -149,7 +149,7 @@ class Load:
             max_size=10**8,
         )
 
-    async def instructor(self, database: Path) -> None:
+    async def run_instructor(self, database: Path) -> None:
         record = ClassRecord(str(database), create=False)
         the_class = record.read_class()
         record.close()
@@ -157,7 +157,7 @@ class Load:
         seen_numbers: dict[int, int] = {}
         verdicts: dict[int, int] = {}
         async with console.connect_to_host(the_class) as socket:
-            freezing = asyncio.create_task(self.freeze(socket))
+            freezing = asyncio.create_task(self.freeze_class_repeatedly(socket))
             async for raw in socket:
                 message, receive_s = json.loads(raw), time.monotonic()
                 if message["kind"] != "board":
@@ -165,14 +165,18 @@ class Load:
                 if message["state"] == "frozen" and not message["not_frozen"] and self.froze_at:
                     self.board_frozen_s.append(receive_s - self.froze_at)
                 for tile in message["tiles"]:
-                    self.note(seen_numbers, tile["seat"], tile["acknowledged"], receive_s, self.board_s)
+                    self.record_delays(
+                        seen_numbers, tile["seat"], tile["acknowledged"], receive_s, self.board_s
+                    )
                     if tile["verdict"] is not None:
-                        self.note(verdicts, tile["seat"], tile["verdict"]["acts"], receive_s, self.judged_s)
+                        self.record_delays(
+                            verdicts, tile["seat"], tile["verdict"]["acts"], receive_s, self.judged_s
+                        )
                 if self.over.is_set():
                     freezing.cancel()
                     return
 
-    def note(
+    def record_delays(
         self, counts: dict[int, int], seat: int, number: int, time_s: float, delays_s: list[float]
     ) -> None:
         for act in range(counts.get(seat, 0) + 1, number + 1):
@@ -180,7 +184,7 @@ class Load:
                 delays_s.append(time_s - self.sent[seat, act])
         counts[seat] = max(counts.get(seat, 0), number)
 
-    async def freeze(self, socket: ClientConnection) -> None:
+    async def freeze_class_repeatedly(self, socket: ClientConnection) -> None:
         await asyncio.sleep(self.seconds / 2)
         for _ in range(3):
             self.froze_at = time.monotonic()
@@ -189,11 +193,11 @@ class Load:
             await socket.send('{"kind": "go"}')
             await asyncio.sleep(1)
 
-    async def strangers(self, invited: Invitation, joins: int) -> None:
+    async def run_intruders(self, invited: Invitation, joins: int) -> None:
         """Make *joins* invalid attempts from the address of the seats, STRANGERS at a time, after the seats
         have joined.
         """
-        await asyncio.sleep(BEGUN_S)
+        await asyncio.sleep(JOIN_S_MAX)
         tries = iter(range(joins))
 
         async def try_again_and_again() -> None:
@@ -204,7 +208,7 @@ class Load:
                     os.urandom(200),
                 )[number % 3]
                 try:
-                    async with self.dialing(invited) as socket:
+                    async with self.open_connection(invited) as socket:
                         await socket.send(message)
                         while True:
                             reply = json.loads(await socket.recv())
@@ -215,19 +219,19 @@ class Load:
                 except (TimeoutError, OSError) as problem:
                     self.refusals[type(problem).__name__] += 1
 
-        await asyncio.gather(*(try_again_and_again() for _ in range(STRANGERS)))
+        await asyncio.gather(*(try_again_and_again() for _ in range(INTRUDERS)))
 
-    async def look_at_the_clock(self) -> None:
+    async def measure_own_delays(self) -> None:
         while True:
             due_s = time.monotonic() + 0.1
             await asyncio.sleep(0.1)
             self.late_s.append(time.monotonic() - due_s)
 
     async def run(self, invited: Invitation, database: Path, joins: int) -> None:
-        looking = asyncio.create_task(self.look_at_the_clock())
-        instructing = asyncio.create_task(self.instructor(database))
-        seats = [asyncio.create_task(self.seat(invited, place)) for place in range(self.seats)]
-        trying = asyncio.create_task(self.strangers(invited, joins))
+        looking = asyncio.create_task(self.measure_own_delays())
+        instructing = asyncio.create_task(self.run_instructor(database))
+        seats = [asyncio.create_task(self.run_seat(invited, place)) for place in range(self.seats)]
+        trying = asyncio.create_task(self.run_intruders(invited, joins))
         await asyncio.sleep(self.seconds + 10)
         await trying
         self.over.set()
@@ -262,7 +266,7 @@ def measure_memory_mb(pid: int) -> float:
 def start_process(*arguments: object) -> subprocess.Popen[str]:
     """Start a separate process, so that its memory and children are those of a real class."""
     assert arguments[0] == "class"
-    return subprocess.Popen(command(*arguments[1:]), cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(build_command(*arguments[1:]), cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 @contextmanager
@@ -270,15 +274,15 @@ def start_seats(host: HostProcess, count: int, folder: Path) -> Iterator[list[su
     environment = {**os.environ, "MIRRORDRILL_PROFILE": str(folder)}
     running: list[subprocess.Popen[bytes]] = []
 
-    def start() -> None:
+    def start_all() -> None:
         for n in range(count):
             words = ("join", host.code, "--name", f"real {n}", "--player", "reference", "--speed", "10")
             running.append(
-                subprocess.Popen(command(*words), cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+                subprocess.Popen(build_command(*words), cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
             )
-            time.sleep(BETWEEN_S)
+            time.sleep(SEAT_START_INTERVAL_S)
 
-    starting = threading.Thread(target=start)
+    starting = threading.Thread(target=start_all)
     starting.start()
     yield running
     starting.join()
@@ -316,7 +320,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder_name:
         folder = Path(folder_name)
         with run_host(folder / "class.sqlite", SCENARIO, began=start_process) as host:
-            load = Load(options.seats, options.seconds)
+            load = ClassLoad(options.seats, options.seconds)
             with start_seats(host, options.real, folder / "profile") as real:
                 asyncio.run(load.run(host.invited, folder / "class.sqlite", options.joins))
                 mb = measure_memory_mb(host.pid)

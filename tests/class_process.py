@@ -24,19 +24,19 @@ from engine.drill.authoring.schema import Scenario
 from tests.forked import Program
 
 ROOT = Path(__file__).parents[1]
-OPEN_S = 120.0
+HOST_START_S_MAX = 120.0
 """Time limit for the start of a host. A new installation compiles the flow model first, sometimes several at
 a time.
 """
-WAIT_S = 60.0
-CLOSE_S = 0.2
+WAIT_S_MAX = 60.0
+CLOSE_WAIT_S = 0.2
 """Time limit for the host's answer to a close. A client that has not read its messages never receives the
 answer.
 """
 T = TypeVar("T")
 
 
-def command(*arguments: object) -> list[str]:
+def build_command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "app", "class", *map(str, arguments)]
 
 
@@ -53,11 +53,11 @@ class HostProcess:
         database: Path | str,
         *arguments: object,
         listen: str = "127.0.0.1:0",
-        began: Callable[..., Program | subprocess.Popen[str]] = Program,
+        start_program: Callable[..., Program | subprocess.Popen[str]] = Program,
     ) -> None:
         self.database = database
         self._words = ("class", "host", *arguments, "--listen", listen, "--database", database)
-        self._began = began
+        self._began = start_program
         self.invited = self.start()
 
     def start(self) -> Invitation:
@@ -72,12 +72,12 @@ class HostProcess:
 
     def kill(self) -> None:
         self._running.kill()
-        self._running.wait(WAIT_S)
+        self._running.wait(WAIT_S_MAX)
 
     def end(self) -> int:
         """Send SIGTERM and return the exit code."""
         self._running.terminate()
-        return self._running.wait(WAIT_S)
+        return self._running.wait(WAIT_S_MAX)
 
 
 @contextmanager
@@ -93,7 +93,7 @@ def run_host(database: Path | str, *arguments: object, **options: Any) -> Iterat
             raise
 
 
-class Stranger:
+class RawClient:
     """Client that can send any bytes to the host. It answers pings, as seats do.
 
     One thread reads and writes, because CPython 3.11 loses data of a TLS connection that two threads use.
@@ -114,40 +114,40 @@ class Stranger:
 
     def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(WAIT_S)
+        self._thread.join(WAIT_S_MAX)
         self._loop.close()
 
-    def says(self, message: object) -> None:
+    def send_message(self, message: object) -> None:
         self._run(self._socket.send(message if isinstance(message, str | bytes) else json.dumps(message)))
 
-    def says_in_pieces(self, pieces: list[str]) -> None:
+    def send_fragments(self, pieces: list[str]) -> None:
         """Send one message in several frames."""
         self._run(self._socket.send(iter(pieces)))
 
-    def hears(self, kind: str = "") -> dict[str, Any]:
+    def receive_message(self, kind: str = "") -> dict[str, Any]:
         """Return the next message from the host, or with *kind* the next message of this kind."""
         while True:
             message: dict[str, Any] = json.loads(self._run(self._receive()))
             if message["kind"] == kind or not kind:
                 return message
 
-    def asks(self, message: object, kind: str = "") -> dict[str, Any]:
-        self.says(message)
-        return self.hears(kind)
+    def request_reply(self, message: object, kind: str = "") -> dict[str, Any]:
+        self.send_message(message)
+        return self.receive_message(kind)
 
     def read_refusal(self, message: object) -> str:
         """Send *message*, and return the reason with which the host closes the connection."""
         with suppress(ConnectionClosed):
-            self.says(message)
+            self.send_message(message)
             while True:
                 self._run(self._receive())
         return self._socket.close_reason or ""
 
     async def _receive(self) -> str | bytes:
-        async with asyncio.timeout(WAIT_S):
+        async with asyncio.timeout(WAIT_S_MAX):
             return await self._socket.recv()
 
-    def __enter__(self) -> Stranger:
+    def __enter__(self) -> RawClient:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -161,8 +161,8 @@ async def _connect(invited: Invitation) -> ClientConnection:
         ssl=certificate.create_seat_context(),
         proxy=None,
         compression=None,
-        open_timeout=OPEN_S,
-        close_timeout=CLOSE_S,
+        open_timeout=HOST_START_S_MAX,
+        close_timeout=CLOSE_WAIT_S,
     )
 
 

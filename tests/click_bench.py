@@ -24,19 +24,19 @@ from tests.open_window import OpenWindow
 from tests.screenshots import open_screenshot_window
 
 LIMIT_MS = 100.0
-SIZE = (1366, 768)
-LEFT_OUT = ("quit", "close", "class", "team", "clients", "diagnos", "doctor")
+WINDOW_SIZE = (1366, 768)
+EXCLUDED_NAME_PARTS = ("quit", "close", "class", "team", "clients", "diagnos", "doctor")
 """Parts of the names of excluded actions, which end the window or load sockets and certificates at first use."""
-LOOK_MS = 5
+POLL_MS = 5
 FILE_DIALOGS = ("getSaveFileName", "getOpenFileName", "getOpenFileNames")
 
 
-class Watch:
+class ResponseWatcher:
     """Event filter that closes new windows and records the times of their appearance."""
 
     def __init__(self) -> None:
         self.seen_s: float | None = None
-        self._timer = QTimer(interval=LOOK_MS)
+        self._timer = QTimer(interval=POLL_MS)
         self._timer.timeout.connect(self._look)
         self._timer.start()
 
@@ -48,18 +48,18 @@ class Watch:
             popup.close()
 
 
-def measure(act: Callable[[], object], watch: Watch) -> float:
+def measure_response_ms(act: Callable[[], object], watch: ResponseWatcher) -> float:
     """Return the milliseconds of processor time until the first visible response."""
     QApplication.processEvents()
     watch.seen_s, busy_s = None, []
     set_cursor = QGuiApplication.setOverrideCursor
 
-    def note(cursor: Qt.CursorShape) -> None:
+    def record_cursor(cursor: Qt.CursorShape) -> None:
         busy_s.append(time.process_time())
         set_cursor(cursor)
 
     start_s = time.process_time()
-    with mock.patch.object(QGuiApplication, "setOverrideCursor", note):
+    with mock.patch.object(QGuiApplication, "setOverrideCursor", record_cursor):
         act()
         QApplication.processEvents()
     ends = [time.process_time(), *busy_s, *([watch.seen_s] if watch.seen_s is not None else [])]
@@ -69,7 +69,7 @@ def measure(act: Callable[[], object], watch: Watch) -> float:
 def list_actions(window: OpenWindow) -> Iterator[tuple[str, QAction]]:
     """Yield the enabled actions of the window by name."""
     for name, action in sorted(window.actions_by_name.items()):
-        if name and action.isEnabled() and not any(part in name for part in LEFT_OUT):
+        if name and action.isEnabled() and not any(part in name for part in EXCLUDED_NAME_PARTS):
             yield name, action
 
 
@@ -85,16 +85,16 @@ def run(limit_ms: float) -> int:
     slow = clicked = 0
     with (
         tempfile.TemporaryDirectory() as folder,
-        open_screenshot_window(Path(folder), "light", SIZE) as window,
+        open_screenshot_window(Path(folder), "light", WINDOW_SIZE) as window,
     ):
         for name in BACKGROUND_MODULES:
             import_module(name)
         freeze_objects()
-        watch = Watch()
+        watch = ResponseWatcher()
         for place in ("start page", "desk"):
             names = [name for name, _ in list_actions(window)]
             if place == "desk":
-                begin(window)
+                start_lab(window)
                 names = [name for name, _ in list_actions(window)]
             todo: list[tuple[str, Callable[[], object]]] = []
             todo += [(name, window.actions_by_name[name].trigger) for name in names]
@@ -102,19 +102,19 @@ def run(limit_ms: float) -> int:
             todo += [(f"button {text}", button.click) for text, button in list_buttons(page)]
             for name, act in todo:
                 try:
-                    took_ms = measure(act, watch)
+                    took_ms = measure_response_ms(act, watch)
                 except RuntimeError:
                     continue  # An earlier click has replaced the button.
                 clicked += 1
                 if took_ms > limit_ms:
                     slow += 1
                     print(f"{took_ms:7.0f} ms  {place}: {name}", flush=True)
-                restore(window, place)
+                restore_page(window, place)
     print(f"{clicked} clicks, {slow} slower than {limit_ms:g} ms")
     return slow
 
 
-def begin(window: OpenWindow) -> None:
+def start_lab(window: OpenWindow) -> None:
     """Start the lab and play it for a few seconds."""
     window.select_drill("lab")
     window.brief.started.emit("lab")
@@ -123,7 +123,7 @@ def begin(window: OpenWindow) -> None:
     QApplication.processEvents()
 
 
-def restore(window: OpenWindow, place: str) -> None:
+def restore_page(window: OpenWindow, page_name: str) -> None:
     """Return to the page that contains the tested controls."""
     QApplication.processEvents()
     for widget in QApplication.topLevelWidgets():
@@ -131,11 +131,11 @@ def restore(window: OpenWindow, place: str) -> None:
             widget.close()
     if window.failover_moment.state:
         window.failover_moment.leave()
-    if place == "start page":
+    if page_name == "start page":
         if not window.picker.isVisible():
             window.show_home()
     elif not window.desk_page.isVisible():
-        begin(window)
+        start_lab(window)
     QApplication.processEvents()
 
 

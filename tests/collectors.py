@@ -11,22 +11,22 @@ from typing import Any, BinaryIO
 from babel.messages.extract import extract_python
 from pydantic import BaseModel
 
-Found = tuple[int, str | None, Any, list[str]]
+FoundText = tuple[int, str | None, Any, list[str]]
 """Line, function name, text and comments, as Babel expects."""
 
 
-def collect_skills(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
+def collect_skills(file: BinaryIO, *_: object, **__: object) -> Iterator[FoundText]:
     """Collect titles and texts of the skills."""
     for skill in tomllib.load(file).values():
         yield from ((1, None, skill[key], []) for key in ("title", "text"))
 
 
-def collect_course(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
+def collect_course(file: BinaryIO, *_: object, **__: object) -> Iterator[FoundText]:
     """Collect the titles of the parts of the course."""
     yield from ((1, None, part["title"], []) for part in tomllib.load(file)["part"])
 
 
-def collect_table(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
+def collect_table(file: BinaryIO, *_: object, **__: object) -> Iterator[FoundText]:
     """Collect the cells of those columns that a table marks with "~" as translated."""
     head, *lines = (line.split("\t") for line in file.read().decode().splitlines())
     translated = [index for index, column in enumerate(head) if column.startswith("~")]
@@ -46,14 +46,14 @@ def collect_notes() -> set[str]:
 
     texts = set[str]()
 
-    def read(model: type[BaseModel]) -> None:
+    def add_notes(model: type[BaseModel]) -> None:
         for field in form_schema.list_fields(model):
             texts.add(field.description)
             if field.inner_model is not None:
-                read(field.inner_model)
+                add_notes(field.inner_model)
 
     for section in form_schema.list_sections():
         texts |= {form_schema.get_section_help(section, model) for model in section.models or (None,)}
         for model in section.models:
-            read(model)
+            add_notes(model)
     return texts - {""}

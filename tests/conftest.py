@@ -25,7 +25,7 @@ settings.load_profile("loaded")
 """A busy machine is slow at making examples; that says nothing of the program."""
 
 
-WAIT_MS = 60_000
+WAIT_MS_MAX = 60_000
 """Time limit of waits. A window on a busy machine takes three seconds, so the default of five seconds is too
 short.
 """
@@ -35,7 +35,7 @@ def pytest_configure() -> None:
     from pytestqt.qtbot import QtBot
 
     for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitActive, QtBot.waitExposed):
-        wait.__kwdefaults__ = {**(wait.__kwdefaults__ or {}), "timeout": WAIT_MS}
+        wait.__kwdefaults__ = {**(wait.__kwdefaults__ or {}), "timeout": WAIT_MS_MAX}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -29,7 +29,7 @@ _forks.set_forkserver_preload(["tests.forked_from"])
 
 
 @atexit.register
-def _kill_what_is_left() -> None:
+def _kill_remaining_programs() -> None:
     """Kill the remaining programs at exit, because Python would wait for them."""
     for process in multiprocessing.active_children():
         process.kill()

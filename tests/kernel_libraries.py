@@ -20,13 +20,13 @@ from engine.flow.compiled.loader import FLAGS, LIBRARIES, read_kernel_source
 from engine.flow.compiled.translate import translate
 
 ZIG: Final = Path(__file__).parents[1] / "build" / "zig" / "ziglang" / "zig"
-ALONE: Final = ("-nostdlib", "-fno-builtin")
+STANDALONE_FLAGS: Final = ("-nostdlib", "-fno-builtin")
 """Flags to link without a C library. On macOS, every library links to the system's C library."""
 
 TARGETS: Final = {
-    ("Linux", "x86_64"): ("x86_64-linux-gnu.2.17", *ALONE),
-    ("Linux", "aarch64"): ("aarch64-linux-gnu.2.17", *ALONE),
-    ("Windows", "x86_64"): ("x86_64-windows-gnu", *ALONE, "-Wl,--entry=DllMainCRTStartup"),
+    ("Linux", "x86_64"): ("x86_64-linux-gnu.2.17", *STANDALONE_FLAGS),
+    ("Linux", "aarch64"): ("aarch64-linux-gnu.2.17", *STANDALONE_FLAGS),
+    ("Windows", "x86_64"): ("x86_64-windows-gnu", *STANDALONE_FLAGS, "-Wl,--entry=DllMainCRTStartup"),
     ("Darwin", "x86_64"): ("x86_64-macos.11.0", "-fno-builtin"),
     ("Darwin", "aarch64"): ("aarch64-macos.11.0", "-fno-builtin"),
 }

@@ -19,15 +19,15 @@ from fsrs import Card, Rating
 from app.learning.memory import SCHEDULER as FSRS
 
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
-RUNS: Final = 12
+RUNS_PER_LEARNER: Final = 12
 """Number of runs of each learner."""
 
 
 class Schedule(Protocol):
     """Spaced-repetition schedule: predicts the success of a run, records its result, and plans the next run."""
 
-    def foreseen(self, day: float) -> float: ...
-    def ran(self, day: float, success: bool) -> None: ...
+    def predict_success(self, day: float) -> float: ...
+    def record_run(self, day: float, success: bool) -> None: ...
     @property
     def next_days(self) -> float: ...
 
@@ -38,10 +38,10 @@ class Sm2:
     def __init__(self) -> None:
         self.next_days, self._ease, self._count, self._day = 1.0, 2.5, 0, 0.0
 
-    def foreseen(self, day: float) -> float:
+    def predict_success(self, day: float) -> float:
         return float(0.9 ** ((day - self._day) / self.next_days))
 
-    def ran(self, day: float, success: bool) -> None:
+    def record_run(self, day: float, success: bool) -> None:
         grade = 4.5 if success else 2.0
         self._ease = max(1.3, self._ease + 0.1 - (5 - grade) * (0.08 + (5 - grade) * 0.02))
         if not success:
@@ -59,26 +59,29 @@ class Fsrs:
         self._card = Card(card_id=0, due=START)
         self.next_days = 1.0
 
-    def foreseen(self, day: float) -> float:
+    def predict_success(self, day: float) -> float:
         return FSRS.get_card_retrievability(self._card, START + timedelta(days=day))
 
-    def ran(self, day: float, success: bool) -> None:
+    def record_run(self, day: float, success: bool) -> None:
         review_time = START + timedelta(days=day)
         self._card, _ = FSRS.review_card(self._card, Rating.Good if success else Rating.Again, review_time)
         self.next_days = (self._card.due - review_time) / timedelta(days=1)
 
 
-class Constant:
+class ConstantSchedule:
     """Baseline schedule that always predicts the success rate of all learners so far."""
 
     well, runs = 0, 0
     next_days = 7.0
 
-    def foreseen(self, day: float) -> float:
-        return (Constant.well + 1) / (Constant.runs + 2)
+    def predict_success(self, day: float) -> float:
+        return (ConstantSchedule.well + 1) / (ConstantSchedule.runs + 2)
 
-    def ran(self, day: float, success: bool) -> None:
-        Constant.well, Constant.runs = Constant.well + success, Constant.runs + 1
+    def record_run(self, day: float, success: bool) -> None:
+        ConstantSchedule.well, ConstantSchedule.runs = (
+            ConstantSchedule.well + success,
+            ConstantSchedule.runs + 1,
+        )
 
 
 Memory = Callable[[float, int, int, float], float]
@@ -93,7 +96,11 @@ MEMORIES: Final[dict[str, Memory]] = {
         2.0 ** (-days / (3.0 * able * 2.0 ** (0.9 * math.sqrt(well) - 0.4 * math.sqrt(failed))))
     ),
 }
-SCHEDULES: Final[dict[str, Callable[[], Schedule]]] = {"SM-2": Sm2, "FSRS": Fsrs, "a constant": Constant}
+SCHEDULES: Final[dict[str, Callable[[], Schedule]]] = {
+    "SM-2": Sm2,
+    "FSRS": Fsrs,
+    "a constant": ConstantSchedule,
+}
 
 
 def simulate_learner(
@@ -106,8 +113,8 @@ def simulate_learner(
     schedules = {name: make() for name, make in SCHEDULES.items()}
     day, reviews_passed, failed, forecasts = 0.0, 1, 0, []
     for schedule in schedules.values():
-        schedule.ran(0.0, True)
-    for _ in range(RUNS):
+        schedule.record_run(0.0, True)
+    for _ in range(RUNS_PER_LEARNER):
         days = (
             chance.choice((1, 2, 4, 7, 14, 30, 60))
             if schedule_name == "chance"
@@ -115,16 +122,16 @@ def simulate_learner(
         )
         days = max(1.0, round(days))
         day += days
-        recall = {name: schedule.foreseen(day) for name, schedule in schedules.items()}
+        recall = {name: schedule.predict_success(day) for name, schedule in schedules.items()}
         is_remembered = chance.random() < memory(days, reviews_passed, failed, able)
         forecasts.append((recall, is_remembered, day))
         reviews_passed, failed = reviews_passed + is_remembered, failed + (not is_remembered)
         for schedule in schedules.values():
-            schedule.ran(day, is_remembered)
+            schedule.record_run(day, is_remembered)
     return forecasts
 
 
-def log_loss(forecasts: Sequence[tuple[float, bool]]) -> float:
+def compute_log_loss(forecasts: Sequence[tuple[float, bool]]) -> float:
     losses = [-math.log(min(0.999, max(0.001, p if is_right else 1.0 - p))) for p, is_right in forecasts]
     return sum(losses) / len(losses)
 
@@ -141,7 +148,7 @@ def main() -> None:
     for kind, memory in MEMORIES.items():
         for by in ("chance", "SM-2", "FSRS"):
             chance = random.Random(options.seed)
-            Constant.well = Constant.runs = 0
+            ConstantSchedule.well = ConstantSchedule.runs = 0
             runs = [simulate_learner(memory, by, chance) for _ in range(options.learners)]
             all_runs = [review for learner in runs for review in learner]
             share = sum(is_right for _, is_right, _ in all_runs) / len(all_runs)
@@ -150,7 +157,7 @@ def main() -> None:
                 pairs = [(forecast[name], is_right) for forecast, is_right, _ in all_runs]
                 bias = sum(p for p, _ in pairs) / len(pairs) - share
                 print(
-                    f"| {kind} | {by} | {name} | {log_loss(pairs):.3f} | {bias:+.2f} | {share:.2f} | {covered:.0f} |"
+                    f"| {kind} | {by} | {name} | {compute_log_loss(pairs):.3f} | {bias:+.2f} | {share:.2f} | {covered:.0f} |"
                 )
 
 

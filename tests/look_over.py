@@ -26,7 +26,7 @@ from tests import painted
 from tests.open_window import OpenWindow
 from tests.screenshots import open_screenshot_window, walk_scenes
 
-BETWEEN: Final = (1366, 768)
+SIZE_BETWEEN_SCENES: Final = (1366, 768)
 """Size of the window between two scenes."""
 
 
@@ -45,13 +45,13 @@ def find_layout_problems(window: QWidget, colors: bool) -> Iterator[str]:
     for text in texts:
         clipping = painted.describe_clipping(text, window)
         if clipping:
-            yield f"{text.words!r} {clipping}: {text.location}"
+            yield f"{text.content!r} {clipping}: {text.location}"
     if colors:
         picture = window.grab().toImage()
         for text in texts:
             faint = painted.find_faint_contrast(text, picture, window)
             if faint is not None:
-                yield f"{text.words!r} has {faint:.1f}:1 ({text.color.name()}): {text.location}"
+                yield f"{text.content!r} has {faint:.1f}:1 ({text.color.name()}): {text.location}"
 
 
 def main() -> int:
@@ -75,7 +75,7 @@ def main() -> int:
     problems: dict[str, list[str]] = defaultdict(list)
     with (
         tempfile.TemporaryDirectory() as folder,
-        open_screenshot_window(Path(folder), theme.LIGHT, BETWEEN, scales[0]) as window,
+        open_screenshot_window(Path(folder), theme.LIGHT, SIZE_BETWEEN_SCENES, scales[0]) as window,
     ):
         for name in walk_scenes(window):
             scene = name.strip()
@@ -100,7 +100,7 @@ def main() -> int:
                                 str(options_given.pictures / f"{label.replace(' ', '-')}.png")
                             )
             _show_theme(window, theme.LIGHT, scales[0])
-            window.resize(*BETWEEN)
+            window.resize(*SIZE_BETWEEN_SCENES)
             process_events()
     for fault, places in sorted(problems.items()):
         print(f"{fault}\n    {len(places)}: {', '.join(places[:6])}{' …' if len(places) > 6 else ''}")

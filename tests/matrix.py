@@ -28,12 +28,12 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
-MADE: Final = ROOT / "build" / "matrix"
+ENVIRONMENTS_FOLDER: Final = ROOT / "build" / "matrix"
 COMPILED_LOCALES: Final = ROOT / "build" / "locales"
 """Locales compiled by .ci/prepare."""
 SECOND_SQLITE: Final = "pysqlite3"
-SECOND_SQLITE_FROM: Final = "pysqlite3-binary==0.5.4.post2"
-NEEDED: Final = (
+SECOND_SQLITE_REQUIREMENT: Final = "pysqlite3-binary==0.5.4.post2"
+ENGINE_PACKAGES: Final = (
     "numpy", "msgspec", "lark", "sqlglot", "pydantic", "pydantic-core", "annotated-types",
     "typing-extensions", "typing-inspection", "tomlkit",
 )  # fmt: skip
@@ -41,7 +41,7 @@ NEEDED: Final = (
 
 LOCALES: Final = ("de_DE.UTF-8", "tr_TR.UTF-8", "ja_JP.UTF-8")
 PYTHONS: Final = ("python3.11", "python3.12", "python3.13", "python3.14")
-SAMPLE: Final = (
+SAMPLE_DRILLS: Final = (
     "false-failovers", "index-rebuild", "link-too-thin", "log-compression", "random-trouble-hard", "redo-queue",
     "shutdown-nowait", "stop-service-failover", "wrong-port",
 )  # fmt: skip
@@ -58,7 +58,7 @@ PIP: Final = (
 )
 INSTALL_S_MAX: Final = 120.0
 """Time limit for installing the packages of one Python, which normally takes a second."""
-PLAIN: Final = {"MIRRORDRILL_KERNEL": "python"}
+PLAIN_KERNEL: Final = {"MIRRORDRILL_KERNEL": "python"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def play_drills(until_s: float | None, sample: bool) -> dict[str, str]:
 
     hashes = {}
     paths = sorted((ROOT / "scenarios").glob("*.toml"))
-    for path in paths if not sample else [ROOT / "scenarios" / f"{name}.toml" for name in SAMPLE]:
+    for path in paths if not sample else [ROOT / "scenarios" / f"{name}.toml" for name in SAMPLE_DRILLS]:
         drill = Drill(load_scenario(path.read_text(encoding="utf-8"), path.name))
         for _ in play_solution_in_slices(drill):
             if until_s is not None and drill.tick >= to_ticks(until_s):
@@ -96,7 +96,7 @@ def play_drills(until_s: float | None, sample: bool) -> dict[str, str]:
 
 def _play_in_process(options: argparse.Namespace) -> None:
     if options.sqlite:
-        _take_sqlite(options.sqlite)
+        _replace_sqlite(options.sqlite)
     if options.locale:
         locale.setlocale(locale.LC_ALL, options.locale)  # Set the locale, as Qt does for the window.
     import sqlite3
@@ -105,7 +105,7 @@ def _play_in_process(options: argparse.Namespace) -> None:
     print(json.dumps({**result, "hashes": play_drills(options.until, options.sample)}))
 
 
-def _take_sqlite(name: str) -> None:
+def _replace_sqlite(name: str) -> None:
     """Replace sqlite3 by another package, which lacks some constants and limits that the engine uses."""
     import sqlite3
 
@@ -147,7 +147,7 @@ def list_variants() -> Iterator[Variant]:
     """Yield the variants that can run on this machine, and print the others."""
     own_version = f"{sys.version_info.major}.{sys.version_info.minor}"
     yield Variant(f"Python {own_version}", sys.executable)
-    yield Variant(f"Python {own_version}, plain kernel", sys.executable, PLAIN)
+    yield Variant(f"Python {own_version}, plain kernel", sys.executable, PLAIN_KERNEL)
     with ThreadPoolExecutor() as pool:
         environments = list(pool.map(find_environment, find_pythons()))
     for environment in filter(None, environments):
@@ -190,10 +190,10 @@ def _create_environment(python: str) -> str:
     """Create an environment of *python* with the locked packages of the engine, and return its interpreter."""
     code = "import sys; print('%d.%d' % sys.version_info[:2])"
     name = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-    folder = MADE / name
+    folder = ENVIRONMENTS_FOLDER / name
     python_file = folder / "bin" / "python"
     lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
-    wanted = "".join(entry for entry in _list_entries(lock) if entry.split("==")[0] in NEEDED)
+    wanted = "".join(entry for entry in _list_entries(lock) if entry.split("==")[0] in ENGINE_PACKAGES)
     listed = folder / "needed.txt"
     if not listed.exists() or listed.read_text(encoding="utf-8") != wanted:
         subprocess.run([python, "-m", "venv", "--clear", folder], check=True, capture_output=True)
@@ -219,7 +219,7 @@ def _list_entries(lock: str) -> Iterator[str]:
 
 def _find_second_sqlite() -> str | None:
     """Return an interpreter with a second SQLite. Without one, print a message and return None."""
-    folder = MADE / "sqlite"
+    folder = ENVIRONMENTS_FOLDER / "sqlite"
     python_file = folder / "bin" / "python"
     look = [str(python_file), "-c", f"import numpy, {SECOND_SQLITE}"]
     try:
@@ -228,7 +228,7 @@ def _find_second_sqlite() -> str | None:
             packages = Path(sysconfig.get_path("purelib"))
             packages_link = folder / "lib" / packages.parent.name / "site-packages"
             (packages_link / "packages.pth").write_text(f"{packages}\n", encoding="utf-8")
-            install = [str(python_file), *PIP, "--no-deps", "--only-binary=:all:", SECOND_SQLITE_FROM]
+            install = [str(python_file), *PIP, "--no-deps", "--only-binary=:all:", SECOND_SQLITE_REQUIREMENT]
             subprocess.run(install, check=True, capture_output=True, timeout=INSTALL_S_MAX)
     except (subprocess.SubprocessError, OSError) as problem:
         print(f"not here: a second SQLite ({problem})")
@@ -296,7 +296,7 @@ def main() -> int:
     if options.play:
         _play_in_process(options)
         return 0
-    MADE.mkdir(parents=True, exist_ok=True)
+    ENVIRONMENTS_FOLDER.mkdir(parents=True, exist_ok=True)
     if COMPILED_LOCALES.exists():
         # This setting applies to the C library in this process and its children.
         os.environ["LOCPATH"] = str(COMPILED_LOCALES)

@@ -25,27 +25,31 @@ from pathlib import Path
 from types import CodeType
 
 ROOT = Path(__file__).parents[1]
-CHECKER = ROOT / "build" / "cosmic-ray"
-WORLD = ["tests/engine/protocol", "tests/engine/mirroring", "tests/engine/availability/test_transcripts.py"]
-TESTS = {
-    "by hand": WORLD,
-    "engine/protocol": WORLD,
-    "engine/mirroring": WORLD,
+COSMIC_RAY = ROOT / "build" / "cosmic-ray"
+WORLD_TESTS = [
+    "tests/engine/protocol",
+    "tests/engine/mirroring",
+    "tests/engine/availability/test_transcripts.py",
+]
+PACKAGE_TESTS = {
+    "by hand": WORLD_TESTS,
+    "engine/protocol": WORLD_TESTS,
+    "engine/mirroring": WORLD_TESTS,
     "engine/flow": ["tests/engine/flow"],
 }
-PACKAGES = list(TESTS)[1:]
-DEAR = [
+PACKAGES = list(PACKAGE_TESTS)[1:]
+SLOW_TESTS = [
     f"tests/engine/mirroring/test_{name}.py" for name in ("exploration", "odd_sequences", "quorum_patterns")
 ]
-ALIKE = ("Decorator", "NoOp", "_Is_Eq", "_IsNot_NotEq", "_Eq_Is")
+EQUIVALENT_OPERATORS = ("Decorator", "NoOp", "_Is_Eq", "_IsNot_NotEq", "_Eq_Is")
 """Suffixes of cosmic-ray operators without an effect here, because equal members of an enumeration are
 identical.
 """
-LIMIT_CPU_S = 300
+TESTS_CPU_S_MAX = 300
 """Maximum processor time of the tests of a package, which normally take a minute. A slower mutant counts as
 detected.
 """
-BY_HAND = [  # Mutants that once survived every test: (file, original text, mutated text).
+HAND_WRITTEN_MUTANTS = [  # Mutants that once survived every test: (file, original text, mutated text).
     ("engine/mirroring/failover.py", 'if kind == "manual" or failover.decided_tick is None:',
      'if kind != "manual" and failover.decided_tick is None:'),
     ("engine/protocol/streams.py", "generated_kb=max([world.flow.read_source_positions(source).flushed_kb, *received])",
@@ -106,7 +110,7 @@ def list_mutants(path: str) -> Iterator[list[tuple[int, type, int]]]:
     places: dict[tuple[int, int], list[tuple[int, type, int]]] = {}
     for name in operator_names():
         operator = get_operator(name)
-        if operator.arguments() or name.endswith(ALIKE):
+        if operator.arguments() or name.endswith(EQUIVALENT_OPERATORS):
             continue
         starts = (start for node in nodes for start, _ in operator().mutation_positions(node))
         for occurrence, start in enumerate(starts):
@@ -130,7 +134,7 @@ def sample_mutants(package: str, share: float, chance: random.Random) -> Iterato
 
 
 def list_hand_written() -> Iterator[Mutant]:
-    for path, text, changed in BY_HAND:
+    for path, text, changed in HAND_WRITTEN_MUTANTS:
         source = (ROOT / path).read_text(encoding="utf-8")
         if source.count(text) != 1:
             raise SystemExit(f"{path}: expected {text!r} once; bring BY_HAND in tests/mutants.py up to date")
@@ -148,7 +152,7 @@ def is_detected(mutant: Mutant | None, tests: list[str], output: Path) -> bool:
         with output.open("w", encoding="utf-8") as stream:
             os.dup2(stream.fileno(), 1)
             os.dup2(stream.fileno(), 2)
-            resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_CPU_S, LIMIT_CPU_S))
+            resource.setrlimit(resource.RLIMIT_CPU, (TESTS_CPU_S_MAX, TESTS_CPU_S_MAX))
             if mutant is not None:
                 install_mutant(mutant)
             import pytest
@@ -189,13 +193,13 @@ def main() -> None:
         "--deselect", action="append", default=[], help="a test that fails without a mutant"
     )
     options_given = arguments.parse_args()
-    sys.path.append(str(CHECKER))
+    sys.path.append(str(COSMIC_RAY))
     build = ROOT / "build" / "mutants"
     shutil.rmtree(build, ignore_errors=True)
     build.mkdir(parents=True)
     os.environ |= {"HYPOTHESIS_STORAGE_DIRECTORY": str(build / "hypothesis"), "QT_QPA_PLATFORM": "offscreen"}
     leave_out = [f"--deselect={name}" for name in options_given.deselect]
-    leave_out += [f"--ignore={path}" for path in DEAR] if options_given.quick else []
+    leave_out += [f"--ignore={path}" for path in SLOW_TESTS] if options_given.quick else []
     mutants = list(list_hand_written())
     if not options_given.by_hand:
         for package in options_given.package or PACKAGES:
@@ -206,14 +210,14 @@ def main() -> None:
     import lark, numpy, pydantic, sqlglot  # noqa: E401, F401, I001 # imported once for all children
 
     gc.freeze()
-    for tests in [WORLD, TESTS["engine/flow"]]:
-        if tests in [TESTS[mutant.package] for mutant in mutants] and is_detected(
+    for tests in [WORLD_TESTS, PACKAGE_TESTS["engine/flow"]]:
+        if tests in [PACKAGE_TESTS[mutant.package] for mutant in mutants] and is_detected(
             None, tests + leave_out, build / "none.txt"
         ):
             raise SystemExit(f"{' '.join(tests)} fails without a mutant: see {build / 'none.txt'}")
     counts: Counter[tuple[str, bool]] = Counter()
     for number, mutant in enumerate(mutants):
-        killed = is_detected(mutant, TESTS[mutant.package] + leave_out, build / f"{number}.txt")
+        killed = is_detected(mutant, PACKAGE_TESTS[mutant.package] + leave_out, build / f"{number}.txt")
         counts[mutant.package, killed] += 1
         if not killed:
             print(f"survived: {mutant.path}:{mutant.line}: {mutant.format_change()}", flush=True)

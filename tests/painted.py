@@ -24,21 +24,21 @@ ELLIPSIS: Final = "…"
 TEXT_CONTRAST, LARGE_CONTRAST = 4.5, 3.0
 LARGE_PX, LARGE_BOLD_PX = 24.0, 18.66
 """WCAG 2: text of 18 points, or bold text of 14 points, may have the lower contrast."""
-BOLD: Final = 600
-NEAR: Final = 60
+BOLD_WEIGHT: Final = 600
+COLOR_DISTANCE_MAX: Final = 60
 """Maximum color distance between a pixel of a letter and the text color, as the sum over red, green and blue."""
 
-MOSTLY: Final = 0.8
+VISIBLE_HEIGHT_MIN: Final = 0.8
 """Minimum visible share of a text's height for which the check can determine its background."""
 
 _NUMBER: Final = re.compile(r"-?[\d.]+(?:e-?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class PaintedText:
     """Text that a widget painted in the window."""
 
-    words: str
+    content: str
     box: QRectF
     """Rectangle in window coordinates."""
     color: QColor
@@ -48,8 +48,8 @@ class Text:
     """Widget that painted the text."""
 
     @property
-    def large(self) -> bool:
-        return self.size_px >= LARGE_PX or (self.weight >= BOLD and self.size_px >= LARGE_BOLD_PX)
+    def is_large(self) -> bool:
+        return self.size_px >= LARGE_PX or (self.weight >= BOLD_WEIGHT and self.size_px >= LARGE_BOLD_PX)
 
     @property
     def location(self) -> str:
@@ -71,7 +71,7 @@ def render_picture(widget: QWidget) -> QImage:
     return image
 
 
-def list_texts(window: QWidget) -> Iterator[Text]:
+def list_texts(window: QWidget) -> Iterator[PaintedText]:
     """Yield every text in *window* that is at least partly visible."""
     for widget in [window, *window.findChildren(QWidget)]:
         if is_in_sight(widget):
@@ -83,7 +83,7 @@ def is_in_sight(widget: QWidget) -> bool:
     return widget.isVisible() and not widget.visibleRegion().isEmpty()
 
 
-def _list_widget_texts(widget: QWidget, window: QWidget) -> Iterator[Text]:
+def _list_widget_texts(widget: QWidget, window: QWidget) -> Iterator[PaintedText]:
     corner = widget.mapTo(window, QPoint()) if widget is not window else QPoint()
     visible_area = QRectF(widget.visibleRegion().boundingRect().translated(corner))
     for element, transform in _list_text_elements(_draw_widget(widget)):
@@ -102,7 +102,7 @@ def _list_widget_texts(widget: QWidget, window: QWidget) -> Iterator[Text]:
         placed_box = transform.mapRect(box).translated(corner)
         if visible_area.intersects(placed_box):
             height = abs(transform.m22()) or abs(transform.m12())
-            yield Text(words, placed_box, color, font.pixelSize() * height, font.weight(), widget)
+            yield PaintedText(words, placed_box, color, font.pixelSize() * height, font.weight(), widget)
 
 
 def _draw_widget(widget: QWidget) -> ElementTree.Element:
@@ -156,7 +156,7 @@ def _compute_luminance(color: QColor) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def measure_contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
+def measure_contrast(text: PaintedText, picture: QImage, window: QWidget) -> float | None:
     """Return the contrast of the letters with their background in *picture*, or None if the letters are not
     visible.
     """
@@ -164,7 +164,7 @@ def measure_contrast(text: Text, picture: QImage, window: QWidget) -> float | No
     corner = text.widget.mapTo(window, QPoint()) if text.widget is not window else QPoint()
     visible_box = text.widget.visibleRegion().translated(corner).intersected(whole_box).boundingRect()
     box = visible_box.intersected(picture.rect())
-    if box.width() < 3 or box.height() < MOSTLY * whole_box.height():
+    if box.width() < 3 or box.height() < VISIBLE_HEIGHT_MIN * whole_box.height():
         return None
     colors, places = np.unique(
         _read_pixels(picture)[box.top() : box.bottom() + 1, box.left() : box.right() + 1], return_counts=True
@@ -172,16 +172,16 @@ def measure_contrast(text: Text, picture: QImage, window: QWidget) -> float | No
     ground = QColor.fromRgb(int(colors[places.argmax()]))
     letters = _blend_colors(text.color, ground)
     parts = (colors[:, None] >> np.array((16, 8, 0)) & 0xFF).astype(int)
-    if np.abs(parts - _split_color(letters)).sum(axis=1).min() > NEAR:
+    if np.abs(parts - _split_color(letters)).sum(axis=1).min() > COLOR_DISTANCE_MAX:
         return None
     return compute_contrast(letters, ground)
 
 
-def find_faint_contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
+def find_faint_contrast(text: PaintedText, picture: QImage, window: QWidget) -> float | None:
     """Return the contrast if it is below the WCAG limit, otherwise None."""
     ratio = measure_contrast(text, picture, window) if text.widget.isEnabled() else None
-    mark = not any(letter.isalnum() for letter in text.words)
-    needed_contrast = LARGE_CONTRAST if text.large or mark else TEXT_CONTRAST
+    mark = not any(letter.isalnum() for letter in text.content)
+    needed_contrast = LARGE_CONTRAST if text.is_large or mark else TEXT_CONTRAST
     return ratio if ratio is not None and ratio < needed_contrast else None
 
 
@@ -204,12 +204,12 @@ def _split_color(color: QColor) -> tuple[int, int, int]:
     return color.red(), color.green(), color.blue()
 
 
-def describe_clipping(text: Text, window: QWidget) -> str:
+def describe_clipping(text: PaintedText, window: QWidget) -> str:
     """Describe the part of a text that its widget cuts off. Return an empty text if nothing is cut off or
     scrolling helps.
     """
     widget = text.widget
-    if text.words.endswith(ELLIPSIS) and not is_intended_ellipsis(text):
+    if text.content.endswith(ELLIPSIS) and not is_intended_ellipsis(text):
         return "is a cell that ends in dots" if _is_viewport(widget) else "ends in dots"
     if _is_viewport(widget) or isinstance(widget, QTabBar):
         return ""  # Scrolling shows the rest.
@@ -228,10 +228,10 @@ def describe_clipping(text: Text, window: QWidget) -> str:
     return ""
 
 
-def is_intended_ellipsis(text: Text) -> bool:
+def is_intended_ellipsis(text: PaintedText) -> bool:
     """Return whether the ellipsis is part of the text, as in "Open…" or "Loading…"."""
     # A mnemonic splits the painted text.
-    return any(full_text.endswith(text.words) for full_text in _list_texts(text.widget))
+    return any(full_text.endswith(text.content) for full_text in _list_texts(text.widget))
 
 
 def _list_texts(widget: QWidget) -> Iterator[str]:
@@ -252,7 +252,7 @@ def find_hidden_parts(window: QWidget) -> Iterator[str]:
     """Yield widgets that exceed their parent without scrolling, and overlapping siblings."""
     for widget in window.findChildren(QWidget):
         parent = widget.parentWidget()
-        if parent is None or not is_in_sight(widget) or widget.isWindow() or _may_lie_anywhere(widget):
+        if parent is None or not is_in_sight(widget) or widget.isWindow() or _has_free_position(widget):
             continue
         if not parent.rect().adjusted(-1, -1, 1, 1).contains(widget.geometry()):
             overflow = _measure_overflow(widget.geometry(), parent.rect())
@@ -272,7 +272,7 @@ def find_hidden_parts(window: QWidget) -> Iterator[str]:
                 yield f"{_name_widget(widget)} overlaps {_name_widget(sibling)} by {extent}"
 
 
-def _may_lie_anywhere(widget: QWidget) -> bool:
+def _has_free_position(widget: QWidget) -> bool:
     parent = widget.parentWidget()
     return (
         parent is None

@@ -34,10 +34,10 @@ from engine.model import Tick, World, to_ticks
 from engine.verbs import VERBS
 from tests import par_drills
 
-ACTS: Final = 4
+ACTIONS_PER_RUN: Final = 4
 """Number of inputs of a random player, so small that some runs reach all goals."""
 
-BREAKS: Final = ("power-off", "stop-service", "pull-cable", "hang", "stop-cluster", "stop-role")
+BREAKING_VERBS: Final = ("power-off", "stop-service", "pull-cable", "hang", "stop-cluster", "stop-role")
 
 Run = tuple[str, str, Drill]
 """(scenario, player, run)."""
@@ -49,7 +49,7 @@ def play_at_random(scenario: Scenario, seed: int) -> Drill:
         [line for line in list_candidate_lines(drill.scenario) if not line.startswith("hint")],
         find_default_end(drill),
     )
-    for tick in sorted(chance.draw_integer(0, end) for _ in range(ACTS)):
+    for tick in sorted(chance.draw_integer(0, end) for _ in range(ACTIONS_PER_RUN)):
         drill.advance_to(tick)
         with suppress(InputError):
             drill.apply_line(lines[chance.draw_integer(0, len(lines) - 1)])
@@ -63,7 +63,7 @@ def play_hostile(scenario: Scenario, seed: int) -> Drill:
     known_lines, end = list_scenario_lines(drill.scenario), find_default_end(drill)
     first = min((to_ticks(entry.at or 30.0) for entry in scenario.timeline), default=to_ticks(30.0))
     tick: Tick = chance.draw_integer(0, first)
-    for number in range(ACTS):
+    for number in range(ACTIONS_PER_RUN):
         for run in (drill, lean):
             run.advance_to(min(tick, end))
         lines = (
@@ -89,7 +89,10 @@ def _list_breaking_lines(world: World) -> list[str]:
     """Return the lines that break something in the world."""
     objects = [*world.computers, *world.instances, *world.nodes]
     tried = [
-        f"{name} {object_name}" for name in BREAKS if name in VERBS for object_name in dict.fromkeys(objects)
+        f"{name} {object_name}"
+        for name in BREAKING_VERBS
+        if name in VERBS
+        for object_name in dict.fromkeys(objects)
     ]
     for server, database in world.copies:
         tried += [

@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.drill.authoring.scenario import Scenario, load_scenario
 
-HEAD: Final = """
+SCENARIO_HEAD: Final = """
 title = "{title}"
 summary = "A drill of the tests."
 level = "beginner"
@@ -25,8 +25,8 @@ paper = "Nobody's"
 section = "None"
 """
 
-SERVICE: Final = ("downtime", 30, 'target = "20s"\nlimit = "150s"')
-PROTECTION: Final = ("exposed", 30, 'target = "60s"\nlimit = "4min"')
+SERVICE_RULE: Final = ("downtime", 30, 'target = "20s"\nlimit = "150s"')
+PROTECTION_RULE: Final = ("exposed", 30, 'target = "60s"\nlimit = "4min"')
 
 
 def _format_servers(*names: str, fields: str = "") -> str:
@@ -70,7 +70,7 @@ def _format_rubric(*rules: tuple[str, int, str]) -> str:
     )
 
 
-GROUP: Final = f"""
+AG_TEXT: Final = f"""
 {_format_servers("N1", "N2", "N3", fields="version = 2014")}
 {_format_servers("FSW", fields="sql = false")}
 
@@ -103,7 +103,7 @@ server = "N3"
 mode = "ASYNCHRONOUS_COMMIT"
 """
 
-CLUSTER: Final = f"""
+FCI_TEXT: Final = f"""
 {_format_servers("N1", "N2", fields="sql = false")}
 
 [[cluster]]
@@ -123,7 +123,7 @@ scale = 0.3
 server = "SQLFCI1"
 """
 
-RESTORED: Final = f"""
+RESTORED_TEXT: Final = f"""
 {_format_servers("A1", "B1")}
 
 [[database]]
@@ -156,7 +156,7 @@ DRILLS: Final[dict[str, Sequence[str]]] = {
         ),
         _format_step("+5 start-service W1", "W1 is STOPPED"),
         _format_step("+5 power-on A1", "A1 is OFF"),
-        _format_rubric(SERVICE),
+        _format_rubric(SERVICE_RULE),
     ),
     "no-witness": (
         _format_servers("A1", "B1"),
@@ -166,7 +166,7 @@ DRILLS: Final[dict[str, Sequence[str]]] = {
         _format_goal("served", "Sales serves", 'after = "60s"'),
         _format_goal("whole", "Sales is SYNCHRONIZED", 'after = "60s"\nhold = "3s"'),
         _format_step("+8 start-service A1", "A1 is STOPPED"),
-        _format_rubric(SERVICE),
+        _format_rubric(SERVICE_RULE),
     ),
     "forced": (
         _format_servers("A1", "B1"),
@@ -180,54 +180,54 @@ DRILLS: Final[dict[str, Sequence[str]]] = {
         ),
         _format_step("+5 plug-cable A1"),
         _format_step("+5 sql B1 ALTER DATABASE Sales SET PARTNER RESUME", "Sales is SUSPENDED"),
-        _format_rubric(SERVICE),
+        _format_rubric(SERVICE_RULE),
     ),
     "group": (
-        GROUP,
+        AG_TEXT,
         _format_client("AGL1"),
         _format_event("power-off N1", 'between = ["60s", "75s"]'),
         _format_goal("served", "Sales serves and APP on N2 is CONNECTED", "weight = 2"),
         _format_goal("whole", "Sales on N1 is SYNCHRONIZED and Sales serves on N2", 'hold = "5s"'),
         _format_step("+8 sql N2 ALTER AVAILABILITY GROUP AG1 FAILOVER", "N1 is OFF"),
         _format_step("+5 power-on N1"),
-        _format_rubric(SERVICE, ("lost_transactions", 10, "limit = 100")),
+        _format_rubric(SERVICE_RULE, ("lost_transactions", 10, "limit = 100")),
     ),
     "cluster": (
-        CLUSTER,
+        FCI_TEXT,
         _format_client("SQLFCI1"),
         _format_event("power-off N1", 'between = ["60s", "75s"]'),
         _format_goal("served", "Sales serves and APP on SQLFCI1 is CONNECTED", 'weight = 2\nafter = "90s"'),
         _format_goal("whole", "N1 is MEMBER and Sales serves", 'after = "90s"\nhold = "3s"'),
         _format_step("+8 power-on N1", "N1 is OFF"),
-        _format_rubric(SERVICE),
+        _format_rubric(SERVICE_RULE),
     ),
     "set-up": (
-        RESTORED,
+        RESTORED_TEXT,
         _format_client("A1", "B1"),
         _format_goal("whole", "Sales is SYNCHRONIZED and Sales on B1 is MIRROR", 'hold = "3s"'),
         _format_step("60 sql B1 ALTER ENDPOINT Mirroring STATE = STARTED"),
         _format_step("+5 sql A1 ALTER DATABASE Sales SET PARTNER = 'TCP://B1:5022'"),
-        _format_rubric(PROTECTION, SERVICE),
+        _format_rubric(PROTECTION_RULE, SERVICE_RULE),
     ),
 }
 
-KNOWN: Final[dict[str, tuple[tuple[str, ...], Sequence[str]]]] = {
+KNOWN_PLANS: Final[dict[str, tuple[tuple[str, ...], Sequence[str]]]] = {
     "primary-lost": (
         ("61 sql N2 ALTER AVAILABILITY GROUP AG1 FAILOVER",),
         (
-            GROUP,
+            AG_TEXT,
             _format_client("AGL1"),
             _format_event("power-off N1", 'at = "60s"'),
             _format_goal("served", "Sales serves and APP on N2 is CONNECTED", 'weight = 2\nafter = "65s"'),
             _format_goal("third", "Sales on N3 is SYNCHRONIZING", 'after = "65s"\nhold = "3s"'),
             _format_step("+60 sql N2 ALTER AVAILABILITY GROUP AG1 FAILOVER", "N1 is OFF"),
-            _format_rubric(SERVICE, ("lost_transactions", 10, "limit = 100")),
+            _format_rubric(SERVICE_RULE, ("lost_transactions", 10, "limit = 100")),
         ),
     ),
     "nobody-to-fail-over-to": (
         ("41 start-cluster N2", "111 power-on N1"),
         (
-            CLUSTER,
+            FCI_TEXT,
             _format_client("SQLFCI1"),
             _format_event("stop-cluster N2", 'at = "40s"'),
             _format_event("power-off N1", 'at = "110s"'),
@@ -237,7 +237,7 @@ KNOWN: Final[dict[str, tuple[tuple[str, ...], Sequence[str]]]] = {
             _format_goal("whole", "N1 is MEMBER and N2 is MEMBER", 'after = "115s"\nhold = "3s"'),
             _format_step("+30 start-cluster N2", "N1 is OFF"),
             _format_step("+10 power-on N1"),
-            _format_rubric(SERVICE),
+            _format_rubric(SERVICE_RULE),
         ),
     ),
     "link-before-principal": (
@@ -256,7 +256,7 @@ KNOWN: Final[dict[str, tuple[tuple[str, ...], Sequence[str]]]] = {
             ),
             _format_step("+60 mend A1 B1", "Sales is DISCONNECTED"),
             _format_step("+20 power-on A1", "A1 is OFF"),
-            _format_rubric(SERVICE, PROTECTION),
+            _format_rubric(SERVICE_RULE, PROTECTION_RULE),
         ),
     ),
 }
@@ -270,14 +270,16 @@ def list_scenarios() -> list[Scenario]:
 
 
 def build_known_drills() -> dict[str, tuple[tuple[str, ...], Scenario]]:
-    return {name: (best, _build_scenario(name, parts)) for name, (best, parts) in KNOWN.items()}
+    return {name: (best, _build_scenario(name, parts)) for name, (best, parts) in KNOWN_PLANS.items()}
 
 
 def _build_scenario(name: str, parts: Sequence[str]) -> Scenario:
-    return load_scenario(HEAD.format(title=name, length=LENGTH) + "".join(parts) + FIDELITY, f"{name}.toml")
+    return load_scenario(
+        SCENARIO_HEAD.format(title=name, length=LENGTH) + "".join(parts) + FIDELITY_TEXT, f"{name}.toml"
+    )
 
 
-FIDELITY: Final = """
+FIDELITY_TEXT: Final = """
 [fidelity]
 modelled = "All."
 simplified = "Some."

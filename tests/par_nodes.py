@@ -28,9 +28,9 @@ from engine.drill.par.candidate_actions import list_candidates, list_scenario_li
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
 from engine.model import Tick, to_ticks
-from tests.par_runs import run_nodes
+from tests.par_runs import run_search
 
-NAMES: Final = ("automatic-failover", "hundred-databases")
+SCENARIO_NAMES: Final = ("automatic-failover", "hundred-databases")
 """Scenarios to play, one with one database and one with a hundred."""
 
 ROUNDS: Final = 5
@@ -41,12 +41,12 @@ NODE_S: Final = 20.0
 LINES_MAX: Final = 12
 """Maximum number of offered actions per decision point, selected evenly."""
 
-PROCESSES: Final = os.cpu_count() or 1
+PROCESS_COUNT: Final = os.cpu_count() or 1
 
-LEAST_S: Final = 2.0
+MEASUREMENT_CPU_S_MIN: Final = 2.0
 """Minimum processor time of one measurement."""
 
-MEASURED: Final = """
+MEASUREMENT_SCRIPT: Final = """
 import json, sys, time
 from pathlib import Path
 from engine.drill.authoring.scenario import load_scenario
@@ -90,7 +90,7 @@ def list_actions_at(file: Path) -> list[tuple[Tick, list[str]]]:
     """Return each decision point of a run without actions, with the lines that the search tries there."""
     scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
     search = ParSearch(scenario, 1)
-    run_nodes(search, 2)  # The two nodes are the reference and a run without inputs.
+    run_search(search, 2)  # The two nodes are the reference and a run without inputs.
     idle = next(plan for plan in search.plans if not plan.actions)
     run, known_lines, moments = SearchDrill(scenario, 1), list_scenario_lines(select_variant(scenario, 1)), []
     for tick in idle.decision_ticks:
@@ -104,7 +104,14 @@ def measure_rate(tree: Path, file: Path, actions: str) -> float:
     """Return the search nodes per second of processor time with the program in *tree*."""
     environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"}
     process = subprocess.run(  # This interpreter runs MEASURED.
-        [sys.executable, "-c", MEASURED, str(file), str(to_ticks(NODE_S)), str(LEAST_S)],
+        [
+            sys.executable,
+            "-c",
+            MEASUREMENT_SCRIPT,
+            str(file),
+            str(to_ticks(NODE_S)),
+            str(MEASUREMENT_CPU_S_MIN),
+        ],
         input=actions,
         cwd=tree,
         env=environment,
@@ -117,8 +124,8 @@ def measure_rate(tree: Path, file: Path, actions: str) -> float:
 
 def measure_total_rate(tree: Path, file: Path, actions: str) -> float:
     """Return the search nodes per second with one process per processor."""
-    with ThreadPoolExecutor(PROCESSES) as threads:  # Each thread waits for its process.
-        return sum(threads.map(lambda _: measure_rate(tree, file, actions), range(PROCESSES)))
+    with ThreadPoolExecutor(PROCESS_COUNT) as threads:  # Each thread waits for its process.
+        return sum(threads.map(lambda _: measure_rate(tree, file, actions), range(PROCESS_COUNT)))
 
 
 def main() -> int:
@@ -130,7 +137,7 @@ def main() -> int:
     parser.add_argument("--least", type=float, default=0.0, help="the ratio that is wanted")
     options = parser.parse_args()
     root, before, min_ratio = Path(__file__).parents[1], options.before.resolve(), float("inf")
-    for name in NAMES:
+    for name in SCENARIO_NAMES:
         file = before / "scenarios" / f"{name}.toml"
         actions = json.dumps(list_actions_at(file))
         pairs = [
@@ -142,7 +149,7 @@ def main() -> int:
         total_rate = max(measure_total_rate(root, file, actions) for _ in range(options.rounds))
         print(
             f"{name}: {old:.1f} nodes/s before, {new:.1f} now: {new / old:.1f} times;"
-            f" {PROCESSES} processes together {total_rate:.1f}",
+            f" {PROCESS_COUNT} processes together {total_rate:.1f}",
             flush=True,
         )
     return int(min_ratio < options.least)

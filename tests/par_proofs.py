@@ -34,7 +34,7 @@ from engine.generators import run_to_completion
 from engine.inputs import Input
 from engine.verbs.lines import parse_script
 
-PLANS: Final = ("par", "clairvoyant")
+PLAN_KINDS: Final = ("par", "clairvoyant")
 
 FOLDER: Final = Path(__file__).parents[1] / "assets" / "par"
 
@@ -53,25 +53,25 @@ def replay_plans(name: str) -> dict[str, tuple[float, str]]:
     scenario = scenario_files.find(name).load()
     data = read_certificate(name)
     replays = {}
-    for plan in PLANS:
+    for plan in PLAN_KINDS:
         drill = replay(scenario, data["seed"], "practice", data[plan]["plan"])
         drill.advance_to(find_default_end(drill, drill.tick))
         replays[plan] = drill.compute_score().total, drill.compute_state_hash()
     return replays
 
 
-def compute_waiting(name: str) -> WaitingFields:
+def compute_waiting_costs(name: str) -> WaitingFields:
     """Compute the costs of waiting in *name* from the plans of its certificate, and replay its last chance."""
     scenario = scenario_files.find(name).load()
     data = read_certificate(name)
     plans = [data["par"]["plan"], data["shortest"], data.get("last_chance")]
     par, shortest, _ = known_plans = [parse_script("\n".join(lines or ()))[0] for lines in plans]
     seed, last_chance = data["seed"], list[Input]()
-    if not does_reach_goals(scenario, seed, ()):
+    if not reaches_all_goals(scenario, seed, ()):
         full_plans = [
             plan
             for plan in known_plans
-            if plan and does_reach_goals(scenario, seed, [item.line for item in plan])
+            if plan and reaches_all_goals(scenario, seed, [item.line for item in plan])
         ]
         last_chance = max(full_plans, key=lambda plan: plan[0].tick, default=[])
     points = data["par"]["score"], data["idle"]["score"]
@@ -80,14 +80,14 @@ def compute_waiting(name: str) -> WaitingFields:
     return work.build_certificate_fields()
 
 
-def does_reach_goals(scenario: Scenario, seed: int, lines: Sequence[str]) -> bool:
+def reaches_all_goals(scenario: Scenario, seed: int, lines: Sequence[str]) -> bool:
     """Return whether the plan reaches every goal."""
     drill = replay(scenario, seed, "practice", lines)
     drill.advance_to(find_default_end(drill, drill.tick))
     return all(state.is_reached for state in drill.goals.values())
 
 
-def compute_blunders(name: str) -> BlunderFields:
+def compute_blunder_share(name: str) -> BlunderFields:
     """Compute the share of blunders in *name*. The plans of its certificate serve as continuations."""
     scenario = scenario_files.find(name).load()
     data = read_certificate(name)
@@ -103,8 +103,8 @@ def compute_blunders(name: str) -> BlunderFields:
 def _recompute_certificate(
     name: str, blunders: bool
 ) -> tuple[dict[str, tuple[float, str]], Mapping[str, object]]:
-    waiting = compute_waiting(name)
-    return replay_plans(name), {**waiting, **compute_blunders(name)} if blunders else waiting
+    waiting = compute_waiting_costs(name)
+    return replay_plans(name), {**waiting, **compute_blunder_share(name)} if blunders else waiting
 
 
 def main() -> int:

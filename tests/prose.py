@@ -17,16 +17,16 @@ from proselint.tools import LintFile
 ROOT: Final = Path(__file__).parents[1]
 DOCUMENTS: Final = ("*.md", "docs/*.md", "docs/decisions/*.md")
 CATALOG: Final = ROOT / "assets" / "languages" / "de.po"
-OFF: Final = ("typography", "lexical_illusions", "annotations", "dates_times")
+DISABLED_CHECKS: Final = ("typography", "lexical_illusions", "annotations", "dates_times")
 """Disabled checks, because of straight quotes and "..." in SQL, repeated words in tables, and times of log
 lines.
 """
-ALLOWED: Final = {
+ALLOWED_MESSAGE_PARTS: Final = {
     "résumé": "RESUME and resume are terms of mirroring",
     "as a last resort": "the documentation of forced service says so",
 }
 """Parts of messages that are no problem here -> reason."""
-CODE: Final = re.compile(r"^```.*?^```$|^    .*?$|`[^`\n]*`|\]\([^)]*\)|^#.*?$", re.M | re.S)
+CODE_PATTERN: Final = re.compile(r"^```.*?^```$|^    .*?$|`[^`\n]*`|\]\([^)]*\)|^#.*?$", re.M | re.S)
 
 
 def list_texts() -> Iterator[tuple[str, str]]:
@@ -36,7 +36,7 @@ def list_texts() -> Iterator[tuple[str, str]]:
     for pattern in DOCUMENTS:
         for path in sorted(ROOT.glob(pattern)):
             text = path.read_text(encoding="utf-8")
-            yield str(path.relative_to(ROOT)), CODE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+            yield str(path.relative_to(ROOT)), CODE_PATTERN.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text)
     with CATALOG.open("rb") as file:
         words = [message.id for message in read_po(file) if isinstance(message.id, str) and message.id]
     yield "catalog", "\n\n".join(text.replace("\n", " ").replace("&", "") for text in words)
@@ -45,13 +45,13 @@ def list_texts() -> Iterator[tuple[str, str]]:
 def find_problems() -> Iterator[str]:
     """Yield each problem with its file and line."""
     CheckRegistry().register_many(__register__)
-    checks = {name: is_on and name not in OFF for name, is_on in DEFAULT["checks"].items()}
+    checks = {name: is_on and name not in DISABLED_CHECKS for name, is_on in DEFAULT["checks"].items()}
     for name, text in list_texts():
         lines = text.splitlines()
         for finding in LintFile(name, text).lint({**DEFAULT, "checks": checks}):
             line, column = finding.pos
             message = finding.check_result.message
-            if not any(part in message for part in ALLOWED):
+            if not any(part in message for part in ALLOWED_MESSAGE_PARTS):
                 yield f"{name}:{line}:{column}: {message}\n    {lines[line - 1].strip()[:120]}"
 
 

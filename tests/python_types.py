@@ -13,18 +13,18 @@ import sysconfig
 from pathlib import Path
 from typing import Final
 
-from tests.matrix import MADE, ROOT, find_environment, find_pythons
+from tests.matrix import ENVIRONMENTS_FOLDER, ROOT, find_environment, find_pythons
 
-SUPPORTED: Final = ((3, 11), (3, 12), (3, 13))
+SUPPORTED_VERSIONS: Final = ((3, 11), (3, 12), (3, 13))
 
 
-def make_environment(python: str) -> Path:
+def create_environment(python: str) -> Path:
     """Create an environment that lists the packages of *python* before those of the developers, and return
     its path.
 
     Mypy reads both.
     """
-    folder = MADE / f"types-{Path(python).parents[1].name}"
+    folder = ENVIRONMENTS_FOLDER / f"types-{Path(python).parents[1].name}"
     python_file = folder / "bin" / "python"
     if not python_file.exists():
         subprocess.run([python, "-m", "venv", "--without-pip", "--clear", folder], check=True)
@@ -41,9 +41,9 @@ def make_environment(python: str) -> Path:
 def check_types(python: str, name: str) -> bool:
     """Run mypy for *python* and print its result."""
     arguments = [
-        f"--python-executable={make_environment(python)}",
+        f"--python-executable={create_environment(python)}",
         f"--python-version={name}",
-        f"--cache-dir={MADE / 'mypy'}",
+        f"--cache-dir={ENVIRONMENTS_FOLDER / 'mypy'}",
     ]
     result = subprocess.run(
         [sys.executable, "-m", "mypy", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
@@ -63,7 +63,7 @@ def main() -> int:
             name = Path(environment).parents[1].name
             checked.add((int(name.split(".")[0]), int(name.split(".")[1])))
             correct = check_types(environment, name) and correct
-    for major, minor in sorted(set(SUPPORTED) - checked):
+    for major, minor in sorted(set(SUPPORTED_VERSIONS) - checked):
         print(f"types on Python {major}.{minor}: not checked, this machine does not have it")
     return int(not correct)
 

@@ -40,13 +40,13 @@ from engine.model.times import Key
 from engine.model.world import FieldUse, list_parts
 from engine.protocol.groups import GroupPolicy
 
-PARTS: Final = tuple(
+WORLD_PARTS: Final = tuple(
     name for name in list_parts(FieldUse.FORK) if name not in ("errorlog", "clusterlog", "contact_keys")
 )
 """Parts of the world that are compared. Events contain the logs."""
-MOST_CALLS: Final = 20
+CALLS_MAX: Final = 20
 """Maximum number of argument combinations of a function, spread evenly over all combinations."""
-LONGEST: Final = 120
+VALUE_CHARACTERS_MAX: Final = 120
 """Maximum number of characters of a value. A hash replaces the rest."""
 
 Readings = dict[tuple[str, str], str]
@@ -55,9 +55,9 @@ Readings = dict[tuple[str, str], str]
 
 def shorten_text(text: str) -> str:
     text = text.replace("\0", "\\0")
-    if len(text) <= LONGEST:
+    if len(text) <= VALUE_CHARACTERS_MAX:
         return text
-    return text[:LONGEST] + "…" + hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+    return text[:VALUE_CHARACTERS_MAX] + "…" + hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
 
 
 def format_value(value: object) -> str:
@@ -117,7 +117,7 @@ def _list_changed_results(name: str, before: object, after: object) -> Iterator[
 
 def list_changes(before: World, after: World) -> list[str]:
     """Return all changed fields of all parts of a world with their new values."""
-    pairs = ((name, getattr(before, name), getattr(after, name)) for name in PARTS)
+    pairs = ((name, getattr(before, name), getattr(after, name)) for name in WORLD_PARTS)
     return [row for name, old, new in pairs for row in _list_changed_results(name, old, new)]
 
 
@@ -256,7 +256,7 @@ def _call_function(
         return None
 
 
-def read_all(world: World, package: str) -> Iterator[tuple[tuple[str, str], str]]:
+def read_results(world: World, package: str) -> Iterator[tuple[tuple[str, str], str]]:
     """Yield (function, arguments) and the result of the public functions of a package.
 
     A function that changes the world has one result: the hash of all results and changes.
@@ -268,7 +268,7 @@ def read_all(world: World, package: str) -> Iterator[tuple[tuple[str, str], str]
             continue
         combinations = list(itertools.product(*(choice.items() for choice in choices)))
         results, is_change = dict[tuple[str, str], str](), False
-        for combination in combinations[:: len(combinations) // MOST_CALLS + 1]:
+        for combination in combinations[:: len(combinations) // CALLS_MAX + 1]:
             arguments = {param: value for (param, _), (_, value) in zip(parameters, combination, strict=True)}
             result = _call_function(fork, function, arguments)
             effects = [*list_changes(world, fork), *map(format_value, fork.outbox)]

@@ -16,7 +16,7 @@ Steps = tuple[tuple[str, float], ...]
 """Input lines, each with the seconds to run after it."""
 
 
-def check_text(path: Path, recorded: str, request: pytest.FixtureRequest) -> None:
+def compare_text(path: Path, recorded: str, request: pytest.FixtureRequest) -> None:
     """Compare *recorded* with the text in its file. With `--rewrite`, write the file instead."""
     if request.config.getoption("--rewrite"):
         path.write_text(recorded, encoding="utf-8", newline="\n")
@@ -25,9 +25,9 @@ def check_text(path: Path, recorded: str, request: pytest.FixtureRequest) -> Non
     assert not differing, "\n".join([path.name, *differing[:5]])
 
 
-def check_lines(path: Path, recorded: Iterable[str], request: pytest.FixtureRequest) -> None:
+def compare_lines(path: Path, recorded: Iterable[str], request: pytest.FixtureRequest) -> None:
     """Compare *recorded* with the lines in its file. With `--rewrite`, write the file instead."""
-    check_text(path, "".join(f"{line}\n" for line in recorded), request)
+    compare_text(path, "".join(f"{line}\n" for line in recorded), request)
 
 
 def play_steps(world: World, steps: Steps, describe: Callable[[World], list[str]]) -> list[str]:

@@ -7,7 +7,7 @@ import threading
 from contextlib import suppress
 from types import TracebackType
 
-CHUNK = 65_536
+CHUNK_BYTES = 65_536
 
 
 class Relay:
@@ -24,10 +24,10 @@ class Relay:
         self._open: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def stop_bytes(self, closes: bool) -> None:
-        """Stop all bytes. With *closes*, also reset the connections."""
+    def stop_bytes(self, closes_connections: bool) -> None:
+        """Stop all bytes. With *closes_connections*, also reset the connections."""
         self._is_whole.clear()
-        if closes:
+        if closes_connections:
             self._close_all()
 
     def resume_bytes(self) -> None:
@@ -49,20 +49,20 @@ class Relay:
                 return
             threading.Thread(target=self._connect, args=(client_socket,), daemon=True).start()
 
-    def _connect(self, near: socket.socket) -> None:
+    def _connect(self, seat_socket: socket.socket) -> None:
         self._is_whole.wait()
         try:
             target_socket = socket.create_connection(self._target)
         except OSError:
-            near.close()
+            seat_socket.close()
             return
-        self._open += (near, target_socket)
-        threading.Thread(target=self._forward, args=(near, target_socket), daemon=True).start()
-        self._forward(target_socket, near)
+        self._open += (seat_socket, target_socket)
+        threading.Thread(target=self._forward, args=(seat_socket, target_socket), daemon=True).start()
+        self._forward(target_socket, seat_socket)
 
     def _forward(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
-            while data := source.recv(CHUNK):
+            while data := source.recv(CHUNK_BYTES):
                 self._is_whole.wait()
                 target.sendall(data)
         for stream in (source, target):

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-NOT_COUNTED = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
+UNCOUNTED_TYPES = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType)
 """Types of the program itself, whose objects are not counted."""
 
 
-def measure_room(roots: Iterable[Any], visited: set[int] | None = None) -> int:
+def measure_memory_bytes(roots: Iterable[Any], visited: set[int] | None = None) -> int:
     """Return the bytes of all objects that are reachable from *roots* and not in *visited*. Add them to
     *visited*.
     """
@@ -22,7 +22,7 @@ def measure_room(roots: Iterable[Any], visited: set[int] | None = None) -> int:
     waiting, total_bytes = list(roots), 0
     while waiting:
         item = waiting.pop()
-        if id(item) in visited or isinstance(item, NOT_COUNTED):
+        if id(item) in visited or isinstance(item, UNCOUNTED_TYPES):
             continue
         visited.add(id(item))
         total_bytes += sys.getsizeof(item)

@@ -47,14 +47,14 @@ from engine.generators import run_to_completion
 from tests.open_window import OpenWindow, build_window
 from tests.shipped_scenarios import load_shipped_scenario
 
-SIZES = ((1366, 768), (1920, 1080))
-LARGE_TEXT = 2.0
+WINDOW_SIZES = ((1366, 768), (1920, 1080))
+LARGE_FONT_SCALE = 2.0
 STILL_FRAMES = 200
 """Number of frames without progress of simulated time after which a run counts as stopped."""
-WORKING_MS = 20_000
+BACKGROUND_WORK_MS_MAX = 20_000
 """Maximum wait for the background task of a page."""
 
-CLASS = {
+CLASS_ACTIONS = {
     "Annemarie Example": (30, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER"),
     "Bob": (150, "power-off SERVER_A"),
     "Cem": (45, "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"),
@@ -63,7 +63,7 @@ CLASS = {
     "Finn": (60, "power-off SERVER_B"),
 }
 """Seat of the class dashboard -> its action in "planned-failover"."""
-HANDS = [3]
+RAISED_HANDS = [3]
 CLASS_S = 190
 """Simulated seconds that the class has played."""
 
@@ -114,7 +114,7 @@ def finish_analysis(window: OpenWindow) -> None:
     """Wait for the end of the debrief's analysis."""
     waited = QElapsedTimer()
     waited.start()
-    while window.debriefing._analysis.running and waited.elapsed() < WORKING_MS:
+    while window.debriefing._analysis.running and waited.elapsed() < BACKGROUND_WORK_MS_MAX:
         QApplication.processEvents()
 
 
@@ -211,7 +211,7 @@ def walk_scenes(window: OpenWindow) -> Iterator[str]:
     yield from _walk_tools(window)
     yield from _walk_board(window)
     yield from _show_missing_failover(window)
-    show_foreign(window)
+    show_foreign_drill(window)
     yield "quarantine"
     window.show_brief(build_lab_of(200))
     window.brief.started.emit("lab")
@@ -285,8 +285,8 @@ def build_class_board() -> DashboardUpdate:
     scenario = load_shipped_scenario("planned-failover")
     pace = ClassPace(ClassPart(seed=scenario.seed, mode=DrillMode.PRACTICE.value, state=RUNNING), scenario)
     tiles = [
-        build_tile(_build_seat(scenario, number, name), pace, (), HANDS)
-        for number, name in enumerate(CLASS, start=1)
+        build_tile(_build_seat(scenario, number, name), pace, (), RAISED_HANDS)
+        for number, name in enumerate(CLASS_ACTIONS, start=1)
     ]
     return DashboardUpdate(
         state="running", part="", part_number=1, parts=1, not_frozen=[], tiles=tiles, ends_in_s=1_200.0,
@@ -297,7 +297,7 @@ def build_class_board() -> DashboardUpdate:
 def _build_seat(scenario: Scenario, number: int, name: str) -> SeatState:
     run = LogReplay(scenario, scenario.seed, DrillMode.PRACTICE.value)
     seat = SeatState(number, name, "", 0, 0, 0, CLASS_S * TICKS_PER_S, group="Red" if number % 2 else "Blue")
-    acts = sorted([CLASS[name], *((at_s, "") for at_s in range(10, CLASS_S + 1, 10))])
+    acts = sorted([CLASS_ACTIONS[name], *((at_s, "") for at_s in range(10, CLASS_S + 1, 10))])
     for place, (at_s, line) in enumerate(acts, start=1):
         run.play([LogEntry(place, at_s * TICKS_PER_S, line, "", 0)])
         seat.record_reachable_points(
@@ -307,11 +307,11 @@ def _build_seat(scenario: Scenario, number: int, name: str) -> SeatState:
             ),
         )
     seat.verdict, seat.away = run.build_verdict(), name != "Finn"
-    seat.hand = "Was that the right server?" if number in HANDS else None
+    seat.hand = "Was that the right server?" if number in RAISED_HANDS else None
     return seat
 
 
-def show_foreign(window: OpenWindow) -> None:
+def show_foreign_drill(window: OpenWindow) -> None:
     """Open a drill that the user has not accepted yet."""
     text = (files("scenarios") / "lab.toml").read_text(encoding="utf-8").replace("seed = ", "seed = 1")
     with tempfile.TemporaryDirectory() as folder:
@@ -320,10 +320,10 @@ def show_foreign(window: OpenWindow) -> None:
         window.open_file(str(file))
 
 
-def wait_until(ready: Callable[[], bool]) -> None:
-    """Process events until *ready* returns True, or until a time limit."""
-    for _ in range(WORKING_MS // 50):
-        if ready():
+def wait_until(is_ready: Callable[[], bool]) -> None:
+    """Process events until *is_ready* returns True, or until a time limit."""
+    for _ in range(BACKGROUND_WORK_MS_MAX // 50):
+        if is_ready():
             return
         QTest.qWait(50)
 
@@ -417,11 +417,11 @@ def main() -> int:
     # The offscreen screen is smaller than the requested windows.
     patch.object(window_module, "FIT_CHECK_DELAYS_MS", ()).start()
     for choice in (theme.LIGHT, theme.DARK):
-        for size in SIZES:
+        for size in WINDOW_SIZES:
             take_screenshots(folder, choice, size)
-    take_screenshots(folder, theme.CONTRAST, SIZES[0])
-    for size in SIZES:
-        take_screenshots(folder, theme.LIGHT, size, LARGE_TEXT)
+    take_screenshots(folder, theme.CONTRAST, WINDOW_SIZES[0])
+    for size in WINDOW_SIZES:
+        take_screenshots(folder, theme.LIGHT, size, LARGE_FONT_SCALE)
         take_screenshots(folder, theme.LIGHT, size, language_code=language.GERMAN)
     print(f"{len(list(folder.glob('*.png')))} pictures in {folder}")
     return 0

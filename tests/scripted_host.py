@@ -21,7 +21,7 @@ from app.files import own_certificate
 from engine.drill.running.modes import DrillMode
 from tests.shipped_scenarios import load_shipped_scenario
 
-START_S: Final = 30.0
+START_S_MAX: Final = 30.0
 
 
 class ScriptedHost(threading.Thread):
@@ -52,7 +52,7 @@ class ScriptedHost(threading.Thread):
         """Send *message* to the seat."""
         assert self._socket is not None, "no seat has joined"
         text = encode(message) if isinstance(message, WireMessage) else json.dumps(message)
-        asyncio.run_coroutine_threadsafe(self._socket.send(text), self._loop).result(START_S)
+        asyncio.run_coroutine_threadsafe(self._socket.send(text), self._loop).result(START_S_MAX)
 
     def run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
@@ -81,11 +81,11 @@ class ScriptedHost(threading.Thread):
                     self.status = message
 
     def wait_until_ready(self) -> None:
-        assert self._ready.wait(START_S)
+        assert self._ready.wait(START_S_MAX)
 
     def stop_host(self) -> None:
         self._loop.call_soon_threadsafe(self._end.set)
-        self.join(START_S)
+        self.join(START_S_MAX)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-START_S: Final = 60.0
+START_S_MAX: Final = 60.0
 
 
 def find_free_port() -> int:
@@ -58,7 +58,7 @@ class Server:
             self.build_command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
             **self.get_process_options(),
         )  # fmt: skip
-        deadline = time.monotonic() + START_S
+        deadline = time.monotonic() + START_S_MAX
         while not self.is_answering():
             assert self._running.poll() is None, (
                 f"{self.build_command()[0]} has ended: {self._running.returncode}"
@@ -126,7 +126,7 @@ class Postgres(Server):
     def kill(self) -> None:
         # The child processes have their own sessions, and end when they detect the end of their parent.
         super().kill()
-        deadline = time.monotonic() + START_S
+        deadline = time.monotonic() + START_S_MAX
         while _is_using_folder(self._data) and time.monotonic() < deadline:
             time.sleep(0.05)
 

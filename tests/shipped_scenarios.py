@@ -8,10 +8,10 @@ from typing import Final
 from app.files import scenario_files
 from engine.drill.authoring.scenario import Scenario
 
-NAMES: Final = tuple(file.name for file in scenario_files.list_all_files()[0] if file.shipped)
-LABS: Final = ("lab", "ag-lab", "fci-lab")
+SCENARIO_NAMES: Final = tuple(file.name for file in scenario_files.list_all_files()[0] if file.shipped)
+LAB_NAMES: Final = ("lab", "ag-lab", "fci-lab")
 """Names of scenarios without goals and points."""
-DRILLS: Final = tuple(name for name in NAMES if name not in LABS)
+DRILL_NAMES: Final = tuple(name for name in SCENARIO_NAMES if name not in LAB_NAMES)
 
 
 @cache

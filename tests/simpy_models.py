@@ -27,7 +27,7 @@ class StreamLink(Struct, frozen=True):
 
     rtt_ms: float = 0.2
     bandwidth_mbps: float = 1000.0
-    awaited: bool = True
+    is_synchronous: bool = True
     """True if a commit waits until the log is hardened at the other end."""
 
 
@@ -115,7 +115,7 @@ class _Database:
         self.woken = env.event()
         for _ in range(round(workload.connections)):
             env.process(self._run_client())
-        env.process(self._log_writer())
+        env.process(self._run_log_writer())
         for place in range(len(links)):
             env.process(self._run_receiver(place))
 
@@ -139,7 +139,7 @@ class _Database:
             self.done += 1
             self.inside_s += self.env.now - began
 
-    def _log_writer(self) -> Process:
+    def _run_log_writer(self) -> Process:
         """Write all waiting log block by block. A synchronous stream gets a block at the start of its write,
         others at its end.
         """
@@ -151,17 +151,17 @@ class _Database:
                 yield self.woken
             block, self.waiting = self.waiting[:max_transactions], self.waiting[max_transactions:]
             answers = [self.env.event() for _ in self.links]
-            self._hand_over(len(block) * kb, answers, awaited=True)
+            self._queue_block(len(block) * kb, answers, is_synchronous=True)
             yield self.env.timeout((site.log_write_ms + site.mirror_copy_ms) / 1000.0)
-            self._hand_over(len(block) * kb, answers, awaited=False)
+            self._queue_block(len(block) * kb, answers, is_synchronous=False)
             awaited_answers = [
-                answer for answer, link in zip(answers, self.links, strict=True) if link.awaited
+                answer for answer, link in zip(answers, self.links, strict=True) if link.is_synchronous
             ]
             self.env.process(self._answer_block(block, awaited_answers))
 
-    def _hand_over(self, kb: float, answers: list[Any], awaited: bool) -> None:
+    def _queue_block(self, kb: float, answers: list[Any], is_synchronous: bool) -> None:
         for link, queue, answer in zip(self.links, self.queues, answers, strict=True):
-            if link.awaited is awaited:
+            if link.is_synchronous is is_synchronous:
                 queue.put((kb, answer))
 
     def _run_receiver(self, link_index: int) -> Process:

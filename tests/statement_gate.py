@@ -9,7 +9,7 @@ from engine.tsql.batches.gate import GATE_CELLS, IN_USE_ERRORS, STATEMENT_KINDS,
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "statement-gate.md"
 
-HEAD: Final = """# Statement gate
+PAGE_HEAD: Final = """# Statement gate
 
 Before a statement runs, the engine checks the state of its database. The table shows the result for each kind of
 statement (column) and each state (row). `python -m tests.statement_gate` writes this page from
@@ -37,7 +37,7 @@ VERSIONED_STATEMENTS: Final = {
 def format_page() -> str:
     """Return the text of the page."""
     lines = [
-        HEAD,
+        PAGE_HEAD,
         "| State | " + " | ".join(STATEMENT_KINDS) + " |",
         "|---" * (len(STATEMENT_KINDS) + 1) + "|",
     ]

@@ -45,7 +45,7 @@ ENGINE_LAYERS = (
 )
 """Layers of the engine. A part may import itself and the layers above its row, but no other part of its row."""
 
-MUST_NOT_IMPORT = (
+FORBIDDEN_IMPORTS = (
     # Columns: package, forbidden imports, exceptions, reason.
     ("engine", ("app", *QT, *DATABASE, "platformdirs"), (), "the engine runs without desktop and storage"),
     ("app.words", (*QT, *DATABASE), (), "reports, logs and tests use the same words as the window"),
@@ -75,13 +75,13 @@ MUST_NOT_IMPORT = (
     ),
 )
 
-ONLY_IMPORTED_BY = (
+ALLOWED_IMPORTERS = (
     # Columns: package, packages that may import it.
     ("app.views", ("app.views", "app.main_window", "app.__main__")),
     ("app.main_window", ("app.__main__",)),
 )
 
-NOT_IN_THE_ENGINE = {
+MODULES_FORBIDDEN_IN_ENGINE = {
     "time": "the wall clock",
     "random": "engine.chance is the stream that a fork carries along",
     "secrets": "engine.chance is the stream that a fork carries along",
@@ -100,12 +100,12 @@ NOT_IN_THE_ENGINE = {
 }
 """Modules that would make a run depend on more than the scenario, the seed and the inputs."""
 
-READS_LIBRARIES = ("engine.flow.compiled.loader", "engine.flow.compiled.loader")
+LIBRARY_LOADERS = ("engine.flow.compiled.loader", "engine.flow.compiled.loader")
 """The only engine modules that may inspect the machine. The libraries that they load give the same bits as
 plain Python.
 """
 
-MEMORY_ALONE = {"io.BytesIO"}
+IN_MEMORY_MEMBERS = {"io.BytesIO"}
 """Members of NOT_IN_THE_ENGINE modules that access no file."""
 
 
@@ -133,7 +133,7 @@ def find_all_imports(tree: ast.Module) -> tuple[str, ...]:
 
 @cache
 def list_imports(name: str) -> tuple[str, ...]:
-    return find_all_imports(parse_file(CODE[name]))
+    return find_all_imports(parse_file(CODE_MODULES[name]))
 
 
 def _find_imports(tree: ast.Module) -> Iterator[str]:
@@ -152,19 +152,19 @@ def _find_imports(tree: ast.Module) -> Iterator[str]:
                     yield name
 
 
-def does_belong_to(name: str, parts: Iterable[str]) -> bool:
+def belongs_to_any(name: str, parts: Iterable[str]) -> bool:
     return any(name == part or name.startswith(f"{part}.") for part in parts)
 
 
 def get_layer(name: str) -> int | None:
-    return next((number for number, row in enumerate(ENGINE_LAYERS) if does_belong_to(name, row)), None)
+    return next((number for number, row in enumerate(ENGINE_LAYERS) if belongs_to_any(name, row)), None)
 
 
 def find_part(name: str) -> str | None:
-    return next((part for row in ENGINE_LAYERS for part in row if does_belong_to(name, [part])), None)
+    return next((part for row in ENGINE_LAYERS for part in row if belongs_to_any(name, [part])), None)
 
 
-LOADS_LATE: Final = ("engine.flow.compiled", "engine.flow.compiled.loader", "app.main_window.start")
+LOADER_IMPORTERS: Final = ("engine.flow.compiled", "engine.flow.compiled.loader", "app.main_window.start")
 """Modules that may import the modules of READS_LIBRARIES."""
 
 
@@ -180,33 +180,33 @@ def find_layer_breaches(name: str, tree: ast.Module) -> list[str]:
     return breaches
 
 
-def find_wall_breaches(name: str, tree: ast.Module) -> list[str]:
+def find_import_breaches(name: str, tree: ast.Module) -> list[str]:
     breaches = []
-    for importer, forbidden, allowed, reason in MUST_NOT_IMPORT:
-        if does_belong_to(name, [importer]):
+    for importer, forbidden, allowed, reason in FORBIDDEN_IMPORTS:
+        if belongs_to_any(name, [importer]):
             violations = [
                 module
                 for module in find_all_imports(tree)
-                if does_belong_to(module, forbidden) and not does_belong_to(module, allowed)
+                if belongs_to_any(module, forbidden) and not belongs_to_any(module, allowed)
             ]
             breaches += [f"{name} imports {module}: {reason}" for module in violations]
-    if name not in LOADS_LATE:
+    if name not in LOADER_IMPORTERS:
         breaches += [
             f"{name} imports {module}"
             for module in find_all_imports(tree)
-            if does_belong_to(module, READS_LIBRARIES)
+            if belongs_to_any(module, LIBRARY_LOADERS)
         ]
-    for what_is_used, users in ONLY_IMPORTED_BY:
-        if not does_belong_to(name, [what_is_used, *users]):
+    for what_is_used, users in ALLOWED_IMPORTERS:
+        if not belongs_to_any(name, [what_is_used, *users]):
             breaches += [
                 f"{name} imports {module}"
                 for module in find_all_imports(tree)
-                if does_belong_to(module, [what_is_used])
+                if belongs_to_any(module, [what_is_used])
             ]
     return breaches
 
 
-def view_breaches(name: str, tree: ast.Module) -> list[str]:
+def find_view_breaches(name: str, tree: ast.Module) -> list[str]:
     """Return the imports of other views by the view *name*."""
     if not name.startswith("app.views."):
         return []
@@ -214,7 +214,7 @@ def view_breaches(name: str, tree: ast.Module) -> list[str]:
     return [
         f"{name} imports {module}"
         for module in find_all_imports(tree)
-        if does_belong_to(module, ["app.views"]) and not does_belong_to(module, [me])
+        if belongs_to_any(module, ["app.views"]) and not belongs_to_any(module, [me])
     ]
 
 
@@ -222,9 +222,9 @@ def find_reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
     """Return the expressions that would make a run depend on the time or the machine."""
     breaches = [
         f"{name} imports {imported}: {reason}"
-        for imported in set(find_all_imports(tree)) - MEMORY_ALONE
-        for module, reason in NOT_IN_THE_ENGINE.items()
-        if does_belong_to(imported, [module]) and name not in READS_LIBRARIES
+        for imported in set(find_all_imports(tree)) - IN_MEMORY_MEMBERS
+        for module, reason in MODULES_FORBIDDEN_IN_ENGINE.items()
+        if belongs_to_any(imported, [module]) and name not in LIBRARY_LOADERS
     ]
     for node in ast.walk(tree):
         match node:
@@ -244,7 +244,7 @@ def find_reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
     return breaches
 
 
-STATE_OF_MIRRORING: Final = ("engine.mirroring", "engine.model", "engine.tsql.catalog.mirroring")
+MIRRORING_STATE_READERS: Final = ("engine.mirroring", "engine.model", "engine.tsql.catalog.mirroring")
 """Modules that may read a server's knowledge of its session: mirroring, the world, and the catalog view."""
 
 
@@ -253,7 +253,7 @@ def find_policy_breaches(name: str, tree: ast.Module) -> list[str]:
 
     `engine.protocol.groups` provides role, state and leader of all kinds.
     """
-    if does_belong_to(name, STATE_OF_MIRRORING):
+    if belongs_to_any(name, MIRRORING_STATE_READERS):
         return []
     return [
         f"{name}:{node.lineno} reads the state of mirroring; ask the policy of the group"
@@ -263,7 +263,7 @@ def find_policy_breaches(name: str, tree: ast.Module) -> list[str]:
 
 
 def find_breaches(name: str, tree: ast.Module) -> list[str]:
-    breaches = find_wall_breaches(name, tree) + view_breaches(name, tree)
+    breaches = find_import_breaches(name, tree) + find_view_breaches(name, tree)
     if name.startswith("engine."):
         breaches += (
             find_layer_breaches(name, tree)
@@ -273,18 +273,18 @@ def find_breaches(name: str, tree: ast.Module) -> list[str]:
     return breaches
 
 
-CODE = find_modules("app", "engine")
-DATA = find_modules("scenarios", "assets")
+CODE_MODULES = find_modules("app", "engine")
+DATA_MODULES = find_modules("scenarios", "assets")
 
 
-@pytest.mark.parametrize("name", CODE)
+@pytest.mark.parametrize("name", CODE_MODULES)
 def test_modules_respect_the_layers(name: str) -> None:
-    assert find_breaches(name, parse_file(CODE[name])) == []
+    assert find_breaches(name, parse_file(CODE_MODULES[name])) == []
 
 
-@pytest.mark.parametrize("name", DATA)
+@pytest.mark.parametrize("name", DATA_MODULES)
 def test_data_folders_contain_no_code(name: str) -> None:
-    statements = parse_file(DATA[name]).body
+    statements = parse_file(DATA_MODULES[name]).body
     assert all(isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in statements)
 
 
@@ -339,7 +339,7 @@ def test_an_allowed_import_passes(name: str, source: str) -> None:
     assert find_breaches(name, ast.parse(source)) == []
 
 
-IMPORT_WITHOUT = """
+IMPORT_SCRIPT = """
 import sys, importlib, importlib.abc, pkgutil
 blocked, wanted = sys.argv[1].split(), sys.argv[2].split()
 class Blocker(importlib.abc.MetaPathFinder):
@@ -355,15 +355,15 @@ for name in wanted:
 
 
 @pytest.mark.parametrize(
-    ("blocked", "wanted"),
+    ("blocked", "imported_modules"),
     [
         ((*QT, *DATABASE, "app"), "engine"),
         (QT, "app.storage"),
         ((*DATABASE, "pyqtgraph", "numpy", "pydantic", "lark", "sqlglot"), "app.main_window.start"),
     ],  # The module `start` comes last, because the start page appears before the slow imports.
 )
-def test_imports_do_not_need_blocked_packages(blocked: tuple[str, ...], wanted: str) -> None:
-    command = [sys.executable, "-c", IMPORT_WITHOUT, " ".join(blocked), wanted]
+def test_imports_do_not_need_blocked_packages(blocked: tuple[str, ...], imported_modules: str) -> None:
+    command = [sys.executable, "-c", IMPORT_SCRIPT, " ".join(blocked), imported_modules]
     finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert finished.returncode == 0, finished.stderr
 
@@ -411,7 +411,7 @@ def test_an_import_cycle_is_found() -> None:
 
 
 def test_no_module_is_in_an_import_cycle() -> None:
-    assert [sorted(ring) for ring in find_cycles({name: list_imports(name) for name in CODE})] == []
+    assert [sorted(ring) for ring in find_cycles({name: list_imports(name) for name in CODE_MODULES})] == []
 
 
 ROOT_MODULES_MAX = 8

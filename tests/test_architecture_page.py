@@ -21,13 +21,15 @@ def test_the_picture_matches_the_code() -> None:
 def test_the_picture_contains_every_package() -> None:
     shown = re.findall(r'<text class="name"[^>]*>(\w+)</text>', picture.draw_picture())
     rooms = {
-        name.partition(".")[2] for name in picture.CODE if name.count(".") == 1 and picture.is_room(name)
+        name.partition(".")[2]
+        for name in picture.CODE_MODULES
+        if name.count(".") == 1 and picture.is_package(name)
     }
     assert rooms <= set(shown)
 
 
 @pytest.mark.parametrize(
-    "named", sorted(set(re.findall(r"`((?:app|engine|tests|assets|docs|scenarios)/[\w/.]*)`", PAGE)))
+    "page_name", sorted(set(re.findall(r"`((?:app|engine|tests|assets|docs|scenarios)/[\w/.]*)`", PAGE)))
 )
 def test_names_on_the_page_exist(named: str) -> None:
     assert (ROOT / named).exists()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CITING = ("engine", "app", "scenarios", "tests")
+CITING_FOLDERS = ("engine", "app", "scenarios", "tests")
 PAGES = ("docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
 SUFFIXES = {".py", ".toml", ".tsv", ".lark", ".txt", ".md"}
 
@@ -38,22 +38,22 @@ def list_table_rows(text: str, columns: int) -> Iterator[list[str]]:
 
 SOURCES = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
 PAPERS_TEXT, _, DOCUMENTATION = SOURCES.partition("## Documentation pages")
-PAPERS = {tag: parts.casefold() for tag, _, parts in list_table_rows(PAPERS_TEXT, 3)}
-NAMES = tuple(name.casefold() for name, _, _ in list_table_rows(DOCUMENTATION, 3))
+PAPER_PARTS = {tag: parts.casefold() for tag, _, parts in list_table_rows(PAPERS_TEXT, 3)}
+PAGE_NAMES = tuple(name.casefold() for name, _, _ in list_table_rows(DOCUMENTATION, 3))
 MESSAGES = set(
     re.findall(r"^\d+", (ROOT / "engine" / "messages.tsv").read_text(encoding="utf-8"), re.MULTILINE)
 )
-TAGS = "|".join((*PAPERS, "DOC", "BOL"))
-CITATION = re.compile(rf"\[((?:{TAGS})(?![\w\\])(?:[^\[\]]|\n)*?)\]")
+TAG_ALTERNATIVES = "|".join((*PAPER_PARTS, "DOC", "BOL"))
+CITATION_PATTERN = re.compile(rf"\[((?:{TAG_ALTERNATIVES})(?![\w\\])(?:[^\[\]]|\n)*?)\]")
 
 
 def find_citations(text: str) -> Iterator[str]:
     """Yield the content of each bracketed source, joined to one line: `DOC: quorum`, `WP table 6`."""
-    for citation_match in CITATION.finditer(text):
+    for citation_match in CITATION_PATTERN.finditer(text):
         tag = ""
         for part in re.sub(r"\s*\n\s*(?:#:?\s*)?", " ", citation_match[1]).split(";"):
             part = part.strip()
-            if match := re.match(rf"({TAGS})\b:?", part):
+            if match := re.match(rf"({TAG_ALTERNATIVES})\b:?", part):
                 tag = match[1]
                 yield part
             else:
@@ -77,12 +77,12 @@ def find_citation_problem(citation: str) -> str | None:
     """Return the problem of *citation*, or None."""
     tag, _, rest_text = re.sub(r"^(\w+)[:,]? ?", r"\1|", citation).partition("|")
     rest_text = rest_text.strip().casefold()
-    if tag not in PAPERS and tag != "DOC":
+    if tag not in PAPER_PARTS and tag != "DOC":
         return f"no such tag in docs/sources.md: {citation}"
     if tag == "DOC":  # A number refers to the page of all messages.
-        is_known = rest_text in MESSAGES or does_begin_with_name(rest_text, NAMES)
+        is_known = rest_text in MESSAGES or does_begin_with_name(rest_text, PAGE_NAMES)
         return None if is_known else f"add this page and its address to docs/sources.md: {citation}"
-    parts = [part.strip() for part in PAPERS[tag].split(";")]
+    parts = [part.strip() for part in PAPER_PARTS[tag].split(";")]
     if match := re.match(r"(table|fig)\w*\.? ", rest_text):
         known_names = next((part.split()[1:] for part in parts if part.startswith(match[1])), [])
         missing = [
@@ -100,7 +100,7 @@ def find_citation_problem(citation: str) -> str | None:
     return f"{tag} has no such part in docs/sources.md: {citation}"
 
 
-@pytest.mark.parametrize("folder", [*CITING, "docs"])
+@pytest.mark.parametrize("folder", [*CITING_FOLDERS, "docs"])
 def test_every_source_is_listed(folder: str) -> None:
     problems = [
         f"{path}: {problem}"
@@ -115,10 +115,12 @@ def test_every_source_is_listed(folder: str) -> None:
 def test_every_source_is_cited() -> None:
     """An uncited page must be removed, so that the list contains only what the product is based on."""
     citation_texts = (
-        citation for text in list_texts(*CITING, "docs").values() for citation in find_citations(text)
+        citation for text in list_texts(*CITING_FOLDERS, "docs").values() for citation in find_citations(text)
     )
     cited = [citation.partition(":")[2].strip().casefold() for citation in citation_texts]
-    idle = [name for name in NAMES if not any(does_begin_with_name(citation, (name,)) for citation in cited)]
+    idle = [
+        name for name in PAGE_NAMES if not any(does_begin_with_name(citation, (name,)) for citation in cited)
+    ]
     assert not idle
 
 
@@ -175,15 +177,19 @@ def test_a_true_citation_passes(text: str) -> None:
 
 FACTS_TEXT = (ROOT / "docs" / "facts.md").read_text(encoding="utf-8")
 FACTS = set(re.findall(r"^(?:#+ |\| (?=\d+\.\d+ \|))(\d+(?:\.\d+)?)", FACTS_TEXT, re.MULTILINE))
-FACT = re.compile(r"\bfacts?,?\s+(?:section\s+)?((?:\d+(?:\.\d+)?(?:\s*(?:,|and|to|;)\s*)?)+)", re.IGNORECASE)
+FACT_PATTERN = re.compile(
+    r"\bfacts?,?\s+(?:section\s+)?((?:\d+(?:\.\d+)?(?:\s*(?:,|and|to|;)\s*)?)+)", re.IGNORECASE
+)
 
 
 def list_facts(text: str) -> list[str]:
     """Return the fact numbers that *text* cites: `Facts 1.7, 2.9 and 8`."""
-    return [number for match in FACT.finditer(text) for number in re.findall(r"\d+(?:\.\d+)?", match[1])]
+    return [
+        number for match in FACT_PATTERN.finditer(text) for number in re.findall(r"\d+(?:\.\d+)?", match[1])
+    ]
 
 
-@pytest.mark.parametrize("folder", [*CITING, *PAGES])
+@pytest.mark.parametrize("folder", [*CITING_FOLDERS, *PAGES])
 def test_every_cited_fact_exists(folder: str) -> None:
     sources = list_texts(folder).items()
     problems = [f"{path}: facts {n}" for path, text in sources for n in list_facts(text) if n not in FACTS]
@@ -201,16 +207,18 @@ def test_facts_are_found() -> None:
     ]
     assert "4.1" in FACTS
     assert "4.99" not in FACTS
-    assert sum(len(list_facts(text)) for text in list_texts(*CITING).values()) > 20
+    assert sum(len(list_facts(text)) for text in list_texts(*CITING_FOLDERS).values()) > 20
 
 
 # --- files -----------------------------------------------------------------------------------------------
 
-SUFFIX = "py|md|toml|tsv|lark|svg|po"
-FILE = re.compile(rf"(?<![\w./$%{{}}*-])((?:[a-z_][\w-]*/)*[A-Za-z_][\w-]*\.(?:{SUFFIX}))\b(?![\w(/])")
+SUFFIX_ALTERNATIVES = "py|md|toml|tsv|lark|svg|po"
+FILE_PATTERN = re.compile(
+    rf"(?<![\w./$%{{}}*-])((?:[a-z_][\w-]*/)*[A-Za-z_][\w-]*\.(?:{SUFFIX_ALTERNATIVES}))\b(?![\w(/])"
+)
 FOLDERS = ("engine/", "app/", "tests/", "assets/", "scenarios/", "docs/", "examples/")
-INVENTED = re.compile(r"/(NAME|[A-Z]|x|y|a|b|one|two|my|mine|it|other|drill)\w*\.\w+$")
-ELSEWHERE = {"design.md", "style.md", "model.md", "mirroring-facts.md", "house-review.md", "anchors.md"}
+INVENTED_PATTERN = re.compile(r"/(NAME|[A-Z]|x|y|a|b|one|two|my|mine|it|other|drill)\w*\.\w+$")
+EXTERNAL_FILES = {"design.md", "style.md", "model.md", "mirroring-facts.md", "house-review.md", "anchors.md"}
 """Working papers outside the repository."""
 
 
@@ -218,7 +226,7 @@ ELSEWHERE = {"design.md", "style.md", "model.md", "mirroring-facts.md", "house-r
 def list_all_paths() -> frozenset[str]:
     """Return every path in the repository, and each of its suffixes: `a/b/c.py`, `b/c.py`."""
     names = set()
-    for name in (*CITING, "assets", "docs", "examples", ".ci"):
+    for name in (*CITING_FOLDERS, "assets", "docs", "examples", ".ci"):
         for path in (ROOT / name).rglob("*"):
             parts = path.relative_to(ROOT).parts
             names |= {"/".join(parts[n:]) for n in range(len(parts))}
@@ -234,20 +242,20 @@ def extract_prose(path: str, text: str) -> str:
 
 def find_missing_files(path: str, text: str) -> list[str]:
     """Return the files that *text* mentions and that do not exist."""
-    names = set(FILE.findall(extract_prose(path, text)))
+    names = set(FILE_PATTERN.findall(extract_prose(path, text)))
     return sorted(
         name
         for name in names
-        if name in ELSEWHERE
+        if name in EXTERNAL_FILES
         or (
             (name.startswith(FOLDERS) or (name.endswith(".py") and "/" in name))
             and name not in list_all_paths()
-            and not INVENTED.search(f"/{name}")
+            and not INVENTED_PATTERN.search(f"/{name}")
         )
     )
 
 
-@pytest.mark.parametrize("folder", [*CITING, *PAGES])
+@pytest.mark.parametrize("folder", [*CITING_FOLDERS, *PAGES])
 def test_every_named_file_exists(folder: str) -> None:
     problems = [
         f"{path} names {name}"

@@ -35,26 +35,28 @@ FUNCTION_WORDS: Final = frozenset(
     )
 )
 """Words without a meaning of their own. Every name must contain another word."""
-VERBS: Final = frozenset({"go", "open", "put", "see", "set", "use", "cut", "work", "fit", "write"})
+ACCEPTED_VERBS: Final = frozenset({"go", "open", "put", "see", "set", "use", "cut", "work", "fit", "write"})
 """Words of FUNCTION_WORDS that are accepted as verbs."""
-LOCALS: Final = frozenset(
+ACCEPTED_LOCALS: Final = frozenset(
     {"before", "first", "last", "left", "new", "old", "place", "right", "word", "words"}
 )
 """Words of FUNCTION_WORDS that are accepted as local variables, because they name an order, a side, or a
 text.
 """
 LOCALS_SHARE_MAX: Final = 0.007
-RELATIVE: Final = re.compile(r"(What|Who|Whoever|Whose|Whether|How|Why|Where|When|Which|Whatever)\s")
+RELATIVE_CLAUSE_PATTERN: Final = re.compile(
+    r"(What|Who|Whoever|Whose|Whether|How|Why|Where|When|Which|Whatever)\s"
+)
 NAMES_SHARE_MAX: Final = 0.0015
 RELATIVE_SHARE_MAX: Final = 0.0
 SENTENCES_SHARE_MAX: Final = 0.02
 SENTENCE_WORDS_MAX: Final = 30
-BRITISH: Final = re.compile(
+BRITISH_SPELLING_PATTERN: Final = re.compile(
     r"\b(?:behaviour|cancelled|cancelling|catalogue|centre|centred|colour|favour|grey|greyed|judgement|labelled|learnt"
     r"|licence|modelled|neighbour|practise|practised|practising|(?:recogn|initial|synchron|minim|optim)is(?:e|ed|ing))s?\b",
     re.IGNORECASE,
 )
-DOCUMENTED: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+DOCUMENTED_NODES: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 SERVER_TEXTS: Final = re.compile(r"(?:Query|The step) was cancelled")
 """Texts of SQL Server, which keep the spelling of the product."""
 README_BYTES_MAX: Final = 10_240
@@ -96,7 +98,11 @@ def is_empty_name(name: str) -> bool:
     parts = [
         part.lower() for part in re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).strip("_").split("_") if part
     ]
-    return bool(parts) and not (len(parts) == 1 and parts[0] in VERBS) and FUNCTION_WORDS.issuperset(parts)
+    return (
+        bool(parts)
+        and not (len(parts) == 1 and parts[0] in ACCEPTED_VERBS)
+        and FUNCTION_WORDS.issuperset(parts)
+    )
 
 
 def assert_share(offenders: list[str], total: int, max_share: float) -> None:
@@ -130,7 +136,9 @@ def test_locals_are_nouns() -> None:
         for name in {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     ]
     assert_share(
-        [name for name in names if is_empty_name(name) and name not in LOCALS], len(names), LOCALS_SHARE_MAX
+        [name for name in names if is_empty_name(name) and name not in ACCEPTED_LOCALS],
+        len(names),
+        LOCALS_SHARE_MAX,
     )
 
 
@@ -167,7 +175,7 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     wrong_texts = [
         f"{path.relative_to(ROOT)}: {text[:60]}"
         for path, text in texts
-        if RELATIVE.match(text) and not text.split(". ")[0].endswith("?")
+        if RELATIVE_CLAUSE_PATTERN.match(text) and not text.split(". ")[0].endswith("?")
     ]
     assert_share(wrong_texts, len(texts), RELATIVE_SHARE_MAX)
 
@@ -198,9 +206,11 @@ def test_texts_have_american_spelling() -> None:
     texts += [
         doc
         for _, node in iterate_nodes()
-        if isinstance(node, DOCUMENTED) and (doc := ast.get_docstring(node))
+        if isinstance(node, DOCUMENTED_NODES) and (doc := ast.get_docstring(node))
     ]
-    british_words = [match[0] for text in texts for match in BRITISH.finditer(SERVER_TEXTS.sub("", text))]
+    british_words = [
+        match[0] for text in texts for match in BRITISH_SPELLING_PATTERN.finditer(SERVER_TEXTS.sub("", text))
+    ]
     assert british_words == []
 
 

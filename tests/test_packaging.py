@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "engine", "scenarios", "assets", "examples")
-BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+BUILD_SCRIPT = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 
 
 def list_files(folder: Path) -> set[str]:
@@ -33,7 +33,9 @@ def test_the_wheel_holds_every_file_of_the_program(tmp_path: Path) -> None:
         shutil.copytree(ROOT / package, source / package)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    built = subprocess.run([sys.executable, "-c", BUILD, wheels], cwd=source, capture_output=True, text=True)
+    built = subprocess.run(
+        [sys.executable, "-c", BUILD_SCRIPT, wheels], cwd=source, capture_output=True, text=True
+    )
     assert built.returncode == 0, built.stderr
     (wheel,) = wheels.iterdir()
     with zipfile.ZipFile(wheel) as archive:
@@ -41,7 +43,7 @@ def test_the_wheel_holds_every_file_of_the_program(tmp_path: Path) -> None:
     assert names == list_files(source)
 
 
-NEEDED = {"sqlglot": (28, 1)}
+MINIMUM_VERSIONS = {"sqlglot": (28, 1)}
 """Package -> minimum version with the required modules. The wheels of sqlglot 27.0 and 28.0 lack
 `sqlglot.parsers`.
 """
@@ -61,7 +63,7 @@ def test_lower_bounds_are_working_versions() -> None:
         locked = re.findall(rf"^{name}==([\d.]+)", lock, re.M | re.I)
         assert locked, name
         assert all(split_version(lower_bound) <= split_version(version) for version in locked), name
-        assert split_version(lower_bound) >= NEEDED.get(name, ()), name
+        assert split_version(lower_bound) >= MINIMUM_VERSIONS.get(name, ()), name
 
 
 def read_lock_file(name: str) -> set[str]:
@@ -76,7 +78,7 @@ def test_users_and_developers_install_the_same_versions() -> None:
     assert not any(re.match(r"(pytest|mypy|ruff|babel|hypothesis|pyodbc)\b", package) for package in users)
 
 
-LINKED_ANYWHERE = re.compile(r"lib(c|m|dl|pthread|gcc_s|stdc\+\+|z|zstd|gthread-2\.0)\.so")
+AVAILABLE_LIBRARIES = re.compile(r"lib(c|m|dl|pthread|gcc_s|stdc\+\+|z|zstd|gthread-2\.0)\.so")
 """Libraries that Python or its package manager already requires, and one library from the package of libglib."""
 
 
@@ -97,7 +99,9 @@ def test_every_library_linked_by_qt_has_its_package() -> None:
                 ldd_process.stdout + ldd_process.stderr,
             )
         )
-    system = {name for name in linked if not (qt / "lib" / name).exists() and not LINKED_ANYWHERE.match(name)}
+    system = {
+        name for name in linked if not (qt / "lib" / name).exists() and not AVAILABLE_LIBRARIES.match(name)
+    }
     listed = (ROOT / "app" / "qt_libraries.txt").read_text(encoding="utf-8").split()[1::2]
     assert "libglib-2.0.so.0" in system
     assert system <= set(listed)

@@ -15,7 +15,7 @@ from engine.drill.running.solution import play_idle, play_reference, play_soluti
 from engine.protocol import serving
 from tests.cases import sample_cases
 from tests.events import read_field
-from tests.shipped_scenarios import DRILLS, LABS, NAMES, load_shipped_scenario
+from tests.shipped_scenarios import DRILL_NAMES, LAB_NAMES, SCENARIO_NAMES, load_shipped_scenario
 
 
 @cache
@@ -25,8 +25,8 @@ def solve_drill(name: str) -> Drill:
 
 
 def test_the_lab_and_six_drills_are_shipped() -> None:
-    assert not any(load_shipped_scenario(name).scored for name in LABS)
-    assert set(NAMES) >= {
+    assert not any(load_shipped_scenario(name).scored for name in LAB_NAMES)
+    assert set(SCENARIO_NAMES) >= {
         "lab",
         "automatic-failover",
         "planned-failover",
@@ -47,7 +47,7 @@ def test_the_lab_keeps_its_layout() -> None:
     assert (lab.databases[0].workload, lab.clients[0].name) == ("Workload1", "APP")
 
 
-@pytest.mark.parametrize("name", DRILLS)
+@pytest.mark.parametrize("name", DRILL_NAMES)
 def test_the_solution_solves_the_drill(name: str) -> None:
     score = solve_drill(name).compute_score()
     assert score.finished, score
@@ -55,7 +55,7 @@ def test_the_solution_solves_the_drill(name: str) -> None:
 
 
 @pytest.mark.slow  # The test of `check` below plays the seeds of variants.
-@pytest.mark.parametrize("name", DRILLS)
+@pytest.mark.parametrize("name", DRILL_NAMES)
 def test_the_solution_works_with_any_seed(name: str) -> None:
     for seed in range(5):
         assert (
@@ -63,7 +63,7 @@ def test_the_solution_works_with_any_seed(name: str) -> None:
         ), seed
 
 
-@pytest.mark.parametrize("name", DRILLS)
+@pytest.mark.parametrize("name", DRILL_NAMES)
 def test_no_step_of_the_solution_is_refused(name: str) -> None:
     sql = [
         batch for batch in solve_drill(name).build_report()["sql"] if not is_timeline_window(batch["window"])
@@ -72,7 +72,7 @@ def test_no_step_of_the_solution_is_refused(name: str) -> None:
 
 
 @pytest.mark.slow  # The test of `check` below plays the scenario's own seed.
-@pytest.mark.parametrize("name", DRILLS)
+@pytest.mark.parametrize("name", DRILL_NAMES)
 def test_doing_nothing_does_not_pass(name: str) -> None:
     for seed in range(3):
         score = play_idle(load_shipped_scenario(name), seed).compute_score()
@@ -80,7 +80,7 @@ def test_doing_nothing_does_not_pass(name: str) -> None:
         assert score.total < IDLE_POINTS_MAX
 
 
-@pytest.mark.parametrize("name", sample_cases(8, NAMES))
+@pytest.mark.parametrize("name", sample_cases(8, SCENARIO_NAMES))
 def test_check_finds_no_problem(name: str) -> None:
     assert list_warnings(load_shipped_scenario(name), f"{name}.toml") == []
 

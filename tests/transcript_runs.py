@@ -24,18 +24,18 @@ from engine.inputs import InputError
 from engine.model import Safety, World
 from engine.verbs.lines import parse_line
 from tests import readings, recordings
-from tests.engine.availability.worlds import ag_lab
-from tests.engine.cluster.worlds import build_cluster_world, build_pair, fci_lab
+from tests.engine.availability.worlds import build_ag_lab
+from tests.engine.cluster.worlds import build_cluster_world, build_fci_lab, build_pair
 from tests.engine.worlds import build_lab
 from tests.events import read_field
 from tests.readings import Readings
 
-SHOWN = ("detected", "state", "role", "witness", "trace", "errorlog", "service", "client", "availability", "failover",
+SHOWN_EVENT_KINDS = ("detected", "state", "role", "witness", "trace", "errorlog", "service", "client", "availability", "failover",
          "log", "fault", "cluster")  # fmt: skip
 
-WORLDS: Final[dict[str, Callable[..., World]]] = {
-    "group-lab": lambda version="2014": ag_lab(version=int(version)),
-    "fci-lab": fci_lab,
+WORLD_BUILDERS: Final[dict[str, Callable[..., World]]] = {
+    "group-lab": lambda version="2014": build_ag_lab(version=int(version)),
+    "fci-lab": build_fci_lab,
     "few-nodes": lambda windows="2012 R2": build_cluster_world(windows=windows.replace("_", " ")),
     "pair": lambda witness, windows="2016": build_pair(witness.replace("_", " "), windows.replace("_", " ")),
 }
@@ -99,7 +99,7 @@ def record_transcript(text: str) -> str:
     """Return the transcript of *text* with the results of the current code."""
     world = build_lab()
     output_lines: list[str] = []
-    kinds = set(SHOWN)
+    kinds = set(SHOWN_EVENT_KINDS)
     packages: list[str] = []
     previous: Readings = {}
     for block in text.split("\n\n"):
@@ -115,8 +115,8 @@ def record_transcript(text: str) -> str:
                 pending[-1] += "\n" + line
             elif word == "lab":
                 world = start_world(rest_text.split())
-            elif word in WORLDS:
-                world = WORLDS[word](*rest_text.split())
+            elif word in WORLD_BUILDERS:
+                world = WORLD_BUILDERS[word](*rest_text.split())
             elif word == "show":
                 kinds |= set(rest_text.split())
             elif word == "hide":
@@ -135,7 +135,7 @@ def record_transcript(text: str) -> str:
                     readings_now = {
                         reading_name: result
                         for package in packages
-                        for reading_name, result in readings.read_all(world, package)
+                        for reading_name, result in readings.read_results(world, package)
                     }
                     happened += readings.list_changes(before, world)
                     happened += readings.list_differences(previous, readings_now)
@@ -156,4 +156,4 @@ def record_transcript(text: str) -> str:
 
 def check_transcript(path: Path, request: pytest.FixtureRequest) -> None:
     """Compare a transcript with the current code. With `--rewrite`, record it again instead."""
-    recordings.check_text(path, record_transcript(path.read_text(encoding="utf-8")), request)
+    recordings.compare_text(path, record_transcript(path.read_text(encoding="utf-8")), request)

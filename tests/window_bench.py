@@ -48,23 +48,23 @@ from tests.hostile import soak
 from tests.open_window import OpenWindow
 from tests.screenshots import build_lab_of, open_screenshot_window
 
-DATABASES = (1, 20, 100, 200)
-GROUPS = ((1, 1), (5, 20))
+DATABASE_COUNTS = (1, 20, 100, 200)
+AG_SIZES = ((1, 1), (5, 20))
 """Number of availability groups, and of databases in each."""
 HOUR_S = 3600.0
-SEEKS = 60
+SEEK_COUNT = 60
 FRAME_MS = 16.0
-FRAMES = 400
+FRAME_COUNT = 400
 STAGE_FRAMES = 2_000
-SIZE = (1920, 1080)
+WINDOW_SIZE = (1920, 1080)
 DAY_DATABASES = 100
 DAY_SEED = 1
-LOOKED_AT_H = 2
+MEASUREMENT_INTERVAL_H = 2
 """Simulated hours between two measurements of memory."""
 SEEK_DATABASES = 100
 SEEK_GAP_S = (20.0, 120.0)
 """Minimum and maximum simulated time between two random inputs, which results in about fifty per hour."""
-SEEK_SIZES = ((1366, 768), SIZE)
+SEEK_SIZES = ((1366, 768), WINDOW_SIZE)
 SEEK_PANELS = (
     "events",
     "error_log",
@@ -79,7 +79,7 @@ SEEK_PANELS = (
 )
 """Panels to bring to the front. Object Explorer stays open after its turn."""
 
-BARE = """
+BARE_START_SCRIPT = """
 import sys, time
 t = time.perf_counter()
 from PySide6.QtWidgets import QApplication, QMainWindow
@@ -87,7 +87,7 @@ import pyqtgraph
 app = QApplication(sys.argv); window = QMainWindow(); window.setCentralWidget(pyqtgraph.PlotWidget())
 window.show(); app.processEvents(); print(time.perf_counter() - t)
 """
-OURS = """
+PROGRAM_START_SCRIPT = """
 import gc, sys, time
 t = time.perf_counter()
 gc.disable()
@@ -141,7 +141,7 @@ def measure_frames(window: OpenWindow, speed: float, until_s: float | None = Non
     session.set_speed(speed)
     times_ms: list[float] = []
     busy: list[float] = []
-    while len(times_ms) < FRAMES if until_s is None else get_now_s(window) < until_s:
+    while len(times_ms) < FRAME_COUNT if until_s is None else get_run_time_s(window) < until_s:
         start_s, worked = perf_counter(), process_time()
         session.on_frame(FRAME_MS)
         QApplication.processEvents()
@@ -153,10 +153,10 @@ def measure_frames(window: OpenWindow, speed: float, until_s: float | None = Non
 def measure_seeks(window: OpenWindow) -> dict[str, Any]:
     """Measure the time from a jump to a past state until it is on screen, over SEEKS jumps."""
     session, chance = window.session, random.Random(1)
-    end = to_ticks(get_now_s(window))
+    end = to_ticks(get_run_time_s(window))
     session.pause()
     times_ms, busy = [], []
-    for _ in range(SEEKS):
+    for _ in range(SEEK_COUNT):
         tick = chance.randrange(end)
         start_s, worked = perf_counter(), process_time()
         session.show_moment(tick)
@@ -206,7 +206,7 @@ def compute_processor_share(busy: list[float]) -> dict[str, Any]:
     return {f"cpu_{name}": figure for name, figure in compute_spread(busy).items()}
 
 
-def get_now_s(window: OpenWindow) -> float:
+def get_run_time_s(window: OpenWindow) -> float:
     drill = window.session.live
     assert drill is not None
     return drill.world.t_s
@@ -236,8 +236,8 @@ def measure_groups() -> None:
     """Print frame times of availability groups with three replicas: healthy, with the primary's node down,
     and recovered.
     """
-    for groups, databases in GROUPS:
-        with open_bench_window(SIZE) as window:
+    for groups, databases in AG_SIZES:
+        with open_bench_window(WINDOW_SIZE) as window:
             window.show_brief(build_many_groups(groups, databases))
             window.brief.started.emit("lab")
             measure_frames(window, 1.0)
@@ -256,7 +256,7 @@ def measure_groups() -> None:
 
 def measure_stage(databases: int) -> None:
     """Print frame times of a staged failover with *databases* databases, live and in its replay."""
-    with open_bench_window(SIZE) as window:
+    with open_bench_window(WINDOW_SIZE) as window:
         window.store.set(settings.FAILOVER_MOMENT, settings.ALWAYS)
         window.show_brief(build_lab_of(databases))
         window.brief.started.emit("lab")
@@ -287,16 +287,16 @@ def measure_day(hours: float) -> None:
     Counting the share itself takes memory that Python does not return.
     """
     chance, next_act_s = random.Random(DAY_SEED), 60.0
-    with open_bench_window(SIZE) as window:
+    with open_bench_window(WINDOW_SIZE) as window:
         window.play.begin(soak.build_scenario(DAY_DATABASES), "lab")
         history = window.session.history
         assert history is not None
         for minute in range(round(hours * 60) + 1):
-            if minute % (60 * LOOKED_AT_H) == 0 or minute == round(hours * 60):
+            if minute % (60 * MEASUREMENT_INTERVAL_H) == 0 or minute == round(hours * 60):
                 print(f"{minute / 60:g} h  {measure_resident_mb():.0f} MB", flush=True)
             if history.drill.world.t_s >= next_act_s:
                 window.session.apply_input(soak.choose_input(chance, history.drill))
-                next_act_s = history.drill.world.t_s + chance.uniform(*soak.GAP_S)
+                next_act_s = history.drill.world.t_s + chance.uniform(*soak.GAP_RANGE_S)
             window.session.happened.emit(history.advance_to(history.drill.tick + to_ticks(60.0)))
             window.session.world_changed.emit(history.drill.world)
             QApplication.processEvents()
@@ -341,8 +341,8 @@ def main() -> None:
         measure_steps(int(sys.argv[2]) if sys.argv[2:] else SEEK_DATABASES)
         return
     rows: list[dict[str, Any]] = []
-    for databases in DATABASES:
-        with open_bench_window(SIZE) as window:
+    for databases in DATABASE_COUNTS:
+        with open_bench_window(WINDOW_SIZE) as window:
             window.show_brief(build_lab_of(databases))
             window.brief.started.emit("lab")
             for phase_name, figures in measure_hour(window):
@@ -356,7 +356,7 @@ def main() -> None:
                 print(
                     "  ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items())
                 )
-    (bare_s,), (page, all_there) = measure_starts_s(BARE, OURS)
+    (bare_s,), (page, all_there) = measure_starts_s(BARE_START_SCRIPT, PROGRAM_START_SCRIPT)
     memory_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"start page {page:.2f} s, {page / bare_s:.2f} times a bare window ({bare_s:.2f} s); everything there "

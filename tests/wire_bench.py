@@ -21,10 +21,10 @@ from app.serve.login import PacketKind, build_packet
 from tests.app.serve.client import TRANSACTION_HEADER, Client, connect
 
 ROOT = Path(__file__).parents[1]
-HERTZ = os.sysconf("SC_CLK_TCK")
+CLOCK_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
-class Serve:
+class ServeProcess:
     """Process of `mirrordrill serve` with its ports and record."""
 
     def __init__(self, scenario: str, record: Path) -> None:
@@ -51,7 +51,7 @@ class Serve:
     def processor_s(self) -> float:
         """Processor time that the process has used so far, in seconds."""
         fields = Path(f"/proc/{self._running.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / HERTZ
+        return (int(fields[11]) + int(fields[12])) / CLOCK_TICKS_PER_S
 
     async def connect_client(self) -> Client:
         return await connect(self.there["port"], self.there["password"])
@@ -61,17 +61,17 @@ class Serve:
         self._drain.wait()
 
 
-async def send_repeatedly(client: Client, text: str, deadline_s: float, waits: list[float]) -> None:
+async def send_repeatedly(client: Client, text: str, deadline_s: float, wait_times_s: list[float]) -> None:
     """Send *text* repeatedly until *deadline_s*, each time after the response. Append the response times to
-    *waits*.
+    *wait_times_s*.
     """
     batch = build_packet(PacketKind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le"))
     while (start_s := time.perf_counter()) < deadline_s:
         await client.send_packet(batch)
-        waits.append(time.perf_counter() - start_s)
+        wait_times_s.append(time.perf_counter() - start_s)
 
 
-async def measure_busy(serve: Serve, connections: int, text: str, seconds: float) -> str:
+async def measure_busy(serve: ServeProcess, connections: int, text: str, seconds: float) -> str:
     clients = [await serve.connect_client() for _ in range(connections)]
     waits: list[float] = []
     warm = time.perf_counter() + 1.0
@@ -89,7 +89,7 @@ async def measure_busy(serve: Serve, connections: int, text: str, seconds: float
     )
 
 
-async def measure_idle(serve: Serve, connections: int, seconds: float) -> str:
+async def measure_idle(serve: ServeProcess, connections: int, seconds: float) -> str:
     """Return the additional processor time of idle connections as text."""
     await asyncio.sleep(2)
     before = serve.processor_s
@@ -115,7 +115,7 @@ def main() -> None:
     options.add_argument("--text", default="SELECT 1")
     args = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        serve = Serve(args.scenario, Path(folder) / "run.json")
+        serve = ServeProcess(args.scenario, Path(folder) / "run.json")
         try:
             print(f"load {os.getloadavg()[0]:.1f}")
             if args.idle:

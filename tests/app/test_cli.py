@@ -21,19 +21,19 @@ from app.files.learning_paths import load_learning_paths
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.par.shapes import ParCertificate
 from engine.published.rows import FigureClass, FigureRow
-from tests.engine.drill.texts import SMALL, change_text
+from tests.engine.drill.texts import SMALL_TEXT, change_text
 
-ONE_LINE = "30 power-off SERVER_A\n"
+POWER_OFF_LINE = "30 power-off SERVER_A\n"
 
 
-def no_window(scenario: Scenario | None) -> int:
+def fail_on_window(scenario: Scenario | None) -> int:
     raise AssertionError("this command opens no window")
 
 
 @pytest.fixture
 def call(capsys: pytest.CaptureFixture[str]) -> Any:
     def run_command(*arguments: str) -> tuple[int, str, str]:
-        code = cli.main(arguments, no_window)
+        code = cli.main(arguments, fail_on_window)
         streams = capsys.readouterr()
         return code, streams.out, streams.err
 
@@ -43,7 +43,7 @@ def call(capsys: pytest.CaptureFixture[str]) -> Any:
 @pytest.fixture
 def inputs(tmp_path: Path) -> str:
     file = tmp_path / "inputs.txt"
-    file.write_text(ONE_LINE)
+    file.write_text(POWER_OFF_LINE)
     return str(file)
 
 
@@ -70,13 +70,15 @@ def test_run_lab_reports_one_automatic_failover(call: Any, inputs: str) -> None:
 
 
 def test_output_is_the_same_in_two_processes_and_from_standard_input() -> None:
-    def state_hash() -> str:
+    def compute_state_hash() -> str:
         command = [sys.executable, "-m", "app", "run", "lab", "--inputs", "-", "--json", "-"]
-        ran = subprocess.run(command, input=ONE_LINE, capture_output=True, text=True, check=True, cwd=ROOT)
+        ran = subprocess.run(
+            command, input=POWER_OFF_LINE, capture_output=True, text=True, check=True, cwd=ROOT
+        )
         assert ran.stderr == ""
         return str(json.loads(ran.stdout)["state_hash"])
 
-    assert state_hash() == state_hash()
+    assert compute_state_hash() == compute_state_hash()
 
 
 ROOT = Path(__file__).parents[2]
@@ -181,7 +183,7 @@ def test_unusable_arguments_are_refused(call: Any, arguments: tuple[str, ...]) -
 def test_list_names_shipped_and_user_scenarios(call: Any, profile_folder: Path) -> None:
     own_folder = profile_folder / "scenarios"
     own_folder.mkdir(parents=True)
-    (own_folder / "small.toml").write_text(SMALL)
+    (own_folder / "small.toml").write_text(SMALL_TEXT)
     code, output, _ = call("list", "--json")
     listed = {entry["name"]: entry for entry in json.loads(output)}
     assert code == 0
@@ -196,7 +198,7 @@ def test_list_names_shipped_and_user_scenarios(call: Any, profile_folder: Path) 
     assert call("run", "small", "--until", "1")[0] == 1
 
 
-def test_the_course_lists_every_drill_of_groups_once_and_migration_last(call: Any) -> None:
+def test_the_course_lists_every_ag_and_cluster_drill_once_and_migration_last(call: Any) -> None:
     code, output, _ = call("list", "--course", "--json")
     listed = [entry["name"] for entry in json.loads(output)]
     assert code == 0
@@ -228,7 +230,7 @@ def test_list_reports_broken_user_scenarios_and_lists_the_others(call: Any, prof
 
 def test_check_accepts_a_valid_file(call: Any, tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
-    file.write_text(SMALL)
+    file.write_text(SMALL_TEXT)
     assert call("check", str(file)) == (0, "1 file: no problem\n", "")
     code, output, complaint = call("check", "nowhere-1", str(file), "nowhere-2")
     assert (code, output) == (2, "1 file: no problem\n")
@@ -242,7 +244,7 @@ def test_check_reports_every_problem_with_its_position(call: Any, tmp_path: Path
     two.write_text(change_text(("+5 power-on SERVER_A", "+5 note done")))
     code, output, _ = call("check", str(first_file), str(two))
     assert code == 1
-    line = SMALL[: SMALL.index("minutes = 5")].count("\n") + 1
+    line = SMALL_TEXT[: SMALL_TEXT.index("minutes = 5")].count("\n") + 1
     assert f"{first_file}:{line}:1: minuts: unknown key 'minuts'; expected minutes?" in output
     assert f"{two}:" in output
     code, output, _ = call("check", str(first_file), "--json")
@@ -285,14 +287,19 @@ def test_an_impossible_file_name_is_refused() -> None:
 # --- fidelity, bench ----------------------------------------------------------------------------------------
 
 
-def row(verdict: str, reason: str | None = None) -> FigureRow:
+def build_row(verdict: str, reason: str | None = None) -> FigureRow:
     return FigureRow(
         "T1.x", "", "table 1", "log rate", 720.0, 700.0, "KB/s", FigureClass.PREDICTED, verdict, reason=reason
     )
 
 
 @pytest.mark.parametrize(
-    ("rows", "expected"), [([row("pass")], 0), ([row("fail", "known")], 0), ([row("pass"), row("fail")], 1)]
+    ("rows", "expected"),
+    [
+        ([build_row("pass")], 0),
+        ([build_row("fail", "known")], 0),
+        ([build_row("pass"), build_row("fail")], 1),
+    ],
 )
 def test_fidelity_fails_on_a_failure_without_a_reason(
     call: Any, monkeypatch: pytest.MonkeyPatch, rows: list[FigureRow], expected: int
@@ -536,9 +543,9 @@ def test_the_par_plan_replays_to_the_same_total_and_state(call: Any, tmp_path: P
     ]
 
 
-@pytest.mark.parametrize(("wanted", "code"), [("intermediate", 0), ("expert", 1)])
+@pytest.mark.parametrize(("wanted_level", "code"), [("intermediate", 0), ("expert", 1)])
 def test_a_generated_drill_is_printed_with_its_measured_level(
-    wanted: str, code: int, call: Any, monkeypatch: pytest.MonkeyPatch
+    wanted_level: str, code: int, call: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proved: ParCertificate = {
         "par": {"score": 100.0},
@@ -550,17 +557,17 @@ def test_a_generated_drill_is_printed_with_its_measured_level(
 
     def generate_drill(candidates: Any, level: str) -> Any:
         yield 0.5
-        assert level == wanted
+        assert level == wanted_level
         return generated_drills.GeneratedDrill(next(candidates)[0], 7, proved)
 
     monkeypatch.setattr(generated_drills, "generate_drill", generate_drill)
-    exit_code, output, _ = call("new", wanted)
+    exit_code, output, _ = call("new", wanted_level)
     assert exit_code == code
     result_line, hint = output.splitlines()
     assert ", intermediate. Checked with 90 simulated runs" in result_line
     assert hint.startswith("mirrordrill run random-trouble-")
     assert hint.endswith(" --seed 7 --speed 1")
-    assert json.loads(call("new", wanted, "--json")[1])["seed"] == 7
+    assert json.loads(call("new", wanted_level, "--json")[1])["seed"] == 7
 
 
 def test_par_needs_a_score(call: Any) -> None:
@@ -576,7 +583,7 @@ def test_ctrl_c_ends_a_command_without_a_traceback(
     def raise_interrupt(*_: object) -> int:
         raise KeyboardInterrupt
 
-    class Reading:
+    class InterruptedFinder:
         def find_spec(self, name: str, *_: object) -> None:
             if name == "app.cli":
                 raise KeyboardInterrupt
@@ -587,6 +594,6 @@ def test_ctrl_c_ends_a_command_without_a_traceback(
     else:
         monkeypatch.delitem(sys.modules, "app.cli")
         monkeypatch.delattr("app.cli")
-        monkeypatch.setattr(sys, "meta_path", [Reading(), *sys.meta_path])
+        monkeypatch.setattr(sys, "meta_path", [InterruptedFinder(), *sys.meta_path])
     assert main() == INTERRUPTED
     assert capsys.readouterr() == ("", "mirrordrill: interrupted\n")

@@ -18,7 +18,7 @@ from tests.matrix import COMPILED_LOCALES
 LOCALES = ("tr_TR", *(pytest.param(name, marks=pytest.mark.slow) for name in ("de_DE", "ja_JP", "C")))
 """Tested locales. Turkish converts I to a dotless small letter, which reveals careless case conversion."""
 
-START = """
+START_SCRIPT = """
 import locale
 try:
     locale.setlocale(locale.LC_ALL, "")
@@ -53,7 +53,7 @@ def test_the_program_starts_in_every_locale(name: str, tmp_path: Path) -> None:
     if COMPILED_LOCALES.exists():
         surroundings["LOCPATH"] = str(COMPILED_LOCALES)
     process = subprocess.run(
-        [sys.executable, "-c", START],
+        [sys.executable, "-c", START_SCRIPT],
         capture_output=True, text=True, cwd=Path(__file__).parents[2], env=surroundings, check=False,
     )  # fmt: skip
     if process.stderr == "not installed\n":

@@ -24,7 +24,7 @@ ODBC: Final = next(
 PAUSE_S: Final = 0.1
 """Pause between two queries, and before the next login."""
 
-Asked = Mapping[str, str]
+ConnectionSettings = Mapping[str, str]
 """Connection settings: HOST, PORT and INSTANCE of the principal, PARTNER, PASSWORD, and TIMEOUT.
 
 PARTNER is in the driver's notation; an empty text means no partner. TIMEOUT is the command timeout in
@@ -32,7 +32,7 @@ seconds; 0 means no timeout.
 """
 
 
-def connect_by_pytds(settings: Asked) -> Any:
+def connect_by_pytds(settings: ConnectionSettings) -> Any:
     """Connect by instance names. The partner has the port of the first server."""
     target: dict[str, Any] = {"dsn": settings["HOST"], "port": int(settings["PORT"])}
     if settings["PARTNER"]:
@@ -41,7 +41,7 @@ def connect_by_pytds(settings: Asked) -> Any:
                          timeout=int(settings["TIMEOUT"]) or None)  # fmt: skip
 
 
-def connect_by_pymssql(settings: Asked) -> Any:
+def connect_by_pymssql(settings: ConnectionSettings) -> Any:
     return pymssql.connect(
         server=settings["HOST"],
         port=settings["PORT"],
@@ -53,25 +53,25 @@ def connect_by_pymssql(settings: Asked) -> Any:
     )
 
 
-def _build_odbc_string(settings: Asked) -> str:
+def _build_odbc_string(settings: ConnectionSettings) -> str:
     partner = f"Failover_Partner={settings['PARTNER']};" if settings["PARTNER"] else ""
     return (f"Server={settings['HOST']},{settings['PORT']};Database=Sales;UID=sa;PWD={settings['PASSWORD']};Encrypt=no;"
             + partner)  # fmt: skip
 
 
-def connect_by_pyodbc(settings: Asked) -> Any:
+def connect_by_pyodbc(settings: ConnectionSettings) -> Any:
     connection = pyodbc.connect(f"Driver={ODBC};{_build_odbc_string(settings)}", timeout=15, autocommit=True)
     connection.timeout = int(settings["TIMEOUT"])
     return connection
 
 
-def connect_by_mssql_python(settings: Asked) -> Any:
+def connect_by_mssql_python(settings: ConnectionSettings) -> Any:
     connection = mssql_python.connect(_build_odbc_string({**settings, "PARTNER": ""}), autocommit=True)
     connection.timeout = int(settings["TIMEOUT"])
     return connection
 
 
-DRIVERS: Final[Mapping[str, Callable[[Asked], Any]]] = {
+DRIVERS: Final[Mapping[str, Callable[[ConnectionSettings], Any]]] = {
     "python-tds": connect_by_pytds,
     "pymssql": connect_by_pymssql,
     "pyodbc": connect_by_pyodbc,
@@ -80,11 +80,11 @@ DRIVERS: Final[Mapping[str, Callable[[Asked], Any]]] = {
 
 
 def follow_failover(
-    connect: Callable[[], Any], ready: Callable[[], object], should_stop: Callable[[], bool]
+    connect: Callable[[], Any], report_ready: Callable[[], object], should_stop: Callable[[], bool]
 ) -> str:
     """Query the server's name repeatedly until another server answers, and return the name of that server.
 
-    Log in again after each failure. Call *ready* after the first answer. Return an empty text if
+    Log in again after each failure. Call *report_ready* after the first answer. Return an empty text if
     *should_stop* is true first.
     """
     connection, first = connect(), ""
@@ -98,7 +98,7 @@ def follow_failover(
                 return str(name)
             if not first:
                 first = name
-                ready()
+                report_ready()
         except Exception:
             connection = None
         time.sleep(PAUSE_S)

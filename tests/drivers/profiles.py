@@ -38,7 +38,7 @@ from tests.drivers.run import (
 
 TIMEOUT_S: Final = 5
 """Command timeout for the power-off case. Without a timeout, Linux waits for fifteen minutes."""
-WITHIN_S: Final = 50.0
+RECONNECT_S_MAX: Final = 50.0
 """Time after which a driver counts as not reconnected."""
 SHARE, LEAST_S = 0.1, 2.0
 """Tolerances between a driver and its profile: a tenth, or an application's pauses between two logins."""
@@ -51,11 +51,11 @@ class ProfiledDriver:
     """Driver that is compared with a profile."""
 
     profile: str
-    needs: str
+    required_program: str
     install: Callable[[], object]
     command: tuple[str, ...]
     partner: str = HOST_PORT
-    strings: tuple[str, ...] = ("given", "told")
+    string_kinds: tuple[str, ...] = ("given", "told")
 
 
 def install_nothing() -> None:
@@ -65,19 +65,19 @@ def install_nothing() -> None:
 PYTHON: Final = (sys.executable, "-m", "tests.drivers.follow")
 OLD_JAVA: Final = ("java", "-cp", f"{BUILD}/java-old/*", str(HERE / "Client.java"))
 NODE: Final = ("node", str(BUILD / "node/client.js"))
-PLAYED: Final = {
+PROFILED_DRIVERS: Final = {
     "SqlClient (Mono 6.8)": ProfiledDriver("sqlclient", "mcs", install_mono, ("mono", str(BUILD / "mono/Follow.exe"))),
     "pyodbc, ODBC 18.6": ProfiledDriver("odbc-18", sys.executable, install_nothing, (*PYTHON, "pyodbc")),
     "mssql-python 1.16": ProfiledDriver("mssql-python", sys.executable, install_nothing, (*PYTHON, "mssql-python"),
-        strings=("told",)),
+        string_kinds=("told",)),
     "mssql-jdbc 8.4": ProfiledDriver("jdbc-old", "mvn", install_by_maven, (*OLD_JAVA, "mssql-jdbc", "follow"), BY_NAME),
     "mssql-jdbc 13.6": ProfiledDriver("jdbc", "mvn", install_by_maven, (*JAVA, "mssql-jdbc", "follow"), BY_NAME),
     "go-mssqldb 1.11": ProfiledDriver("go-mssqldb", "go", build_by_go, (str(BUILD / "go/client"), "follow")),
     "python-tds 1.17": ProfiledDriver("python-tds", sys.executable, install_nothing, (*PYTHON, "python-tds"), BY_NAME),
-    "tedious 19.2": ProfiledDriver("tedious", "npm", install_by_npm, (*NODE, "tedious", "follow"), strings=("told",)),
+    "tedious 19.2": ProfiledDriver("tedious", "npm", install_by_npm, (*NODE, "tedious", "follow"), string_kinds=("told",)),
     "pymssql 2.4 (FreeTDS)": ProfiledDriver("freetds", sys.executable, install_nothing, (*PYTHON, "pymssql"),
-        strings=("told",)),
-    "jTDS 1.3": ProfiledDriver("freetds", "mvn", install_by_maven, (*JAVA, "jtds", "follow"), strings=("told",)),
+        string_kinds=("told",)),
+    "jTDS 1.3": ProfiledDriver("freetds", "mvn", install_by_maven, (*JAVA, "jtds", "follow"), string_kinds=("told",)),
 }  # fmt: skip
 FAULTS: Final = {"stop-service SERVER_A": 0, "power-off SERVER_A": TIMEOUT_S}
 """Fault -> command timeout in seconds to use with it; 0 means no timeout."""
@@ -102,9 +102,9 @@ def build_lab_text(profiles: set[tuple[str, str]], timeout: int) -> str:
     return text.replace("[fidelity]", clients + "[fidelity]")
 
 
-def read_lines(stream: IO[str], into: queue.SimpleQueue[tuple[str, str, float]], driver: str) -> None:
+def read_lines(stream: IO[str], line_queue: queue.SimpleQueue[tuple[str, str, float]], driver: str) -> None:
     for line in stream:
-        into.put((driver, line.rstrip("\n"), time.monotonic()))
+        line_queue.put((driver, line.rstrip("\n"), time.monotonic()))
 
 
 def play_fault(
@@ -117,7 +117,7 @@ def play_fault(
     """
     timeout = FAULTS[fault]
     lines: queue.SimpleQueue[tuple[str, str, float]] = queue.SimpleQueue()
-    cases = [(name, string) for name, driver in drivers.items() for string in driver.strings]
+    cases = [(name, string) for name, driver in drivers.items() for string in driver.string_kinds]
     with tempfile.TemporaryDirectory() as folder:
         scenario = Path(folder) / "lab.toml"
         scenario.write_text(
@@ -187,13 +187,13 @@ def _watch_clients(
             continue
         event = json.loads(line)
         if event["kind"] == "fault":
-            fault_at_s, begun_s, deadline = line_s, event["t_s"], line_s + WITHIN_S
+            fault_at_s, begun_s, deadline = line_s, event["t_s"], line_s + RECONNECT_S_MAX
         elif fault_at_s and event["kind"] == "client" and event.get("what") == "connected":
             simulated.setdefault(event["client"], event["t_s"] - begun_s)
     return real, simulated
 
 
-def are_alike(real: str, simulated: float | None) -> bool:
+def is_within_tolerance(real: str, simulated: float | None) -> bool:
     if not real or simulated is None:
         return not real and simulated is None
     return abs(float(real) - simulated) <= max(LEAST_S, SHARE * simulated)
@@ -204,11 +204,11 @@ def main() -> int:
     options.add_argument("only", nargs="*", help="drivers, by the beginning of their names; all")
     options_given = options.parse_args()
     all_drivers: dict[str, ProfiledDriver] = {}
-    for name, driver in PLAYED.items():
+    for name, driver in PROFILED_DRIVERS.items():
         if options_given.only and not name.startswith(tuple(options_given.only)):
             continue
-        if shutil.which(driver.needs) is None:
-            print(f"{name}: {driver.needs} is not installed here")
+        if shutil.which(driver.required_program) is None:
+            print(f"{name}: {driver.required_program} is not installed here")
             continue
         try:
             run_installation(driver.install)
@@ -220,12 +220,12 @@ def main() -> int:
     for fault in FAULTS:
         real, simulated = play_fault(fault, all_drivers)
         for name, driver in all_drivers.items():
-            for string in driver.strings:
+            for string in driver.string_kinds:
                 real_time, simulated_time = (
                     real.get((name, string), ""),
                     simulated.get(build_client_name(driver.profile, string)),
                 )
-                is_alike = are_alike(real_time, simulated_time)
+                is_alike = is_within_tolerance(real_time, simulated_time)
                 failed |= not is_alike
                 delay = f"{real_time} s" if real_time else "never"
                 profile = f"{simulated_time:.1f} s" if simulated_time is not None else "never"

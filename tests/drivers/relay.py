@@ -12,7 +12,7 @@ from app.serve.login import HEADER, Encryption, PacketKind, read_prelogin
 from app.serve.wire import CLIENT_HELLO
 
 HOST: Final = "127.0.0.1"
-WAYS: Final = {Encryption.NONE: "none", Encryption.LOGIN: "login", Encryption.ON: "all"}
+ENCRYPTION_NAMES: Final = {Encryption.NONE: "none", Encryption.LOGIN: "login", Encryption.ON: "all"}
 """Encryption in the server's PRELOGIN response -> name. A connection that begins with TLS is `strict`."""
 
 
@@ -69,4 +69,4 @@ class Relay:
             self.way = "none" if data[0] == PacketKind.LOGIN else ""
         elif not self.way:
             with suppress(ValueError, struct.error):
-                self.way = WAYS.get(Encryption(read_prelogin(data[HEADER.size :])[0]), "")
+                self.way = ENCRYPTION_NAMES.get(Encryption(read_prelogin(data[HEADER.size :])[0]), "")

@@ -68,8 +68,8 @@ EXPECTED: Final = {
     "failover": "SERVER_B",
 }
 """Check -> expected output of a driver's program."""
-NOT_TRIED: Final = "–"
-SET_UP: Final = """
+NOT_TESTED: Final = "–"
+SET_UP_SCRIPT: Final = """
 CREATE TABLE t (n int)
 INSERT t VALUES (1)
 CREATE TABLE big (n int IDENTITY, t nvarchar(10))
@@ -85,16 +85,16 @@ END
 
 
 @dataclass(frozen=True)
-class Client:
+class DriverProgram:
     """Driver, and the commands that install and start it."""
 
-    needs: str
+    required_program: str
     """Program that installs or starts the driver."""
     install: Callable[[], object]
     command: tuple[str, ...]
     tls: tuple[str, ...] = ("none", "all", "strict")
     """Supported encryption: nothing, only the login, everything, or everything from the first byte (TDS 8.0)."""
-    exact: tuple[str, ...] = ("decimal", "money")
+    exact_types: tuple[str, ...] = ("decimal", "money")
     """Types that the driver returns with all digits. It returns other types as floats, as JavaScript does for
     all numbers.
     """
@@ -159,26 +159,28 @@ def install_freetds() -> None:
 
 JAVA: Final = ("java", "-cp", f"{BUILD}/java/*", str(HERE / "Client.java"))
 CLIENTS: Final = {
-    "tedious 19.2.2": Client(
-        "npm", install_by_npm, ("node", str(BUILD / "node/client.js"), "tedious"), exact=()
+    "tedious 19.2.2": DriverProgram(
+        "npm", install_by_npm, ("node", str(BUILD / "node/client.js"), "tedious"), exact_types=()
     ),
-    "mssql 12.7.14 (Node)": Client(
-        "npm", install_by_npm, ("node", str(BUILD / "node/client.js"), "mssql"), exact=()
+    "mssql 12.7.14 (Node)": DriverProgram(
+        "npm", install_by_npm, ("node", str(BUILD / "node/client.js"), "mssql"), exact_types=()
     ),
     # With encrypt=false, this driver still encrypts its login if the server supports it.
-    "mssql-jdbc 13.6.2": Client("mvn", install_by_maven, (*JAVA, "mssql-jdbc"), ("login", "all", "strict")),
-    "jTDS 1.3.1": Client("mvn", install_by_maven, (*JAVA, "jtds"), ("none", "login", "all")),
-    "go-mssqldb 1.11.2": Client(
+    "mssql-jdbc 13.6.2": DriverProgram(
+        "mvn", install_by_maven, (*JAVA, "mssql-jdbc"), ("login", "all", "strict")
+    ),
+    "jTDS 1.3.1": DriverProgram("mvn", install_by_maven, (*JAVA, "jtds"), ("none", "login", "all")),
+    "go-mssqldb 1.11.2": DriverProgram(
         "go", build_by_go, (str(BUILD / "go/client"),), ("none", "login", "all", "strict")
     ),
-    "tiberius 0.13.0": Client(
+    "tiberius 0.13.0": DriverProgram(
         "cargo",
         build_by_cargo,
         (str(BUILD / "rust/target/debug/client"),),
         ("none", "login", "all"),
-        exact=("decimal",),
+        exact_types=("decimal",),
     ),
-    "FreeTDS tsql": Client(
+    "FreeTDS tsql": DriverProgram(
         "tsql", install_freetds, (sys.executable, "-m", "tests.drivers.by_tsql"), ("none", "login", "all")
     ),
 }
@@ -191,7 +193,7 @@ def run_installation(action: Callable[[], object]) -> None:
     action()
 
 
-def run_driver(client: Client, tls: str, folder: Path) -> dict[str, str]:
+def run_driver(client: DriverProgram, tls: str, folder: Path) -> dict[str, str]:
     """Run the program of a driver, and return check -> output.
 
     Additional keys: `wire` is the encryption that the relay detected. `online` is the time in seconds from
@@ -261,29 +263,29 @@ def _prepare_lab(server: dict[str, Any]) -> None:
         pytds.connect(**connection_options, database="Sales", autocommit=True) as connection,
         connection.cursor() as cursor,
     ):
-        for batch in SET_UP.split("GO\n"):
+        for batch in SET_UP_SCRIPT.split("GO\n"):
             cursor.execute(batch)
             while cursor.nextset():
                 pass
 
 
-def format_verdict(results: dict[str, str], check: str, exact: tuple[str, ...]) -> str:
+def format_verdict(results: dict[str, str], check: str, exact_types: tuple[str, ...]) -> str:
     """Return `yes`, the new server with the failover time, or the wrong output."""
-    value = results.get(check, results.get("broken", NOT_TRIED))
+    value = results.get(check, results.get("broken", NOT_TESTED))
     if check == "replay":
         return value
     name, _, duration = value.partition("|")
     if check == "failover" and name == EXPECTED[check]:
         return f"{name} after {float(duration):.1f} s (online {results['online']})"
     if check == "values":
-        return compare_values(value, exact)
+        return compare_values(value, exact_types)
     wanted = EXPECTED[check].split("|")
     if value.split("|") != wanted and check == "error" and set(value.split("|")) <= set(wanted):
         return f"yes, {value.replace('|', ', ')}"  # This driver reports fewer details of an error.
     return "yes" if value == EXPECTED[check] else value
 
 
-def compare_values(value: str, exact: tuple[str, ...]) -> str:
+def compare_values(value: str, exact_types: tuple[str, ...]) -> str:
     """Compare each value with the expected value, and ignore the notation of numbers and trailing zeros of
     times.
     """
@@ -293,23 +295,26 @@ def compare_values(value: str, exact: tuple[str, ...]) -> str:
     wrong_values = [
         f"{type_text}: {shown_value[:40]}"
         for shown_value, (type_text, wanted) in zip(shown_values, VALUES, strict=True)
-        if not is_equal(shown_value, wanted, any(kind in type_text for kind in exact))
+        if not is_equal(shown_value, wanted, any(kind in type_text for kind in exact_types))
     ]
     return "yes" if not wrong_values else "; ".join(wrong_values)
 
 
-def is_equal(value: str, wanted: str, exact: bool) -> bool:
+def is_equal(value: str, expected_value: str, is_exact: bool) -> bool:
     with suppress(InvalidOperation, ValueError):
         return (
-            Decimal(value) == Decimal(wanted)
-            if exact
-            else isclose(float(value), float(wanted), rel_tol=1e-15)
+            Decimal(value) == Decimal(expected_value)
+            if is_exact
+            else isclose(float(value), float(expected_value), rel_tol=1e-15)
         )
     with suppress(ValueError):  # FreeTDS prints a time without seconds
-        return datetime.strptime(value, "%b %d %Y %I:%M%p") == datetime.fromisoformat(wanted).replace(
+        return datetime.strptime(value, "%b %d %Y %I:%M%p") == datetime.fromisoformat(expected_value).replace(
             second=0, microsecond=0
         )
-    return value.removesuffix(".0").removesuffix(".000").removesuffix(" 00:00:00").upper() == wanted.upper()
+    return (
+        value.removesuffix(".0").removesuffix(".000").removesuffix(" 00:00:00").upper()
+        == expected_value.upper()
+    )
 
 
 def main() -> int:
@@ -322,8 +327,8 @@ def main() -> int:
     for name, client in CLIENTS.items():
         if options_given.only and not name.startswith(tuple(options_given.only)):
             continue
-        if shutil.which(client.needs) is None:
-            print(f"| {name} | {client.needs} is not installed here |")
+        if shutil.which(client.required_program) is None:
+            print(f"| {name} | {client.required_program} is not installed here |")
             continue
         try:
             run_installation(client.install)
@@ -335,13 +340,13 @@ def main() -> int:
         for tls in client.tls:
             with tempfile.TemporaryDirectory() as folder:
                 results = run_driver(client, tls, Path(folder))
-            verdicts = [format_verdict(results, check, client.exact) for check in (*EXPECTED, "replay")]
+            verdicts = [format_verdict(results, check, client.exact_types) for check in (*EXPECTED, "replay")]
             failed += results.get("wire") != tls
             failed += sum(
-                not verdict.startswith(("yes", "SERVER_B after")) and verdict != NOT_TRIED
+                not verdict.startswith(("yes", "SERVER_B after")) and verdict != NOT_TESTED
                 for verdict in verdicts
             )
-            wire = results.get("wire", NOT_TRIED)
+            wire = results.get("wire", NOT_TESTED)
             print(f"| {name} | {tls} | {wire} | " + " | ".join(verdicts) + " |", flush=True)
     return min(failed, 1)
 

@@ -11,7 +11,7 @@ from engine.model import World
 from engine.powershell import prompt
 from engine.tsql.batches import administer
 from engine.tsql.language import parse
-from tests.engine.availability.worlds import ag_lab, apply_lines
+from tests.engine.availability.worlds import apply_lines, build_ag_lab
 from tests.engine.tsql.console import submit_batch
 from tests.engine.worlds import P, W, build_lab
 
@@ -24,7 +24,7 @@ NOOP_RULES: Final = {
 """Grammar rule without effect -> reason why the missing effect does no harm."""
 
 
-def has_not_simulated(texts: list[str]) -> bool:
+def has_not_simulated_message(texts: list[str]) -> bool:
     return any(text.startswith("Not simulated: ") for text in texts)
 
 
@@ -66,7 +66,7 @@ def test_a_statement_with_an_unsimulated_clause_does_nothing(rule: str) -> None:
     world = build_lab()
     before = collect_state(world)
     answer = submit_batch(world, P, CLAUSES[rule], 1.0)
-    assert has_not_simulated(answer.texts), answer.texts
+    assert has_not_simulated_message(answer.texts), answer.texts
     assert collect_state(world) == before
 
 
@@ -97,7 +97,7 @@ def test_each_property_of_modify_file_changes_the_database_or_is_not_simulated(n
     answer = submit_batch(
         world, W, f"ALTER DATABASE Plain MODIFY FILE (NAME = {file}, {FILE_VALUES[name]})", 1.0
     )
-    assert has_not_simulated(answer.texts) is (world.copies[W, "Plain"] == before), answer.texts
+    assert has_not_simulated_message(answer.texts) is (world.copies[W, "Plain"] == before), answer.texts
 
 
 # --- PowerShell ----------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def test_each_property_of_modify_file_changes_the_database_or_is_not_simulated(n
 def test_no_cmdlet_accepts_an_unknown_parameter(cmdlet: str) -> None:
     """With an unknown parameter, a cmdlet reports an error and changes nothing."""
     for arguments in ("", " NODE_2", " AG1", " -Name NODE_2", " -Name AG1"):
-        world = ag_lab()
+        world = build_ag_lab()
         before = (dict(world.nodes), dict(world.instances), dict(world.computers), list(world.timers))
         apply_lines(world, f"ps NODE_1 {cmdlet}{arguments} -NoSuchSwitch")
         assert (world.nodes, world.instances, world.computers, world.timers) == before, arguments

@@ -14,7 +14,7 @@ from engine import arithmetic
 
 ENGINE = Path(__file__).parents[2] / "engine"
 
-MATH = (
+EXACT_MATH_FUNCTIONS = (
     "ceil",
     "isqrt",
     "degrees",
@@ -38,22 +38,24 @@ MATH = (
 Other functions call libm, whose results differ in the last digit between systems.
 """
 
-LIBM = frozenset(
+LIBM_FUNCTIONS = frozenset(
     "exp exp2 expm1 log log2 log10 log1p pow power float_power cbrt hypot sin cos tan arcsin arccos arctan arctan2 "  # noqa: SIM905
     "sinh cosh tanh geomspace logspace mean std var nansum einsum dot matmul vdot inner convolve".split()
 )
-CALLS = {
+FORBIDDEN_CALLS = {
     "sum": "adds floats differently from Python 3.12 on: arithmetic.total",
     "hash": "differs from process to process",
     "id": "is an address",
     "pow": "is libm's",
 }
-METHODS = {
+FORBIDDEN_METHODS = {
     **dict.fromkeys(("strftime", "strptime"), "follows the locale: engine.datetime_formats"),
     **dict.fromkeys(("today", "utcnow", "astimezone", "fromtimestamp"), "is the wall clock or the time zone"),
     **dict.fromkeys(("sum", "mean", "std", "dot", "cumsum", "prod"), "numpy adds in an order of its own"),
 }
-ORDERED = frozenset(["sorted", "set", "frozenset", "len", "any", "all", "min", "max", "bool"])
+ORDER_INDEPENDENT_FUNCTIONS = frozenset(
+    ["sorted", "set", "frozenset", "len", "any", "all", "min", "max", "bool"]
+)
 """Functions that may take a set, because their results do not depend on the order of its members."""
 
 
@@ -87,7 +89,7 @@ def _is_set_expression(node: ast.expr, sets: frozenset[str]) -> bool:
     return isinstance(node, ast.Set | ast.SetComp)
 
 
-def _find_set_orders(scope: ast.AST) -> Iterator[tuple[int, str]]:
+def _find_set_iterations(scope: ast.AST) -> Iterator[tuple[int, str]]:
     """Yield places that expose the order of a set: loops, lists, tuples and joins."""
     named = [
         (target.id, node.value)
@@ -101,7 +103,9 @@ def _find_set_orders(scope: ast.AST) -> Iterator[tuple[int, str]]:
     harmless = {
         id(argument)
         for node in ast.walk(scope)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ORDERED
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ORDER_INDEPENDENT_FUNCTIONS
         for argument in node.args
     }
     for node in ast.walk(scope):
@@ -117,15 +121,15 @@ def _find_set_orders(scope: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def _list_called_names(node: ast.Call) -> Iterator[str]:
-    if isinstance(node.func, ast.Name) and node.func.id in CALLS:
+    if isinstance(node.func, ast.Name) and node.func.id in FORBIDDEN_CALLS:
         if node.func.id != "sum" or not _is_integer_sum(node):
-            yield f"{node.func.id}() {CALLS[node.func.id]}"
+            yield f"{node.func.id}() {FORBIDDEN_CALLS[node.func.id]}"
     elif isinstance(node.func, ast.Attribute):
         owner = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
         if owner in ("datetime", "date") and node.func.attr == "now":
             yield "datetime.now() is the wall clock"
-        if owner not in ("arithmetic", "math", "np") and node.func.attr in METHODS:
-            yield f".{node.func.attr}() {METHODS[node.func.attr]}"
+        if owner not in ("arithmetic", "math", "np") and node.func.attr in FORBIDDEN_METHODS:
+            yield f".{node.func.attr}() {FORBIDDEN_METHODS[node.func.attr]}"
 
 
 def find_nondeterminism(source: str) -> list[tuple[int, str]]:
@@ -134,7 +138,7 @@ def find_nondeterminism(source: str) -> list[tuple[int, str]]:
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.Lambda):
-            findings += _find_set_orders(node)
+            findings += _find_set_iterations(node)
         elif isinstance(node, ast.Call):
             findings += [(node.lineno, call) for call in _list_called_names(node)]
         elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -150,7 +154,9 @@ def find_nondeterminism(source: str) -> list[tuple[int, str]]:
                 findings.append((node.lineno, "** of floats is libm's pow: arithmetic.power or a product"))
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             owner, name = node.value.id, node.attr
-            if (owner == "math" and name not in MATH) or (owner in ("np", "cmath") and name in LIBM):
+            if (owner == "math" and name not in EXACT_MATH_FUNCTIONS) or (
+                owner in ("np", "cmath") and name in LIBM_FUNCTIONS
+            ):
                 findings.append((node.lineno, f"{owner}.{name} is libm's: engine.arithmetic"))
     return sorted(set(findings))
 

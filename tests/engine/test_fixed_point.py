@@ -12,7 +12,7 @@ import pytest
 from engine import arithmetic, fixed_point
 
 NAMES = ("log", "exp", "cos")
-LIMITS = {"exp": fixed_point.EXP_MAX, "cos": fixed_point.ANGLE_MAX}
+ARGUMENT_MAX = {"exp": fixed_point.EXP_MAX, "cos": fixed_point.ANGLE_MAX}
 
 
 def draw_numbers(name: str) -> list[float]:
@@ -22,17 +22,17 @@ def draw_numbers(name: str) -> list[float]:
     if name == "log":
         wide = [2.0 ** draws.uniform(-53.0, 53.0) for _ in range(100)]
         return [1.0, 2.0**53, *(1.0 - draws.random() for _ in range(300)), *(1.0 + x for x in small), *wide]
-    limit = LIMITS[name]
+    limit = ARGUMENT_MAX[name]
     turns = [math.pi * quarter / 2.0 for quarter in range(-4, 5)]
     return [limit, -limit, 0.0, *turns, *small, *(draws.uniform(-limit, limit) for _ in range(400))]
 
 
-PRECISE = Context(prec=80)
+PRECISE_CONTEXT = Context(prec=80)
 
 
 def compute_cosine(x: float) -> Decimal:
     """Return the cosine from its power series, after the angle has been halved until it is small."""
-    with localcontext(PRECISE):
+    with localcontext(PRECISE_CONTEXT):
         halvings = max(0, math.frexp(x)[1] + 8)
         square = (Decimal(x) / 2**halvings) ** 2
         term = total = Decimal(1)
@@ -48,7 +48,7 @@ def compute_by_decimal(name: str, x: float) -> Decimal:
     """Return the result with far more digits than a float has."""
     if name == "cos":
         return compute_cosine(x)
-    return PRECISE.ln(Decimal(x)) if name == "log" else PRECISE.exp(Decimal(x))
+    return PRECISE_CONTEXT.ln(Decimal(x)) if name == "log" else PRECISE_CONTEXT.exp(Decimal(x))
 
 
 def convert_to_units(number: Decimal | int) -> Fraction:

@@ -20,12 +20,12 @@ from engine.messages import (
 )
 
 SOURCES = sorted(Path(engine.__file__).parent.rglob("*.py"))
-FIRST_ARGUMENT = {"SqlError": 0, "SqlSyntaxError": 1, "write_message": 2, "append_numbered_message": 0}
+NUMBER_INDEX = {"SqlError": 0, "SqlSyntaxError": 1, "write_message": 2, "append_numbered_message": 0}
 """Function that takes a message number -> index of this argument. The arguments of the message follow it."""
 
 
 @cache
-def find_uses() -> list[tuple[str, int, int]]:
+def find_raised_numbers() -> list[tuple[str, int, int]]:
     """Return (source position, number, argument count) of every call with a literal number."""
     calls = []
     for path in SOURCES:
@@ -33,7 +33,7 @@ def find_uses() -> list[tuple[str, int, int]]:
             if not isinstance(node, ast.Call):
                 continue
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            first_argument = FIRST_ARGUMENT.get(name)
+            first_argument = NUMBER_INDEX.get(name)
             if (
                 first_argument is None
                 or len(node.args) <= first_argument
@@ -49,11 +49,11 @@ def find_uses() -> list[tuple[str, int, int]]:
 
 
 def test_raised_message_numbers_are_found_in_the_code() -> None:
-    assert len(find_uses()) > 150
+    assert len(find_raised_numbers()) > 150
 
 
 def test_every_raised_number_is_in_the_table() -> None:
-    assert [use for use in find_uses() if use[1] not in MESSAGES] == []
+    assert [use for use in find_raised_numbers() if use[1] not in MESSAGES] == []
 
 
 def count_arguments(number: int) -> int:
@@ -66,11 +66,15 @@ def count_arguments(number: int) -> int:
 
 
 def test_every_raise_provides_the_arguments_of_its_text() -> None:
-    short = [use for use in find_uses() if use[2] < count_arguments(use[1]) and use[1] not in FILLED_LATER]
+    short = [
+        use
+        for use in find_raised_numbers()
+        if use[2] < count_arguments(use[1]) and use[1] not in COMPOSED_NUMBERS
+    ]
     assert short == []
 
 
-FILLED_LATER = {0, 3013, 10054, 64, 53, 2}
+COMPOSED_NUMBERS = {0, 3013, 10054, 64, 53, 2}
 """Numbers of messages whose text another module composes."""
 
 
@@ -87,7 +91,7 @@ def test_texts_changed_in_2012_are_versioned(number: int) -> None:
 
 # number, severity, whether it is logged, part of the text. [DOC: Database Engine events and errors, 0-999,
 # 1000-1999, 3000-3999, 9000-9999, 16000-17999, 28000-30999]
-DOCUMENTED = [
+DOCUMENTED_ROWS = [
     (
         823,
         24,
@@ -134,7 +138,7 @@ DOCUMENTED = [
 ]
 
 
-@pytest.mark.parametrize(("number", "severity", "logged", "piece"), DOCUMENTED)
+@pytest.mark.parametrize(("number", "severity", "logged", "piece"), DOCUMENTED_ROWS)
 def test_rows_match_the_message_tables(number: int, severity: int, logged: bool, piece: str) -> None:
     row = next(row for row in list_messages(2005) if row.number == number)
     assert (row.severity, row.logged) == (severity, logged)

@@ -11,13 +11,13 @@ from engine.model import World
 from engine.protocol.backup import BackupFile
 from engine.tsql.language import option_table
 from engine.tsql.language.option_table import EFFECT, REFUSED, OptionRule
-from tests.engine.availability.worlds import ag_lab, apply_lines
-from tests.engine.tsql.console import Answer, run_on, submit_batch
+from tests.engine.availability.worlds import apply_lines, build_ag_lab
+from tests.engine.tsql.console import Answer, run_seconds, submit_batch
 from tests.engine.worlds import P, build_lab
 from tests.events import read_field
 
 SERVER: Final = "NODE_1"
-PREPARED: Final = r"""CREATE TABLE t (a int NOT NULL, b int); CREATE INDEX i ON t (b)
+PREPARATION_SCRIPT: Final = r"""CREATE TABLE t (a int NOT NULL, b int); CREATE INDEX i ON t (b)
 GO
 CREATE LOGIN known WITH PASSWORD = 'Pa55!!'
 CREATE LOGIN orphan WITH PASSWORD = 'Pa55!!', SID = 0x000000000000000000000000000000A0
@@ -30,7 +30,7 @@ EXEC sp_configure 'show advanced options', 1; RECONFIGURE
 GO
 BACKUP DATABASE Plain TO DISK = 'D:\p.bak'"""
 
-RESTORED: Final = (
+RESTORE_STATEMENTS: Final = (
     r"RESTORE DATABASE Other FROM DISK = 'D:\p.bak' WITH MOVE 'Plain' TO 'D:\o.mdf', "
     r"MOVE 'Plain_log' TO 'D:\o.ldf'"
 )
@@ -55,8 +55,8 @@ TEMPLATES: Final = {
         r"BACKUP DATABASE Plain TO DISK = 'D:\q.bak'",
     ),
     "RESTORE": (
-        RESTORED + ", {}",
-        RESTORED,
+        RESTORE_STATEMENTS + ", {}",
+        RESTORE_STATEMENTS,
     ),
 }
 """Kind of statement -> (statement with a place for the option, same statement without it)."""
@@ -126,12 +126,12 @@ BACKUP_EXAMPLES: Final = {
 }  # fmt: skip
 """Options of BACKUP and RESTORE with values."""
 
-MINIMA: Final = {
+MINIMUM_VALUES: Final = {
     "max server memory (MB)": 4096, "min memory per query (KB)": 2048, "index create memory (KB)": 2048,
     "locks": 6000, "network packet size (B)": 8192,
 }  # fmt: skip
 
-ELSEWHERE: Final = frozenset(
+OPTIONS_TESTED_ELSEWHERE: Final = frozenset(
     [
         "ONLINE",
         "OFFLINE",
@@ -182,14 +182,14 @@ def build_statement(rule: OptionRule) -> str:
         )
     text = text.format(value)
     is_statement = text.startswith(("CREATE ", "EXEC ", "ALTER "))
-    number = MINIMA.get(rule.option, 1)
+    number = MINIMUM_VALUES.get(rule.option, 1)
     return text if is_statement else TEMPLATES[rule.statement][0].format(text, number=number)
 
 
 def build_prepared_world() -> World:
-    world = ag_lab(version=2022)
-    for batch in PREPARED.split("\nGO\n"):
-        answer = submit_batch(world, SERVER, batch, then_s=60)
+    world = build_ag_lab(version=2022)
+    for batch in PREPARATION_SCRIPT.split("\nGO\n"):
+        answer = submit_batch(world, SERVER, batch, wait_s=60)
         assert not [text for text in answer.texts if "Msg" in text], answer.texts
     return world
 
@@ -235,7 +235,7 @@ def is_replaced(rule: OptionRule) -> bool:
 
 def run_statement(base: World, statement: str) -> tuple[Answer, World]:
     world = base.fork()
-    return submit_batch(world, SERVER, statement, then_s=60), world
+    return submit_batch(world, SERVER, statement, wait_s=60), world
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def run_statement(base: World, statement: str) -> tuple[Answer, World]:
         if not (
             rule.statement in ("ALTER DATABASE SET", "BACKUP", "RESTORE")
             and rule.treatment == EFFECT
-            and rule.option in ELSEWHERE
+            and rule.option in OPTIONS_TESTED_ELSEWHERE
         )
         and not is_replaced(rule)
         and (rule.statement, rule.option) != ("sp_configure", "SQL Mail XPs")
@@ -378,22 +378,22 @@ def test_a_static_configuration_option_waits_for_the_next_start(base: World) -> 
     query = "SELECT value, value_in_use FROM sys.configurations WHERE name = 'fill factor (%)'"
     assert submit_batch(world, SERVER, query, 1).grids == [[[80, 0]]]
     apply_lines(world, f"restart-service {SERVER}")
-    run_on(world, 60)
+    run_seconds(world, 60)
     assert submit_batch(world, f"{SERVER}#2", query, 1).grids == [[[80, 80]]]
 
 
-BACKED_UP = r"BACKUP DATABASE Plain TO DISK = 'D:\x.bak'"
+BACKUP_PLAIN = r"BACKUP DATABASE Plain TO DISK = 'D:\x.bak'"
 
 
 def test_stored_backup_options_are_in_msdb(base: World) -> None:
     world = base.fork()
     options = "NAME = N'full', DESCRIPTION = 'before', CHECKSUM, COMPRESSION, STATS = 25, RETAINDAYS = 2"
-    texts = submit_batch(world, SERVER, f"{BACKED_UP} WITH {options}", 60).texts
+    texts = submit_batch(world, SERVER, f"{BACKUP_PLAIN} WITH {options}", 60).texts
     assert [line for line in texts if "percent" in line] == [
         f"{n} percent processed." for n in (25, 50, 75, 100)
     ]
     assert "file 'Plain_log' on file 1." in texts[-2]
-    second_texts = submit_batch(world, SERVER, f"{BACKED_UP} WITH DIFFERENTIAL, NOINIT", 60).texts
+    second_texts = submit_batch(world, SERVER, f"{BACKUP_PLAIN} WITH DIFFERENTIAL, NOINIT", 60).texts
     assert second_texts[0].endswith("file 'Plain' on file 2.")
     assert second_texts[-1].startswith("BACKUP DATABASE WITH DIFFERENTIAL successfully processed")
     query = """SELECT name, description, has_backup_checksums, DATEDIFF(day, backup_start_date, expiration_date),
@@ -404,13 +404,13 @@ def test_stored_backup_options_are_in_msdb(base: World) -> None:
     assert [[row[0], row[1], int(row[2]), *row[3:]] for row in rows[:2]] == [
         [None, None, 0, None, 0], ["full", "before", 1, 2, 1],
     ]  # fmt: skip
-    assert submit_batch(world, SERVER, f"{BACKED_UP} WITH INIT", 5).numbers == [4030, 3013]
-    assert 3014 in submit_batch(world, SERVER, f"{BACKED_UP} WITH INIT, SKIP", 60).numbers
+    assert submit_batch(world, SERVER, f"{BACKUP_PLAIN} WITH INIT", 5).numbers == [4030, 3013]
+    assert 3014 in submit_batch(world, SERVER, f"{BACKUP_PLAIN} WITH INIT, SKIP", 60).numbers
 
 
 def test_restore_history_records_replace_and_stopat(base: World) -> None:
     world = base.fork()
-    submit_batch(world, SERVER, BACKED_UP, 60)
+    submit_batch(world, SERVER, BACKUP_PLAIN, 60)
     restore = r"RESTORE DATABASE Plain FROM DISK = 'D:\x.bak' WITH "
     assert submit_batch(world, SERVER, f"{restore} REPLACE, CHECKSUM", 5).numbers == [3187, 3013]
     texts = submit_batch(world, SERVER, f"{restore} REPLACE, STATS = 50, STOPAT = '2099-01-01'", 60).texts
@@ -426,7 +426,7 @@ def test_restore_history_records_replace_and_stopat(base: World) -> None:
 def test_a_backup_default_applies_to_the_next_backup(base: World, setting: str) -> None:
     world = base.fork()
     submit_batch(world, SERVER, f"EXEC sp_configure '{setting}', 1; RECONFIGURE", 1)
-    submit_batch(world, SERVER, BACKED_UP, 60)
+    submit_batch(world, SERVER, BACKUP_PLAIN, 60)
     rows = submit_batch(
         world,
         SERVER,
@@ -447,7 +447,7 @@ def test_sid_of_another_login_is_refused(base: World) -> None:
     ("version", "year"), [(2014, "6.3"), (2017, "2012 R2"), (2019, "2016"), (2022, "2016")]
 )
 def test_version_command_reports_a_supported_windows_version(version: int, year: str) -> None:
-    assert year in submit_batch(ag_lab(version=version), SERVER, "SELECT @@VERSION", 1).value
+    assert year in submit_batch(build_ag_lab(version=version), SERVER, "SELECT @@VERSION", 1).value
 
 
 @pytest.mark.parametrize(

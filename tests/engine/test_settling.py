@@ -11,8 +11,8 @@ from engine.model import World, to_ticks
 from engine.verbs.lines import record_effects
 from tests.shipped_scenarios import load_shipped_scenario
 
-LINES = ("stop-service {}", "start-service {}", "pull-cable {}")
-LEFT_OUT_MAX = 60
+LINE_TEMPLATES = ("stop-service {}", "start-service {}", "pull-cable {}")
+VERIFIED_TICKS_MAX = 60
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def skipped_ticks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def check_unchanged(world: World) -> bool:
         is_settled = stands_still(world)
-        if is_settled and len(ticks) < LEFT_OUT_MAX:
+        if is_settled and len(ticks) < VERIFIED_TICKS_MAX:
             ticks.append(world.tick)
             noted, settled = world.fork(), world.fork()
             record_effects(noted)
@@ -47,7 +47,7 @@ def test_after_a_query_without_effect_fault_detection_can_be_skipped(
 ) -> None:
     drill = Drill(load_shipped_scenario(name))
     servers = list(drill.world.instances)
-    for number, line in enumerate(LINES):
+    for number, line in enumerate(LINE_TEMPLATES):
         drill.advance_to(drill.tick + to_ticks(20.0))
         drill.apply_line(line.format(servers[number % 2 * -1]))
     drill.advance_to(drill.tick + to_ticks(30.0))

@@ -33,7 +33,7 @@ class MisspelledSizes(TypedDict, total=False):
 
 def change(world: World, copy: DatabaseCopy, event: Event) -> None:
 """
-RIGHT: Final = (
+VALID_LINES: Final = (
     "world.update_copy(copy.key, disk_failed=True)",
     'world.call_after(1.0, "client.try", "APP", 1)',
     'world.emit(FaultData(verb="power-off", args=["SERVER_A"]), "text")',
@@ -41,7 +41,7 @@ RIGHT: Final = (
     'print(event.kind == "fault")',
     "world.update_copy(copy.key, **Sizes(log_size_kb=1.0))",
 )
-WRONG: Final = (
+INVALID_LINES: Final = (
     ('world.update_copy(copy.key, disk_fialed=True)', "disk_fialed"),
     ('world.update_copy(copy.key, disk_failed="yes")', "disk_failed"),
     ('world.update_mirroring(copy.key, partnr=None)', "partnr"),
@@ -66,7 +66,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
     if it exists.
     """
     file = tmp_path_factory.mktemp("types") / "wrong_lines.py"
-    lines = [f"    {line}" for line in (*RIGHT, *(line for line, _ in WRONG))]
+    lines = [f"    {line}" for line in (*VALID_LINES, *(line for line, _ in INVALID_LINES))]
     file.write_text(IMPORTS + "\n".join(lines) + "\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
@@ -82,14 +82,14 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[int, str]:
 
 
 def test_valid_lines_pass_the_type_checker(findings: dict[int, str]) -> None:
-    assert not [line for number, line in enumerate(RIGHT, 1) if number in findings]
+    assert not [line for number, line in enumerate(VALID_LINES, 1) if number in findings]
 
 
-@pytest.mark.parametrize(("index", "line", "name"), [(n, *case) for n, case in enumerate(WRONG)])
+@pytest.mark.parametrize(("index", "line", "name"), [(n, *case) for n, case in enumerate(INVALID_LINES)])
 def test_type_checker_rejects_a_wrong_line(
     findings: dict[int, str], index: int, line: str, name: str
 ) -> None:
-    assert name in findings.get(len(RIGHT) + 1 + index, f"{line} passes")
+    assert name in findings.get(len(VALID_LINES) + 1 + index, f"{line} passes")
 
 
 def test_every_timer_and_every_kind_has_one_record() -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.model import Job
 from engine.model.world import JOINED_TEXTS, ReprCache
 from tests.engine.drill.texts import advance_drill, build_drill
-from tests.room import measure_room
+from tests.room import measure_memory_bytes
 
 JOB = Job(name="a", every_s=1.0)
 
@@ -53,6 +53,6 @@ def test_a_hash_distinguishes_cached_and_changed_parts() -> None:
         key = min(fork.copies)
         fork.copies[key] = replace(fork.copies[key], size_kb=1.0)
         assert base_drill.compute_state_hash() != fork.compute_state_hash()
-    empty = measure_room([ReprCache()])
-    assert measure_room([base_drill.world.written]) > empty + 1_000
-    assert measure_room([pickle.loads(pickle.dumps(base_drill.world.written))]) == empty
+    empty = measure_memory_bytes([ReprCache()])
+    assert measure_memory_bytes([base_drill.world.written]) > empty + 1_000
+    assert measure_memory_bytes([pickle.loads(pickle.dumps(base_drill.world.written))]) == empty

@@ -27,18 +27,18 @@ __all__ = [
 P, M, W, DB = "SERVER_A", "SERVER_B", "SERVER_W", "Sales"
 PRINCIPAL, MIRROR = (P, DB), (M, DB)
 
-_made = cache(measure.build_lab_world)
+_build_cached_lab = cache(measure.build_lab_world)
 
 
 def build_lab(seed: int = 1, **options: Any) -> World:
     """Return `engine.published.measure.build_lab_world`, cached by its *options*."""
-    return _made(seed, **options).fork()
+    return _build_cached_lab(seed, **options).fork()
 
 
-def apply_lines(world: World, *lines: str, then_s: float = 20.0) -> list[Event]:
-    """Apply *lines* in order at the current time, and run for *then_s*."""
+def apply_lines(world: World, *lines: str, wait_s: float = 20.0) -> list[Event]:
+    """Apply *lines* in order at the current time, and run for *wait_s*."""
     script = "\n".join(f"{world.t_s} {line}" for line in lines)
-    return play_script(world, script, world.t_s + then_s)
+    return play_script(world, script, world.t_s + wait_s)
 
 
 def format_events(events: Sequence[Event], *kinds: str) -> list[str]:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-SIZE: Final = 1_000_000
-Make = Callable[[], str]
+BATCH_BYTES_MAX: Final = 1_000_000
+BatchBuilder = Callable[[], str]
 
 
 def _fill_text(piece: str) -> str:
-    return piece * (SIZE // len(piece))
+    return piece * (BATCH_BYTES_MAX // len(piece))
 
 
 _VIEWS: Final = "".join(
     f"CREATE VIEW v{n} AS SELECT a.a FROM v{n - 1} a, v{n - 1} b\nGO\n" for n in range(1, 31)
 )
 
-_TOWER: Final = "CREATE VIEW v0 AS SELECT 1 a\nGO\n" + "".join(
+_STACKED_VIEWS: Final = "CREATE VIEW v0 AS SELECT 1 a\nGO\n" + "".join(
     f"CREATE VIEW v{n} AS SELECT a.a FROM v{n - 1} a, dbo.v{n - 1} b, master.dbo.v{n - 1} c, master..v{n - 1} d\nGO\n"
     for n in range(1, 20)
 )
 """Views that each query the view below them four times."""
 
-_LINKED: Final = (
+_LINKED_SERVERS: Final = (
     "EXEC sp_addlinkedserver 'SERVER_B' EXEC sp_serveroption 'SERVER_B','rpc out','true'\nGO\n"
     "EXEC('EXEC sp_addlinkedserver ''SERVER_A'' EXEC sp_serveroption ''SERVER_A'',''rpc out'',''true''') AT SERVER_B\n"
     "GO\n"
@@ -48,7 +48,7 @@ def _build_job(name: str, command: str) -> str:
     )
 
 
-_TOO_LARGE: Final = (
+_OVERFLOW_BATCHES: Final = (
     "SELECT CAST(99999999999 AS int)",
     "SELECT CAST('1e400' AS float)",
     "SELECT CAST(1e308 AS float)*10",
@@ -72,7 +72,7 @@ _TOO_LARGE: Final = (
     "RAISERROR('%" + "9" * 5_000 + "d',10,1,1)",
 )
 
-_DOORS: Final = (
+_ESCAPE_BATCHES: Final = (
     "SELECT * FROM OPENQUERY(SERVER_A,'ATTACH DATABASE ''/tmp/mirrordrill-escaped'' AS x')",
     "DECLARE c CURSOR FOR SELECT 1; VACUUM INTO '/tmp/mirrordrill-escaped' OPEN c",
     "EXEC('PRAGMA database_list')",
@@ -89,7 +89,7 @@ _DOORS: Final = (
     "CREATE VIEW v AS SELECT 1 x; ATTACH DATABASE '/tmp/mirrordrill-escaped' AS y",
 )
 
-BATCHES: Final[dict[str, Make]] = {
+BATCHES: Final[dict[str, BatchBuilder]] = {
     # Endless batches.
     "endless PRINT": lambda: "WHILE 1=1 PRINT 'x'",
     "endless count": lambda: "DECLARE @i int SET @i=0 WHILE 1=1 SET @i=@i+1",
@@ -208,23 +208,23 @@ BATCHES: Final[dict[str, Make]] = {
     "many columns": lambda: "SELECT 1" + ",1" * 400_000,
     "a long UNION": lambda: "SELECT 1" + " UNION ALL SELECT 1" * 50_000,
     "signs": lambda: _fill_text("@#$%^&*"),
-    "quotes": lambda: "'" * SIZE,
-    "one open quote": lambda: "'" + "x" * (SIZE - 1),
-    "open brackets": lambda: "[" * SIZE,
+    "quotes": lambda: "'" * BATCH_BYTES_MAX,
+    "one open quote": lambda: "'" + "x" * (BATCH_BYTES_MAX - 1),
+    "open brackets": lambda: "[" * BATCH_BYTES_MAX,
     "open comments": lambda: "/*" * 500_000,
     "comments in comments": lambda: "/*" * 200_000 + "*/" * 200_000,
-    "dashes": lambda: "-" * SIZE,
+    "dashes": lambda: "-" * BATCH_BYTES_MAX,
     "keywords": lambda: _fill_text("select "),
-    "semicolons": lambda: ";" * SIZE,
+    "semicolons": lambda: ";" * BATCH_BYTES_MAX,
     "PRINT after PRINT": lambda: _fill_text("PRINT 1 "),
     "GO after GO": lambda: _fill_text("GO\n"),
     "batch after batch": lambda: _fill_text("PRINT 1\nGO\n"),
     "SELECT after SELECT": lambda: _fill_text("SELECT 1\n"),
     "command after command": lambda: _fill_text("ALTER DATABASE Sales SET PARTNER SUSPEND\n"),
-    "spaces": lambda: "SELECT" + " " * (SIZE - 7) + "1",
-    "lines": lambda: "SELECT" + "\n" * (SIZE - 7) + "1",
-    "a long name": lambda: "SELECT " + "a" * (SIZE - 7),
-    "a long number": lambda: "SELECT " + "9" * (SIZE - 7),
+    "spaces": lambda: "SELECT" + " " * (BATCH_BYTES_MAX - 7) + "1",
+    "lines": lambda: "SELECT" + "\n" * (BATCH_BYTES_MAX - 7) + "1",
+    "a long name": lambda: "SELECT " + "a" * (BATCH_BYTES_MAX - 7),
+    "a long number": lambda: "SELECT " + "9" * (BATCH_BYTES_MAX - 7),
     "a number of 5,000 digits": lambda: "DECLARE @i int SET @i=" + "9" * 5_000,
     "a delay of 5,000 digits": lambda: "ALTER DATABASE Sales SET PARTNER TIMEOUT " + "9" * 5_000,
     "a long hexadecimal number": lambda: "SELECT 0x" + "f" * 900_000,
@@ -250,20 +250,20 @@ BATCHES: Final[dict[str, Make]] = {
     "a NUL": lambda: "SELECT '\0' \0 1",
     "a backtick": lambda: "SELECT 1 AS [a`; DROP TABLE x; --] FROM sys.objects [x`y]",
     # More work than the text suggests.
-    "views by four names": lambda: _TOWER + "SELECT * FROM v19",
+    "views by four names": lambda: _STACKED_VIEWS + "SELECT * FROM v19",
     "a view over itself": lambda: (
         "EXEC sp_addlinkedserver 'SERVER_B'\nGO\nCREATE VIEW v AS SELECT * FROM OPENQUERY(SERVER_A,'SELECT * FROM v')"
         "\nGO\nSELECT * FROM v"
     ),
     "a ring of OPENQUERY": lambda: (
-        f"{_LINKED}EXEC('CREATE VIEW w AS SELECT * FROM OPENQUERY(SERVER_A,''SELECT * FROM v'')') AT SERVER_B\nGO\n"
+        f"{_LINKED_SERVERS}EXEC('CREATE VIEW w AS SELECT * FROM OPENQUERY(SERVER_A,''SELECT * FROM v'')') AT SERVER_B\nGO\n"
         "CREATE VIEW v AS SELECT * FROM OPENQUERY(SERVER_B,'SELECT * FROM w')\nGO\nSELECT * FROM v"
     ),
     "a ring of EXEC AT": lambda: (
-        f"{_LINKED}CREATE PROCEDURE p AS EXEC('EXEC p') AT SERVER_B\nGO\n"
+        f"{_LINKED_SERVERS}CREATE PROCEDURE p AS EXEC('EXEC p') AT SERVER_B\nGO\n"
         "EXEC('CREATE PROCEDURE p AS EXEC(''EXEC p'') AT SERVER_A') AT SERVER_B\nGO\nEXEC p"
     ),
-    "endless work elsewhere": lambda: f"{_LINKED}WHILE 1=1 EXEC('WHILE 1=1 PRINT 1') AT SERVER_B",
+    "endless work elsewhere": lambda: f"{_LINKED_SERVERS}WHILE 1=1 EXEC('WHILE 1=1 PRINT 1') AT SERVER_B",
     "a sum of a sum of a sum": lambda: (
         "WITH c0 AS (SELECT 1 a)"
         + "".join(f", c{n} AS (SELECT a+a a FROM c{n - 1})" for n in range(1, 200))
@@ -370,8 +370,8 @@ BATCHES: Final[dict[str, Make]] = {
     "NUL in names": lambda: "SELECT 'a\0b', CHAR(0) AS [a\0b] INTO [#a\0b] SELECT * FROM [#a\0b]",
     "the other direction": lambda: "SELECT '\u202e\u2066' AS [\u202ex]",
     # Extreme numbers.
-    "numbers that are too large": lambda: "\nGO\n".join(_TOO_LARGE),
+    "numbers that are too large": lambda: "\nGO\n".join(_OVERFLOW_BATCHES),
     # Every other known way to access data outside the simulation.
-    "ATTACH by other doors": lambda: "\nGO\n".join(_DOORS),
+    "ATTACH by other doors": lambda: "\nGO\n".join(_ESCAPE_BATCHES),
 }
 """Hostile batches of at most 1 MB; `python -m tests.hostile.measure batches` measures them all."""

@@ -21,19 +21,19 @@ from typing import Final
 from app.classroom.record import ClassRecord
 from app.classroom.scenario import parse_scenario
 from app.classroom.verdict import judge_log
-from tests.class_process import ROOT, HostProcess, command
+from tests.class_process import ROOT, HostProcess, build_command
 from tests.servers import Nats, Postgres, find_free_port
 
 SCENARIO: Final = "automatic-failover"
 SPEED: Final = 20.0
 """Simulated seconds per second. A run of 170 s then takes long enough to be killed."""
-PAUSE_S: Final = (0.5, 3.0)
+PAUSE_RANGE_S: Final = (0.5, 3.0)
 """Minimum and maximum wall time between two kills."""
-END_S: Final = 300.0
+SEAT_END_S_MAX: Final = 300.0
 
 
 def start_seat(code: str, name: str, profile: Path, speed: float = SPEED) -> subprocess.Popen[str]:
-    words = command("join", code, "--name", name, "--player", "reference", "--speed", speed)
+    words = build_command("join", code, "--name", name, "--player", "reference", "--speed", speed)
     words += ["--json", str(profile / f"{name}.json")]
     environment = {**os.environ, "MIRRORDRILL_PROFILE": str(profile)}
     return subprocess.Popen(
@@ -68,7 +68,7 @@ def run_kills(
                 for name in (f"seat-{lesson}-{n}" for n in range(seats))
             }
             names += running
-        time.sleep(chance.uniform(*PAUSE_S))
+        time.sleep(chance.uniform(*PAUSE_RANGE_S))
         acknowledged = _read_acknowledged(database)
         victim = chance.choices(("host", "seat", "server"), (4, 6, 2 if other_servers else 0))[0]
         if victim == "host":
@@ -79,7 +79,7 @@ def run_kills(
         elif victim == "server":
             server = chance.choice(other_servers)
             server.kill()
-            time.sleep(chance.uniform(*PAUSE_S))
+            time.sleep(chance.uniform(*PAUSE_RANGE_S))
             server.start()
         else:
             name = chance.choice(sorted(running))
@@ -114,7 +114,7 @@ def _start_hosts(folder: Path, servers: tuple[Postgres, Nats] | None) -> tuple[l
 def _finish_seat(process: subprocess.Popen[str], code: str, name: str, profile: Path) -> None:
     """Wait for a seat. If it lost its slow host, join again once, as a person would."""
     for _ in range(3):
-        _, errors = process.communicate(timeout=END_S)
+        _, errors = process.communicate(timeout=SEAT_END_S_MAX)
         if process.returncode == 0 and "does not say yet" not in errors:
             return
         assert (

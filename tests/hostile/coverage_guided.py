@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-INSTRUMENTED = [
+INSTRUMENTED_MODULES = [
     "app.files.bundle",
     "app.files.run_files",
     "zipfile",
@@ -30,7 +30,7 @@ def main() -> None:
 
     import engine.flow  # noqa: F401 before atheris instruments modules
 
-    with atheris.instrument_imports(include=INSTRUMENTED):
+    with atheris.instrument_imports(include=INSTRUMENTED_MODULES):
         from tests.hostile.targets import BYTES_TARGETS, TARGETS
     name = sys.argv.pop(1)
     if name in BYTES_TARGETS:

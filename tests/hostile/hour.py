@@ -25,17 +25,17 @@ from tests.engine.mirroring.invariants import check_invariants
 from tests.events import read_field
 
 HOUR_S: Final = 3600
-LOOK_S: Final = 5
+CHECK_INTERVAL_S: Final = 5
 """Interval between checks of the invariants, in simulated seconds."""
 
-HELD_S: Final = 25
+FAULT_S: Final = 25
 """Duration of a fault before its repair, longer than the partner timeout."""
 
-REST_S: Final = 35
-CORES_EACH: Final = 8
+RECOVERY_S: Final = 35
+CORES_PER_DATABASE: Final = 8
 SERVERS: Final = (PRINCIPAL, MIRROR, WITNESS)
-PAIRS: Final = ((PRINCIPAL, MIRROR), (PRINCIPAL, WITNESS), (MIRROR, WITNESS), (MIRROR, PRINCIPAL))
-OPTIONS: Final = {
+SERVER_PAIRS: Final = ((PRINCIPAL, MIRROR), (PRINCIPAL, WITNESS), (MIRROR, WITNESS), (MIRROR, PRINCIPAL))
+ARGUMENT_OPTIONS: Final = {
     "degrade": "rtt_ms=80 loss=0.02 bandwidth_mbps=20",
     "slow-disk": "factor=200",
     "slow-cpu": "factor=50",
@@ -47,7 +47,7 @@ def list_faults(databases: list[str]) -> Iterator[str]:
     """Yield an input line for every fault verb and every kind of target in turn, endlessly."""
     database_cycle = itertools.cycle(databases)
     for turn in itertools.count():
-        server, (a, b) = SERVERS[turn % 3], PAIRS[turn % 4]
+        server, (a, b) = SERVERS[turn % 3], SERVER_PAIRS[turn % 4]
         words = {"server": server, "database": "", "from": a, "to": b, "port": "5022", "certificate": "C1"}
         for verb in VERBS.values():
             if verb.group != "fault":
@@ -57,7 +57,7 @@ def list_faults(databases: list[str]) -> Iterator[str]:
                 parameter.choices[turn % 2] if parameter.choices else words[parameter.name]
                 for parameter in verb.parameters
             ]
-            yield " ".join([verb.name, *parameters, OPTIONS.get(verb.name, "")]).strip()
+            yield " ".join([verb.name, *parameters, ARGUMENT_OPTIONS.get(verb.name, "")]).strip()
 
 
 def build_script(databases: list[str]) -> list[Input]:
@@ -66,28 +66,28 @@ def build_script(databases: list[str]) -> list[Input]:
     lines = [parse_line(f"sql {name} {keys}") for name in SERVERS]
     start_s = 10
     for line in list_faults(databases):
-        if start_s + HELD_S > HOUR_S:
+        if start_s + FAULT_S > HOUR_S:
             return lines
         lines.append(parse_line(line, start_s * TICKS_PER_S))
-        lines.append(parse_line("revert-all", (start_s + HELD_S) * TICKS_PER_S))
-        start_s += HELD_S + REST_S
+        lines.append(parse_line("revert-all", (start_s + FAULT_S) * TICKS_PER_S))
+        start_s += FAULT_S + RECOVERY_S
     return lines
 
 
 def main() -> None:
     count = int(sys.argv[1]) if sys.argv[1:] else 100
     began = time.perf_counter()
-    world = build_lab_world(databases=count, cores=CORES_EACH * count)
+    world = build_lab_world(databases=count, cores=CORES_PER_DATABASE * count)
     lines = build_script(list(world.availability))
     waiting = list(lines)
     events: list[Event] = []
     checked = 0
-    for until_s in range(LOOK_S, HOUR_S + 1, LOOK_S):
+    for until_s in range(CHECK_INTERVAL_S, HOUR_S + 1, CHECK_INTERVAL_S):
         end_tick = until_s * TICKS_PER_S
         due_lines = [line for line in waiting if line.tick < end_tick]
         waiting = waiting[len(due_lines) :]
         events += simulator.advance_world(world, end_tick, due_lines)
-        checked += check_invariants(world, witness_kept=True, nothing_risky=True)
+        checked += check_invariants(world, has_witness=True, is_safe=True)
     duration_s = time.perf_counter() - began
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     used_verbs = {line.verb for line in lines if VERBS[line.verb].group == "fault"}

@@ -66,7 +66,7 @@ SCRIPTS: Final[dict[str, Script]] = {
         (90, "finish"),
     ),
 }
-TOLD_EVERY: Final = 50
+KILLS_PER_PROGRESS_LINE: Final = 50
 """Number of kills between two progress lines."""
 FRAME_MS: Final = 600.0
 """Wall time of a frame. It exceeds the heartbeat interval, so that each frame writes a heartbeat that a kill
@@ -75,7 +75,7 @@ can hit.
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class RunResult:
     """Result of a run."""
 
     state_hash: str
@@ -83,7 +83,7 @@ class End:
     journal: str
 
 
-def run_without_kill(script: Script) -> End:
+def run_without_kill(script: Script) -> RunResult:
     """Play the script without profile, session or kill."""
     drill = Drill(scenario_files.find("lab").load())
     for second, line in script:
@@ -92,8 +92,8 @@ def run_without_kill(script: Script) -> End:
     return _build_end(json.loads(json.dumps(drill.build_report())))
 
 
-def _build_end(report: dict[str, object]) -> End:
-    return End(str(report["state_hash"]), json.dumps(report["events"]), json.dumps(report["inputs"]))
+def _build_end(report: dict[str, object]) -> RunResult:
+    return RunResult(str(report["state_hash"]), json.dumps(report["events"]), json.dumps(report["inputs"]))
 
 
 def run_life(folder: Path, script: Script, descriptor: int) -> None:
@@ -185,7 +185,7 @@ def kill_repeatedly(
         _finish_run(folder, script)
     with open_profile(folder) as profile:
         (result,) = profile.list_results()
-        if _build_end(json.loads(profile.read_report(result.run_id))) != EXPECTED[name]:
+        if _build_end(json.loads(profile.read_report(result.run_id))) != EXPECTED_RESULTS[name]:
             return killed, f"another end than without a kill (killed {phase})"
     return killed, f"equal, killed {phase}" if killed else "equal, ended before the kill"
 
@@ -199,7 +199,7 @@ def _finish_run(folder: Path, script: Script) -> None:
     assert status == 0, f"the resumed run ended with status {status}"
 
 
-EXPECTED: Final[dict[str, End]] = {}
+EXPECTED_RESULTS: Final[dict[str, RunResult]] = {}
 """Name of a script -> cached result without a kill."""
 
 
@@ -210,7 +210,7 @@ def run_kills(kills: int, seed: int, folder: Path, lives: int = 3) -> Iterator[t
     chance, counts, kill_count = random.Random(seed), Counter[str](), 0
     life_s: dict[str, float] = {}
     for name, script in SCRIPTS.items():
-        EXPECTED[name] = run_without_kill(script)
+        EXPECTED_RESULTS[name] = run_without_kill(script)
         life_s[name] = _measure_run(folder / f"whole-{name}", script)
     for number in itertools.count():
         if kill_count >= kills:
@@ -236,7 +236,7 @@ def main() -> None:
     counts, shown_count, began = Counter[str](), 0, time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         for kill_count, counts in run_kills(kills, seed, Path(folder)):
-            if kill_count - shown_count >= TOLD_EVERY:  # A canceled series also prints a result.
+            if kill_count - shown_count >= KILLS_PER_PROGRESS_LINE:  # A canceled series also prints a result.
                 shown_count = kill_count
                 equal = sum(count for kind, count in counts.items() if ": equal, " in kind)
                 after_s = time.perf_counter() - began

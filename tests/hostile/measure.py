@@ -22,12 +22,12 @@ from engine.drill.running.drill import Drill
 from tests.events import read_field
 from tests.hostile import batches, scenario_texts
 
-PATIENCE_S: Final = 30
+CASE_S_MAX: Final = 30
 
 
 def measure_scenario(name: str) -> str:
     """Return the result of a scenario text."""
-    make = {**scenario_texts.REFUSED, **scenario_texts.HARMLESS}[name]
+    make = {**scenario_texts.REFUSED_TEXTS, **scenario_texts.HARMLESS_TEXTS}[name]
     try:
         drill = Drill(load_scenario(make(), "hostile.toml"))
         drill.advance_to(2_000)
@@ -49,7 +49,7 @@ def measure_batch(name: str) -> str:
         before = time.process_time()
         drill.advance_to(drill.tick + 1)
         steps.append(time.process_time() - before)
-        if sum(steps) > PATIENCE_S - 5:
+        if sum(steps) > CASE_S_MAX - 5:
             break
     before = time.process_time()
     drill.apply_line("cancel SERVER_A")
@@ -62,8 +62,8 @@ def measure_batch(name: str) -> str:
     return f"{figures}: {last_message}"
 
 
-KINDS: Final[Mapping[str, tuple[Callable[[str], str], list[str]]]] = {
-    "scenarios": (measure_scenario, [*scenario_texts.REFUSED, *scenario_texts.HARMLESS]),
+CASE_KINDS: Final[Mapping[str, tuple[Callable[[str], str], list[str]]]] = {
+    "scenarios": (measure_scenario, [*scenario_texts.REFUSED_TEXTS, *scenario_texts.HARMLESS_TEXTS]),
     "batches": (measure_batch, [*batches.BATCHES]),
 }
 
@@ -72,7 +72,7 @@ def measure_file(kind: str, name: str) -> None:
     """Print seconds, additional megabytes and outcome."""
     rss_at_rest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.perf_counter()
-    outcome = KINDS[kind][0](name)
+    outcome = CASE_KINDS[kind][0](name)
     duration_s = time.perf_counter() - began
     more_mb = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - rss_at_rest) / 1024
     print(f"{duration_s:7.2f} s {more_mb:7.0f} MB  {name}: {outcome}", flush=True)
@@ -86,16 +86,16 @@ def main() -> None:
     drill.apply_line("sql SERVER_A EXEC sp_configure")
     drill.advance_to(100)
     gc.freeze()  # Exclude existing objects from garbage collection, as the window does.
-    for name in names or KINDS[kind][1]:
+    for name in names or CASE_KINDS[kind][1]:
         child = os.fork()
         if child == 0:
-            signal.alarm(PATIENCE_S)  # the default action ends the process at once
+            signal.alarm(CASE_S_MAX)  # the default action ends the process at once
             measure_file(kind, name)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         if status != 0:
             reason = (
-                f"not done in {PATIENCE_S} s" if status == signal.SIGALRM else f"ended with status {status}"
+                f"not done in {CASE_S_MAX} s" if status == signal.SIGALRM else f"ended with status {status}"
             )
             print(f"FAULT {name}: {reason}", flush=True)
 

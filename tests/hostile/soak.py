@@ -28,16 +28,16 @@ from engine.drill.time.history import History
 from engine.model import World
 from engine.protocol import serving
 from tests.numbers import is_finite
-from tests.room import measure_room
+from tests.room import measure_memory_bytes
 
 SERVERS: Final = ("SERVER_A", "SERVER_B", "SERVER_W")
 LINKS: Final = (("SERVER_A", "SERVER_B"), ("SERVER_A", "SERVER_W"), ("SERVER_B", "SERVER_W"))
-GAP_S: Final = (20.0, 240.0)
+GAP_RANGE_S: Final = (20.0, 240.0)
 """Minimum and maximum simulated time between two inputs."""
 FRAME_MS: Final = 250.0
 SPEED: Final = 1000.0
 
-TEXT: Final = """
+SCENARIO_TEXT: Final = """
 title = "Soak"
 summary = "Many databases, hours of trouble."
 level = "expert"
@@ -80,7 +80,7 @@ simplified = "None of it."
 absent = "A reader."
 """
 
-QUERIES: Final = (
+TYPED_LINES: Final = (
     "SELECT DB_NAME(database_id), mirroring_state_desc, mirroring_role_desc FROM sys.database_mirroring",
     "SELECT * FROM sys.dm_os_performance_counters WHERE object_name LIKE '%Mirroring%'",
     "SELECT * FROM sys.database_mirroring_witnesses",
@@ -98,19 +98,19 @@ QUERIES: Final = (
 
 
 @dataclass
-class Figures:
+class SoakFigures:
     """Measurements since the last printed line, and totals."""
 
     frames_ms: list[float] = field(default_factory=list)
     all_ms: list[float] = field(default_factory=list)
     worst_own_ms: float = 0.0
     """Longest frame, in processor time of this process."""
-    acts: int = 0
-    refused: int = 0
+    action_count: int = 0
+    refused_count: int = 0
 
 
 def build_scenario(databases: int) -> Scenario:
-    return load_scenario(TEXT.format(count=databases), "soak.toml")
+    return load_scenario(SCENARIO_TEXT.format(count=databases), "soak.toml")
 
 
 def choose_input(chance: random.Random, drill: Drill) -> str:
@@ -125,7 +125,7 @@ def choose_input(chance: random.Random, drill: Drill) -> str:
         (1, lambda: f"degrade {a} {b} rtt_ms={chance.choice((1, 50, 300))} loss={chance.choice((0, 0.02))}"),
         (1, lambda: f"slow-disk {server} {chance.choice(('log', 'data'))} factor={chance.choice((2, 20))}"),
         (1, lambda: f"workload {database} Workload2 scale={chance.choice((0.01, 0.05))}"),
-        (8, lambda: f"sql {server} {chance.choice(QUERIES).format(database=database)}"),
+        (8, lambda: f"sql {server} {chance.choice(TYPED_LINES).format(database=database)}"),
         (1, lambda: f"cancel {server}"),
     )
     return chance.choices([make for _, make in kinds], [weight for weight, _ in kinds])[0]()
@@ -160,11 +160,14 @@ def measure_resident_mb() -> float:
 def measure_memory(history: History) -> str:
     """Return the memory of a run and of its snapshots as text."""
     object_ids: set[int] = set()
-    run, history_room = measure_room([history.drill], object_ids), measure_room([history], object_ids)
+    run, history_room = (
+        measure_memory_bytes([history.drill], object_ids),
+        measure_memory_bytes([history], object_ids),
+    )
     return f"run {run / 1e6:.1f} MB, kept moments {history_room / 1e6:.1f} MB, {len(history.drill.events)} events"
 
 
-def format_figures(figures: Figures, drill: Drill) -> str:
+def format_figures(figures: SoakFigures, drill: Drill) -> str:
     frames_ms = sorted(figures.frames_ms) or [0.0]
     middle, high = frames_ms[len(frames_ms) // 2], frames_ms[int(len(frames_ms) * 0.95)]
     figures.all_ms += frames_ms
@@ -172,7 +175,7 @@ def format_figures(figures: Figures, drill: Drill) -> str:
     return (
         f"{drill.world.t_s / 3600:6.1f} h  {measure_resident_mb():6.0f} MB  "
         f"frames {len(frames_ms):6d}: p50 {middle:6.1f} p95 {high:6.1f} worst {frames_ms[-1]:7.1f} ms (own so far "
-        f"{figures.worst_own_ms:.1f})  acts {figures.acts} ({figures.refused} refused)  "
+        f"{figures.worst_own_ms:.1f})  acts {figures.action_count} ({figures.refused_count} refused)  "
         f"events {len(drill.events)}  samples {drill.samples.count}  inputs {len(drill.journal)}"
     )
 
@@ -198,7 +201,7 @@ def open_window_of(
         window.session.set_speed(SPEED)
         window.session.play()
 
-        def frame() -> None:
+        def run_frame() -> None:
             window.session.on_frame(FRAME_MS)
             app.processEvents()
 
@@ -206,7 +209,7 @@ def open_window_of(
             assert window.session.live is not None
             return window.session.live
 
-        yield drill, window.session.apply_input, frame
+        yield drill, window.session.apply_input, run_frame
 
 
 @contextmanager
@@ -231,8 +234,8 @@ def open_headless(
     yield lambda: history.drill, apply_line, advance_history
 
 
-def run_soak(hours: float, databases: int, seed: int, in_window: bool) -> Figures:
-    chance, figures = random.Random(seed), Figures()
+def run_soak(hours: float, databases: int, seed: int, in_window: bool) -> SoakFigures:
+    chance, figures = random.Random(seed), SoakFigures()
     with (open_window_of if in_window else open_headless)(databases) as (drill, do, frame):
         end, next_act, next_line = hours * 3600.0, 60.0, 0.0
         while (now_s := drill().world.t_s) < end:
@@ -240,9 +243,9 @@ def run_soak(hours: float, databases: int, seed: int, in_window: bool) -> Figure
                 print(format_figures(figures, drill()), flush=True)
                 next_line += max(0.25, hours / 24) * 3600.0
             if now_s >= next_act:
-                figures.acts += 1
-                figures.refused += not do(choose_input(chance, drill()))
-                next_act = drill().world.t_s + chance.uniform(*GAP_S)
+                figures.action_count += 1
+                figures.refused_count += not do(choose_input(chance, drill()))
+                next_act = drill().world.t_s + chance.uniform(*GAP_RANGE_S)
             wall_start_s, cpu_start_s = perf_counter(), process_time()
             frame()
             figures.frames_ms.append((perf_counter() - wall_start_s) * 1000.0)

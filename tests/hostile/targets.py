@@ -17,9 +17,9 @@ from engine.drill.authoring.problems import Problem, ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.inputs import InputError
 from engine.verbs.lines import parse_line, parse_script
-from tests.engine.drill.texts import WORLD
+from tests.engine.drill.texts import WORLD_TEXT
 from tests.engine.worlds import build_lab
-from tests.hostile.bundles import Entry, build_manifest
+from tests.hostile.bundles import ArchiveEntry, build_manifest
 from tests.hostile.bundles import build_archive as archive_of
 
 NAMES: Final = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",))
@@ -27,7 +27,7 @@ NAMES: Final = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), 
 
 def parse_scenario(text: str) -> None:
     """Parse *text* as a whole file, and as a fragment that follows a valid file."""
-    for scenario_text in (text, f"{WORLD}\n{text}"):
+    for scenario_text in (text, f"{WORLD_TEXT}\n{text}"):
         problems: tuple[Problem, ...] = ()
         try:
             load_scenario(scenario_text, "fuzzed.toml")
@@ -90,7 +90,7 @@ def read_members(raw: bytes) -> None:
     correct `bundle.toml` that lists all other members precedes it.
     """
     parts = raw.split(b"\0")[:40]
-    entries = [Entry(name, content) for name, content in zip(parts[::2], parts[1::2], strict=False)]
+    entries = [ArchiveEntry(name, content) for name, content in zip(parts[::2], parts[1::2], strict=False)]
     for entry in entries:
         if entry.name == bundle.MANIFEST.encode() and entry.content.startswith(b"#"):
             other_entries = [other_entry for other_entry in entries if other_entry.name != entry.name]

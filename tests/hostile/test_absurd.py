@@ -14,10 +14,10 @@ import pytest
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
-from tests.engine.drill.texts import WORLD
+from tests.engine.drill.texts import WORLD_TEXT
 from tests.numbers import is_finite
 
-NEVER: Final = (
+INVALID_VALUES: Final = (
     "1e308",
     "-1e308",
     "nan",
@@ -30,23 +30,23 @@ NEVER: Final = (
     "{}",
 )
 """Values that are invalid for every key."""
-TINY: Final = ("0", "1e-300")
+TINY_VALUES: Final = ("0", "1e-300")
 """Values that are valid for some keys. A file that loads must also run."""
 
 
 def _insert_key(table: str, key: str) -> Callable[[str], str]:
-    return lambda value: WORLD.replace(f"[[{table}]]\n", f"[[{table}]]\n{key} = {value}\n", 1)
+    return lambda value: WORLD_TEXT.replace(f"[[{table}]]\n", f"[[{table}]]\n{key} = {value}\n", 1)
 
 
 def _build_link_text(key: str) -> Callable[[str], str]:
-    return lambda value: f'{WORLD}\n[[link]]\nends = ["SERVER_A", "SERVER_B"]\n{key} = {value}\n'
+    return lambda value: f'{WORLD_TEXT}\n[[link]]\nends = ["SERVER_A", "SERVER_B"]\n{key} = {value}\n'
 
 
 def _build_timeline(line: str) -> Callable[[str], str]:
-    return lambda value: f'{WORLD}\n[[timeline]]\nat = 1\ndo = "{line.format(value)}"\n'
+    return lambda value: f'{WORLD_TEXT}\n[[timeline]]\nat = 1\ndo = "{line.format(value)}"\n'
 
 
-PLACES: Final[dict[str, Callable[[str], str]]] = {
+TEXT_BUILDERS: Final[dict[str, Callable[[str], str]]] = {
     **{key: _build_link_text(key) for key in ("rtt_ms", "jitter_ms", "bandwidth_mbps", "loss")},
     **{
         key: _insert_key("database", key)
@@ -54,11 +54,11 @@ PLACES: Final[dict[str, Callable[[str], str]]] = {
     },
     **{key: _insert_key("server", key) for key in ("cores", "max_worker_threads")},
     "timeout_s": _insert_key("session", "timeout_s"),
-    "boot_s": lambda value: f"{WORLD}\n[settings]\nboot_s = {value}\n",
-    "restart_service_s": lambda value: f"{WORLD}\n[settings]\nrestart_service_s = {value}\n",
-    "seed": lambda value: WORLD.replace("seed = 3", f"seed = {value}"),
-    "length": lambda value: WORLD.replace('length = "5min"', f"length = {value}"),
-    "at": lambda value: f'{WORLD}\n[[timeline]]\nat = {value}\ndo = "power-off SERVER_A"\n',
+    "boot_s": lambda value: f"{WORLD_TEXT}\n[settings]\nboot_s = {value}\n",
+    "restart_service_s": lambda value: f"{WORLD_TEXT}\n[settings]\nrestart_service_s = {value}\n",
+    "seed": lambda value: WORLD_TEXT.replace("seed = 3", f"seed = {value}"),
+    "length": lambda value: WORLD_TEXT.replace('length = "5min"', f"length = {value}"),
+    "at": lambda value: f'{WORLD_TEXT}\n[[timeline]]\nat = {value}\ndo = "power-off SERVER_A"\n',
     "do": _build_timeline("degrade SERVER_A SERVER_B rtt_ms={}"),
     "bandwidth_mbps=": _build_timeline("degrade SERVER_A SERVER_B bandwidth_mbps={}"),
     "loss=": _build_timeline("degrade SERVER_A SERVER_B loss={}"),
@@ -68,11 +68,11 @@ PLACES: Final[dict[str, Callable[[str], str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", TEXT_BUILDERS)
 def test_values_valid_nowhere_are_refused_by_name_and_position(name: str) -> None:
-    for value in NEVER:
+    for value in INVALID_VALUES:
         with pytest.raises(ScenarioError) as caught:
-            load_scenario(PLACES[name](value), "absurd.toml")
+            load_scenario(TEXT_BUILDERS[name](value), "absurd.toml")
         problem = caught.value.problems[0]
         assert problem.line > 1, (value, str(problem))
         assert problem.column >= 1
@@ -81,12 +81,12 @@ def test_values_valid_nowhere_are_refused_by_name_and_position(name: str) -> Non
 
 def _load_drill(name: str, value: str) -> Drill | None:
     try:
-        return Drill(load_scenario(PLACES[name](value), "absurd.toml"), mode="lab")
+        return Drill(load_scenario(TEXT_BUILDERS[name](value), "absurd.toml"), mode="lab")
     except ScenarioError:
         return None
 
 
-@pytest.mark.parametrize(("name", "value"), list(product(PLACES, TINY)))
+@pytest.mark.parametrize(("name", "value"), list(product(TEXT_BUILDERS, TINY_VALUES)))
 def test_tiny_values_are_refused_or_run(name: str, value: str) -> None:
     drill = _load_drill(name, value)
     if drill is not None:
@@ -95,7 +95,7 @@ def test_tiny_values_are_refused_or_run(name: str, value: str) -> None:
         assert np.isfinite(drill.samples.sources.values).all()
 
 
-ODD: Final = (
+ODD_VALUES: Final = (
     "-0.0",
     "4294967296",
     "1e15",
@@ -108,9 +108,9 @@ ODD: Final = (
 """Values of another type, or far outside the range."""
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", TEXT_BUILDERS)
 def test_odd_values_are_refused_or_run(name: str) -> None:
-    for value in ODD:
+    for value in ODD_VALUES:
         drill = _load_drill(name, value)
         if drill is not None:
             drill.advance_to(200)

@@ -13,9 +13,9 @@ from app.files import accepted_files
 from app.files.accepted_files import ACCEPTED, ACCEPTED_MAX, AcceptedText
 from app.storage import open_profile
 
-ONE = AcceptedText("1" * 64, "A \u202etitle\nwith lines", "Ada L.")
-OTHER = AcceptedText("2" * 64)
-OWN = AcceptedText("3" * 64, own=True)
+FIRST_TEXT = AcceptedText("1" * 64, "A \u202etitle\nwith lines", "Ada L.")
+SECOND_TEXT = AcceptedText("2" * 64)
+OWN_TEXT = AcceptedText("3" * 64, own=True)
 
 
 def _store_entries(folder: Path, *entries: AcceptedText) -> None:
@@ -35,22 +35,22 @@ def _run_bundle_command(*arguments: str) -> int:
 def test_accepted_files_are_listed_one_per_line(
     profile_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _store_entries(profile_folder, ONE, OTHER, OWN)
+    _store_entries(profile_folder, FIRST_TEXT, SECOND_TEXT, OWN_TEXT)
     assert _run_bundle_command("accepted") == AS_ASKED
     first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith(OTHER.sha256)
+    assert first.startswith(SECOND_TEXT.sha256)
     assert "title unknown" in first
-    assert second.startswith(ONE.sha256)
+    assert second.startswith(FIRST_TEXT.sha256)
     assert "\u202e" not in second
     assert second.endswith(", by Ada L.")
 
 
 def test_one_file_is_forgotten_by_its_prefix_and_all_at_once(profile_folder: Path) -> None:
-    _store_entries(profile_folder, ONE, OTHER, OWN)
-    assert _run_bundle_command("forget", ONE.sha256[:8]) == AS_ASKED
-    assert _list_hashes(profile_folder) == [OTHER.sha256, OWN.sha256]
+    _store_entries(profile_folder, FIRST_TEXT, SECOND_TEXT, OWN_TEXT)
+    assert _run_bundle_command("forget", FIRST_TEXT.sha256[:8]) == AS_ASKED
+    assert _list_hashes(profile_folder) == [SECOND_TEXT.sha256, OWN_TEXT.sha256]
     assert _run_bundle_command("forget", "--all") == AS_ASKED
-    assert _list_hashes(profile_folder) == [OWN.sha256]
+    assert _list_hashes(profile_folder) == [OWN_TEXT.sha256]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_one_file_is_forgotten_by_its_prefix_and_all_at_once(profile_folder: Pat
 def test_an_ambiguous_prefix_forgets_no_file(
     profile_folder: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _store_entries(profile_folder, ONE, OTHER, OWN)
+    _store_entries(profile_folder, FIRST_TEXT, SECOND_TEXT, OWN_TEXT)
     assert _run_bundle_command("forget", *arguments) == UNUSABLE
     assert len(capsys.readouterr().err.splitlines()) == 1
     assert len(_list_hashes(profile_folder)) == 3

@@ -20,12 +20,12 @@ from engine.model import World
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line, parse_script
 from engine.verbs.verb import Verb, VerbParameter
-from tests.engine.availability.worlds import ag_lab
-from tests.engine.drill.texts import WORLD
+from tests.engine.availability.worlds import build_ag_lab
+from tests.engine.drill.texts import WORLD_TEXT
 from tests.engine.worlds import build_lab
 from tests.numbers import is_finite
 
-ABSURD: Final = (
+ABSURD_VALUES: Final = (
     "nan",
     "inf",
     "-inf",
@@ -56,7 +56,7 @@ ABSURD: Final = (
 )
 """Extreme numbers, texts of other kinds, and empty text."""
 
-USUAL: Final = {
+NORMAL_VALUES: Final = {
     "server": "SERVER_A",
     "window": "SERVER_A",
     "client": "APP",
@@ -78,7 +78,7 @@ def _choose_default(verb: Verb, index: int, parameter: VerbParameter) -> str:
         return parameter.choices[0]
     if parameter.name == "to" or (index == 1 and parameter.kind in ("name", "server")):
         return "SERVER_B"
-    return "Workload1" if parameter.name == "workload" else USUAL[parameter.kind]
+    return "Workload1" if parameter.name == "workload" else NORMAL_VALUES[parameter.kind]
 
 
 def _list_absurd_lines(verb: Verb) -> Iterator[str]:
@@ -89,12 +89,12 @@ def _list_absurd_lines(verb: Verb) -> Iterator[str]:
         _choose_default(verb, place, parameter) for place, parameter in enumerate(verb.parameters)
     ]
     for place in range(len(default_words)):
-        for value in ABSURD:
+        for value in ABSURD_VALUES:
             yield " ".join([verb.name, *default_words[:place], value, *default_words[place + 1 :]])
     for option in verb.options:
-        for value in ABSURD:
+        for value in ABSURD_VALUES:
             yield " ".join([verb.name, *default_words, f"{option}={value}"])
-    for value in ABSURD:
+    for value in ABSURD_VALUES:
         yield " ".join([verb.name, *default_words, value, value, value])
     yield verb.name
     yield " ".join([verb.name, *default_words, *(f"{option}=1" for option in verb.options), "nothing=1"])
@@ -103,7 +103,7 @@ def _list_absurd_lines(verb: Verb) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def labs() -> tuple[World, World]:
     """Return the lab and the availability group lab after some seconds."""
-    worlds = build_lab(), ag_lab()
+    worlds = build_lab(), build_ag_lab()
     for world in worlds:
         simulator.advance_world(world, 300)
     return worlds
@@ -150,7 +150,7 @@ def test_input_files_and_timelines_refuse_the_same_lines(name: str) -> None:
             continue
         inputs, problems = parse_script(f"1 {line}")
         assert bool(inputs) != bool(problems), line
-        text = f"{WORLD}\n[[timeline]]\nat = 1\ndo = {json.dumps(line)}\n"
+        text = f"{WORLD_TEXT}\n[[timeline]]\nat = 1\ndo = {json.dumps(line)}\n"
         drill = _load_drill(text)
         if drill is not None:
             assert inputs, line
@@ -168,7 +168,7 @@ def _load_drill(text: str) -> Drill | None:
     return None
 
 
-QUESTION: Final = """
+QUESTION_TEXT: Final = """
 [[question]]
 name = "why"
 text = "Why?"
@@ -180,9 +180,9 @@ why = "x"
 
 
 def test_an_answer_with_many_digits_is_refused() -> None:
-    drill = Drill(load_scenario(WORLD + QUESTION, "asked.toml"), mode="guided")
+    drill = Drill(load_scenario(WORLD_TEXT + QUESTION_TEXT, "asked.toml"), mode="guided")
     drill.advance_to(200)
-    for value in ABSURD:
+    for value in ABSURD_VALUES:
         with pytest.raises(InputError, match="answer"):
             drill.apply_line(f"answer why {value}")
     drill.apply_line("answer why 1")

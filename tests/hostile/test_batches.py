@@ -20,7 +20,7 @@ from tests.engine.worlds import build_lab
 from tests.events import read_field
 from tests.hostile.batches import BATCHES
 
-QUICK = [
+QUICK_BATCHES = [
     "endless PRINT", "endless GOTO", "endless dynamic SQL", "endless FETCH", "endless recursion",
     "a procedure that calls itself", "cross join of messages", "cross join of long texts", "a tower of views",
     "REPLICATE of max", "brackets to the full", "BEGIN in BEGIN", "semicolons", "quotes", "open comments",
@@ -42,13 +42,13 @@ def _run_batch(text: str, ticks: int = 100) -> Event:
     return next(event for event in events if event.kind == "sql_done")
 
 
-@pytest.mark.parametrize("name", sample_cases(2, QUICK))
+@pytest.mark.parametrize("name", sample_cases(2, QUICK_BATCHES))
 def test_hostile_batches_end_or_can_be_stopped(name: str) -> None:
     assert read_field(_run_batch(BATCHES[name]()), "messages")
     assert not list(Path("/tmp").glob("mirrordrill-escaped*"))
 
 
-@pytest.mark.parametrize("name", sample_cases(5, QUICK))
+@pytest.mark.parametrize("name", sample_cases(5, QUICK_BATCHES))
 def test_work_per_tick_is_limited(name: str) -> None:
     """The test counts the work of one statement and of one turn, without measuring time. Every text has the
     same limit.
@@ -111,7 +111,7 @@ def test_each_limit_is_reported(text: str, message: str) -> None:
     assert message in _read_messages(text)
 
 
-def test_results_do_not_accumulate() -> None:
+def test_results_of_a_batch_use_limited_memory() -> None:
     tracemalloc.start()
     try:
         messages = _read_messages("SELECT REPLICATE('x',8000) FROM sys.messages " * 12)

@@ -19,8 +19,8 @@ from app.files.bundle_store import BundleStoreError
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.running.drill import Drill
 from tests.hostile.bundles import (
-    DRILL,
-    Entry,
+    DRILL_TEXT,
+    ArchiveEntry,
     build_archive,
     build_drill_entry,
     build_manifest,
@@ -28,8 +28,8 @@ from tests.hostile.bundles import (
 )
 from tests.shipped_scenarios import load_shipped_scenario
 
-OTHER = DRILL.replace("Small", "Another", 1)
-BROKEN = DRILL.replace('level = "beginner"', 'level = "none"', 1)
+OTHER_DRILL = DRILL_TEXT.replace("Small", "Another", 1)
+INVALID_DRILL = DRILL_TEXT.replace('level = "beginner"', 'level = "none"', 1)
 
 
 def build_bundle(**scenarios: str) -> Bundle:
@@ -42,7 +42,7 @@ def run_bundle_command(*arguments: object) -> int:
 
 
 def test_an_imported_bundle_is_found_with_its_origin() -> None:
-    imported = build_bundle(small=DRILL, other=OTHER)
+    imported = build_bundle(small=DRILL_TEXT, other=OTHER_DRILL)
     (file,) = bundle_store.import_bundle(imported, ["small"])
     assert file == scenario_files.get_bundles_folder() / imported.sha256[:16] / "small.toml"
     listed = {
@@ -68,7 +68,7 @@ def test_an_imported_bundle_is_found_with_its_origin() -> None:
 
 
 def test_a_second_import_adds_only_new_files() -> None:
-    imported = build_bundle(small=DRILL, other=OTHER)
+    imported = build_bundle(small=DRILL_TEXT, other=OTHER_DRILL)
     bundle_store.import_bundle(imported, ["small"])
     assert [file.stem for file in bundle_store.import_bundle(imported, ["small", "other"])] == ["other"]
     assert bundle_store.import_bundle(imported, ["small", "other"]) == []
@@ -77,9 +77,9 @@ def test_a_second_import_adds_only_new_files() -> None:
 def test_an_import_never_replaces_a_file() -> None:
     own_folder = scenario_files.get_own_folder()
     own_folder.mkdir(parents=True)
-    (own_folder / "small.toml").write_text(OTHER, encoding="utf-8")
+    (own_folder / "small.toml").write_text(OTHER_DRILL, encoding="utf-8")
     lab = scenario_files.find("lab").text.replace("Database mirroring lab", "My lab", 1)
-    imported = build_bundle(small=DRILL, lab=lab, broken=BROKEN)
+    imported = build_bundle(small=DRILL_TEXT, lab=lab, broken=INVALID_DRILL)
     hindrances = {offer.name: offer.obstacle for offer in bundle_store.list_offers(imported)}
     assert "You already have" in hindrances["small"]
     assert "shipped" in hindrances["lab"]
@@ -87,34 +87,34 @@ def test_an_import_never_replaces_a_file() -> None:
     for name in hindrances:
         with pytest.raises(ValueError, match=name):
             bundle_store.import_bundle(imported, [name])
-    assert (own_folder / "small.toml").read_text(encoding="utf-8") == OTHER
+    assert (own_folder / "small.toml").read_text(encoding="utf-8") == OTHER_DRILL
     assert not scenario_files.get_bundles_folder().exists()
 
 
 def test_another_bundle_with_the_same_name_is_refused() -> None:
-    first, second = build_bundle(small=DRILL), build_bundle(small=OTHER)
+    first, second = build_bundle(small=DRILL_TEXT), build_bundle(small=OTHER_DRILL)
     bundle_store.import_bundle(first, ["small"])
     (offer,) = bundle_store.list_offers(second)
     assert "Remove that bundle first" in offer.obstacle
     bundle_store.remove_bundle(first.sha256[:16])
     assert bundle_store.import_bundle(second, ["small"])
-    assert scenario_files.find("small").text == OTHER
+    assert scenario_files.find("small").text == OTHER_DRILL
 
 
 def test_an_own_drill_of_the_same_name_wins_and_this_is_reported() -> None:
-    bundle_store.import_bundle(build_bundle(small=DRILL), ["small"])
-    (scenario_files.get_own_folder() / "small.toml").write_text(OTHER, encoding="utf-8")
+    bundle_store.import_bundle(build_bundle(small=DRILL_TEXT), ["small"])
+    (scenario_files.get_own_folder() / "small.toml").write_text(OTHER_DRILL, encoding="utf-8")
     files, problems = scenario_files.list_all_files()
-    assert [file.text for file in files if file.name == "small"] == [OTHER]
+    assert [file.text for file in files if file.name == "small"] == [OTHER_DRILL]
     assert ["A course" in problem for problem in problems] == [True]
-    assert scenario_files.find("small").text == OTHER
+    assert scenario_files.find("small").text == OTHER_DRILL
 
 
 @pytest.mark.parametrize(
     "key", ["", ".", "..", "../..", "0123456789abcdef", "*", "0123456789ABCDEF", "a" * 16 + "/.."]
 )
 def test_only_bundles_can_be_removed(key: str) -> None:
-    bundle_store.import_bundle(build_bundle(small=DRILL), ["small"])
+    bundle_store.import_bundle(build_bundle(small=DRILL_TEXT), ["small"])
     with pytest.raises(ScenarioNotFoundError):
         bundle_store.remove_bundle(key)
     assert len(bundle_store.list_imported_bundles()) == 1
@@ -132,7 +132,7 @@ def test_a_link_instead_of_a_bundle_is_not_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("raw", [b"", b"\xff", b"title = 3", b"a." * 30_000, b"title = [" * 5000, b"x = 'y'"])
 def test_a_damaged_label_loses_only_the_title(raw: bytes) -> None:
-    imported = build_bundle(small=DRILL)
+    imported = build_bundle(small=DRILL_TEXT)
     bundle_store.import_bundle(imported, ["small"])
     (scenario_files.get_bundles_folder() / imported.sha256[:16] / scenario_files.LABEL_FILE).write_bytes(raw)
     assert [imported_bundle.title for imported_bundle in bundle_store.list_imported_bundles()] == [
@@ -145,7 +145,7 @@ def test_an_unwritable_folder_is_reported() -> None:
     scenario_files.get_own_folder().mkdir(parents=True)
     scenario_files.get_bundles_folder().write_text("a file in the way")
     with pytest.raises(BundleStoreError, match="cannot be written"):
-        bundle_store.import_bundle(build_bundle(small=DRILL), ["small"])
+        bundle_store.import_bundle(build_bundle(small=DRILL_TEXT), ["small"])
 
 
 # --- the command line ---------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_a_course_is_passed_on_as_a_bundle(tmp_path: Path, capsys: pytest.Captur
     lab.advance_to(300)
     lab.apply_line("power-off SERVER_B")
     lab.apply_line("finish")
-    (tmp_path / "small.toml").write_text(DRILL, encoding="utf-8")
+    (tmp_path / "small.toml").write_text(DRILL_TEXT, encoding="utf-8")
     (tmp_path / "My run.json").write_text(
         json.dumps(lab.build_report() | {"scenario_text": lab.scenario.text})
     )
@@ -192,7 +192,9 @@ def test_a_refused_file_is_reported_and_the_rest_imported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bundle_file = tmp_path / "x.mirrordrill"
-    bundle_file.write_bytes(bundle.build_bundle("x", {"small": DRILL, "broken": BROKEN}, {"bad": b"[]"}))
+    bundle_file.write_bytes(
+        bundle.build_bundle("x", {"small": DRILL_TEXT, "broken": INVALID_DRILL}, {"bad": b"[]"})
+    )
     assert run_bundle_command("add", bundle_file, "--only", "nobody") == 2
     assert run_bundle_command("add", bundle_file) == 1
     assert [imported_bundle.drills for imported_bundle in bundle_store.list_imported_bundles()] == [
@@ -214,7 +216,7 @@ def test_a_hostile_bundle_is_refused_with_every_reason(
             [
                 build_manifest([build_drill_entry()]),
                 build_drill_entry(mode=0o120777),
-                Entry(b"../../.bashrc", b"x"),
+                ArchiveEntry(b"../../.bashrc", b"x"),
             ]
         )
     )
@@ -226,7 +228,7 @@ def test_a_hostile_bundle_is_refused_with_every_reason(
     assert not scenario_files.get_own_folder().exists()
 
 
-WATCHED = """
+WATCHED_IMPORT_SCRIPT = """
 import os, sys
 from app import cli
 written = []
@@ -264,12 +266,12 @@ def test_import_writes_only_below_the_profile(tmp_path: Path, profile_folder: Pa
         build_valid_archive(build_drill_entry(b"scenarios/../../x.toml")),
         build_valid_archive(build_drill_entry(mode=0o120777)),
         build_valid_archive(build_drill_entry(b"/tmp/escaped.toml")),
-        build_valid_archive(build_drill_entry(), Entry(b"runs/a.json", b"[]")),
+        build_valid_archive(build_drill_entry(), ArchiveEntry(b"runs/a.json", b"[]")),
     ]
     files = [tmp_path / f"{number}.mirrordrill" for number in range(len(raws))]
     for file, raw in zip(files, raws, strict=True):
         file.write_bytes(raw)
-    words = [sys.executable, "-c", WATCHED, *map(str, files)]
+    words = [sys.executable, "-c", WATCHED_IMPORT_SCRIPT, *map(str, files)]
     process = subprocess.run(words, capture_output=True, text=True, timeout=120, env=dict(os.environ))
     assert process.returncode == 0, process.stderr
     error_lines = {line for line in process.stderr.splitlines() if line and ":1:1:" not in line}
@@ -277,7 +279,7 @@ def test_import_writes_only_below_the_profile(tmp_path: Path, profile_folder: Pa
     assert [name for name in error_lines if not Path(name).is_relative_to(profile_folder)] == []
 
 
-FULL = """
+FULL_DISK_SCRIPT = """
 import resource, signal, sys
 from app import cli
 from app.files import bundle, bundle_store
@@ -293,7 +295,7 @@ def test_a_full_disk_leaves_no_partial_drill(tmp_path: Path) -> None:
     """The disk has space for the label file, but not for the drill."""
     file = tmp_path / "x.mirrordrill"
     file.write_bytes(build_valid_archive(build_drill_entry()))
-    words = [sys.executable, "-c", FULL, str(file)]
+    words = [sys.executable, "-c", FULL_DISK_SCRIPT, str(file)]
     process = subprocess.run(words, capture_output=True, text=True, timeout=60, env=dict(os.environ))
     assert process.returncode == 2
     assert "cannot be written" in process.stderr

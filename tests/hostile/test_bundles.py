@@ -12,9 +12,9 @@ from app.files import bundle
 from app.files.bundle import BundleError
 from engine.drill.authoring.scenario import load_scenario
 from tests.hostile.bundles import (
-    DRILL,
-    HEAD,
-    Entry,
+    DRILL_TEXT,
+    MANIFEST_HEAD,
+    ArchiveEntry,
     build_archive,
     build_drill_entry,
     build_manifest,
@@ -32,7 +32,7 @@ def get_refusal(raw: bytes) -> str:
 def test_a_valid_bundle_is_read() -> None:
     parsed = bundle.parse_bundle(build_valid_archive(build_drill_entry()), "x.mirrordrill")
     assert parsed.manifest.title == "A course"
-    assert dict(parsed.scenarios) == {"small": DRILL}
+    assert dict(parsed.scenarios) == {"small": DRILL_TEXT}
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,11 @@ def test_an_unexpected_name_is_refused(name: bytes, reason: str) -> None:
     flags = 0x800 if not name.isascii() else 0
     assert reason in get_refusal(
         build_archive(
-            [build_manifest([build_drill_entry()]), build_drill_entry(), Entry(name, b"x", flags=flags)]
+            [
+                build_manifest([build_drill_entry()]),
+                build_drill_entry(),
+                ArchiveEntry(name, b"x", flags=flags),
+            ]
         )
     )
 
@@ -88,7 +92,7 @@ def test_an_unexpected_name_is_refused(name: bytes, reason: str) -> None:
         (build_drill_entry(content=b"#" * 4_000_001, method=0), "too large"),
     ],
 )
-def test_a_mislabeled_member_is_refused(entry: Entry, reason: str) -> None:
+def test_a_mislabeled_member_is_refused(entry: ArchiveEntry, reason: str) -> None:
     assert reason in get_refusal(build_valid_archive(entry))
 
 
@@ -141,10 +145,10 @@ def test_listed_and_actual_members_must_agree() -> None:
 @pytest.mark.parametrize(
     ("head", "reason"),
     [
-        ("format = 2\n" + HEAD.partition("\n")[2], "a newer Mirrordrill"),
+        ("format = 2\n" + MANIFEST_HEAD.partition("\n")[2], "a newer Mirrordrill"),
         ("format = 0\ntitle = 'x'\n", "unknown format 0"),
         ("format = true\ntitle = 'x'\n", "format:"), ("title = 'x'\n", "format:"), ("format = 1\n", "title:"),
-        (HEAD + "run = 'x'\n", "run:"), ("format = 1\ntitle = 'a\u202eb'\n", "invisible"),
+        (MANIFEST_HEAD + "run = 'x'\n", "run:"), ("format = 1\ntitle = 'a\u202eb'\n", "invisible"),
         ("format = 1\ntitle = ", "TOML"),
         ("a = " + "[" * 5_000, "nested"), ("a." * 5_000 + "a = 1\n", "dots"), ("a = " + "9" * 5_000, "characters"),
         ("format = 1\ntitle = '" + "x" * 300 + "'\n", "title:"),
@@ -158,8 +162,8 @@ def test_all_problems_are_reported_at_once() -> None:
     refusal = get_refusal(
         build_archive(
             [
-                Entry(b"../a"),
-                Entry(b"b.exe"),
+                ArchiveEntry(b"../a"),
+                ArchiveEntry(b"b.exe"),
                 build_drill_entry(flags=1),
                 build_drill_entry(b"runs/x.json", mode=0o120777),
             ]
@@ -181,7 +185,7 @@ def test_all_problems_are_reported_at_once() -> None:
         build_archive([build_manifest([build_drill_entry()]), build_drill_entry()], prefix=b"#!/bin/sh\n"),
         build_archive([build_drill_entry()], count=201),
         build_archive([build_drill_entry()], count=0xFFFF),
-        build_archive([Entry(b"x%d" % number) for number in range(300)], count=3),
+        build_archive([ArchiveEntry(b"x%d" % number) for number in range(300)], count=3),
         build_valid_archive(build_drill_entry())[:-22]
         + b"PK\6\7"
         + b"\0" * 16
@@ -195,7 +199,7 @@ def test_a_foreign_archive_is_refused(raw: bytes) -> None:
 
 def test_zip_bombs_are_refused_cheaply() -> None:
     """A member expands a thousandfold, 200 members share one body, or a directory has 100,000 entries."""
-    big = Entry(b"runs/a.json", b"0" * 19_000_000)
+    big = ArchiveEntry(b"runs/a.json", b"0" * 19_000_000)
     body = build_drill_entry(b"runs/x0.json", b"0" * 19_000_000)
     first = build_manifest([])
     place = len(build_archive([first])) - 22 - 46 - len(first.name)
@@ -203,7 +207,7 @@ def test_zip_bombs_are_refused_cheaply() -> None:
         build_drill_entry(b"runs/x%d.json" % n, b"", crc=7, size=19_000_000, packed_size=10**6, place=place)
         for n in range(190)
     ]
-    many_entries = build_archive([Entry(b"") for _ in range(100_000)], count=5)
+    many_entries = build_archive([ArchiveEntry(b"") for _ in range(100_000)], count=5)
     raws = [build_valid_archive(big), build_archive([first, body, *shared]), many_entries]
     tracemalloc.start()
     try:
@@ -231,10 +235,10 @@ def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> N
 def test_a_written_bundle_is_readable_and_reproducible(tmp_path: Path) -> None:
     runs = {"empty": b"0" * 1_000_000}  # This text would look like a zip bomb if it were compressed.
     first = bundle.write_bundle(
-        tmp_path / "a.mirrordrill", "Über “x”\\", {"small": DRILL}, runs, author="Ada", licence="CC0-1.0"
+        tmp_path / "a.mirrordrill", "Über “x”\\", {"small": DRILL_TEXT}, runs, author="Ada", licence="CC0-1.0"
     )
     second_file = bundle.write_bundle(
-        tmp_path / "b.mirrordrill", "Über “x”\\", {"small": DRILL}, runs, author="Ada", licence="CC0-1.0"
+        tmp_path / "b.mirrordrill", "Über “x”\\", {"small": DRILL_TEXT}, runs, author="Ada", licence="CC0-1.0"
     )
     assert first.sha256 == second_file.sha256
     parsed = bundle.read_bundle(tmp_path / "a.mirrordrill")
@@ -243,15 +247,15 @@ def test_a_written_bundle_is_readable_and_reproducible(tmp_path: Path) -> None:
         "Ada",
         "CC0-1.0",
     )
-    assert (dict(parsed.scenarios), dict(parsed.runs)) == ({"small": DRILL}, runs)
+    assert (dict(parsed.scenarios), dict(parsed.runs)) == ({"small": DRILL_TEXT}, runs)
     load_scenario(parsed.scenarios["small"], "small.toml")
 
 
 @pytest.mark.parametrize("title", ["", "a\u202eb", "\x7f", "\ud800", "x" * 201])
 def test_an_unreadable_bundle_is_never_written(title: str, tmp_path: Path) -> None:
     with pytest.raises(BundleError):
-        bundle.write_bundle(tmp_path / "a.mirrordrill", title, {"small": DRILL})
-    for names in ({"Small": DRILL}, {"../x": DRILL}, {"nul": DRILL}, {}):
+        bundle.write_bundle(tmp_path / "a.mirrordrill", title, {"small": DRILL_TEXT})
+    for names in ({"Small": DRILL_TEXT}, {"../x": DRILL_TEXT}, {"nul": DRILL_TEXT}, {}):
         with pytest.raises(BundleError):
             bundle.write_bundle(tmp_path / "a.mirrordrill", "x", names)
     assert not list(tmp_path.iterdir())
@@ -261,7 +265,7 @@ def test_a_file_is_replaced_only_on_request(tmp_path: Path) -> None:
     file = tmp_path / "a.mirrordrill"
     file.write_text("mine")
     with pytest.raises(FileExistsError):
-        bundle.write_bundle(file, "x", {"small": DRILL})
+        bundle.write_bundle(file, "x", {"small": DRILL_TEXT})
     assert file.read_text() == "mine"
-    bundle.write_bundle(file, "x", {"small": DRILL}, replace=True)
+    bundle.write_bundle(file, "x", {"small": DRILL_TEXT}, replace=True)
     assert bundle.read_bundle(file).manifest.title == "x"

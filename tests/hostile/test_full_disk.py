@@ -21,7 +21,7 @@ from app.main_window.session import HostSession
 from app.storage import ProblemKind, Profile, StorageError, open_profile
 from engine.drill.authoring.scenario import load_scenario
 
-LONG = "note " + "x" * 20_000
+LONG_LINE = "note " + "x" * 20_000
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def fill_disk(profile: Profile) -> Iterator[None]:
         connection.execute("PRAGMA max_page_count = 1000000")
 
 
-class ListenedSession:
+class RecordingSession:
     """Session without a window that records its signals."""
 
     def __init__(self, qapp: object, profile: Profile) -> None:
@@ -72,8 +72,8 @@ class ListenedSession:
 
 
 @pytest.fixture
-def listened_session(qapp: object, profile: Profile) -> ListenedSession:
-    return ListenedSession(qapp, profile)
+def listened_session(qapp: object, profile: Profile) -> RecordingSession:
+    return RecordingSession(qapp, profile)
 
 
 def read_lines(profile: Profile) -> list[list[str]]:
@@ -81,21 +81,21 @@ def read_lines(profile: Profile) -> list[list[str]]:
 
 
 def test_an_input_on_a_full_disk_is_refused_and_can_be_repeated(
-    listened_session: ListenedSession, profile: Profile
+    listened_session: RecordingSession, profile: Profile
 ) -> None:
     listened_session.begin_run()
     assert listened_session.session.apply_input("note before")
     with fill_disk(profile):
-        assert not listened_session.session.apply_input(LONG)
+        assert not listened_session.session.apply_input(LONG_LINE)
         assert "is full. Your latest action is not saved" in listened_session.said[-1]
-    assert listened_session.session.apply_input(LONG)
+    assert listened_session.session.apply_input(LONG_LINE)
     assert listened_session.session.drill is not None
     assert read_lines(profile) == [[item.line for item in listened_session.session.drill.journal]]
     assert len(read_lines(profile)[0]) == 2
 
 
 def test_a_run_started_on_a_full_disk_is_recorded_when_space_is_free(
-    listened_session: ListenedSession, profile: Profile
+    listened_session: RecordingSession, profile: Profile
 ) -> None:
     with fill_disk(profile):
         listened_session.begin_run()
@@ -118,7 +118,7 @@ def test_a_run_started_on_a_full_disk_is_recorded_when_space_is_free(
 
 
 def test_a_run_that_ends_on_a_full_disk_reports_that_it_is_not_stored(
-    listened_session: ListenedSession, profile: Profile
+    listened_session: RecordingSession, profile: Profile
 ) -> None:
     with fill_disk(profile):
         listened_session.begin_run()
@@ -128,7 +128,7 @@ def test_a_run_that_ends_on_a_full_disk_reports_that_it_is_not_stored(
 
 
 def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
-    listened_session: ListenedSession, profile: Profile, monkeypatch: pytest.MonkeyPatch
+    listened_session: RecordingSession, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listened_session.begin_run()
     listened_session.session.apply_input("finish")
@@ -136,11 +136,11 @@ def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
     listened_session.begin_run()
     assert listened_session.play.run_id is not None
 
-    def no_room(*_: object) -> None:
+    def raise_disk_full(*_: object) -> None:
         raise StorageError(ProblemKind.DISK_FULL, "It is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr(profile, "finish", no_room)
+        patch.setattr(profile, "finish", raise_disk_full)
         listened_session.session.apply_input("finish")
     assert listened_session.said[-1] == (
         "It is full. Recording of this run has stopped. Continue the run from the start page to "
@@ -154,14 +154,14 @@ def test_a_result_on_a_full_disk_is_stored_at_the_next_start(
 
 
 def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
-    listened_session: ListenedSession, profile: Profile
+    listened_session: RecordingSession, profile: Profile
 ) -> None:
     """The test creates a branch on a full disk. The record of a branch begins with the inputs before the
     branch.
     """
     listened_session.begin_run()
     for _ in range(5):
-        assert listened_session.session.apply_input(LONG)
+        assert listened_session.session.apply_input(LONG_LINE)
     with fill_disk(profile):
         listened_session.play.branch_at(0)
         while listened_session.session.busy:
@@ -172,7 +172,7 @@ def test_a_run_in_progress_is_recorded_completely_or_not_at_all(
 
 @pytest.mark.parametrize("change", ["removed", "renamed"])
 def test_a_removed_profile_is_reported_and_used_again_when_it_returns(
-    change: str, listened_session: ListenedSession, profile: Profile, profile_folder: Path
+    change: str, listened_session: RecordingSession, profile: Profile, profile_folder: Path
 ) -> None:
     listened_session.begin_run()
     moved_folder = profile_folder.with_name("away")

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from app.files import bundle
 from engine.verbs import VERBS
-from tests.engine.drill.texts import WORLD
+from tests.engine.drill.texts import WORLD_TEXT
 from tests.hostile.targets import BYTES_TARGETS, TARGETS
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.txt"))
 BYTES_CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.bin"))
 GOOD_BUNDLE = bundle.build_bundle(
-    "A course", {"small": WORLD}, {"a": b'{"scenario": "lab"}'}, "Ada", "CC0-1.0"
+    "A course", {"small": WORLD_TEXT}, {"a": b'{"scenario": "lab"}'}, "Ada", "CC0-1.0"
 )
 
 TOML_WORDS = """
@@ -36,32 +36,32 @@ _WORDS = st.sampled_from(
 _OPTIONS = st.tuples(
     st.sampled_from(sorted({name for verb in VERBS.values() for name in verb.options})), st.floats()
 ).map(lambda pair: f"{pair[0]}={pair[1]}")
-_LINE = st.tuples(
+_LINE_STRATEGY = st.tuples(
     st.sampled_from(["0", "+1", "1e5", "nan", "-1", ""]),
     st.sampled_from(sorted(VERBS)),
     st.lists(st.one_of(_WORDS, _OPTIONS), max_size=4).map(" ".join),
 ).map(" ".join)
-_ANY = st.text(max_size=60)
+_ANY_TEXT = st.text(max_size=60)
 
 
-def _draw_soup(word_strategy: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    return st.one_of(_ANY, st.lists(word_strategy, max_size=25).map(" ".join))
+def _join_words(word_strategy: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return st.one_of(_ANY_TEXT, st.lists(word_strategy, max_size=25).map(" ".join))
 
 
 @settings(max_examples=150, deadline=None)
-@given(_draw_soup(_TOML))
+@given(_join_words(_TOML))
 def test_a_random_scenario_is_read_or_refused(text: str) -> None:
     TARGETS["scenario"](text)
 
 
 @settings(max_examples=150, deadline=None)
-@given(_draw_soup(_CONDITION))
+@given(_join_words(_CONDITION))
 def test_a_random_condition_is_read_or_refused(text: str) -> None:
     TARGETS["condition"](text)
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.one_of(_ANY, st.lists(_LINE, max_size=6).map("\n".join)))
+@given(st.one_of(_ANY_TEXT, st.lists(_LINE_STRATEGY, max_size=6).map("\n".join)))
 def test_random_lines_are_read_or_refused(text: str) -> None:
     TARGETS["lines"](text)
 
@@ -95,9 +95,9 @@ _NAMES = st.sampled_from(
 )
 _CONTENTS = st.one_of(
     st.just(""),
-    _draw_soup(_TOML),
+    _join_words(_TOML),
     st.just("#\ntitle = 'x'"),
-    st.just(WORLD),
+    st.just(WORLD_TEXT),
     st.just("format = 1\ntitle = 'x'\n"),
 )
 
@@ -118,7 +118,7 @@ _JSON = st.recursive(
 )
 _RUN_KEYS = ("scenario", "seed", "mode", "inputs", "ended_at_s", "events", "hashes", "availability", "score",
              "failovers", "scenario_text", "report")  # fmt: skip
-_RUN: dict[str, object] = {
+_VALID_RUN: dict[str, object] = {
     "scenario": "lab", "seed": 1, "mode": "lab", "inputs": [], "ended_at_s": 1.0, "events": [], "hashes": [],
     "availability": {}, "score": {}, "failovers": [], "scenario_text": "",
 }  # fmt: skip
@@ -126,7 +126,9 @@ _RUN: dict[str, object] = {
 
 @settings(max_examples=200, deadline=None)
 @given(
-    st.one_of(_JSON, st.dictionaries(st.sampled_from(_RUN_KEYS), _JSON, max_size=2).map(lambda d: _RUN | d))
+    st.one_of(
+        _JSON, st.dictionaries(st.sampled_from(_RUN_KEYS), _JSON, max_size=2).map(lambda d: _VALID_RUN | d)
+    )
 )
 def test_a_random_run_file_is_read_or_refused(value: object) -> None:
     BYTES_TARGETS["run_file"](json.dumps(value).encode())

@@ -37,8 +37,8 @@ from engine.inputs import Input
 from tests.class_process import build_class
 from tests.shipped_scenarios import load_shipped_scenario
 
-NAME: Final = "lab"
-LINES: Final = (
+SCENARIO_NAME: Final = "lab"
+UNPLAYABLE_LINES: Final = (
     " ",
     "\t",
     "\n",
@@ -61,7 +61,7 @@ LINES: Final = (
 
 @pytest.fixture(scope="module")
 def scenario() -> Scenario:
-    return scenario_files.find(NAME).load()
+    return scenario_files.find(SCENARIO_NAME).load()
 
 
 @pytest.fixture
@@ -69,16 +69,16 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the engine with a version that changes the state and then fails on a certain input."""
     applied = Drill.apply_line
 
-    def fail(self: Drill, line: str) -> Input:
+    def fail_after_change(self: Drill, line: str) -> Input:
         if line.startswith("power-off SERVER_W"):
             applied(self, "power-off SERVER_B")
             raise KeyError("SERVER_W")
         return applied(self, line)
 
-    monkeypatch.setattr(Drill, "apply_line", fail)
+    monkeypatch.setattr(Drill, "apply_line", fail_after_change)
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", UNPLAYABLE_LINES)
 def test_an_unplayable_line_is_reported_for_its_seat(scenario: Scenario, line: str) -> None:
     acts = [
         LogEntry(1, 100, line, "", 0),
@@ -89,7 +89,7 @@ def test_an_unplayable_line_is_reported_for_its_seat(scenario: Scenario, line: s
     assert (result["acts"], result["t_s"]) == (3, 4.0)
     assert bool(result["parted"]) == bool(line) or line.startswith("sql "), "T-SQL answers with an error"
     assert result["last_act"] == "power-off SERVER_B", "what came after it was played"
-    run = debrief.ClassSeatLog(1, "Ann", "", NAME, scenario.text, 1, "lab", tuple(acts))
+    run = debrief.ClassSeatLog(1, "Ann", "", SCENARIO_NAME, scenario.text, 1, "lab", tuple(acts))
     assert debrief.review_seat(run, pdf=False, curve_s=0.0, language_code="en").verdict["acts"] == 3
 
 
@@ -120,30 +120,30 @@ def test_a_run_that_takes_too_much_work_is_stopped(scenario: Scenario) -> None:
 
 
 def judge_logs(
-    logs: dict[int, list[LogEntry]], end: int | None = None, count: int | None = None
+    logs: dict[int, list[LogEntry]], crashing_seat: int | None = None, verdict_count: int | None = None
 ) -> dict[int, LogVerdict]:
-    """Return the verdicts of a verifier with one worker, or only the first *count* verdicts.
+    """Return the verdicts of a verifier with one worker, or only the first *verdict_count* verdicts.
 
-    *end*: the seat whose run terminates the worker.
+    *crashing_seat*: the seat whose run terminates the worker.
     """
 
     async def judge_all() -> dict[int, LogVerdict]:
         verdicts: dict[int, LogVerdict] = {}
         all_judged = asyncio.Event()
 
-        async def log_of(number: int) -> list[LogEntry]:
+        async def read_log(number: int) -> list[LogEntry]:
             return logs[number]
 
         async def store_verdict(number: int, verdict: LogVerdict) -> None:
             verdicts[number] = verdict
-            if len(verdicts) == (count or len(logs)):
+            if len(verdicts) == (verdict_count or len(logs)):
                 all_judged.set()
             if verdict["parted"]:
                 raise ValueError("a finding that nobody takes")
 
-        scenario = load_shipped_scenario(NAME)
-        the_class = build_class(scenario, LessonPlan(scenario=NAME, mode="lab"), "")
-        judge = ReplayVerifier(the_class, log_of, store_verdict, lambda *_: None)
+        scenario = load_shipped_scenario(SCENARIO_NAME)
+        the_class = build_class(scenario, LessonPlan(scenario=SCENARIO_NAME, mode="lab"), "")
+        judge = ReplayVerifier(the_class, read_log, store_verdict, lambda *_: None)
         for number, acts in logs.items():
             judge.queue_entries(number, acts)
         task = asyncio.create_task(judge.replay_new_entries(0))
@@ -159,7 +159,7 @@ def judge_logs(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "cpu_count", lambda: 2)  # Use one worker.
-        if end is not None:
+        if crashing_seat is not None:
             original_replay = WorkerPool.replay
 
             async def continue_replay(
@@ -170,7 +170,7 @@ def judge_logs(
             ) -> dict[int, LogVerdict | None] | None:
                 return (
                     None
-                    if end in logs_of_seat
+                    if crashing_seat in logs_of_seat
                     else await original_replay(pool, number, logs_of_seat, unfinished)
                 )
 
@@ -191,7 +191,7 @@ def test_an_endless_batch_delays_no_other_seat() -> None:
     judged first.
     """
     endless = [LogEntry(1, 100, "sql SERVER_A WHILE 1=1 PRINT 1", "", 0), LogEntry(2, TICK_MAX, "", "", 0)]
-    verdicts = judge_logs({1: endless, 2: [LogEntry(1, 500, "power-off SERVER_B", "", 0)]}, count=1)
+    verdicts = judge_logs({1: endless, 2: [LogEntry(1, 500, "power-off SERVER_B", "", 0)]}, verdict_count=1)
     assert (list(verdicts), verdicts[2]["acts"]) == ([2], 1)
 
 
@@ -215,7 +215,7 @@ def test_a_long_run_is_judged_in_turns_like_a_short_one(
 def test_a_seat_that_ends_its_worker_is_abandoned_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     entries = [LogEntry(1, 500, "power-off SERVER_B", "", 0)]
-    verdicts = judge_logs({1: entries, 2: entries, 3: entries}, end=2)
+    verdicts = judge_logs({1: entries, 2: entries, 3: entries}, crashing_seat=2)
     assert verdicts[2]["parted"] == "the simulation did not come to an end"
     assert (verdicts[1]["parted"], verdicts[3]["parted"]) == ("", "")
 
@@ -225,7 +225,7 @@ def test_a_seat_that_ends_its_worker_is_abandoned_alone(monkeypatch: pytest.Monk
 
 def build_class_of(tmp_path: Path, scenario: Scenario, logs: Iterable[list[LogEntry]]) -> ClassRecord:
     record = ClassRecord(str(tmp_path / "class.sqlite"))
-    record.store_new_class(build_class(scenario, LessonPlan(scenario=NAME, mode="lab"), ""))
+    record.store_new_class(build_class(scenario, LessonPlan(scenario=SCENARIO_NAME, mode="lab"), ""))
     for number, log in enumerate(logs, 1):
         seat = Seat(name=f"Seat {number}", token_hash=str(number))
         record.store_seats_and_entries([seat], {})
@@ -263,24 +263,24 @@ def write_archive(tmp_path: Path, members: dict[str, bytes], method: int = zipfi
     return archive_file
 
 
-HEAD: Final = b'{"seat": 2, "name": "Bob"}\n'
-MEMBERS: Final = (
+LOG_HEAD: Final = b'{"seat": 2, "name": "Bob"}\n'
+BAD_LOG_MEMBERS: Final = (
     b"\n" * 30_000,
     b"",
     b"\xff" * 100,
     b'{"seat": 2, "name": "\\ud800"}\n[1, 5, "", "", 0]\n',
-    HEAD + b"[" * 30_000 + b"\n",
-    HEAD + b'[1, 5, " ", "", 0]\n',
-    HEAD + b'[1, 5, "note \\ud800", "", 0]\n',
-    HEAD + b'[1, 1e400, "", "", 0]\n',
-    HEAD + b'[1, Infinity, "", "", 0]\n',
-    HEAD + b'[1, 1000000000, "", "", 0]\n',
+    LOG_HEAD + b"[" * 30_000 + b"\n",
+    LOG_HEAD + b'[1, 5, " ", "", 0]\n',
+    LOG_HEAD + b'[1, 5, "note \\ud800", "", 0]\n',
+    LOG_HEAD + b'[1, 1e400, "", "", 0]\n',
+    LOG_HEAD + b'[1, Infinity, "", "", 0]\n',
+    LOG_HEAD + b'[1, 1000000000, "", "", 0]\n',
     b'{"seat": ' + b"9" * 5_000 + b', "name": "Bob"}\n',
     b'{"seat": [[]], "name": {}}\n',
 )
 
 
-@pytest.mark.parametrize("member", MEMBERS, ids=lambda member: repr(member[:60]))
+@pytest.mark.parametrize("member", BAD_LOG_MEMBERS, ids=lambda member: repr(member[:60]))
 def test_a_bad_log_of_an_archive_is_reported_for_that_log(
     tmp_path: Path, scenario: Scenario, member: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -346,8 +346,8 @@ def test_hostile_class_data_is_reported(tmp_path: Path, scenario: Scenario, chan
 
 # --- truncated runs
 
-BEGUN: Final = {"scenario": NAME, "seed": 1, "mode": "lab"}
-ENTRIES: Final = (
+RUN_START: Final = {"scenario": SCENARIO_NAME, "seed": 1, "mode": "lab"}
+BAD_ENTRIES: Final = (
     '{"tick": 1000000000, "line": "", "hashes": []}',
     '{"tick": Infinity, "line": "", "hashes": []}',
     '{"tick": NaN, "line": "", "hashes": []}',
@@ -365,11 +365,11 @@ ENTRIES: Final = (
 
 
 def build_truncated_log(text: str, *entries: str) -> bytes:
-    begin_line = json.dumps({"begun": {**BEGUN, "scenario_text": text}})
+    begin_line = json.dumps({"begun": {**RUN_START, "scenario_text": text}})
     return "\n".join([begin_line, *entries, ""]).encode()
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry[:50])
+@pytest.mark.parametrize("entry", BAD_ENTRIES, ids=lambda entry: entry[:50])
 def test_a_truncated_run_is_refused_with_a_message(
     tmp_path: Path, scenario: Scenario, entry: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -424,5 +424,5 @@ def test_a_name_with_invisible_characters_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["Ann", "Zoë O'Neil", "Jose\u0301", "李明", "नेहा"])
-def test_names_of_all_languages_are_names(name: str) -> None:
+def test_names_of_all_languages_are_accepted(name: str) -> None:
     assert is_name(name)

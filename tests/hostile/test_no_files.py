@@ -34,7 +34,7 @@ def _link_pipe(path: Path) -> None:
     path.symlink_to(pipe)
 
 
-PLACES: dict[str, Callable[[Path], None]] = {
+FILE_SUBSTITUTES: dict[str, Callable[[Path], None]] = {
     "a pipe": lambda path: os.mkfifo(path),
     "a link to a pipe": _link_pipe,
     "a folder": lambda path: path.mkdir(),
@@ -42,13 +42,13 @@ PLACES: dict[str, Callable[[Path], None]] = {
 }
 
 
-@pytest.fixture(params=PLACES)
+@pytest.fixture(params=FILE_SUBSTITUTES)
 def put(request: pytest.FixtureRequest) -> Callable[[Path], None]:
-    def putting(path: Path) -> None:
+    def create_substitute(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        PLACES[request.param](path)
+        FILE_SUBSTITUTES[request.param](path)
 
-    return putting
+    return create_substitute
 
 
 @pytest.fixture(autouse=True)
@@ -56,11 +56,11 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail immediately if the program opens a pipe, because this would block."""
     original_open = os.open
 
-    def opening(path: Any, *arguments: Any, **named: Any) -> int:
+    def open_checked(path: Any, *arguments: Any, **named: Any) -> int:
         assert not (isinstance(path, str | Path) and Path(path).is_fifo()), f"{path} is opened"
         return original_open(path, *arguments, **named)
 
-    monkeypatch.setattr(os, "open", opening)
+    monkeypatch.setattr(os, "open", open_checked)
 
 
 @pytest.mark.parametrize("name", [settings.FILE_NAME, settings.FILE_NAME + ".lock"])

@@ -11,7 +11,7 @@ from engine import simulator, tsql
 from tests.engine.worlds import build_lab
 from tests.events import read_field
 
-VALUES: Final = (
+EXTREME_VALUES: Final = (
     "1e308*10",
     "-1e308*10",
     "1e308*1e308-1e308*1e308",
@@ -39,7 +39,7 @@ VALUES: Final = (
     "DATEADD(day,1e308,0)",
     "CHAR(-1e308)",
 )
-PLACES: Final = (
+BATCH_TEMPLATES: Final = (
     "SELECT {0}",
     "DECLARE @a sql_variant SET @a={0} SELECT @a PRINT @a",
     "DECLARE @a decimal(38,10) SET @a={0} SELECT @a",
@@ -50,9 +50,9 @@ PLACES: Final = (
 )
 
 
-@pytest.mark.parametrize("value", VALUES, ids=[value[:30] for value in VALUES])
+@pytest.mark.parametrize("value", EXTREME_VALUES, ids=[value[:30] for value in EXTREME_VALUES])
 def test_infinite_numbers_are_refused(value: str) -> None:
-    for place in PLACES:
+    for place in BATCH_TEMPLATES:
         world = build_lab(workload="none")
         tsql.submit_text(world, "SERVER_A", place.format(value))
         (done_event,) = [event for event in simulator.advance_world(world, 100) if event.kind == "sql_done"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.storage import StorageError, open_profile
 
-LINES = 12
+LINE_COUNT = 12
 FILES = ("profile.sqlite", "profile.sqlite-wal", "journal.mark")
 
 
@@ -16,7 +16,7 @@ def _play_lines(folder: Path, disk_copy: Path) -> None:
     """Play LINES lines, and copy the files from disk while the program has them open."""
     with open_profile(folder) as profile:
         run = profile.begin_run("lab", 'title = "Lab"\n', "5ca1ab1e", 7, "0.1.0", "lab")
-        for number in range(LINES):
+        for number in range(LINE_COUNT):
             profile.append(run, number, f"{number} note {number}")
         disk_copy.mkdir()
         for name in FILES:
@@ -33,7 +33,7 @@ def _find_outcome(folder: Path) -> str:
             if problems:
                 return "told"
             (run,) = profile.list_unfinished_runs()
-            return "whole" if len(run.lines) == LINES else f"{len(run.lines)} lines in silence"
+            return "whole" if len(run.lines) == LINE_COUNT else f"{len(run.lines)} lines in silence"
     except StorageError:
         return "told"
 

@@ -111,17 +111,17 @@ def test_a_log_of_ten_gigabytes_is_not_copied(profile_folder: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("kind", "refused"), [("nfs4", True), ("cifs", True), ("ext4", False), ("9p", False)]
+    ("kind", "is_refused"), [("nfs4", True), ("cifs", True), ("ext4", False), ("9p", False)]
 )
 def test_a_network_drive_is_refused(
-    kind: str, refused: bool, profile_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, is_refused: bool, profile_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(
         f"1 1 0:1 / / rw - ext4 /dev/a rw\n2 1 0:2 / {profile_folder.parent} rw,x shared:1 - {kind} far:/x rw\n"
     )
     monkeypatch.setattr(database, "MOUNTS", mounts)
-    if refused:
+    if is_refused:
         with pytest.raises(StorageError, match="network drive") as caught:
             open_profile(profile_folder)
         assert caught.value.kind is ProblemKind.NETWORK_DRIVE
@@ -215,7 +215,7 @@ def test_a_clock_change_does_not_change_the_order(
     """The program lists runs in starting order for any clock: 1970, 2099, then the present."""
     for year in (2026, 2099, 1970):
         moment = datetime(year, 1, 1, tzinfo=UTC)
-        monkeypatch.setattr("app.storage.runs.datetime", _Clock(moment))
+        monkeypatch.setattr("app.storage.runs.datetime", _StubClock(moment))
         with open_profile(profile_folder) as profile:
             profile.begin_run(f"of-{year}", "", "5ca1ab1e", 7, "0.1.0", "lab")
     with open_profile(profile_folder) as profile:
@@ -227,7 +227,7 @@ def test_a_clock_change_does_not_change_the_order(
         assert all(run.problem is None for run in profile.list_unfinished_runs())
 
 
-class _Clock:
+class _StubClock:
     def __init__(self, moment: datetime) -> None:
         self._moment = moment
 
@@ -235,7 +235,7 @@ class _Clock:
         return self._moment
 
 
-FULL = """
+SIZE_LIMIT_SCRIPT = """
 import resource, signal, sys
 from pathlib import Path
 from app.storage import StorageError, open_profile
@@ -257,7 +257,10 @@ with open_profile(Path(sys.argv[1])) as profile:
 def test_a_file_at_its_size_limit_loses_only_the_current_input(profile_folder: Path) -> None:
     """The kernel refuses the write for all files of the process."""
     process = subprocess.run(
-        [sys.executable, "-c", FULL, str(profile_folder)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", SIZE_LIMIT_SCRIPT, str(profile_folder)],
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert process.returncode == 0, process.stderr
     row_count, kind = process.stdout.split()

@@ -19,18 +19,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CALLS = ("compile", "search", "match", "fullmatch", "sub", "split", "findall", "finditer")
-LENGTHS = (60, 250, 1_000)
+RE_FUNCTIONS = ("compile", "search", "match", "fullmatch", "sub", "split", "findall", "finditer")
+TEXT_LENGTHS = (60, 250, 1_000)
 """Lengths of the texts, each about four times the previous one. Cubic patterns fail before they take seconds."""
-NOTICEABLE_S = 0.0005
+SLOW_SEARCH_S = 0.0005
 """Processor time above which a search is slow: twelve times that of a linear search of a thousand characters."""
-GROWTH_MAX = 9.0
+TIME_GROWTH_MAX = 9.0
 """Maximum ratio of processor times for a text four times as long, between linear (4) and quadratic (16)."""
-AGAIN = 5
+REPETITIONS = 5
 """Number of repetitions of a search. The shortest time counts."""
-ENDS = ("", "\x00", "x")
+TEXT_ENDS = ("", "\x00", "x")
 
-OWN_TEXT = {
+SHORT_TEXT_PATTERNS = {
     r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file": "what the linker says of our own child",
     r"\*\s+(\w+)\s+$": "the hundred characters of context that sqlglot gives with an error",
     r"^\s*SELECT\s+.*?\s+FROM\s+DATABASE_MIRRORING_STATE_CHANGE\b(?:\s+WHERE\s+(?P<where>.*))?$": "WQL_MAX",
@@ -63,7 +63,7 @@ def find_patterns(path: str) -> Iterator[tuple[int, str, int, frozenset[str]]]:
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         owner = node.func.value
-        if not (isinstance(owner, ast.Name) and owner.id == "re" and node.func.attr in CALLS):
+        if not (isinstance(owner, ast.Name) and owner.id == "re" and node.func.attr in RE_FUNCTIONS):
             continue
         pattern = _get_literal(node.args[0])
         flags = 0
@@ -80,7 +80,7 @@ def _find_uses(sources: Iterable[str]) -> defaultdict[str, set[str]]:
     """Return name of a pattern -> functions of CALLS that are called on it."""
     uses = defaultdict(set)
     for source in sources:
-        for name, function in re.findall(rf"\b(\w+)\.({'|'.join(CALLS)})\(", source):
+        for name, function in re.findall(rf"\b(\w+)\.({'|'.join(RE_FUNCTIONS)})\(", source):
             uses[name].add(function)
     return uses
 
@@ -93,7 +93,7 @@ def _get_literal(node: ast.expr) -> str | None:
     return None
 
 
-WITH_PATTERNS = [path for path, text in read_sources().items() if re.search(r"\bre\b", text)]
+FILES_WITH_PATTERNS = [path for path, text in read_sources().items() if re.search(r"\bre\b", text)]
 
 
 def list_seeds(pattern: str) -> Iterator[str]:
@@ -141,7 +141,7 @@ def find_slow_text(
     words = re.findall(r"[A-Za-z]{2,}|[%<'\"(\[#*/!$:-]", pattern.pattern)
     starts = dict.fromkeys(("", "1", "a(", *words[:4]))
     for seed in dict.fromkeys(list_seeds(pattern.pattern)):
-        for start, end, name in itertools.product(starts, ENDS, sorted(known_methods)):
+        for start, end, name in itertools.product(starts, TEXT_ENDS, sorted(known_methods)):
             if _is_superlinear(getattr(pattern, name), partial(_repeat_text, start, seed, end)):
                 return f"{start!r} + {seed!r} * n + {end!r} ({name})"
     return None
@@ -149,13 +149,13 @@ def find_slow_text(
 
 def _is_superlinear(search: Callable[[str], object], texts: Callable[[int], str]) -> bool:
     """Return whether the first slow text takes far less than a quarter of the time of the next longer text."""
-    for length in LENGTHS:
-        if _measure_time_s(search, texts(length)) > NOTICEABLE_S:
+    for length in TEXT_LENGTHS:
+        if _measure_time_s(search, texts(length)) > SLOW_SEARCH_S:
             base_s, longer = (
-                min(_measure_time_s(search, texts(repetitions)) for _ in range(AGAIN))
+                min(_measure_time_s(search, texts(repetitions)) for _ in range(REPETITIONS))
                 for repetitions in (length, 4 * length)
             )
-            return base_s > NOTICEABLE_S / 2 and longer > GROWTH_MAX * base_s
+            return base_s > SLOW_SEARCH_S / 2 and longer > TIME_GROWTH_MAX * base_s
     return False
 
 
@@ -172,15 +172,19 @@ def test_slow_patterns_are_found(pattern: str) -> None:
     assert find_slow_text(re.compile(pattern))
 
 
-@pytest.mark.parametrize("path", WITH_PATTERNS)
+@pytest.mark.parametrize("path", FILES_WITH_PATTERNS)
 def test_every_pattern_runs_in_linear_time(path: str) -> None:
     problems = [
         (line, text)
         for line, pattern, flags, functions in find_patterns(path)
-        if pattern not in OWN_TEXT and (text := find_slow_text(re.compile(pattern, flags), functions))
+        if pattern not in SHORT_TEXT_PATTERNS
+        and (text := find_slow_text(re.compile(pattern, flags), functions))
     ]
     assert not problems
 
 
 def test_most_modules_with_patterns_write_them_as_literals() -> None:
-    assert sum(bool(list(find_patterns(path))) for path in WITH_PATTERNS[::8]) > len(WITH_PATTERNS) // 16
+    assert (
+        sum(bool(list(find_patterns(path))) for path in FILES_WITH_PATTERNS[::8])
+        > len(FILES_WITH_PATTERNS) // 16
+    )

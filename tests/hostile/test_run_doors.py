@@ -22,7 +22,7 @@ from engine.drill.running.drill import Drill
 from tests.open_window import OpenWindow, build_window
 from tests.shipped_scenarios import load_shipped_scenario
 
-ABSURD: Final[tuple[object, ...]] = (
+ABSURD_VALUES: Final[tuple[object, ...]] = (
     "x",
     -1,
     1e308,
@@ -36,10 +36,10 @@ ABSURD: Final[tuple[object, ...]] = (
     True,
     "1" * 400,
 )
-SOME: Final[tuple[object, ...]] = ("x", float("nan"), [5])
-TABLES: Final[tuple[object, ...]] = ({}, [5], [{}], "x")
-TIMES: Final[tuple[object, ...]] = ("x", None, float("nan"), 1e308, -1, True)
-LINES: Final = ("nan", "inf", "1e308", "-1", "9" * 5_000, "x")
+SAMPLE_VALUES: Final[tuple[object, ...]] = ("x", float("nan"), [5])
+INVALID_TABLES: Final[tuple[object, ...]] = ({}, [5], [{}], "x")
+INVALID_TIMES: Final[tuple[object, ...]] = ("x", None, float("nan"), 1e308, -1, True)
+INVALID_LINE_TIMES: Final = ("nan", "inf", "1e308", "-1", "9" * 5_000, "x")
 """Invalid times of an input line."""
 
 
@@ -54,17 +54,17 @@ def valid_report() -> dict[str, Any]:
     return data | {"scenario_text": drill.scenario.text}
 
 
-def _list_spoiled_reports(valid_report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _list_invalid_reports(valid_report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in valid_report:
-        for value in SOME:
+        for value in SAMPLE_VALUES:
             yield f"{name} = {value!r:.40}", valid_report | {name: value}
     for table, names in (("hashes", ("t_s", "inputs", "hash")), ("events", ("t_s", "kind", "text"))):
         for name in names:
-            for value in ABSURD:
+            for value in ABSURD_VALUES:
                 report = copy.deepcopy(valid_report)
                 report[table][0][name] = value
                 yield f"{table}.{name} = {value!r:.40}", report
-    for time in LINES:
+    for time in INVALID_LINE_TIMES:
         yield f"inputs at {time:.20}", valid_report | {"inputs": [f"{time} power-off SERVER_B"]}
     yield "inputs to nobody", valid_report | {"inputs": ["3 power-off " + "x" * 100_000]}
 
@@ -73,7 +73,7 @@ def test_replay_reports_a_refusal_in_one_line(
     valid_report: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "run.json"
-    for fault, report in _list_spoiled_reports(valid_report):
+    for fault, report in _list_invalid_reports(valid_report):
         file.write_text(json.dumps(report))
         code = cli.main(["replay", str(file)], lambda scenario: 9)
         output = capsys.readouterr()
@@ -86,7 +86,7 @@ def test_replay_reports_a_refusal_in_one_line(
 def test_an_invalid_time_is_refused(
     table: str, valid_report: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for value in TIMES:
+    for value in INVALID_TIMES:
         report = copy.deepcopy(valid_report)
         report[table][0]["t_s"] = value
         file = tmp_path / "run.json"
@@ -117,7 +117,7 @@ def test_the_window_shows_its_own_result(
     window = build_window(None, WindowSettings(), use_timer=False)
     file = tmp_path / "run.json"
     for name in ("availability", "score", "failovers", "goals", "questions", "sql", "ended_by"):
-        for value in TABLES:
+        for value in INVALID_TABLES:
             _open_report(window, file, valid_report | {name: value})
             assert not isinstance(window.pages.currentWidget(), QuarantinePage), (name, value)
             window.show_home()

@@ -13,7 +13,7 @@ import pytest
 from app.files import run_files
 from app.files.run_files import RunFileError
 
-GOOD: dict[str, Any] = {
+VALID_RUN: dict[str, Any] = {
     "scenario": "lab", "seed": 1, "mode": "lab", "inputs": [], "ended_at_s": 1.0, "events": [], "hashes": [],
     "availability": {}, "score": {}, "failovers": [],
 }  # fmt: skip
@@ -33,7 +33,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_valid_run_file_is_read(file: Path) -> None:
-    good_report = GOOD | {"inputs": ["1 note 𝄞"]}
+    good_report = VALID_RUN | {"inputs": ["1 note 𝄞"]}
     file.write_text(json.dumps(good_report))  # JSON escapes this character as two surrogates.
     assert run_files.read_run(file)[0] == good_report
 
@@ -67,4 +67,4 @@ def test_an_oversized_file_is_refused_before_it_is_parsed(
     ],
 )  # fmt: skip
 def test_inconsistencies_are_named(file: Path, name: str, value: object) -> None:
-    assert "is not a Mirrordrill run" in get_refusal(file, GOOD | {name: value})
+    assert "is not a Mirrordrill run" in get_refusal(file, VALID_RUN | {name: value})

@@ -12,24 +12,24 @@ from engine.drill.authoring import limits
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
-from tests.engine.drill.texts import WORLD
-from tests.hostile.scenario_texts import HARMLESS, REFUSED
+from tests.engine.drill.texts import WORLD_TEXT
+from tests.hostile.scenario_texts import HARMLESS_TEXTS, REFUSED_TEXTS
 
 CORPUS = Path(__file__).parent / "corpus"
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REFUSED_TEXTS)
 def test_hostile_texts_are_refused_with_messages(name: str) -> None:
     with pytest.raises(ScenarioError) as caught:
-        load_scenario(REFUSED[name](), "hostile.toml")
+        load_scenario(REFUSED_TEXTS[name](), "hostile.toml")
     problems = caught.value.problems
     assert 1 <= len(problems) <= limits.PROBLEMS_MAX + 1
     assert all(len(str(problem)) < 1_000 and str(problem).isprintable() for problem in problems)
 
 
-@pytest.mark.parametrize("name", HARMLESS)
+@pytest.mark.parametrize("name", HARMLESS_TEXTS)
 def test_strange_texts_run(name: str) -> None:
-    Drill(load_scenario(HARMLESS[name](), "hostile.toml")).advance_to(700)
+    Drill(load_scenario(HARMLESS_TEXTS[name](), "hostile.toml")).advance_to(700)
 
 
 def test_limits_are_checked_before_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,8 +58,8 @@ def test_an_oversized_file_is_not_read(tmp_path: Path) -> None:
 
 def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
-    file.write_bytes(b"\xef\xbb\xbf" + WORLD.replace("\n", "\r\n").encode())
-    assert scenario_files.find(str(file)).text == WORLD
+    file.write_bytes(b"\xef\xbb\xbf" + WORLD_TEXT.replace("\n", "\r\n").encode())
+    assert scenario_files.find(str(file)).text == WORLD_TEXT
     assert scenario_files.find(str(file)).load().title
 
 
@@ -70,7 +70,7 @@ def test_a_pipe_among_the_own_scenarios_does_not_block_the_list(profile_folder: 
     folder.mkdir(parents=True)
     os.mkfifo(folder / "pipe.toml")
     (folder / "folder.toml").mkdir()
-    (folder / "mine.toml").write_text(WORLD, encoding="utf-8")
+    (folder / "mine.toml").write_text(WORLD_TEXT, encoding="utf-8")
     (folder / "link.toml").symlink_to("/dev/zero")
     files, problems = scenario_files.list_all_files()
     assert "mine" in [file.name for file in files]

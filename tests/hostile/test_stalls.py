@@ -17,10 +17,10 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario, summarize_contents
 from engine.drill.running.drill import Drill
 from tests.cases import sample_cases
-from tests.engine.drill.texts import SMALL, change_text
+from tests.engine.drill.texts import SMALL_TEXT, change_text
 from tests.engine.worlds import build_lab
 
-BOUND_S = 8.0
+CPU_S_MAX = 8.0
 """Processor time limit."""
 
 BATCHES: dict[str, Callable[[], str]] = {
@@ -55,7 +55,7 @@ BATCHES: dict[str, Callable[[], str]] = {
 def limit_time() -> Iterator[None]:
     start_s = time.process_time()
     yield
-    assert time.process_time() - start_s < BOUND_S
+    assert time.process_time() - start_s < CPU_S_MAX
 
 
 @pytest.mark.parametrize("name", sample_cases(2, list(BATCHES)))
@@ -75,19 +75,19 @@ def test_a_batch_ends_or_is_refused(name: str) -> None:
 )
 def test_the_contents_of_a_file_are_known_before_acceptance(suffix: str) -> None:
     with limit_time(), suppress(ScenarioError):
-        summarize_contents(load_scenario(SMALL + suffix, "small"))
+        summarize_contents(load_scenario(SMALL_TEXT + suffix, "small"))
 
 
 @pytest.mark.parametrize("key", ['length = "5min"', 'at = "20s"'])
 def test_a_duration_of_many_blanks_is_refused_quickly(key: str) -> None:
-    text = change_text((key, f'{key.partition(" ")[0]} = "1{" " * 100_000}x"'), text=SMALL)
+    text = change_text((key, f'{key.partition(" ")[0]} = "1{" " * 100_000}x"'), text=SMALL_TEXT)
     with limit_time(), pytest.raises(ScenarioError):
         load_scenario(text, "small")
 
 
 def test_conditions_on_past_batches_are_evaluated_incrementally() -> None:
-    scenario = load_scenario(SMALL, "small")
-    assert "ran " in SMALL
+    scenario = load_scenario(SMALL_TEXT, "small")
+    assert "ran " in SMALL_TEXT
     drill = Drill(scenario)
     drill.advance_to(100)
     for number in range(10):
@@ -97,7 +97,7 @@ def test_conditions_on_past_batches_are_evaluated_incrementally() -> None:
 
 
 def test_conditions_on_huge_comments_read_them_once() -> None:
-    drill = Drill(load_scenario(SMALL, "small"))
+    drill = Drill(load_scenario(SMALL_TEXT, "small"))
     drill.advance_to(100)
     for number in range(5):
         drill.apply_line("sql SERVER_B " + f"SELECT {number} " + "/*x" * 15_000)

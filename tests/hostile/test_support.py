@@ -69,7 +69,7 @@ def test_the_bundle_contains_journal_findings_settings_and_versions(
     assert json.loads(members["versions.json"])["numpy"]
 
 
-SCRIPTS = {
+SCRIPT_STRUCTURES = {
     "ALTER DATABASE [Sales] SET PARTNER = N'TCP://sand:5022'": "ALTER DATABASE [Sales] SET PARTNER = '…'",
     "CREATE LOGIN [CORP\\Ada] FROM WINDOWS": "CREATE LOGIN [name_1] FROM WINDOWS",
     "SELECT ada.x FROM Ada": "SELECT name_1.name_2 FROM name_1",
@@ -87,12 +87,12 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.parametrize("text", SCRIPTS)
+@pytest.mark.parametrize("text", SCRIPT_STRUCTURES)
 def test_only_the_structure_of_a_script_is_included(text: str) -> None:
-    assert redact_sql(text, NameMasks()) == SCRIPTS[text].replace("\n    ", "\n")
+    assert redact_sql(text, NameMasks()) == SCRIPT_STRUCTURES[text].replace("\n    ", "\n")
 
 
-ACTS = {
+INPUT_STRUCTURES = {
     "1 power-off SERVER_A": "1 power-off SERVER_A",
     "1.25 power-off ADAS-PC": "1.25 power-off name_1",
     "2 degrade SERVER_A ADA rtt_ms=5": "2 degrade SERVER_A name_1 rtt_ms=5",
@@ -109,14 +109,14 @@ ACTS = {
 }
 
 
-@pytest.mark.parametrize("line", ACTS)
+@pytest.mark.parametrize("line", INPUT_STRUCTURES)
 def test_only_the_verb_of_an_input_is_included(line: str) -> None:
-    assert redact_input(line, NameMasks()) == ACTS[line]
+    assert redact_input(line, NameMasks()) == INPUT_STRUCTURES[line]
 
 
-WORST = ("Will", "Mark", "Grant", "Frank", "Rose", "May", "Page", "Bill", "Cell")
+COMMON_WORD_NAMES = ("Will", "Mark", "Grant", "Frank", "Rose", "May", "Page", "Bill", "Cell")
 """Names of people that are also words."""
-SECRETS = st.one_of(
+SECRET_STRATEGY = st.one_of(
     st.from_regex(r"[A-Za-z][a-z]{1,6}zq[a-z_.-]{0,5}", fullmatch=True),
     st.text(
         st.characters(min_codepoint=0xC0, max_codepoint=0x24F, categories=("Ll", "Lu")),
@@ -124,26 +124,31 @@ SECRETS = st.one_of(
         max_size=9,
     ),
 )
-IN_SQL = (
+SQL_TEMPLATES = (
     "SELECT * FROM {}", "SELECT * FROM [{}].[{} x].dbo.t", 'SELECT "{}"', "PRINT N'{}'", "-- {}", "/* {}",
     ":setvar Password {}", ":connect {} -U {} -P {}", "!!ping {}", "CREATE LOGIN {} WITH PASSWORD = '{}'",
     "EXEC sp_addlinkedserver @server = {}", "SELECT 1 AS #{}",
     "BACKUP LOG Sales TO DISK = '\\\\{}\\x'", "$({})", "@@{}",
     "PRINT '\n:connect {}\n{}'", "[{}\n]{}", "{}", "N'{}", "'{}''{}", "GO {}", "¿{}", "5{}", "0x{}",
 )  # fmt: skip
-IN_ACTS = (
+INPUT_TEMPLATES = (
     "note {}", "power-off {}", "cut {} {}", "create-linked-server {} {}", "set-service-account {} ACME\\{}",
     "copy-file {} {} \\\\{}\\share", "enable-jobs {} {}", "workload {} {}", "expire-certificate {} {}", "{} {}",
     "add-drive {} {}", "answer {} {}", "sql {}#{} SELECT 1", "close-firewall {} {}", "rewind {} {}", "upgrade {} 2012",
 )  # fmt: skip
-IN_FINDINGS = (
+FINDING_TEMPLATES = (
     "/srv/{}/profile is sound", "C:\\Users\\{}\\{} x is damaged ({})", "Qt starts on {}", "{}@{}: no", "{}",
     "on {}.local", "Qt cannot start: {}", "lib{}.so.1 is missing", "'{}'", "~{}/x holds 3 {} run(s)",
 )  # fmt: skip
 
 
-@given(SECRETS, st.sampled_from(IN_SQL), st.sampled_from(IN_ACTS), st.sampled_from(IN_FINDINGS))
-@example("Ada_Sand", IN_SQL[0], IN_ACTS[0], IN_FINDINGS[0])
+@given(
+    SECRET_STRATEGY,
+    st.sampled_from(SQL_TEMPLATES),
+    st.sampled_from(INPUT_TEMPLATES),
+    st.sampled_from(FINDING_TEMPLATES),
+)
+@example("Ada_Sand", SQL_TEMPLATES[0], INPUT_TEMPLATES[0], FINDING_TEMPLATES[0])
 @settings(max_examples=300, deadline=None)
 def test_no_secret_is_included_from_any_place(secret: str, script: str, line: str, finding: str) -> None:
     names = NameMasks()
@@ -157,7 +162,7 @@ def test_no_secret_is_included_from_any_place(secret: str, script: str, line: st
     assert not [text for text in texts if secret.casefold() in text.casefold()]
 
 
-@pytest.mark.parametrize("name", WORST)
+@pytest.mark.parametrize("name", COMMON_WORD_NAMES)
 def test_a_name_that_is_a_common_word_is_masked(name: str) -> None:
     texts = [
         redact_input(f"1 power-off {name}", NameMasks()),
@@ -178,12 +183,12 @@ def test_complete_bundles_contain_no_secret(
     with open_profile(profile_folder) as profile:
         profile.settings.set(SettingKey(f"layout/{secret}", ""), secret)
         run = profile.begin_run(secret, secret, secret, 1, secret, "lab")
-        for tick, line in enumerate([*IN_ACTS, *(f"sql {{}} {text}" for text in IN_SQL)]):
+        for tick, line in enumerate([*INPUT_TEMPLATES, *(f"sql {{}} {text}" for text in SQL_TEMPLATES)]):
             profile.append(run, tick, f"{tick} {line.replace('{}', secret)}")
-        findings = [CheckResult(secret, False, text.replace("{}", secret)) for text in IN_FINDINGS]
+        findings = [CheckResult(secret, False, text.replace("{}", secret)) for text in FINDING_TEMPLATES]
         support.write_bundle(tmp_path / "b.zip", findings, profile)
     with zipfile.ZipFile(tmp_path / "b.zip") as bundle:
-        assert len(bundle.read("journal.txt").splitlines()) >= len(IN_ACTS) + len(IN_SQL)
+        assert len(bundle.read("journal.txt").splitlines()) >= len(INPUT_TEMPLATES) + len(SQL_TEMPLATES)
         for member in bundle.infolist():
             assert secret not in bundle.read(member).decode() + str(member)
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from app.files import bundle
-from tests.engine.drill.texts import WORLD
+from tests.engine.drill.texts import WORLD_TEXT
 
-WATCHED = """
+WATCHED_RUN_SCRIPT = """
 import os, sys
 opened = []
 def note(event, arguments):
@@ -41,7 +41,7 @@ print("\\n".join(path for path in opened if path != ":memory:" and "__pycache__"
 def test_nothing_is_written_outside(tmp_path: Path, profile_folder: Path) -> None:
     inputs, report = tmp_path / "in.txt", tmp_path / "report.json"
     inputs.write_text("1 sql SERVER_A BACKUP DATABASE Sales TO DISK='/tmp/escaped'\n2 power-off SERVER_A\n")
-    command = [sys.executable, "-c", WATCHED, str(inputs), str(report)]
+    command = [sys.executable, "-c", WATCHED_RUN_SCRIPT, str(inputs), str(report)]
     process = subprocess.run(command, capture_output=True, text=True, timeout=120, env=dict(os.environ))
     assert process.returncode == 0, process.stderr
     written_paths = {Path(line) for line in process.stdout.splitlines() if line and not line.startswith("{")}
@@ -53,7 +53,7 @@ def test_nothing_is_written_outside(tmp_path: Path, profile_folder: Path) -> Non
     assert all(path.is_relative_to(profile_folder) for path in written_paths - siblings), written_paths
 
 
-TRACE = """
+TRACE_SCRIPT = """
 import os, sys
 opened, made = set(), ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.symlink", "os.link", "os.truncate",
                        "os.chmod", "os.chown", "os.utime", "sqlite3.connect")
@@ -75,7 +75,7 @@ def note(event, arguments):
 The test finds files that Qt writes on disk afterwards.
 """
 
-SESSION = """
+SESSION_SCRIPT = """
 import json, os, sys
 from pathlib import Path
 from PySide6.QtWidgets import QApplication, QFileDialog
@@ -150,7 +150,7 @@ with open_profile() as profile:
 print(json.dumps({"there": sorted(files()), "opened": sorted(opened)}))
 """
 
-COMMANDS = """
+COMMANDS_SCRIPT = """
 import json
 from pathlib import Path
 from app import cli
@@ -200,8 +200,8 @@ def _watch_writes(script: str, home: Path) -> dict[str, list[str]]:
     for name in ("tmp", "run", "chosen"):
         (home / name).mkdir(mode=0o700, parents=True)
     foreign, course = home / "foreign.toml", home / "course.mirrordrill"
-    foreign.write_text(WORLD.replace("Small", "From afar", 1), encoding="utf-8")
-    bundle.write_bundle(course, "A course", {"small": WORLD})
+    foreign.write_text(WORLD_TEXT.replace("Small", "From afar", 1), encoding="utf-8")
+    bundle.write_bundle(course, "A course", {"small": WORLD_TEXT})
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("XDG_")},
         "HOME": str(home),
@@ -211,8 +211,8 @@ def _watch_writes(script: str, home: Path) -> dict[str, list[str]]:
         "QT_QPA_PLATFORM": "offscreen",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    files = [home, foreign, course] if script is COMMANDS else [home, home / "chosen", foreign, course]
-    command = [sys.executable, "-c", TRACE + script, *map(str, files)]
+    files = [home, foreign, course] if script is COMMANDS_SCRIPT else [home, home / "chosen", foreign, course]
+    command = [sys.executable, "-c", TRACE_SCRIPT + script, *map(str, files)]
     process = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment)
     assert process.returncode == 0, process.stderr[-3000:]
     writes: dict[str, list[str]] = json.loads(process.stdout.splitlines()[-1])
@@ -234,7 +234,7 @@ def _list_outside_paths(paths: list[str], *allowed: Path) -> list[str]:
 def test_a_window_session_writes_only_into_the_profile_folder(tmp_path: Path) -> None:
     """The test checks every path opened for writing, then all files below a separate home folder."""
     home = tmp_path / "home"
-    writes = _watch_writes(SESSION, home)
+    writes = _watch_writes(SESSION_SCRIPT, home)
     profile_names = {
         Path(name).name for name in writes["there"] if Path(name).is_relative_to(home / "profile")
     }
@@ -256,7 +256,7 @@ def test_a_window_session_writes_only_into_the_profile_folder(tmp_path: Path) ->
 def test_commands_write_only_the_requested_files_and_the_profile_folder(tmp_path: Path) -> None:
     """The doctor creates a profile in the temporary folder and removes it."""
     home = tmp_path / "home"
-    writes = _watch_writes(COMMANDS, home)
+    writes = _watch_writes(COMMANDS_SCRIPT, home)
     assert set(writes["codes"]) <= {0}, writes["codes"]
     chosen_names = {Path(name).name for name in writes["there"] if Path(name).parent == home / "chosen"}
     assert chosen_names == {"in.txt", "run.json", "made.mirrordrill", "support.zip", "export.json"}

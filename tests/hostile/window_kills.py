@@ -23,19 +23,19 @@ from tests.class_process import ROOT, HostProcess, run_host
 from tests.relay import Relay
 
 SCENARIO: Final = "planned-failover"
-LIFE_S: Final = (0.0, 3.0)
+LIFE_RANGE_S: Final = (0.0, 3.0)
 """Minimum and maximum wall time from the first output of a window to its kill, and between two kills of its
 host.
 """
-CUT_S: Final = (0.2, 12.0)
+CUT_RANGE_S: Final = (0.2, 12.0)
 """Minimum and maximum wall time for which a cable is cut, sometimes longer than a seat takes to detect it."""
-SLACK_S: Final = 4.0
+FALSE_STATE_S_MAX: Final = 4.0
 """Wall time after which a wrong state in the window counts as a failure, on a loaded machine."""
-START_S: Final = 120.0
-TYPE_MS: Final = 60
-NAME: Final = "Kim"
-LIVE: Final = "in the class"
-STATUS: Final = "status "
+START_S_MAX: Final = 120.0
+TYPING_INTERVAL_MS: Final = 60
+SEAT_NAME: Final = "Kim"
+IN_CLASS_STATUS: Final = "in the class"
+STATUS_PREFIX: Final = "status "
 
 
 def run_kills(folder: Path, kills: int, seed: int, victim: str = "window") -> str:
@@ -48,7 +48,7 @@ def run_kills(folder: Path, kills: int, seed: int, victim: str = "window") -> st
         if victim == "window":
             for turn in range(kills):
                 window = SeatWindow(host.code, folder, turn)
-                time.sleep(chance.uniform(*LIFE_S))
+                time.sleep(chance.uniform(*LIFE_RANGE_S))
                 typed += window.kill()
             typed += SeatWindow(host.code, folder, kills).end()
         else:
@@ -56,9 +56,9 @@ def run_kills(folder: Path, kills: int, seed: int, victim: str = "window") -> st
             with Relay(host.invited.port) as relay:
                 code = f"{host.code.partition('@')[0]}@127.0.0.1:{relay.port}"
                 window = SeatWindow(code if victim == "link" else host.code, folder, 0)
-                window.wait_for(live=True)
+                window.wait_for_status(expected_live=True)
                 statuses = interrupt(chance, kills, host, relay, window)
-                window.wait_for(live=True)
+                window.wait_for_status(expected_live=True)
                 typed += window.end()
         record = ClassRecord(str(host.database), create=False)
         (seat,) = record.read_seats()
@@ -88,16 +88,16 @@ def _kill_hosts(
     connected.
     """
     for _ in range(kills):
-        time.sleep(chance.uniform(*LIFE_S))
+        time.sleep(chance.uniform(*LIFE_RANGE_S))
         acknowledged = _count_acknowledged(host.database)
         host.kill()
-        away_s = chance.uniform(*LIFE_S)
-        window.wait_for(live=False)
+        away_s = chance.uniform(*LIFE_RANGE_S)
+        window.wait_for_status(expected_live=False)
         time.sleep(away_s)
-        assert not window.is_live, f"{LIVE}, without a host"
+        assert not window.is_live, f"{IN_CLASS_STATUS}, without a host"
         host.start()
         assert _count_acknowledged(host.database) >= acknowledged, "an acknowledged input is lost"
-        window.wait_for(live=True)
+        window.wait_for_status(expected_live=True)
     return f", 0 of {2 * kills} states false"
 
 
@@ -105,15 +105,15 @@ def _cut_links(chance: random.Random, kills: int, host: HostProcess, relay: Rela
     """Cut the cable: connections are reset, or carry no more bytes."""
     long_ones = 0
     for _ in range(kills):
-        time.sleep(chance.uniform(*LIFE_S))
-        away_s, closes = chance.uniform(*CUT_S), chance.random() < 0.5
+        time.sleep(chance.uniform(*LIFE_RANGE_S))
+        away_s, closes = chance.uniform(*CUT_RANGE_S), chance.random() < 0.5
         relay.stop_bytes(closes)
         time.sleep(away_s)
-        if away_s > ACKNOWLEDGE_TIMEOUT_S + SLACK_S:
+        if away_s > ACKNOWLEDGE_TIMEOUT_S + FALSE_STATE_S_MAX:
             long_ones += 1
-            assert not window.is_live, f"{LIVE}, {away_s:.1f} s after the cut"
+            assert not window.is_live, f"{IN_CLASS_STATUS}, {away_s:.1f} s after the cut"
         relay.resume_bytes()
-        window.wait_for(live=True)
+        window.wait_for_status(expected_live=True)
     return f", 0 of {kills + long_ones} states false"
 
 
@@ -144,13 +144,15 @@ class SeatWindow:
     @property
     def is_live(self) -> bool:
         """Return whether the window last reported that the seat is in the class."""
-        lines = [line for line in self._said if line.startswith(STATUS)]
-        return bool(lines) and LIVE in lines[-1]
+        lines = [line for line in self._said if line.startswith(STATUS_PREFIX)]
+        return bool(lines) and IN_CLASS_STATUS in lines[-1]
 
-    def wait_for(self, live: bool) -> None:
-        """Wait until the window reports that the seat is in the class, or with *live* False that it is not."""
-        deadline = time.monotonic() + (START_S if live else ACKNOWLEDGE_TIMEOUT_S + SLACK_S)
-        while self.is_live is not live:
+    def wait_for_status(self, expected_live: bool) -> None:
+        """Wait until the window reports that the seat is in the class, or with *expected_live* False that it is not."""
+        deadline = time.monotonic() + (
+            START_S_MAX if expected_live else ACKNOWLEDGE_TIMEOUT_S + FALSE_STATE_S_MAX
+        )
+        while self.is_live is not expected_live:
             assert time.monotonic() < deadline, self._said[-3:]
             assert self._process.poll() is None, self._said[-3:]
             time.sleep(0.02)
@@ -168,14 +170,14 @@ class SeatWindow:
         return inputs
 
     def _list_inputs(self) -> list[str]:
-        self._process.wait(START_S)
-        self._reader.join(START_S)
+        self._process.wait(START_S_MAX)
+        self._reader.join(START_S_MAX)
         assert self._process.stdout is not None
         self._process.stdout.close()
         return [line for line in self._said if line.startswith("note ")]
 
 
-def _be_a_window(code: str, turn: int, stop: Path) -> None:
+def _run_seat_window(code: str, turn: int, stop: Path) -> None:
     """Open a window, join the class, and type inputs while the window shows that the seat is recorded."""
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication
@@ -195,7 +197,7 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
     join.trigger()  # This creates the class controller.
     classes = window.findChild(ClassController)
     assert classes is not None
-    classes.join_class(code, NAME)
+    classes.join_class(code, SEAT_NAME)
     print("joined", flush=True)
     # Otherwise the seat would find its host without the cut cable.
     vars(discovery)["is_installed"] = lambda: False
@@ -210,10 +212,10 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
         facts_text = window.run_facts.text()
         if facts_text != status:
             status = facts_text
-            print(f"{STATUS}{status}", flush=True)
+            print(f"{STATUS_PREFIX}{status}", flush=True)
         if seat is None or seat.phase not in RECORDING_PHASES:
             return
-        assert LIVE in facts_text or "recording" in facts_text
+        assert IN_CLASS_STATUS in facts_text or "recording" in facts_text
         if stop.exists() and count >= 3:
             if seat._attendance.link.connected and seat._attendance.is_delivered:
                 classes.stop()
@@ -226,7 +228,7 @@ def _be_a_window(code: str, turn: int, stop: Path) -> None:
 
     timer = QTimer()
     timer.timeout.connect(apply_next_input)
-    timer.start(TYPE_MS)
+    timer.start(TYPING_INTERVAL_MS)
     sys.exit(application.exec())
 
 
@@ -239,7 +241,7 @@ def main() -> None:
     words = parser.parse_args()
     if words.seat:
         code, turn, stop = words.seat
-        _be_a_window(code, int(turn), Path(stop))
+        _run_seat_window(code, int(turn), Path(stop))
     with tempfile.TemporaryDirectory() as folder:
         print(run_kills(Path(folder), words.kills, words.seed, words.of))
 

@@ -25,12 +25,12 @@ from app.classroom.room_check import check_class
 from app.classroom.verdict import judge_log
 from app.files import scenario_files
 from engine.drill.judging.report import get_program_version
-from tests.class_process import HostProcess, Stranger, join, run_host
+from tests.class_process import HostProcess, RawClient, join, run_host
 from tests.forked import run_program
 from tests.hostile import class_kills
 
 SCENARIO = "planned-failover"
-ATTEMPTS = 500
+WRONG_CODE_ATTEMPTS = 500
 """Number of wrong join codes to try; each uses a new TLS connection."""
 
 
@@ -60,7 +60,7 @@ def build_log_entry(
     return [number, tick, line, digest, instruction]
 
 
-def read_board_entry(*entries: list[Any]) -> dict[str, Any]:
+def build_actions_message(*entries: list[Any]) -> dict[str, Any]:
     return {"kind": "acts", "acts": entries}
 
 
@@ -71,7 +71,7 @@ def send_instructor_lines(folder: Path, *lines: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in process.stdout.splitlines()]
 
 
-def get_host_reply(folder: Path, line: str) -> dict[str, Any]:
+def request_host_reply(folder: Path, line: str) -> dict[str, Any]:
     """Return the host's reply to *line*, without the board updates before and after it."""
     return [reply for reply in send_instructor_lines(folder, line) if reply["kind"] != "board"][-1]
 
@@ -89,33 +89,34 @@ def read_board(folder: Path) -> dict[str, dict[str, Any]]:
 
 def test_a_returning_seat_continues_from_the_acknowledged_inputs(host: HostProcess, folder: Path) -> None:
     hello = join(host.invited, "Ann", "a" * 32)
-    with Stranger(host.invited) as seat:
-        number = seat.asks(hello, "welcome")["seat"]
+    with RawClient(host.invited) as seat:
+        number = seat.request_reply(hello, "welcome")["seat"]
         assert (
-            seat.asks(
-                read_board_entry(build_log_entry(1, 100, "note one"), build_log_entry(2, 200)), "acknowledged"
+            seat.request_reply(
+                build_actions_message(build_log_entry(1, 100, "note one"), build_log_entry(2, 200)),
+                "acknowledged",
             )["number"]
             == 2
         )
-    with Stranger(host.invited) as seat:
-        resumed = seat.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
+    with RawClient(host.invited) as seat:
+        resumed = seat.request_reply({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
         assert resumed["acknowledged"] == 2
         assert (
-            seat.asks(read_board_entry(build_log_entry(2, 200), build_log_entry(3, 300)), "acknowledged")[
-                "number"
-            ]
+            seat.request_reply(
+                build_actions_message(build_log_entry(2, 200), build_log_entry(3, 300)), "acknowledged"
+            )["number"]
             == 3
         )
-    with Stranger(
+    with RawClient(
         host.invited
     ) as seat:  # The seat is killed before it receives its number, so it has only its token.
-        assert seat.asks(hello, "welcome")["seat"] == number
+        assert seat.request_reply(hello, "welcome")["seat"] == number
     assert read_board(folder)["Ann"]["acknowledged"] == 3
 
 
 def test_an_exam_sends_no_answers(host: HostProcess) -> None:
-    with Stranger(host.invited) as seat:
-        text = seat.asks(join(host.invited, "Eve", "e" * 32), "welcome")["text"]
+    with RawClient(host.invited) as seat:
+        text = seat.request_reply(join(host.invited, "Eve", "e" * 32), "welcome")["text"]
     assert "solution" not in text
     assert "facilitator" not in text
 
@@ -135,7 +136,7 @@ def test_an_exam_sends_no_answers(host: HostProcess) -> None:
     ],
 )
 def test_an_unauthorized_client_is_refused(host: HostProcess, message: object, reason: str) -> None:
-    with Stranger(host.invited) as stranger:
+    with RawClient(host.invited) as stranger:
         assert reason in stranger.read_refusal(message)
 
 
@@ -147,10 +148,10 @@ def test_an_unauthorized_client_is_refused(host: HostProcess, message: object, r
             {"kind": "instruct", "what": "inject", "text": "power-off SERVER_A"},
             "the role seat may not request instruct",
         ),
-        (read_board_entry(build_log_entry(2, 100)), "input 1 is missing"),
-        (read_board_entry([1, "x"]), "an input must be [number, tick, line, hash, instruction]"),
+        (build_actions_message(build_log_entry(2, 100)), "input 1 is missing"),
+        (build_actions_message([1, "x"]), "an input must be [number, tick, line, hash, instruction]"),
         (
-            read_board_entry(build_log_entry(1, 100, "power-off SERVER_A", "", 77)),
+            build_actions_message(build_log_entry(1, 100, "power-off SERVER_A", "", 77)),
             "input 1 answers an instruction that does not exist",
         ),
         ({"kind": "score", "total": 100}, "Invalid value 'score'"),
@@ -159,14 +160,14 @@ def test_an_unauthorized_client_is_refused(host: HostProcess, message: object, r
 def test_a_hostile_seat_is_refused_and_the_class_continues(
     host: HostProcess, message: object, reason: str
 ) -> None:
-    with Stranger(host.invited) as valid_seat, Stranger(host.invited) as bad:
-        number = valid_seat.asks(join(host.invited, "Good", "g" * 32), "welcome")["acknowledged"]
-        bad.asks(join(host.invited, "Bad", "b" * 32), "welcome")
+    with RawClient(host.invited) as valid_seat, RawClient(host.invited) as bad:
+        number = valid_seat.request_reply(join(host.invited, "Good", "g" * 32), "welcome")["acknowledged"]
+        bad.request_reply(join(host.invited, "Bad", "b" * 32), "welcome")
         assert reason in bad.read_refusal(message)
         assert (
-            valid_seat.asks(read_board_entry(build_log_entry(number + 1, 5 * number)), "acknowledged")[
-                "number"
-            ]
+            valid_seat.request_reply(
+                build_actions_message(build_log_entry(number + 1, 5 * number)), "acknowledged"
+            )["number"]
             == number + 1
         )
 
@@ -174,22 +175,24 @@ def test_a_hostile_seat_is_refused_and_the_class_continues(
 def test_instructions_reach_one_seat_or_all_and_are_repeated_until_answered(
     host: HostProcess, folder: Path
 ) -> None:
-    with Stranger(host.invited) as first_seat, Stranger(host.invited) as second_seat:
-        number = first_seat.asks(join(host.invited, "One", "1" * 32), "welcome")["seat"]
-        second_seat.asks(join(host.invited, "Two", "2" * 32), "welcome")
+    with RawClient(host.invited) as first_seat, RawClient(host.invited) as second_seat:
+        number = first_seat.request_reply(join(host.invited, "One", "1" * 32), "welcome")["seat"]
+        second_seat.request_reply(join(host.invited, "Two", "2" * 32), "welcome")
         replies = send_instructor_lines(
             folder, f"inject {number} at 90 power-off SERVER_A", "message all hello", "inject all nonsense"
         )
         assert [reply["kind"] for reply in replies if reply["kind"] != "board"] == ["done", "done", "refused"]
-        inject, message = first_seat.hears("instruction"), first_seat.hears("instruction")
+        inject, message = first_seat.receive_message("instruction"), first_seat.receive_message("instruction")
         assert (inject["what"], inject["tick"], inject["text"]) == ("inject", 9000, "power-off SERVER_A")
         assert (message["what"], message["text"]) == ("message", "hello")
-        assert second_seat.hears("instruction")["text"] == "hello"
-        first_seat.asks(read_board_entry(build_log_entry(1, 10, "", "", message["number"])), "acknowledged")
-    with Stranger(host.invited) as first_seat:
-        first_seat.asks(join(host.invited, "One", "1" * 32), "welcome")
-        assert first_seat.hears("instruction")["number"] == inject["number"]
-        forged = read_board_entry(build_log_entry(2, 9000, "power-on SERVER_A", "", inject["number"]))
+        assert second_seat.receive_message("instruction")["text"] == "hello"
+        first_seat.request_reply(
+            build_actions_message(build_log_entry(1, 10, "", "", message["number"])), "acknowledged"
+        )
+    with RawClient(host.invited) as first_seat:
+        first_seat.request_reply(join(host.invited, "One", "1" * 32), "welcome")
+        assert first_seat.receive_message("instruction")["number"] == inject["number"]
+        forged = build_actions_message(build_log_entry(2, 9000, "power-on SERVER_A", "", inject["number"]))
         assert "input 2 does not match the instruction that it answers (inject)" in first_seat.read_refusal(
             forged
         )
@@ -198,13 +201,13 @@ def test_instructions_reach_one_seat_or_all_and_are_repeated_until_answered(
 def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
     host: HostProcess, folder: Path
 ) -> None:
-    def join_class(seat: Stranger) -> int:
-        return int(seat.asks(join(host.invited, "Lea", "l" * 32), "welcome")["seat"])
+    def join_class(seat: RawClient) -> int:
+        return int(seat.request_reply(join(host.invited, "Lea", "l" * 32), "welcome")["seat"])
 
-    with Stranger(host.invited) as seat, Stranger(host.invited) as second_seat:
+    with RawClient(host.invited) as seat, RawClient(host.invited) as second_seat:
         number = join_class(seat)
-        second_seat.asks(join(host.invited, "Leo", "o" * 32), "welcome")
-        seat.says({"kind": "at", "tick": 900, "frozen": False})
+        second_seat.request_reply(join(host.invited, "Leo", "o" * 32), "welcome")
+        seat.send_message({"kind": "at", "tick": 900, "frozen": False})
         send_instructor_lines(
             folder,
             f"inject {number} power-off SERVER_B",
@@ -212,11 +215,11 @@ def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
             f"back {number} 1.5 again",
         )
         first_instruction, later_instruction, back_instruction = (
-            seat.hears("instruction"),
-            seat.hears("instruction"),
-            seat.hears("instruction"),
+            seat.receive_message("instruction"),
+            seat.receive_message("instruction"),
+            seat.receive_message("instruction"),
         )
-        stolen = read_board_entry(
+        stolen = build_actions_message(
             build_log_entry(1, 100, "power-off SERVER_B", "", first_instruction["number"])
         )
         assert "answers an instruction that does not exist" in second_seat.read_refusal(stolen)
@@ -228,9 +231,9 @@ def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
         build_log_entry(1, 200, "sent-back", "", back_instruction["number"]),
     ]
     for dodge in dodges:
-        with Stranger(host.invited) as seat:
+        with RawClient(host.invited) as seat:
             join_class(seat)
-            assert "that it answers" in seat.read_refusal(read_board_entry(dodge)), dodge
+            assert "that it answers" in seat.read_refusal(build_actions_message(dodge)), dodge
     assert {first_instruction["number"], back_instruction["number"]} <= set(
         read_board(folder)["Lea"]["unanswered"]
     )
@@ -244,22 +247,22 @@ def test_an_instruction_is_answered_once_and_only_by_the_seat_it_addresses(
         build_log_entry(4, 150, "power-off SERVER_B", "", first_instruction["number"]),
     ]
     for entry in late_acts:
-        with Stranger(host.invited) as seat:
+        with RawClient(host.invited) as seat:
             join_class(seat)
-            seat.asks(read_board_entry(*log), "acknowledged")
+            seat.request_reply(build_actions_message(*log), "acknowledged")
             assert "answers an instruction that is already answered" in seat.read_refusal(
-                read_board_entry(*log, entry)
+                build_actions_message(*log, entry)
             ), entry
     assert not {first_instruction["number"], back_instruction["number"]} & set(
         read_board(folder)["Lea"]["unanswered"]
     )
-    with Stranger(host.invited) as seat:
+    with RawClient(host.invited) as seat:
         join_class(seat)
         log += [
             build_log_entry(4, 9000, "power-off SERVER_W", "", later_instruction["number"]),
             build_log_entry(5, 9100, "", "", 0),
         ]
-        assert seat.asks(read_board_entry(*log), "acknowledged")["number"] == 5
+        assert seat.request_reply(build_actions_message(*log), "acknowledged")["number"] == 5
     assert later_instruction["number"] not in read_board(folder)["Lea"]["unanswered"]
 
 
@@ -276,43 +279,50 @@ def test_a_refused_inject_is_reported_with_its_line() -> None:
     assert judge_log(scenario, scenario.seed, "practice", [tried])["parted"] == ""
 
 
-def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProcess, folder: Path) -> None:
+def test_raised_hands_are_queued_and_a_seat_is_observed_only_with_its_consent(
+    host: HostProcess, folder: Path
+) -> None:
     def build_clock_message(**fields: object) -> dict[str, Any]:
         return {"kind": "at", "tick": 0, "frozen": False, **fields}
 
-    async def observe_seat(number: int, seat: Stranger) -> list[dict[str, Any]]:
+    async def observe_seat(number: int, seat: RawClient) -> list[dict[str, Any]]:
         """Return the messages that the console receives, and the messages of the seat in between."""
         async with console.connect_to_host(build_class(folder)) as socket:
 
-            async def hears(kind: str) -> dict[str, Any]:
+            async def receive_message(kind: str) -> dict[str, Any]:
                 while (message := json.loads(await asyncio.wait_for(socket.recv(), 30)))["kind"] != kind:
                     pass
                 return dict(message)
 
             await socket.send(encode(console.parse_request(f"look {number}")))
-            messages = [await hears("seen"), await asyncio.to_thread(seat.hears, "attention")]
+            messages = [
+                await receive_message("seen"),
+                await asyncio.to_thread(seat.receive_message, "attention"),
+            ]
             await asyncio.to_thread(
-                seat.asks, read_board_entry(build_log_entry(2, 200, "note two")), "acknowledged"
+                seat.request_reply, build_actions_message(build_log_entry(2, 200, "note two")), "acknowledged"
             )
-            while not (next_view := await hears("seen_more"))["acts"]:
+            while not (next_view := await receive_message("seen_more"))["acts"]:
                 # A message without actions only reports the position of the seat, as after the host's
                 # verdict.
                 pass
             messages.append(next_view)
-            await asyncio.to_thread(seat.says, build_clock_message(consent=False))
-            messages.append(await hears("unseen"))
-            return [*messages, await asyncio.to_thread(seat.hears, "attention")]
+            await asyncio.to_thread(seat.send_message, build_clock_message(consent=False))
+            messages.append(await receive_message("unseen"))
+            return [*messages, await asyncio.to_thread(seat.receive_message, "attention")]
 
-    with Stranger(host.invited) as first, Stranger(host.invited) as second_seat:
-        number = first.asks(join(host.invited, "Hal", "2" * 31 + "a"), "welcome")["seat"]
-        second_number = second_seat.asks(join(host.invited, "Ida", "2" * 31 + "b"), "welcome")["seat"]
-        first.asks(read_board_entry(build_log_entry(1, 100, "note one")), "acknowledged")
-        assert "does not allow watching" in get_host_reply(folder, f"look {number}")["text"]
-        assert "seat 999 does not exist" in get_host_reply(folder, "take 999")["text"]
-        second_seat.says(build_clock_message(hand="Which server?"))
-        second_seat.asks(read_board_entry(build_log_entry(1, 0)), "acknowledged")
-        first.says(build_clock_message(hand="", consent=True))
-        first.asks(read_board_entry(build_log_entry(1, 100, "note one")), "acknowledged")
+    with RawClient(host.invited) as first, RawClient(host.invited) as second_seat:
+        number = first.request_reply(join(host.invited, "Hal", "2" * 31 + "a"), "welcome")["seat"]
+        second_number = second_seat.request_reply(join(host.invited, "Ida", "2" * 31 + "b"), "welcome")[
+            "seat"
+        ]
+        first.request_reply(build_actions_message(build_log_entry(1, 100, "note one")), "acknowledged")
+        assert "does not allow watching" in request_host_reply(folder, f"look {number}")["text"]
+        assert "seat 999 does not exist" in request_host_reply(folder, "take 999")["text"]
+        second_seat.send_message(build_clock_message(hand="Which server?"))
+        second_seat.request_reply(build_actions_message(build_log_entry(1, 0)), "acknowledged")
+        first.send_message(build_clock_message(hand="", consent=True))
+        first.request_reply(build_actions_message(build_log_entry(1, 100, "note one")), "acknowledged")
         tiles = read_board(folder)
         assert [(tiles[name]["hand"], tiles[name]["hand_place"]) for name in ("Ida", "Hal")] == [
             ("Which server?", 1),
@@ -326,23 +336,27 @@ def test_hands_queue_and_a_seat_is_observed_only_with_its_consent(host: HostProc
         assert "does not allow watching" in unseen["text"]
         assert (first_attention["looked_at"], second_attention["looked_at"]) == (True, False)
         send_instructor_lines(folder, f"take {second_number}", f"lower {second_number}")
-        assert second_seat.hears("attention")["held"]
-        assert second_seat.hears("lowered")
-        second_seat.says(build_clock_message(held=True))
-        second_seat.asks(read_board_entry(build_log_entry(1, 0)), "acknowledged")
+        assert second_seat.receive_message("attention")["held"]
+        assert second_seat.receive_message("lowered")
+        second_seat.send_message(build_clock_message(held=True))
+        second_seat.request_reply(build_actions_message(build_log_entry(1, 0)), "acknowledged")
         assert (read_board(folder)["Ida"]["held"], read_board(folder)["Hal"]["hand_place"]) == (True, None)
 
 
-def test_class_is_led_through_runs_at_the_position_of_the_instructor(tmp_path: Path) -> None:
+def test_seats_follow_the_replay_position_of_the_instructor(tmp_path: Path) -> None:
     with run_host(tmp_path / "class.sqlite", SCENARIO) as host:
-        with Stranger(host.invited) as ann, Stranger(host.invited) as bob:
+        with RawClient(host.invited) as ann, RawClient(host.invited) as bob:
             for seat, name, line in ((ann, "Ann", "power-off SERVER_A"), (bob, "Bob", "power-off SERVER_B")):
-                welcome = seat.asks({**join(host.invited, name, name * 8), "consent": True}, "welcome")
-                assert seat.hears("shown")["name"] is None
-                seat.asks(read_board_entry(build_log_entry(1, 200 * welcome["seat"], line)), "acknowledged")
+                welcome = seat.request_reply(
+                    {**join(host.invited, name, name * 8), "consent": True}, "welcome"
+                )
+                assert seat.receive_message("shown")["name"] is None
+                seat.request_reply(
+                    build_actions_message(build_log_entry(1, 200 * welcome["seat"], line)), "acknowledged"
+                )
             send_instructor_lines(tmp_path, "show 1 and 2 at 3.5", "show 1 and 2 at 4")
             for seat in (ann, bob):
-                shown_message = seat.hears("shown")
+                shown_message = seat.receive_message("shown")
                 assert (shown_message["seat"], shown_message["other"]["seat"], shown_message["tick"]) == (
                     1,
                     2,
@@ -351,17 +365,17 @@ def test_class_is_led_through_runs_at_the_position_of_the_instructor(tmp_path: P
                 assert [[entry[2] for entry in run["acts"]] for run in (shown_message, shown_message["other"])] == [
                     ["power-off SERVER_A"], ["power-off SERVER_B"],
                 ]  # fmt: skip
-                assert seat.hears()["tick"] == 400
-            with Stranger(host.invited) as late_seat:
-                late_seat.asks(join(host.invited, "Cyd", "c" * 32), "welcome")
-                assert (shown_message := late_seat.hears("shown"))["tick"] == 400, (
+                assert seat.receive_message()["tick"] == 400
+            with RawClient(host.invited) as late_seat:
+                late_seat.request_reply(join(host.invited, "Cyd", "c" * 32), "welcome")
+                assert (shown_message := late_seat.receive_message("shown"))["tick"] == 400, (
                     "a latecomer is led as well"
                 )
                 assert shown_message["other"]["name"] == "Bob"
             send_instructor_lines(
                 tmp_path, "show none", "mark 2 why this server?", "mark all at 1:00 end of the part"
             )
-            assert ann.hears("shown")["name"] is None
+            assert ann.receive_message("shown")["name"] is None
             (reply,) = [
                 divergence_reply
                 for divergence_reply in send_instructor_lines(tmp_path, "partings")
@@ -375,34 +389,34 @@ def test_class_is_led_through_runs_at_the_position_of_the_instructor(tmp_path: P
         assert [(mark["seat"], mark["t_s"], mark["text"]) for mark in marks] == [
             (2, 4.0, "why this server?"), (None, 60.0, "end of the part"),
         ]  # fmt: skip
-        with Stranger(host.invited) as ann:
-            ann.asks(join(host.invited, "Ann", "Ann" * 8), "welcome")
-            assert ann.hears("shown")["name"] is None, "marks are no instructions"
+        with RawClient(host.invited) as ann:
+            ann.request_reply(join(host.invited, "Ann", "Ann" * 8), "welcome")
+            assert ann.receive_message("shown")["name"] is None, "marks are no instructions"
 
 
 def test_freeze_is_acknowledged_and_the_board_names_seats_that_are_not_frozen(
     host: HostProcess, folder: Path
 ) -> None:
-    with Stranger(host.invited) as quick, Stranger(host.invited) as slow:
-        quick.asks(join(host.invited, "Quick", "q" * 32), "welcome")
-        slow.asks(join(host.invited, "Slow", "s" * 32), "welcome")
-        assert [seat.hears("state")["state"] for seat in (quick, slow)] == ["running", "running"]
-        assert get_host_reply(folder, "freeze") == {"kind": "done", "of": "freeze"}
-        assert quick.hears("state")["state"] == "frozen"
-        assert slow.hears("state")["state"] == "frozen"
-        quick.says({"kind": "at", "tick": 0, "frozen": True})
-        quick.asks(read_board_entry(build_log_entry(1, 0)), "acknowledged")
+    with RawClient(host.invited) as quick, RawClient(host.invited) as slow:
+        quick.request_reply(join(host.invited, "Quick", "q" * 32), "welcome")
+        slow.request_reply(join(host.invited, "Slow", "s" * 32), "welcome")
+        assert [seat.receive_message("state")["state"] for seat in (quick, slow)] == ["running", "running"]
+        assert request_host_reply(folder, "freeze") == {"kind": "done", "of": "freeze"}
+        assert quick.receive_message("state")["state"] == "frozen"
+        assert slow.receive_message("state")["state"] == "frozen"
+        quick.send_message({"kind": "at", "tick": 0, "frozen": True})
+        quick.request_reply(build_actions_message(build_log_entry(1, 0)), "acknowledged")
         steered = send_instructor_lines(folder, "go")
         assert "Slow" in steered[0]["not_frozen"]
         assert "Quick" not in steered[0]["not_frozen"]
-        assert quick.hears("state")["state"] == "running"
+        assert quick.receive_message("state")["state"] == "running"
 
 
 def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProcess, folder: Path) -> None:
-    with Stranger(host.invited) as first_seat, Stranger(host.invited) as second_seat:
-        number = first_seat.asks(join(host.invited, "Kim", "k" * 32), "welcome")["seat"]
-        second_seat.asks(join(host.invited, "Lea", "l" * 32), "welcome")
-        assert [seat.hears("state")["until"] for seat in (first_seat, second_seat)] == [None, None]
+    with RawClient(host.invited) as first_seat, RawClient(host.invited) as second_seat:
+        number = first_seat.request_reply(join(host.invited, "Kim", "k" * 32), "welcome")["seat"]
+        second_seat.request_reply(join(host.invited, "Lea", "l" * 32), "welcome")
+        assert [seat.receive_message("state")["until"] for seat in (first_seat, second_seat)] == [None, None]
         replies = send_instructor_lines(
             folder, f"group {number} Blue", "freeze @Blue", "freeze @Red", "extend all 60"
         )
@@ -412,16 +426,16 @@ def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProces
             True,
             True,
         ]
-        states = [first_seat.hears("state")["state"] for _ in range(2)]
+        states = [first_seat.receive_message("state")["state"] for _ in range(2)]
         assert states == ["running", "frozen"]
         send_instructor_lines(
             folder, "message @Blue hello", "go @Blue", f"freeze {number} at 2:00", f"extend {number} 30"
         )
-        assert first_seat.hears("instruction")["text"] == "hello"
-        assert first_seat.hears("state")["state"] == "running"
-        assert [first_seat.hears("state")["until"] for _ in range(2)] == [12_000, 15_000]
-        first_seat.says({"kind": "at", "tick": 15_000, "frozen": False})
-        first_seat.asks(read_board_entry(build_log_entry(1, 15_000)), "acknowledged")
+        assert first_seat.receive_message("instruction")["text"] == "hello"
+        assert first_seat.receive_message("state")["state"] == "running"
+        assert [first_seat.receive_message("state")["until"] for _ in range(2)] == [12_000, 15_000]
+        first_seat.send_message({"kind": "at", "tick": 15_000, "frozen": False})
+        first_seat.request_reply(build_actions_message(build_log_entry(1, 15_000)), "acknowledged")
         tiles = read_board(folder)
         assert (tiles["Kim"]["stopped"], tiles["Kim"]["until_s"], tiles["Kim"]["group"]) == (
             True,
@@ -430,9 +444,9 @@ def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProces
         )
         assert not tiles["Lea"]["stopped"]
         send_instructor_lines(folder, "clock 2", "break 0.01")
-        assert first_seat.hears("state")["clock"]["tick"] >= 15_000
-        assert first_seat.hears("state")["break_s"] > 0.0
-        state_again = first_seat.hears("state")
+        assert first_seat.receive_message("state")["clock"]["tick"] >= 15_000
+        assert first_seat.receive_message("state")["break_s"] > 0.0
+        state_again = first_seat.receive_message("state")
         assert (state_again["state"], state_again["break_s"]) == ("running", None), (
             "it goes on by itself after the break"
         )
@@ -441,17 +455,17 @@ def test_groups_limits_breaks_and_the_class_clock_work_together(host: HostProces
 
 
 def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Path) -> None:
-    with Stranger(host.invited) as seat:
-        number = seat.asks(join(host.invited, "Mia", "m" * 32), "welcome")["seat"]
-        seat.says({"kind": "at", "tick": 300, "frozen": False})
+    with RawClient(host.invited) as seat:
+        number = seat.request_reply(join(host.invited, "Mia", "m" * 32), "welcome")["seat"]
+        seat.send_message({"kind": "at", "tick": 300, "frozen": False})
         entries = [build_log_entry(1, 100, "note one"), build_log_entry(2, 200, "note two")]
-        seat.asks(read_board_entry(*entries), "acknowledged")
+        seat.request_reply(build_actions_message(*entries), "acknowledged")
         steered = send_instructor_lines(
             folder, f"back {number} 1.5 try again", f"back {number} 99 too far", f"take {number}"
         )
         (refused,) = [reply["text"] for reply in steered if reply["kind"] == "refused"]
         assert "not yet at that time" in refused
-        back_instruction = seat.hears("instruction")
+        back_instruction = seat.receive_message("instruction")
         assert (back_instruction["what"], back_instruction["tick"], back_instruction["text"]) == (
             "back",
             150,
@@ -461,7 +475,7 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
             build_log_entry(3, 150, "sent-back", "", back_instruction["number"]),
             build_log_entry(4, 160, "note three"),
         ]
-        seat.asks(read_board_entry(*entries), "acknowledged")
+        seat.request_reply(build_actions_message(*entries), "acknowledged")
     record = ClassRecord(str(folder / "class.sqlite"), create=False)
     assert [list(act_row) for act_row in record.read_entries(number)] == entries
     (seat_record,) = [seat_row for seat_row in record.read_seats() if seat_row.id == number]
@@ -469,10 +483,13 @@ def test_a_seat_is_rewound_without_losing_its_log(host: HostProcess, folder: Pat
         "a host that is killed knows whom the instructor has"
     )
     record.close()
-    with Stranger(host.invited) as seat:
-        assert seat.asks({"kind": "resume", "seat": number, "token": "m" * 32}, "welcome")["tick"] == 160
-        assert seat.hears("attention")["held"]
-        forged = read_board_entry(build_log_entry(5, 10, "sent-back", "", 1))
+    with RawClient(host.invited) as seat:
+        assert (
+            seat.request_reply({"kind": "resume", "seat": number, "token": "m" * 32}, "welcome")["tick"]
+            == 160
+        )
+        assert seat.receive_message("attention")["held"]
+        forged = build_actions_message(build_log_entry(5, 10, "sent-back", "", 1))
         assert "input 5 " in seat.read_refusal(forged)
 
 
@@ -496,17 +513,19 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
     wrong_join = {"kind": "join", "secret": "000000", "name": "Eve", "token": "x" * 32}
     reasons: Counter[str] = Counter()
     slowest_s = 0.0
-    with Stranger(host.invited) as seat:
-        welcome = seat.asks(join(host.invited, "Fay", "f" * 32), "welcome")
+    with RawClient(host.invited) as seat:
+        welcome = seat.request_reply(join(host.invited, "Fay", "f" * 32), "welcome")
         number, number_of = welcome["acknowledged"], welcome["seat"]
-        for attempt in range(ATTEMPTS):
-            with Stranger(host.invited) as stranger:
+        for attempt in range(WRONG_CODE_ATTEMPTS):
+            with RawClient(host.invited) as stranger:
                 reasons[stranger.read_refusal(wrong_join)] += 1
             if attempt % 100 == 0:
                 number += 1
                 start_s = time.monotonic()
                 assert (
-                    seat.asks(read_board_entry(build_log_entry(number, number)), "acknowledged")["number"]
+                    seat.request_reply(
+                        build_actions_message(build_log_entry(number, number)), "acknowledged"
+                    )["number"]
                     == number
                 )
                 slowest_s = max(slowest_s, time.monotonic() - start_s)
@@ -514,13 +533,13 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
     assert set(reasons) == {"too many attempts from your address. Wait a moment."}
     print(f"{looked_at} codes looked at, the seat waited {slowest_s:.3f} s at most")
     assert slowest_s < 5.0
-    with Stranger(host.invited) as resumed_seat:
-        assert resumed_seat.asks({"kind": "resume", "seat": number_of, "token": "f" * 32}, "welcome"), (
-            "who has a seat"
-        )
+    with RawClient(host.invited) as resumed_seat:
+        assert resumed_seat.request_reply(
+            {"kind": "resume", "seat": number_of, "token": "f" * 32}, "welcome"
+        ), "who has a seat"
     time.sleep(1.0)  # The host checks two codes per second.
-    with Stranger(host.invited) as late_seat:
-        assert late_seat.asks(join(host.invited, "Gus", "h" * 32), "welcome")["seat"]
+    with RawClient(host.invited) as late_seat:
+        assert late_seat.request_reply(join(host.invited, "Gus", "h" * 32), "welcome")["seat"]
 
 
 def test_a_truncated_log_is_not_continued(host: HostProcess, profile_folder: Path, tmp_path: Path) -> None:
@@ -573,7 +592,7 @@ def test_room_check_leaves_no_record(host: HostProcess, folder: Path) -> None:
     assert [finding.is_good for finding in check_class(silent)[:2]] == [False, False]
 
 
-def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> None:
+def test_a_late_seat_begins_at_the_median_time_of_the_class(tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text(
         f'scenario = "{SCENARIO}"\nmode = "practice"\nlate = "class"\n'
@@ -581,47 +600,57 @@ def test_late_comer_begins_at_the_median_time_of_the_class(tmp_path: Path) -> No
     )
     with run_host(tmp_path / "class.sqlite", "--plan", plan) as host:
         for name, tick in (("Ann", 900), ("Bob", 700), ("Cem", 5000)):
-            with Stranger(host.invited) as seat:
-                seat.asks(join(host.invited, name, name.ljust(32, "a")), "welcome")
-                assert seat.asks(read_board_entry(build_log_entry(1, tick)), "acknowledged")["number"] == 1
-        with Stranger(host.invited) as seat:
-            welcome = seat.asks(join(host.invited, "Dan", "d" * 32), "welcome")
+            with RawClient(host.invited) as seat:
+                seat.request_reply(join(host.invited, name, name.ljust(32, "a")), "welcome")
+                assert (
+                    seat.request_reply(build_actions_message(build_log_entry(1, tick)), "acknowledged")[
+                        "number"
+                    ]
+                    == 1
+                )
+        with RawClient(host.invited) as seat:
+            welcome = seat.request_reply(join(host.invited, "Dan", "d" * 32), "welcome")
             assert welcome["tick"] == 900
             assert [(event["tick"], event["text"]) for event in welcome["events"]] == [
                 (800, "power-off SERVER_W")
             ]
             # a seat of an older version begins at 0:00
-            seat.asks(read_board_entry(build_log_entry(1, 850)), "acknowledged")
+            seat.request_reply(build_actions_message(build_log_entry(1, 850)), "acknowledged")
 
 
 def test_second_person_with_the_same_name_gets_a_number(host: HostProcess, folder: Path) -> None:
     seats = []
     for number in (1, 2, 3, 1):
-        with Stranger(host.invited) as seat:
-            seats.append(seat.asks(join(host.invited, "Zoe", f"zoe-{number}-".ljust(32, "z")), "welcome"))
+        with RawClient(host.invited) as seat:
+            seats.append(
+                seat.request_reply(join(host.invited, "Zoe", f"zoe-{number}-".ljust(32, "z")), "welcome")
+            )
     assert [seat["name"] for seat in seats] == ["Zoe", "Zoe 2", "Zoe 3", "Zoe"]
     assert {"Zoe", "Zoe 2", "Zoe 3"} <= set(read_board(folder))
 
 
 def test_host_shows_the_version_and_recording_state_of_a_seat(host: HostProcess, folder: Path) -> None:
     """A seat of an earlier version reports neither value, and can still join."""
-    with Stranger(host.invited) as old, Stranger(host.invited) as new:
+    with RawClient(host.invited) as old, RawClient(host.invited) as new:
         assert (
-            old.asks(join(host.invited, "Old", "old".ljust(32, "-")), "welcome")["version"]
+            old.request_reply(join(host.invited, "Old", "old".ljust(32, "-")), "welcome")["version"]
             == get_program_version()
         )
-        new.asks(join(host.invited, "New", "new".ljust(32, "-")), "welcome")
-        new.says({"kind": "ready", "version": "9.9", "recording": True})
-        assert new.asks(read_board_entry(build_log_entry(1, 10)), "acknowledged")["number"] == 1
+        new.request_reply(join(host.invited, "New", "new".ljust(32, "-")), "welcome")
+        new.send_message({"kind": "ready", "version": "9.9", "recording": True})
+        assert new.request_reply(build_actions_message(build_log_entry(1, 10)), "acknowledged")["number"] == 1
         tiles = read_board(folder)
         assert (tiles["Old"]["version"], tiles["Old"]["recording"]) == ("", False)
         assert (tiles["New"]["version"], tiles["New"]["recording"]) == ("9.9", True)
 
 
 def test_killed_seat_finds_its_hand_raised(host: HostProcess) -> None:
-    with Stranger(host.invited) as seat:
-        assert seat.asks(join(host.invited, "Jan", "j" * 32), "welcome")["hand"] is None
-        seat.says({"kind": "at", "tick": 0, "frozen": False, "hand": "Which server?"})
-        seat.asks(read_board_entry(build_log_entry(1, 0)), "acknowledged")
-    with Stranger(host.invited) as resumed_seat:
-        assert resumed_seat.asks(join(host.invited, "Jan", "j" * 32), "welcome")["hand"] == "Which server?"
+    with RawClient(host.invited) as seat:
+        assert seat.request_reply(join(host.invited, "Jan", "j" * 32), "welcome")["hand"] is None
+        seat.send_message({"kind": "at", "tick": 0, "frozen": False, "hand": "Which server?"})
+        seat.request_reply(build_actions_message(build_log_entry(1, 0)), "acknowledged")
+    with RawClient(host.invited) as resumed_seat:
+        assert (
+            resumed_seat.request_reply(join(host.invited, "Jan", "j" * 32), "welcome")["hand"]
+            == "Which server?"
+        )

@@ -13,7 +13,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from app.classroom.class_port import ClassPort
-from tests.class_process import OPEN_S, WAIT_S, Stranger, command, join, run_host
+from tests.class_process import HOST_START_S_MAX, WAIT_S_MAX, RawClient, build_command, join, run_host
 
 
 @contextmanager
@@ -59,15 +59,15 @@ def test_raw_connections_from_one_computer_do_not_block_seats(tmp_path: Path) ->
         ExitStack() as stack,
     ):
         for _ in range(1_150):
-            raw = socket.create_connection((host.invited.host, host.invited.port), WAIT_S)
+            raw = socket.create_connection((host.invited.host, host.invited.port), WAIT_S_MAX)
             stack.enter_context(closing(raw))
-        with Stranger(host.invited) as seat:
-            assert seat.asks(join(host.invited, "Ann"), "welcome")["seat"] == 1
+        with RawClient(host.invited) as seat:
+            assert seat.request_reply(join(host.invited, "Ann"), "welcome")["seat"] == 1
 
 
 def test_a_host_ends_together_with_its_window(tmp_path: Path) -> None:
     """Killing the window closes its pipe to the host, and the host ends."""
-    words = command(
+    words = build_command(
         "host", "planned-failover", "--listen", "127.0.0.1:0", "--database", tmp_path / "c.sqlite"
     )
     with subprocess.Popen(
@@ -77,11 +77,11 @@ def test_a_host_ends_together_with_its_window(tmp_path: Path) -> None:
         assert host.stdout is not None
         assert "@127.0.0.1:" in host.stdout.readline()
         host.stdin.close()
-        assert host.wait(OPEN_S) == 0
+        assert host.wait(HOST_START_S_MAX) == 0
 
 
 def test_a_host_without_a_window_continues_after_the_end_of_its_input(tmp_path: Path) -> None:
-    words = command(
+    words = build_command(
         "host", "planned-failover", "--listen", "127.0.0.1:0", "--database", tmp_path / "c.sqlite"
     )
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as host:
@@ -91,4 +91,4 @@ def test_a_host_without_a_window_continues_after_the_end_of_its_input(tmp_path: 
             host.wait(0.5)
         except subprocess.TimeoutExpired:
             host.terminate()
-        assert host.wait(WAIT_S) == 0, sys.platform
+        assert host.wait(WAIT_S_MAX) == 0, sys.platform

@@ -27,22 +27,25 @@ from app.classroom.plan import parse_plan
 from app.classroom.record import ClassRecord
 from app.classroom.seat_log import SeatLog, get_seat_folder
 from engine.verbs.lines import parse_script
-from tests.class_process import WAIT_S, run_host
+from tests.class_process import WAIT_S_MAX, run_host
 from tests.relay import Relay
 from tests.shipped_scenarios import load_shipped_scenario
 
-CODE = "G66BQ-QPTEX-0781R-PD1TP"
+JOIN_CODE = "G66BQ-QPTEX-0781R-PD1TP"
 
 
 def test_a_code_works_without_its_address() -> None:
-    alone, whole = parse_invitation(CODE), parse_invitation(f"{CODE}@127.0.0.1:7443")
+    alone, whole = parse_invitation(JOIN_CODE), parse_invitation(f"{JOIN_CODE}@127.0.0.1:7443")
     assert (alone.secret, alone.fingerprint) == (whole.secret, whole.fingerprint)
-    assert (alone.addresses, str(alone)) == ([], CODE)
-    assert str(whole) == f"{CODE}@127.0.0.1:7443"
+    assert (alone.addresses, str(alone)) == ([], JOIN_CODE)
+    assert str(whole) == f"{JOIN_CODE}@127.0.0.1:7443"
     with pytest.raises(InvalidJoinCodeError):
         parse_invitation("G66BQ")
-    assert parse_invitation(f"{CODE}@10.0.0.5").addresses == ["10.0.0.5:7443"]
-    assert parse_invitation(f"{CODE}@[fd00::2], 10.0.0.5:1").addresses == ["[fd00::2]:7443", "10.0.0.5:1"]
+    assert parse_invitation(f"{JOIN_CODE}@10.0.0.5").addresses == ["10.0.0.5:7443"]
+    assert parse_invitation(f"{JOIN_CODE}@[fd00::2], 10.0.0.5:1").addresses == [
+        "[fd00::2]:7443",
+        "10.0.0.5:1",
+    ]
 
 
 def test_a_seat_finds_the_host_of_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +61,7 @@ def test_a_seat_finds_the_host_of_its_code(tmp_path: Path, monkeypatch: pytest.M
         assert attended.unacknowledged_count == 0
 
 
-def test_seat_with_the_code_alone_stays_in_the_class_over_a_break(
+def test_a_seat_with_only_the_code_rejoins_after_a_host_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first search after joining and after the host's restart finds no address."""
@@ -88,7 +91,9 @@ def test_seat_with_the_code_alone_stays_in_the_class_over_a_break(
         seat_log.close()
 
 
-def test_silent_cut_is_noticed_while_nothing_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_disconnection_is_detected_while_nothing_is_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Seat and host both detect it, and the connection stays open: the seat answers again when bytes arrive."""
     monkeypatch.setenv("MIRRORDRILL_PROFILE", str(tmp_path))
     monkeypatch.setattr(link_module, "ACKNOWLEDGE_TIMEOUT_S", 0.3)
@@ -102,7 +107,7 @@ def test_silent_cut_is_noticed_while_nothing_is_sent(tmp_path: Path, monkeypatch
         link = HostLink(parse_invitation(code), seat_log)
         link.start()
         _wait_until(lambda: link.is_answering)
-        relay.stop_bytes(closes=False)
+        relay.stop_bytes(closes_connections=False)
         _wait_until(lambda: not link.is_answering and not is_seat_connected(record))
         assert link.connected
         relay.resume_bytes()
@@ -128,13 +133,13 @@ def serve_in_thread(database: Path) -> Iterator[str]:
         )
         serving.start()
         try:
-            yield codes.get(timeout=WAIT_S)
+            yield codes.get(timeout=WAIT_S_MAX)
         finally:
             os.close(writing)
-            serving.join(WAIT_S)
+            serving.join(WAIT_S_MAX)
             for thread in set(threading.enumerate()) - before:
                 if not thread.daemon:  # threads of the host's workers
-                    thread.join(WAIT_S)
+                    thread.join(WAIT_S_MAX)
             record.close()
 
 
@@ -172,9 +177,9 @@ def test_all_addresses_of_a_host_with_several_networks_are_found(fingerprint: st
     assert sorted(asyncio.run(find_announced_addresses())) == [f"{one}:1" for one in announced]
 
 
-def _wait_until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + WAIT_S
-    while not holds():
+def _wait_until(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + WAIT_S_MAX
+    while not condition():
         assert time.monotonic() < end
         time.sleep(0.02)
 
@@ -189,7 +194,7 @@ def test_without_zeroconf_the_address_is_requested(tmp_path: Path, monkeypatch: 
     monkeypatch.setitem(sys.modules, "zeroconf", None)
     asyncio.run(discovery.announce_class("x", "", ["127.0.0.1"], 1))
     with pytest.raises(JoinFailedError, match=NEEDS_ADDRESS):
-        play_in_class_seat(parse_invitation(CODE), "Ann", players.play_reference, None, lambda _: None)
+        play_in_class_seat(parse_invitation(JOIN_CODE), "Ann", players.play_reference, None, lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -224,14 +229,14 @@ def test_seat_tries_all_addresses_of_the_code(tmp_path: Path, monkeypatch: pytes
             everywhere, "Ann", players.create_input_player(lines), None, lambda _: None
         )
         assert attended.unacknowledged_count == 0
-        assert time.monotonic() - began < WAIT_S / 2, "no address was waited for"
+        assert time.monotonic() - began < WAIT_S_MAX / 2, "no address was waited for"
         wrong = parse_invitation(f"00000-00000-00000-00000@{address}")
         with pytest.raises(JoinFailedError, match=r"does not match the class at 127\.0\.0\.1"):
             play_in_class_seat(wrong, "Ben", players.create_input_player(lines), None, lambda _: None)
 
 
 @pytest.mark.parametrize("first_record", ["server", "address"])
-def test_class_is_found_whatever_the_order_of_the_records(
+def test_a_class_is_found_for_any_order_of_the_dns_records(
     first_record: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A seat that receives the address record before the server record reads its cache again."""
@@ -253,7 +258,7 @@ def test_class_is_found_whatever_the_order_of_the_records(
 
 
 @pytest.mark.parametrize("answers", [True, False])
-def test_doctor_tests_discovery(answers: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_reports_if_discovery_works(answers: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     async def check_discovery() -> bool:
         return answers
 

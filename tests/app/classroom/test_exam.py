@@ -10,10 +10,10 @@ from app.classroom.scenario import build_seat_text, parse_scenario
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill, DrillMode, play_inputs
 from engine.drill.running.solution import play_solution
-from tests.shipped_scenarios import DRILLS, load_shipped_scenario
+from tests.shipped_scenarios import DRILL_NAMES, load_shipped_scenario
 
 
-def list_secrets(scenario: Scenario) -> list[str]:
+def list_answer_texts(scenario: Scenario) -> list[str]:
     """Return the texts that reveal the right answers, or future events and their causes."""
     hidden_texts = [scenario.facilitator or ""]
     hidden_texts += [step.why for step in scenario.solution]
@@ -24,12 +24,12 @@ def list_secrets(scenario: Scenario) -> list[str]:
     return [text.strip() for text in hidden_texts if len(text) > 3]
 
 
-@pytest.mark.parametrize("name", dict.fromkeys((*DRILLS[::9], "random-trouble-hard")))
+@pytest.mark.parametrize("name", dict.fromkeys((*DRILL_NAMES[::9], "random-trouble-hard")))
 def test_an_exam_reveals_no_answer_and_plays_the_same_run(name: str) -> None:
     scenario = load_shipped_scenario(name)
     text = build_seat_text(scenario, DrillMode.EXAM)
     seats = parse_scenario(text, name)
-    secrets = list_secrets(scenario)
+    secrets = list_answer_texts(scenario)
     assert secrets
     sent_text = text + seats.model_dump_json().encode().decode("unicode-escape")
     # a command to type may begin like one in the brief's "before": "…=FARM2" and "…=FARM2,1433"

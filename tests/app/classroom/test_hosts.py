@@ -22,12 +22,12 @@ from app.classroom.bus import Bus, BusUnavailableError
 from app.classroom.messages.codec import encode
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from tests.app.classroom.test_parts import find_schema_differences
-from tests.class_process import HostProcess, Stranger, join, run_host
+from tests.class_process import HostProcess, RawClient, join, run_host
 from tests.hostile import class_kills
 from tests.servers import Nats, Postgres, find_free_port
 
 SCENARIO = "planned-failover"
-WAIT_S = 30.0
+WAIT_S_MAX = 30.0
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ class TwoHosts:
         _, *answers = asyncio.run(self._query_host(self.first, lines))
         assert all(answer["kind"] == "done" for answer in answers), answers
 
-    def board_of(self, host: HostProcess) -> dict[str, dict[str, Any]]:
+    def read_board(self, host: HostProcess) -> dict[str, dict[str, Any]]:
         """Return the tiles of a host's board by seat name."""
         (board,) = asyncio.run(self._query_host(host, ()))
         return {tile["name"]: tile for tile in board["tiles"]}
@@ -79,9 +79,9 @@ class TwoHosts:
         self, host: HostProcess, name: str, is_expected: Callable[[dict[str, Any]], bool]
     ) -> dict[str, Any]:
         """Wait until a host shows the tile of a seat in the expected state, and return the tile."""
-        deadline = time.monotonic() + WAIT_S
+        deadline = time.monotonic() + WAIT_S_MAX
         while True:
-            tile = self.board_of(host).get(name)
+            tile = self.read_board(host).get(name)
             if tile is not None and is_expected(tile):
                 return tile
             assert time.monotonic() < deadline, tile
@@ -99,22 +99,24 @@ def build_entry(number: int, tick: int, line: str = "") -> list[Any]:
     return [number, tick, line, "", 0]
 
 
-def build_actions(*entries: list[Any]) -> dict[str, Any]:
+def build_actions_message(*entries: list[Any]) -> dict[str, Any]:
     return {"kind": "acts", "acts": entries}
 
 
 def test_a_seat_continues_at_the_other_host_from_the_stored_inputs(two_hosts: TwoHosts) -> None:
     hello = join(two_hosts.first.invited, "Ann", "a" * 32)
-    with Stranger(two_hosts.first.invited) as seat:
-        number = seat.asks(hello, "welcome")["seat"]
-        assert len(seat.hears("state")["hosts"]) == 2
-        seat.asks(build_actions(build_entry(1, 100, "note one")), "acknowledged")
-        with Stranger(two_hosts.second.invited) as resumed_seat:  # The first connection is still open.
-            resumed = resumed_seat.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
+    with RawClient(two_hosts.first.invited) as seat:
+        number = seat.request_reply(hello, "welcome")["seat"]
+        assert len(seat.receive_message("state")["hosts"]) == 2
+        seat.request_reply(build_actions_message(build_entry(1, 100, "note one")), "acknowledged")
+        with RawClient(two_hosts.second.invited) as resumed_seat:  # The first connection is still open.
+            resumed = resumed_seat.request_reply(
+                {"kind": "resume", "seat": number, "token": "a" * 32}, "welcome"
+            )
             assert resumed["acknowledged"] == 1
             assert "reconnected" in seat.read_refusal({"kind": "at", "tick": 100, "frozen": False})
-            resumed_seat.asks(
-                build_actions(build_entry(1, 100, "note one"), build_entry(2, 200, "note two")),
+            resumed_seat.request_reply(
+                build_actions_message(build_entry(1, 100, "note one"), build_entry(2, 200, "note two")),
                 "acknowledged",
             )
             tile = two_hosts.wait_for_tile(
@@ -122,19 +124,21 @@ def test_a_seat_continues_at_the_other_host_from_the_stored_inputs(two_hosts: Tw
             )
             assert (tile["connected"], tile["verdict"]["done"]) == (True, 2)
     two_hosts.wait_for_tile(two_hosts.first, "Ann", lambda tile: not tile["connected"])
-    with Stranger(
+    with RawClient(
         two_hosts.second.invited
     ) as third:  # The seat is killed before it receives its number, so it has only its token.
-        assert third.asks(hello, "welcome")["seat"] == number
+        assert third.request_reply(hello, "welcome")["seat"] == number
 
 
 def test_instructions_to_one_host_reach_the_seats_of_both(two_hosts: TwoHosts) -> None:
-    with Stranger(two_hosts.first.invited) as first_seat, Stranger(two_hosts.second.invited) as second_seat:
-        number = first_seat.asks(join(two_hosts.first.invited, "Bob", "b" * 32), "welcome")["seat"]
-        moved_seat = second_seat.asks(join(two_hosts.first.invited, "Cem", "c" * 32), "welcome")["seat"]
+    with RawClient(two_hosts.first.invited) as first_seat, RawClient(two_hosts.second.invited) as second_seat:
+        number = first_seat.request_reply(join(two_hosts.first.invited, "Bob", "b" * 32), "welcome")["seat"]
+        moved_seat = second_seat.request_reply(join(two_hosts.first.invited, "Cem", "c" * 32), "welcome")[
+            "seat"
+        ]
         assert number != moved_seat
         for seat in (first_seat, second_seat):
-            seat.says({"kind": "at", "tick": 300, "frozen": False, "hand": "Why?", "consent": True})
+            seat.send_message({"kind": "at", "tick": 300, "frozen": False, "hand": "Why?", "consent": True})
         for host in (two_hosts.first, two_hosts.second):
             two_hosts.wait_for_tile(host, "Bob", lambda tile: tile["hand"] == "Why?")
             two_hosts.wait_for_tile(host, "Cem", lambda tile: tile["hand"] == "Why?")
@@ -143,25 +147,25 @@ def test_instructions_to_one_host_reach_the_seats_of_both(two_hosts: TwoHosts) -
         )
         two_hosts.send_instructor_lines("message all hello", "go")
         for seat in (first_seat, second_seat):
-            while seat.hears("state")["state"] != "frozen":
+            while seat.receive_message("state")["state"] != "frozen":
                 pass
-            messages = [seat.hears() for _ in range(4)]
+            messages = [seat.receive_message() for _ in range(4)]
             assert {message["kind"] for message in messages} >= {"lowered", "attention"}
             text = next((message["text"] for message in messages if message["kind"] == "instruction"), None)
-            assert (text or seat.hears("instruction")["text"]) == "hello"
+            assert (text or seat.receive_message("instruction")["text"]) == "hello"
 
 
 def test_the_class_continues_without_nats_and_catches_up_afterwards(
     two_hosts: TwoHosts, servers: Any
 ) -> None:
     _, nats = servers
-    with Stranger(two_hosts.second.invited) as seat:
-        seat.asks(join(two_hosts.first.invited, "Dee", "d" * 32), "welcome")
+    with RawClient(two_hosts.second.invited) as seat:
+        seat.request_reply(join(two_hosts.first.invited, "Dee", "d" * 32), "welcome")
         nats.kill()
-        seat.asks(build_actions(build_entry(1, 100, "note one")), "acknowledged")
+        seat.request_reply(build_actions_message(build_entry(1, 100, "note one")), "acknowledged")
         two_hosts.send_instructor_lines("freeze")
         nats.start()
-        while seat.hears("state")["state"] != "frozen":
+        while seat.receive_message("state")["state"] != "frozen":
             pass
         two_hosts.send_instructor_lines("go")
         two_hosts.wait_for_tile(
@@ -171,16 +175,23 @@ def test_the_class_continues_without_nats_and_catches_up_afterwards(
 
 def test_a_killed_database_loses_nothing_and_ends_no_host(two_hosts: TwoHosts, servers: Any) -> None:
     postgres, _ = servers
-    with Stranger(two_hosts.first.invited) as seat:
-        number = seat.asks(join(two_hosts.first.invited, "Eli", "e" * 32), "welcome")["seat"]
-        seat.asks(build_actions(build_entry(1, 100, "note one")), "acknowledged")
+    with RawClient(two_hosts.first.invited) as seat:
+        number = seat.request_reply(join(two_hosts.first.invited, "Eli", "e" * 32), "welcome")["seat"]
+        seat.request_reply(build_actions_message(build_entry(1, 100, "note one")), "acknowledged")
         postgres.kill()
-        assert "cannot be written" in seat.read_refusal(build_actions(build_entry(2, 200, "note two")))
+        assert "cannot be written" in seat.read_refusal(
+            build_actions_message(build_entry(2, 200, "note two"))
+        )
         postgres.start()
-    with Stranger(two_hosts.second.invited) as seat:
-        resumed = seat.asks({"kind": "resume", "seat": number, "token": "e" * 32}, "welcome")
+    with RawClient(two_hosts.second.invited) as seat:
+        resumed = seat.request_reply({"kind": "resume", "seat": number, "token": "e" * 32}, "welcome")
         assert resumed["acknowledged"] == 1
-        assert seat.asks(build_actions(build_entry(2, 200, "note two")), "acknowledged")["number"] == 2
+        assert (
+            seat.request_reply(build_actions_message(build_entry(2, 200, "note two")), "acknowledged")[
+                "number"
+            ]
+            == 2
+        )
 
 
 def test_the_tables_in_postgresql_are_those_that_the_program_reads(servers: Any) -> None:
@@ -192,8 +203,8 @@ def test_the_tables_in_postgresql_are_those_that_the_program_reads(servers: Any)
 
 @pytest.mark.slow  # The other host treats it as lost after some seconds without a message.
 def test_seats_of_a_killed_host_leave_the_board_of_the_other_host(two_hosts: TwoHosts) -> None:
-    with Stranger(two_hosts.second.invited) as seat:
-        seat.asks(join(two_hosts.first.invited, "Fay", "f" * 32), "welcome")
+    with RawClient(two_hosts.second.invited) as seat:
+        seat.request_reply(join(two_hosts.first.invited, "Fay", "f" * 32), "welcome")
         two_hosts.wait_for_tile(two_hosts.first, "Fay", lambda tile: tile["connected"])
         two_hosts.second.kill()
         two_hosts.wait_for_tile(two_hosts.first, "Fay", lambda tile: not tile["connected"])
@@ -208,14 +219,14 @@ def test_both_hosts_continue_with_the_next_part(tmp_path: Path, servers: tuple[P
     with ExitStack() as stack:
         postgres, nats = servers
         two = TwoHosts(postgres.database("parts"), nats.url, stack, "--plan", str(tmp_path / "plan.toml"))
-        with Stranger(two.second.invited) as seat:
-            seat.asks(join(two.first.invited, "Ann", "a" * 32), "welcome")
-            seat.asks(build_actions(build_entry(1, 100, "note one")), "acknowledged")
+        with RawClient(two.second.invited) as seat:
+            seat.request_reply(join(two.first.invited, "Ann", "a" * 32), "welcome")
+            seat.request_reply(build_actions_message(build_entry(1, 100, "note one")), "acknowledged")
             two.send_instructor_lines("finish", "next")
             assert "next part" in seat.read_refusal({"kind": "at", "tick": 200, "frozen": False})
         for host in (two.second, two.first):
-            with Stranger(host.invited) as seat:
-                welcome = seat.asks(join(two.first.invited, "Ann", "a" * 32), "welcome")
+            with RawClient(host.invited) as seat:
+                welcome = seat.request_reply(join(two.first.invited, "Ann", "a" * 32), "welcome")
                 assert (welcome["part"], welcome["seat"], welcome["acknowledged"]) == (2, 1, 0)
 
 

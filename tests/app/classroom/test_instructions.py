@@ -16,7 +16,7 @@ from tests.class_process import build_class
 from tests.shipped_scenarios import load_shipped_scenario
 
 SEATS, MESSAGES = 1_000, 20
-BUILD_S = 1.0
+BOARD_CPU_S_MAX = 1.0
 """Maximum processor time for the whole board. A search through all messages for each seat would take four
 seconds.
 """
@@ -60,11 +60,13 @@ def test_board_of_a_large_class_is_cheap_after_many_messages() -> None:
     board = ClassDashboard(the_class, 1, seats, book, ClassPace(the_class, scenario))
     begun_s = time.process_time()
     tiles = board.build_dashboard(list(seats)).tiles
-    assert time.process_time() - begun_s < BUILD_S
+    assert time.process_time() - begun_s < BOARD_CPU_S_MAX
     assert {len(tile.unanswered) for tile in tiles} == {MESSAGES}
 
 
-def test_run_that_stands_still_without_a_freeze_is_paused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_does_not_advance_without_a_freeze_is_shown_as_paused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     scenario = load_shipped_scenario("planned-failover")
     the_class = build_class(scenario, LessonPlan(scenario="planned-failover", mode="practice"), "")
     seat, now_s = build_seat_state(1), 100.0

@@ -21,25 +21,25 @@ from app.classroom.seat_log import InvalidSeatLogError, SeatAssignment, SeatLog,
 from app.classroom.verdict import LogReplay, judge_log
 from tests.shipped_scenarios import load_shipped_scenario
 
-KEPT = [LogEntry(number, number * 100, f"note {number}", "", 0) for number in range(1, 6)]
+STORED_ENTRIES = [LogEntry(number, number * 100, f"note {number}", "", 0) for number in range(1, 6)]
 
 
 def read_log(first_number: int, last_number: int) -> list[LogEntry]:
-    return KEPT[first_number - 1 : last_number]
+    return STORED_ENTRIES[first_number - 1 : last_number]
 
 
-def select_offered(*acts: LogEntry) -> list[LogEntry]:
-    return select_new_entries(acts, acknowledged=5, last_tick=500, read_entries=read_log)
+def select_after_acknowledged(*entries: LogEntry) -> list[LogEntry]:
+    return select_new_entries(entries, acknowledged=5, last_tick=500, read_entries=read_log)
 
 
 def test_entries_sent_twice_count_once() -> None:
     new = LogEntry(6, 600, "note 6", "", 0)
-    assert select_offered(*KEPT[2:], new) == [new]
-    assert select_offered(*KEPT) == []
+    assert select_after_acknowledged(*STORED_ENTRIES[2:], new) == [new]
+    assert select_after_acknowledged(*STORED_ENTRIES) == []
 
 
 @pytest.mark.parametrize(
-    ("acts", "reason"),
+    ("entries", "reason"),
     [
         ([LogEntry(7, 700, "", "", 0)], "input 6 is missing; input 7 arrived instead"),
         ([LogEntry(6, 499, "", "", 0)], "input 6 is earlier than the input before it"),
@@ -52,9 +52,9 @@ def test_entries_sent_twice_count_once() -> None:
         ([LogEntry(3, 301, "note 3", "", 0)], "input 3 differs from the"),
     ],
 )
-def test_an_entry_that_does_not_continue_the_log_is_refused(acts: list[LogEntry], reason: str) -> None:
+def test_an_entry_that_does_not_continue_the_log_is_refused(entries: list[LogEntry], reason: str) -> None:
     with pytest.raises(LogMismatchError, match=reason):
-        select_offered(*acts)
+        select_after_acknowledged(*entries)
 
 
 @pytest.mark.parametrize(
@@ -65,17 +65,17 @@ def test_an_entry_that_does_not_continue_the_log_is_refused(acts: list[LogEntry]
         [1, 2, "x" * 70_000, "", 0], [1, 2, "a\0b", "", 0], [1, 2, "", "not a hash", 0], [1, 2, "", "", -1],
     ],
 )  # fmt: skip
-def test_garbage_is_not_a_log_entry(entry: object) -> None:
+def test_an_invalid_value_is_refused_as_a_log_entry(entry: object) -> None:
     with pytest.raises(LogMismatchError):
         parse_entry(entry)
 
 
-GIVEN = SeatAssignment(3, "Ann", "lab", 'title = "Lab"', 7, "lab")
+ASSIGNMENT = SeatAssignment(3, "Ann", "lab", 'title = "Lab"', 7, "lab")
 
 
 def test_a_log_on_disk_continues_after_a_kill(tmp_path: Path) -> None:
     first = SeatLog(tmp_path, "Ann")
-    first.write_assignment(GIVEN)
+    first.write_assignment(ASSIGNMENT)
     first.append_entry(100, "note one", "")
     first.append_entry(200, "note two", "")
     with pytest.raises(InvalidSeatLogError, match="already running"):
@@ -85,7 +85,7 @@ def test_a_log_on_disk_continues_after_a_kill(tmp_path: Path) -> None:
     # The program was killed in the middle of a line.
     first.file.write_bytes(first.file.read_bytes() + b'[3, 300, "no')
     reopened_log = SeatLog(tmp_path, "Ann")
-    assert (reopened_log.assignment, reopened_log.token) == (GIVEN, token)
+    assert (reopened_log.assignment, reopened_log.token) == (ASSIGNMENT, token)
     assert [entry.line for entry in reopened_log.list_entries_after(1)] == ["note two"]
     reopened_log.append_entry(300, "note three", "")
     reopened_log.close()
@@ -96,7 +96,7 @@ def test_a_log_on_disk_continues_after_a_kill(tmp_path: Path) -> None:
 
 def test_a_log_with_a_gap_is_rejected(tmp_path: Path) -> None:
     own_log = SeatLog(tmp_path, "Ann")
-    own_log.write_assignment(GIVEN)
+    own_log.write_assignment(ASSIGNMENT)
     for number in range(3):
         own_log.append_entry(number, "note", "")
     own_log.close()

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from app.classroom.divergences import SAME_CHOICE_WINDOW_TICKS, SeatAction, SeatHistory, find_divergences
 
 
-def build_history(seat: int, score: float, *deeds: tuple[int, str]) -> SeatHistory:
-    return SeatHistory(seat, tuple(SeatAction(tick, text, text) for tick, text in deeds), score)
+def build_history(seat: int, score: float, *actions: tuple[int, str]) -> SeatHistory:
+    return SeatHistory(seat, tuple(SeatAction(tick, text, text) for tick, text in actions), score)
 
 
 def test_equal_actions_are_no_divergence() -> None:
@@ -49,10 +49,10 @@ def test_seats_that_waited_diverge_later() -> None:
     assert [divergence.cost for divergence in divergences] == [70, 40]
 
 
-DEEDS = st.lists(st.tuples(st.integers(0, 50_000), st.sampled_from("abc")), max_size=4).map(sorted)
+ACTION_LISTS = st.lists(st.tuples(st.integers(0, 50_000), st.sampled_from("abc")), max_size=4).map(sorted)
 
 
-@given(st.lists(st.tuples(DEEDS, st.floats(0, 100)), max_size=8))
+@given(st.lists(st.tuples(ACTION_LISTS, st.floats(0, 100)), max_size=8))
 def test_every_divergence_names_each_of_its_seats_once(
     runs: list[tuple[list[tuple[int, str]], float]],
 ) -> None:

@@ -24,13 +24,13 @@ from app.classroom.models import MARK, Base, ClassInstruction, Seat
 from app.classroom.plan import parse_plan
 from app.classroom.record import ClassRecord, RecordUnavailableError
 from app.classroom.service import ClassMismatchError, create_parts, find_or_create_class
-from tests.class_process import HostProcess, Stranger, join, run_host
+from tests.class_process import HostProcess, RawClient, join, run_host
 from tests.forked import run_program
 from tests.shipped_scenarios import load_shipped_scenario
 
-NAME = "planned-failover"
+SCENARIO_NAME = "planned-failover"
 PLAN = f"""
-scenario = "{NAME}"
+scenario = "{SCENARIO_NAME}"
 mode = "practice"
 [[part]]
 kind = "pre"
@@ -66,31 +66,33 @@ def run_console_lines(host: HostProcess, *lines: str) -> list[dict[str, Any]]:
 
 def test_a_seat_keeps_its_number_and_starts_each_part_fresh(host: HostProcess, tmp_path: Path) -> None:
     def join_part(name: str, **fields: Any) -> dict[str, Any]:
-        with Stranger(host.invited) as seat:
-            welcome = seat.asks({**join(host.invited, name, f"{name:x<32}"), **fields}, "welcome")
-            seat.says({"kind": "acts", "acts": [[1, 100, "finish", "", 0]]})
-            seat.hears("acknowledged")
+        with RawClient(host.invited) as seat:
+            welcome = seat.request_reply({**join(host.invited, name, f"{name:x<32}"), **fields}, "welcome")
+            seat.send_message({"kind": "acts", "acts": [[1, 100, "finish", "", 0]]})
+            seat.receive_message("acknowledged")
             return welcome
 
     first = [join_part(name) for name in ("Ann", "Ben")]
     assert [row["part"] for row in first] == [1, 1]
     assert "still running" in run_console_lines(host, "next")[0]["text"], "nobody is cut off in the middle"
-    with Stranger(host.invited) as ann:
-        ann.asks(join(host.invited, "Ann", f"{'Ann':x<32}"), "welcome")
+    with RawClient(host.invited) as ann:
+        ann.request_reply(join(host.invited, "Ann", f"{'Ann':x<32}"), "welcome")
         assert [reply["kind"] for reply in run_console_lines(host, "finish", "next")] == ["done", "done"]
         assert "next part" in ann.read_refusal({"kind": "at", "tick": 1, "frozen": False})
     lesson = join_part("Ann")
     assert (lesson["seat"], lesson["part"], lesson["acknowledged"]) == (first[0]["seat"], 2, 0)
     host.kill()
     host.start()
-    with Stranger(host.invited) as ann:
-        ann.says(join(host.invited, "Ann", f"{'Ann':x<32}"))
-        assert ann.hears("welcome")["part"] == 2, "a host that begins again is where it was"
-        assert ann.hears("instruction")["text"] == "look"
+    with RawClient(host.invited) as ann:
+        ann.send_message(join(host.invited, "Ann", f"{'Ann':x<32}"))
+        assert ann.receive_message("welcome")["part"] == 2, "a host that begins again is where it was"
+        assert ann.receive_message("instruction")["text"] == "look"
     run_console_lines(host, "finish", "next")
     post = join_part("Ben")
     assert (post["part"], post["seed"]) == (3, 77)
-    assert post["seed"] != first[0]["seed"] != load_shipped_scenario(NAME).seed, "the pre-test was drawn"
+    assert post["seed"] != first[0]["seed"] != load_shipped_scenario(SCENARIO_NAME).seed, (
+        "the pre-test was drawn"
+    )
     assert "the last part" in run_console_lines(host, "next")[0]["text"]
 
     csv_file, file = tmp_path / "analysis.csv", tmp_path / "class.zip"
@@ -113,11 +115,11 @@ def record_part(record: ClassRecord, number: int, score: bool) -> None:
 
     part = record.read_class()
     assert part is not None
-    drill = Drill(load_shipped_scenario(NAME), part.seed, part.mode)
+    drill = Drill(load_shipped_scenario(SCENARIO_NAME), part.seed, part.mode)
     todo = (
         [
             (item.tick, item.line_without_time)
-            for item in solved(load_shipped_scenario(NAME), part.seed).journal
+            for item in solved(load_shipped_scenario(SCENARIO_NAME), part.seed).journal
         ]
         if score
         else []
@@ -195,15 +197,17 @@ def test_a_class_is_identified_by_its_plan(tmp_path: Path) -> None:
     record.close()
 
 
-SCRIPTS = [file for file in sorted(records.MIGRATIONS.glob("*.sql")) if "postgresql" not in file.stem]
-VERSIONS = sorted({file.stem[:4] for file in SCRIPTS})
+MIGRATION_SCRIPTS = [
+    file for file in sorted(records.MIGRATIONS.glob("*.sql")) if "postgresql" not in file.stem
+]
+RECORD_VERSIONS = sorted({file.stem[:4] for file in MIGRATION_SCRIPTS})
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", RECORD_VERSIONS)
 def test_a_class_of_an_earlier_version_has_one_part(version: str, tmp_path: Path) -> None:
     file = tmp_path / "class.sqlite"
     with closing(sqlite3.connect(file)) as writer:
-        for script in SCRIPTS:
+        for script in MIGRATION_SCRIPTS:
             if script.stem[:4] <= version:
                 writer.executescript(script.read_text(encoding="utf-8"))
         writer.execute("INSERT INTO alembic_version VALUES (?)", (version,))
@@ -283,7 +287,7 @@ def test_a_database_of_a_newer_version_or_another_program_is_refused_with_a_mess
         ClassRecord("mysql://here/class")
 
 
-PARTS_ALONE = """
+PLAN_WITHOUT_SCENARIO = """
 [[part]]
 kind = "lesson"
 mode = "practice"
@@ -297,7 +301,7 @@ scenario = "ag-lab"
 
 
 def test_a_plan_with_parts_needs_no_scenario_at_the_top_level() -> None:
-    assert [part.scenario for part in parse_plan(PARTS_ALONE).list_parts()] == ["lab", "ag-lab"]
+    assert [part.scenario for part in parse_plan(PLAN_WITHOUT_SCENARIO).list_parts()] == ["lab", "ag-lab"]
 
 
 @pytest.mark.parametrize(
@@ -305,8 +309,8 @@ def test_a_plan_with_parts_needs_no_scenario_at_the_top_level() -> None:
     [
         "",
         'scenario = "lab"',
-        PARTS_ALONE.replace('scenario = "ag-lab"', ""),
-        PARTS_ALONE.replace('mode = "exam"', ""),
+        PLAN_WITHOUT_SCENARIO.replace('scenario = "ag-lab"', ""),
+        PLAN_WITHOUT_SCENARIO.replace('mode = "exam"', ""),
     ],
 )
 def test_a_part_without_scenario_or_mode_is_refused(text: str) -> None:

@@ -35,7 +35,7 @@ from engine.drill.running.solution import play_reference
 from tests.class_process import build_class
 from tests.shipped_scenarios import load_shipped_scenario
 
-NAME = "planned-failover"
+SCENARIO_NAME = "planned-failover"
 PEOPLE = ("Annelore Q.", "Béla R.", "Cemile S.")
 
 
@@ -51,11 +51,11 @@ def class_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     The first seat played the solution, the second forced service, and the third did nothing and is
     unfinished.
     """
-    scenario = load_shipped_scenario(NAME)
+    scenario = load_shipped_scenario(SCENARIO_NAME)
     file = tmp_path_factory.mktemp("class") / "class.sqlite"
     record = ClassRecord(str(file))
-    plan = f'scenario = "{NAME}"\nmode = "practice"\n[[group]]\nname = "blue"\npeople = {list(PEOPLE[:2])}\n'
-    record.store_new_class(build_class(scenario, LessonPlan(scenario=NAME, mode="practice"), plan))
+    plan = f'scenario = "{SCENARIO_NAME}"\nmode = "practice"\n[[group]]\nname = "blue"\npeople = {list(PEOPLE[:2])}\n'
+    record.store_new_class(build_class(scenario, LessonPlan(scenario=SCENARIO_NAME, mode="practice"), plan))
     reference = play_reference(scenario)
     solved = [(100, "note between us"), *((item.tick, item.line_without_time) for item in reference.journal)]
     solved.append((reference.tick, ""))
@@ -159,7 +159,7 @@ def test_the_report_summarizes_the_results_of_the_seats(database: Path) -> None:
     assert files["people/0001.pdf"].startswith(b"%PDF")
 
 
-def test_the_report_shows_reachable_points_and_their_loss_for_each_seat(database: Path) -> None:
+def test_the_report_shows_the_reachable_score_and_its_losses_for_each_seat(database: Path) -> None:
     files = export_report(database, "--seconds", "60")
     page = files["class.html"].decode()
     rows = re.findall(
@@ -246,7 +246,7 @@ def test_erasing_asks_first_and_is_refused_while_the_class_runs(
 def test_an_erased_person_is_not_named_to_others(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
     name = PEOPLE[0]
     plan = (
-        f'scenario = "{NAME}"  # {name} knows it\nmode = "practice"\n[[group]]\nname = "blue"\n'
+        f'scenario = "{SCENARIO_NAME}"  # {name} knows it\nmode = "practice"\n[[group]]\nname = "blue"\n'
         f'people = {list(PEOPLE)}\n[[message]]\nat = "1min"\ntext = "{name}: begin"\n'
     )
     record = ClassRecord(str(database), create=False)
@@ -342,7 +342,7 @@ def test_typed_names_are_masked_in_a_report_without_names(database: Path) -> Non
         "note Grant and FALCONS know that Northwind is mine",
         "finish",
     )
-    drill, acts = Drill(load_shipped_scenario(NAME)), list[LogEntry]()
+    drill, acts = Drill(load_shipped_scenario(SCENARIO_NAME)), list[LogEntry]()
     for number, line in enumerate(typed, 1):
         drill.advance_to(number * 100)
         drill.apply_line(line)
@@ -401,11 +401,11 @@ def test_inputs_of_the_instructor_are_attributed_to_the_instructor(
     tmp_path: Path, mode: str, by_instructor: bool, score: float
 ) -> None:
     """The instructor plays the solution at the seat of a participant who has made no input."""
-    scenario = load_shipped_scenario(NAME)
+    scenario = load_shipped_scenario(SCENARIO_NAME)
     file = tmp_path / "class.sqlite"
     record = ClassRecord(str(file))
-    plan = LessonPlan(scenario=NAME, mode=cast("Any", mode))
-    record.store_new_class(build_class(scenario, plan, f'scenario = "{NAME}"\nmode = "{mode}"\n'))
+    plan = LessonPlan(scenario=SCENARIO_NAME, mode=cast("Any", mode))
+    record.store_new_class(build_class(scenario, plan, f'scenario = "{SCENARIO_NAME}"\nmode = "{mode}"\n'))
     record.store_seats_and_entries([Seat(name="Ann", token_hash="a")], {})
     reference = play_reference(scenario)
     drill = Drill(scenario, scenario.seed, DrillMode(mode))
@@ -438,7 +438,7 @@ def test_inputs_of_the_instructor_are_attributed_to_the_instructor(
 
 
 def test_fault_injected_by_the_instructor_costs_no_goal() -> None:
-    scenario = load_shipped_scenario(NAME)
+    scenario = load_shipped_scenario(SCENARIO_NAME)
     reference = play_reference(scenario)
     drill = Drill(scenario)
     acts: list[LogEntry] = []

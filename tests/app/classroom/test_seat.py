@@ -26,7 +26,7 @@ from tests.shipped_scenarios import load_shipped_scenario
 LAB = load_shipped_scenario("lab")
 
 
-class NoLink:
+class StubLink:
     """Replacement for the link to the host. The test provides the messages of the host."""
 
     def __init__(self) -> None:
@@ -48,11 +48,11 @@ def seat_log(tmp_path: Path) -> Iterator[SeatLog]:
 
 
 @pytest.fixture
-def link() -> NoLink:
-    return NoLink()
+def link() -> StubLink:
+    return StubLink()
 
 
-def run_of(seat_log: SeatLog, link: NoLink, shown_texts: list[str] | None = None) -> SeatRun:
+def build_seat_run(seat_log: SeatLog, link: StubLink, shown_texts: list[str] | None = None) -> SeatRun:
     texts = shown_texts if shown_texts is not None else []
     return SeatRun(seat_log, link, None, lambda event: texts.append(event.text))  # type: ignore[arg-type]
 
@@ -72,11 +72,11 @@ def create_welcome(tick: int, events: Sequence[InstructionMessage] = ()) -> Seat
 
 
 @pytest.mark.parametrize(("inputs_before", "expected"), [(0, 900), (1, 0)])
-def test_late_comer_begins_at_the_time_that_the_host_gives(
-    seat_log: SeatLog, link: NoLink, inputs_before: int, expected: int
+def test_a_late_seat_begins_at_the_time_that_the_host_gives(
+    seat_log: SeatLog, link: StubLink, inputs_before: int, expected: int
 ) -> None:
     """A seat that already has a log continues from its log instead."""
-    run = run_of(seat_log, link)
+    run = build_seat_run(seat_log, link)
     for _ in range(inputs_before):
         run.apply_line("note here")
     link.incoming.put(create_welcome(900))
@@ -86,11 +86,9 @@ def test_late_comer_begins_at_the_time_that_the_host_gives(
     assert seat_log.entries[-1].tick == expected
 
 
-def test_late_comer_gets_events_of_the_skipped_time_at_their_own_times(
-    seat_log: SeatLog, link: NoLink
-) -> None:
+def test_a_late_seat_gets_skipped_events_at_their_original_times(seat_log: SeatLog, link: StubLink) -> None:
     shown_texts: list[str] = []
-    run = run_of(seat_log, link, shown_texts)
+    run = build_seat_run(seat_log, link, shown_texts)
     events = [
         build_instruction(2, "inject", "power-off SERVER_B", 300),
         build_instruction(3, "message", "the boss calls", 500),
@@ -110,8 +108,10 @@ def test_late_comer_gets_events_of_the_skipped_time_at_their_own_times(
     )
 
 
-def test_inputs_are_logged_with_hashes_and_replay_to_the_same_state(seat_log: SeatLog, link: NoLink) -> None:
-    run = run_of(seat_log, link)
+def test_inputs_are_logged_with_hashes_and_replay_to_the_same_state(
+    seat_log: SeatLog, link: StubLink
+) -> None:
+    run = build_seat_run(seat_log, link)
     run.advance_to(1500)
     run.apply_line("power-off SERVER_A")
     run.advance_to(3000)
@@ -126,20 +126,20 @@ def test_inputs_are_logged_with_hashes_and_replay_to_the_same_state(seat_log: Se
     assert (verdict_found["parted"], verdict_found["state_hash"]) == ("", run.drill.compute_state_hash())
 
 
-def test_after_a_break_the_seat_continues_where_it_stopped(seat_log: SeatLog, link: NoLink) -> None:
-    run = run_of(seat_log, link)
+def test_after_a_break_the_seat_continues_where_it_stopped(seat_log: SeatLog, link: StubLink) -> None:
+    run = build_seat_run(seat_log, link)
     run.advance_to(1500)
     run.apply_line("power-off SERVER_A")
-    run_again = run_of(seat_log, link)
+    run_again = build_seat_run(seat_log, link)
     assert (run_again.drill.tick, run_again.drill.compute_state_hash()) == (
         1500,
         run.drill.compute_state_hash(),
     )
 
 
-def test_an_inject_happens_once_at_its_time_and_shows_its_message(seat_log: SeatLog, link: NoLink) -> None:
+def test_an_inject_happens_once_at_its_time_and_shows_its_message(seat_log: SeatLog, link: StubLink) -> None:
     shown_texts: list[str] = []
-    run = run_of(seat_log, link, shown_texts)
+    run = build_seat_run(seat_log, link, shown_texts)
     for _ in range(2):  # a restarted host sends it again
         link.incoming.put(build_instruction(1, "inject", "power-off SERVER_A", 777))
         link.incoming.put(build_instruction(2, "message", "hello"))
@@ -147,15 +147,15 @@ def test_an_inject_happens_once_at_its_time_and_shows_its_message(seat_log: Seat
     run.advance_to(1000)
     assert list_lines(seat_log) == [(0, "", 2), (777, "power-off SERVER_A", 1), (800, "power-off NOWHERE", 3)]
     assert shown_texts == ["hello"]
-    run_again = run_of(seat_log, link, shown_texts)
+    run_again = build_seat_run(seat_log, link, shown_texts)
     link.incoming.put(build_instruction(1, "inject", "power-off SERVER_A", 777))
     run_again.advance_to(1100)
     assert len(list_lines(seat_log)) == 3
 
 
-def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: NoLink) -> None:
+def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: StubLink) -> None:
     shown_texts: list[str] = []
-    run = run_of(seat_log, link, shown_texts)
+    run = build_seat_run(seat_log, link, shown_texts)
     assert run.raise_hand("hand Which server?")
     assert link.hand == "Which server?"
     link.incoming.put(InstructorPresence(looked_at=True, held=True))
@@ -178,14 +178,14 @@ def test_a_seat_is_notified_of_the_instructors_actions(seat_log: SeatLog, link: 
     )
 
 
-def test_the_end_of_the_class_ends_the_run(seat_log: SeatLog, link: NoLink) -> None:
+def test_the_end_of_the_class_ends_the_run(seat_log: SeatLog, link: StubLink) -> None:
     link.incoming.put(PaceState(state=OVER, until=None, clock=None, break_s=None, hosts=[]))
     with pytest.raises(ClassEndedError):
-        run_of(seat_log, link).advance_to(100)
+        build_seat_run(seat_log, link).advance_to(100)
 
 
-def test_a_seat_cannot_rewind_itself(seat_log: SeatLog, link: NoLink) -> None:
-    run = run_of(seat_log, link)
+def test_a_seat_cannot_rewind_itself(seat_log: SeatLog, link: StubLink) -> None:
+    run = build_seat_run(seat_log, link)
     run.advance_to(500)
     with pytest.raises(InputError, match="be set back"):
         run.apply_line("rewind 1")

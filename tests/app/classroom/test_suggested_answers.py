@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.classroom.suggested_answers import ANSWERS_MAX, suggest_answers
-from tests.shipped_scenarios import DRILLS, load_shipped_scenario
+from tests.shipped_scenarios import DRILL_NAMES, load_shipped_scenario
 
 SPLIT = load_shipped_scenario("split-brain")
 
@@ -26,7 +26,7 @@ def test_suggestion_matches_the_question_and_the_next_goal(
     assert part in suggest_answers(SPLIT, question, met_goals)[0]
 
 
-@pytest.mark.parametrize("name", DRILLS[::7])
+@pytest.mark.parametrize("name", DRILL_NAMES[::7])
 def test_each_drill_suggests_an_answer_without_revealing_its_solution(name: str) -> None:
     scenario = load_shipped_scenario(name)
     answers = suggest_answers(scenario, "What should I look at on this server?")

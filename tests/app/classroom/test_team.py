@@ -19,7 +19,7 @@ from app.classroom.messages.team import TEAM_REQUESTS, TeamRole, TeamRoles
 from app.classroom.team.member import TeamMember
 from app.classroom.team.world import InputRejectedError, RoleTable
 from app.words import language
-from tests.class_process import WAIT_S, Stranger, run_host
+from tests.class_process import WAIT_S_MAX, RawClient, run_host
 from tests.forked import Program, run_program
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -31,7 +31,7 @@ def request_roles(invitation: Invitation, name: str) -> list[TeamRole]:
     member = TeamMember(invitation, name, "")
     member.start()
     try:
-        message = member.incoming.get(timeout=WAIT_S)
+        message = member.incoming.get(timeout=WAIT_S_MAX)
     finally:
         member.disconnect()
     assert isinstance(message, TeamRoles)
@@ -56,35 +56,35 @@ class TeamProcess:
 
     def kill(self) -> None:
         self._running.kill()
-        self._running.wait(WAIT_S)
+        self._running.wait(WAIT_S_MAX)
 
     def wait_for_exit(self) -> int:
-        return self._running.wait(WAIT_S)
+        return self._running.wait(WAIT_S_MAX)
 
 
-class Person(TeamMember):
+class TeamClient(TeamMember):
     """Simulated member of a team that stores all received messages."""
 
-    def __init__(self, invited: Invitation, name: str, role: str, instead: bool = False) -> None:
-        super().__init__(invited, name, role, instead)
+    def __init__(self, invited: Invitation, name: str, role: str, takes_over: bool = False) -> None:
+        super().__init__(invited, name, role, takes_over)
         self.heard: list[Any] = []
         self.start()
 
-    def wait_for(self, kind: str, holds: Any = lambda said: True) -> Any:
-        end = time.monotonic() + WAIT_S
+    def wait_for_message(self, kind: str, condition: Any = lambda said: True) -> Any:
+        end = time.monotonic() + WAIT_S_MAX
         while time.monotonic() < end:
             try:
                 self.heard.append(message := self.incoming.get(timeout=1.0))
             except Empty:
                 continue
-            if message.kind == kind and holds(message):
+            if message.kind == kind and condition(message):
                 return message
         last = [str(heard_message)[:300] for heard_message in self.heard if heard_message.kind != "view"][-3:]
         raise AssertionError(f"{self.role} did not hear {kind}; heard last {last}")
 
     def send_line(self, line: str, kind: str = "done") -> Any:
         self.send_input(line)
-        return self.wait_for(kind)
+        return self.wait_for_message(kind)
 
     @property
     def news_texts(self) -> list[str]:
@@ -119,7 +119,7 @@ def test_an_unauthorized_client_is_refused(team: tuple[Path, TeamProcess]) -> No
         ({"kind": "do", "number": 1, "line": "note x"}, "sign in first"),
         ("garbage", "JSON is malformed"),
     ):
-        with Stranger(team[1].invited) as stranger:
+        with RawClient(team[1].invited) as stranger:
             assert reason in stranger.read_refusal(hello_message)
 
 
@@ -128,26 +128,26 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     assert {role.key: role.taken_by for role in request_roles(process.invited, "Nosy")} == {
         "dba": None, "room": None, "manager": None,
     }  # fmt: skip
-    dba, room = Person(process.invited, "Ann", "dba"), Person(process.invited, "Bob", "room")
-    welcome = dba.wait_for("welcome")
+    dba, room = TeamClient(process.invited, "Ann", "dba"), TeamClient(process.invited, "Bob", "room")
+    welcome = dba.wait_for_message("welcome")
     assert welcome.role_name == "DBA"
     assert not {"solution", "hint", "facilitator"} & set(tomllib.loads(welcome.text))
-    room.wait_for("welcome")
-    thief = Person(process.invited, "Eve", "dba", instead=True)
-    assert "Ann already has this role" in thief.wait_for("refused").text, "she is connected"
+    room.wait_for_message("welcome")
+    thief = TeamClient(process.invited, "Eve", "dba", takes_over=True)
+    assert "Ann already has this role" in thief.wait_for_message("refused").text, "she is connected"
 
-    serving = dba.wait_for("view", lambda message: any("PRINCIPAL" in str(row) and row["server"] == "PAY2"
+    serving = dba.wait_for_message("view", lambda message: any("PRINCIPAL" in str(row) and row["server"] == "PAY2"
                                                  for row in message.view["databases"]))  # fmt: skip
     assert not serving.view["computers"]
     assert "DBA may not do this" in dba.send_line("plug-cable PAY1", "not_done").text
     assert "leave out the @ part" in room.send_line("@dba note hello", "not_done").text
     dba.send_line(f"call room {ORDER}")
-    call = room.wait_for("view", lambda message: message.view["calls"]).view["calls"][0]
+    call = room.wait_for_message("view", lambda message: message.view["calls"]).view["calls"][0]
     assert (call["by_name"], call["text"]) == ("DBA", ORDER)
 
     assert dba.is_welcome
     process.kill()  # The accepted inputs are on disk, and the restarted process has the same code.
-    deadline = time.monotonic() + WAIT_S
+    deadline = time.monotonic() + WAIT_S_MAX
     while dba.is_welcome:
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -157,12 +157,12 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     dba.wait_for("view", lambda message: any(row["read_back"] for row in message.view["calls"]))
     dba.send_line("confirm room")
     room.disconnect()  # Another computer takes over the role of a failed one.
-    assert "Bob already has this role" in Person(process.invited, "Cid", "room").wait_for("refused").text
+    assert "Bob already has this role" in TeamClient(process.invited, "Cid", "room").wait_for("refused").text
     (left,) = [seat for seat in request_roles(process.invited, "Cid") if seat.taken_by == "Bob"]
     assert not left.connected
     language.use_language(language.GERMAN)
     try:
-        room = Person(process.invited, "Cid", "room", instead=True)
+        room = TeamClient(process.invited, "Cid", "room", instead=True)
         room.wait_for("view", lambda message: "DBA bestätigt die Wiederholung" in str(message.view["news"]))
         assert "eigenen Rolle" in room.send_line("@dba note hello", "not_done").text
     finally:
@@ -210,24 +210,24 @@ def test_a_team_input_needs_a_number() -> None:
 
 
 @pytest.mark.parametrize("is_full", [True, False])
-def test_world_of_a_team_waits_for_all_roles_or_the_start(tmp_path: Path, is_full: bool) -> None:
+def test_the_world_starts_when_all_roles_are_taken_or_by_request(tmp_path: Path, is_full: bool) -> None:
     team = TeamProcess("team-cable", "--wait", "--name", f"waits {is_full}")
-    ann = Person(team.invited, "Ann", "dba")
-    first_view = ann.wait_for("view")
+    ann = TeamClient(team.invited, "Ann", "dba")
+    first_view = ann.wait_for_message("view")
     assert first_view.view["t_s"] == 0.0
     assert len(first_view.waits_for) == len(request_roles(team.invited, "Ann")) - 1
     ann.send_input("note too early")
-    assert ann.wait_for("not_done")
+    assert ann.wait_for_message("not_done")
     other_people = []
     if is_full:
         other_people = [
-            Person(team.invited, "Bob", role.key)
+            TeamClient(team.invited, "Bob", role.key)
             for role in request_roles(team.invited, "Ann")
             if role.taken_by is None
         ]
     else:
         ann.start_team()
-    assert ann.wait_for("view", lambda message: message.view["t_s"] > 0.0).waits_for == []
+    assert ann.wait_for_message("view", lambda message: message.view["t_s"] > 0.0).waits_for == []
     for person in (ann, *other_people):
         person.disconnect()
     team.kill()
@@ -243,21 +243,21 @@ def test_the_host_ends_the_team_for_all_members(tmp_path: Path, has_started: boo
     team = TeamProcess(
         "team-cable", "--end-with-input", *waits, "--name", f"ends {has_started}", "--json", report
     )
-    ann = Person(team.invited, "Ann", "dba")
+    ann = TeamClient(team.invited, "Ann", "dba")
     headless = Program("class", "join", str(team.invited), "--role", "room", "--name", "Bob")
-    deadline = time.monotonic() + WAIT_S
+    deadline = time.monotonic() + WAIT_S_MAX
     while not any(role.key == "room" and role.connected for role in request_roles(team.invited, "Ann")):
         assert time.monotonic() < deadline
-    ann.wait_for("view")
+    ann.wait_for_message("view")
     language.use_language(language.GERMAN)
     try:
         team.write_line("end")
-        end_message = ann.wait_for("over")
+        end_message = ann.wait_for_message("over")
     finally:
         language.use_language(language.ENGLISH)
     assert team.wait_for_exit() == 0
     printed = headless.stdout.read().splitlines()
-    assert headless.wait(WAIT_S) == 0
+    assert headless.wait(WAIT_S_MAX) == 0
     ann.disconnect()
     end = next(number for number, line in enumerate(printed) if line.startswith("END"))
     if not has_started:

@@ -20,10 +20,10 @@ from app.classroom.record import ClassRecord
 from app.classroom.seat_log import InvalidSeatLogError
 from app.classroom.trial import PersonScores, compare_groups, read_people
 from engine.drill.running.drill import Drill
-from tests.class_process import Stranger, build_class, join, run_host
+from tests.class_process import RawClient, build_class, join, run_host
 from tests.shipped_scenarios import load_shipped_scenario
 
-PLAN = """
+PLAN_TEXT = """
 scenario = "planned-failover"
 mode = "practice"
 draw_groups = true
@@ -66,13 +66,13 @@ def test_a_plan_with_an_unusable_group_name_is_refused(tmp_path: Path, section: 
 
 
 def test_seats_are_assigned_to_groups_on_joining_and_stay_there(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(PLAN)
+    (tmp_path / "plan.toml").write_text(PLAN_TEXT)
     database = tmp_path / "class.sqlite"
 
     def join_seats(*names: str) -> None:
         for name in names:
-            with Stranger(host.invited) as seat:
-                seat.asks(join(host.invited, name, f"{name:x<32}"), "welcome")
+            with RawClient(host.invited) as seat:
+                seat.request_reply(join(host.invited, name, f"{name:x<32}"), "welcome")
 
     def read_groups() -> dict[str, str]:
         record = ClassRecord(str(database), create=False)

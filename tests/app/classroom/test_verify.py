@@ -39,12 +39,12 @@ from tests.class_process import build_class
 from tests.forked import replace_get_context
 from tests.shipped_scenarios import load_shipped_scenario
 
-NAME = "planned-failover"
+SCENARIO_NAME = "planned-failover"
 
 
 @pytest.fixture(scope="module")
 def scenario() -> Scenario:
-    return scenario_files.find(NAME).load()
+    return scenario_files.find(SCENARIO_NAME).load()
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,9 @@ def log(scenario: Scenario) -> list[LogEntry]:
 def record(tmp_path: Path, scenario: Scenario, log: list[LogEntry]) -> ClassRecord:
     """Return the record of a class of two seats: the first played the solution, the second did nothing."""
     record_kept = ClassRecord(str(tmp_path / "class.sqlite"))
-    record_kept.store_new_class(build_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""))
+    record_kept.store_new_class(
+        build_class(scenario, LessonPlan(scenario=SCENARIO_NAME, mode="practice"), "")
+    )
     ann, bob = Seat(name="Ann", token_hash="a"), Seat(name="Bob", token_hash="b")
     record_kept.store_seats_and_entries([ann, bob], {})
     record_kept.store_seats_and_entries([], {ann.id: log, bob.id: [LogEntry(1, 500, "", "", 0)]})
@@ -184,7 +186,9 @@ def test_logs_imported_from_files_give_the_same_board_as_the_record(
     record: ClassRecord, scenario: Scenario, log: list[LogEntry], tmp_path: Path
 ) -> None:
     own_log = SeatLog(tmp_path / "seats", "Ann")
-    own_log.write_assignment(SeatAssignment(1, "Ann", NAME, scenario.text, scenario.seed, "practice"))
+    own_log.write_assignment(
+        SeatAssignment(1, "Ann", SCENARIO_NAME, scenario.text, scenario.seed, "practice")
+    )
     for act in log:
         own_log.append_entry(act.tick, act.line, act.digest)
     own_log.close()
@@ -193,7 +197,7 @@ def test_logs_imported_from_files_give_the_same_board_as_the_record(
 
 
 def run_file(tmp_path: Path, change: Callable[[Any], None] = lambda report: None) -> Path:
-    report = play_reference(scenario_files.find(NAME).load()).build_report()
+    report = play_reference(scenario_files.find(SCENARIO_NAME).load()).build_report()
     change(report)
     file = tmp_path / "run.json"
     file.write_text(json.dumps(report))
@@ -215,20 +219,20 @@ def test_the_verify_command_checks_run_files(tmp_path: Path, capsys: pytest.Capt
 def test_a_database_holds_one_class_that_can_be_continued(record: ClassRecord, scenario: Scenario) -> None:
     stored_class = record.read_class()
     assert stored_class is not None
-    for wanted in ([], [build_class(scenario, LessonPlan(scenario=NAME, mode="practice"), "")]):
+    for wanted in ([], [build_class(scenario, LessonPlan(scenario=SCENARIO_NAME, mode="practice"), "")]):
         class_found = find_or_create_class(record, wanted, None)
         assert class_found is not None
         assert class_found.code == stored_class.code
     with pytest.raises(ClassMismatchError, match="another database"):
         find_or_create_class(
-            record, [build_class(scenario, LessonPlan(scenario=NAME, mode="exam"), "")], None
+            record, [build_class(scenario, LessonPlan(scenario=SCENARIO_NAME, mode="exam"), "")], None
         )
     record.close()
 
 
 def test_preparations_are_stored_with_the_class(tmp_path: Path, scenario: Scenario) -> None:
     plan = LessonPlan.model_validate(
-        {"scenario": NAME, "mode": "exam", "inject": [{"at": "1min", "do": "power-off SERVER_A"}]}
+        {"scenario": SCENARIO_NAME, "mode": "exam", "inject": [{"at": "1min", "do": "power-off SERVER_A"}]}
     )
     record_kept = ClassRecord(str(tmp_path / "class.sqlite"))
     find_or_create_class(record_kept, [build_class(scenario, plan, "")], plan)
@@ -301,22 +305,22 @@ def test_repeated_entries_and_gaps_are_judged_once(
         verdict_future: asyncio.Future[LogVerdict] = asyncio.get_running_loop().create_future()
         weighed: asyncio.Future[tuple[float, float]] = asyncio.get_running_loop().create_future()
 
-        async def log_of(number: int) -> list[LogEntry]:
+        async def read_log(number: int) -> list[LogEntry]:
             return log[: portions[-1][1]]
 
         async def store_verdict(number: int, verdict: LogVerdict) -> None:
             if not verdict_future.done():
                 verdict_future.set_result(verdict)
 
-        def take_worth(number: int, t_s: float, points: float) -> None:
+        def store_reachable_points(number: int, t_s: float, points: float) -> None:
             if not weighed.done():
                 weighed.set_result((t_s, points))
 
         judge = ReplayVerifier(
-            build_class(scenario, LessonPlan(scenario=NAME, mode="practice"), ""),
-            log_of,
+            build_class(scenario, LessonPlan(scenario=SCENARIO_NAME, mode="practice"), ""),
+            read_log,
             store_verdict,
-            take_worth,
+            store_reachable_points,
         )
         for first, last in portions:
             judge.queue_entries(0, log[first:last])

@@ -17,12 +17,12 @@ from app.classroom import certificate
 from app.classroom.log_entries import LINE_MAX, TICK_MAX
 from app.classroom.messages.codec import BYTES_MAX
 from app.classroom.record import ClassRecord
-from tests.class_process import HostProcess, Stranger, join, run_host
+from tests.class_process import HostProcess, RawClient, join, run_host
 from tests.forked import run_program
 
-SLOW_S = 8.0
+REPLY_S_MAX = 8.0
 """Maximum wall time in which the host answers a normal seat on a loaded machine."""
-SENT_LINES = 90
+LINES_SENT_PER_SEAT = 90
 """Number of messages of 64 KiB to each seat. The buffers of a connection hold about 80 of them."""
 ANN, EVE = "a" * 32, "e" * 32
 
@@ -34,18 +34,18 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
         yield host
 
 
-def build_actions(*entries: object) -> dict[str, Any]:
+def build_actions_message(*entries: object) -> dict[str, Any]:
     return {"kind": "acts", "acts": entries}
 
 
 def build_entry(
-    number: object = 1, tick: object = 100, line: object = "", digest: object = "", of: object = 0
+    number: object = 1, tick: object = 100, line: object = "", digest: object = "", instruction: object = 0
 ) -> object:
-    return [number, tick, line, digest, of]
+    return [number, tick, line, digest, instruction]
 
 
-def build_status(**other: object) -> dict[str, Any]:
-    return {"kind": "at", "tick": 0, "frozen": False, **other}
+def build_status(**fields: object) -> dict[str, Any]:
+    return {"kind": "at", "tick": 0, "frozen": False, **fields}
 
 
 def read_log(host: HostProcess, name: str) -> list[tuple[int, int, str]]:
@@ -56,13 +56,13 @@ def read_log(host: HostProcess, name: str) -> list[tuple[int, int, str]]:
     return acts_kept
 
 
-def send_ignoring_end(seat: Stranger, *messages: object) -> None:
+def send_ignoring_end(seat: RawClient, *messages: object) -> None:
     with suppress(ConnectionClosed):
         for message in messages:
-            seat.says(message)
+            seat.send_message(message)
 
 
-MALFORMED: dict[str, object] = {
+MALFORMED_MESSAGES: dict[str, object] = {
     "nothing": "",
     "no object": "7",
     "a list": "[]",
@@ -82,23 +82,23 @@ MALFORMED: dict[str, object] = {
     "a frame at the limit": "x" * (BYTES_MAX - 1),
     "a frame beyond the limit": "x" * (BYTES_MAX + 1),
     "acts that are no list": {"kind": "acts", "acts": {"0": 1}},
-    "501 acts": build_actions(*[build_entry(number) for number in range(1, 502)]),
-    "an act with a truth value": build_actions(build_entry(True)),
-    "an act with a fraction": build_actions(build_entry(1, 1.5)),
-    "an act of a large number": build_actions(build_entry(2**70)),
-    "an act at a large tick": build_actions(build_entry(1, 2**70)),
-    "an act before the start": build_actions(build_entry(1, -1)),
-    "an act without a line": build_actions(build_entry(1, 1, None)),
-    "an act with NUL": build_actions(build_entry(1, 1, "note a\0b")),
-    "an act that is too long": build_actions(build_entry(1, 1, "x" * (LINE_MAX + 1))),
-    "an act with a false hash": build_actions(build_entry(1, 1, "", "Z" * 32)),
-    "an answer to nothing": build_actions(build_entry(1, 1, "", "", 999)),
-    "an answer below zero": build_actions(build_entry(1, 1, "", "", -1)),
-    "a gap": build_actions(build_entry(3)),
-    "a number twice": build_actions(build_entry(1, 10), build_entry(1, 10)),
-    "numbers in reverse": build_actions(build_entry(2, 10), build_entry(1, 10)),
+    "501 acts": build_actions_message(*[build_entry(number) for number in range(1, 502)]),
+    "an act with a truth value": build_actions_message(build_entry(True)),
+    "an act with a fraction": build_actions_message(build_entry(1, 1.5)),
+    "an act of a large number": build_actions_message(build_entry(2**70)),
+    "an act at a large tick": build_actions_message(build_entry(1, 2**70)),
+    "an act before the start": build_actions_message(build_entry(1, -1)),
+    "an act without a line": build_actions_message(build_entry(1, 1, None)),
+    "an act with NUL": build_actions_message(build_entry(1, 1, "note a\0b")),
+    "an act that is too long": build_actions_message(build_entry(1, 1, "x" * (LINE_MAX + 1))),
+    "an act with a false hash": build_actions_message(build_entry(1, 1, "", "Z" * 32)),
+    "an answer to nothing": build_actions_message(build_entry(1, 1, "", "", 999)),
+    "an answer below zero": build_actions_message(build_entry(1, 1, "", "", -1)),
+    "a gap": build_actions_message(build_entry(3)),
+    "a number twice": build_actions_message(build_entry(1, 10), build_entry(1, 10)),
+    "numbers in reverse": build_actions_message(build_entry(2, 10), build_entry(1, 10)),
     "a version with control characters": {"kind": "ready", "version": "1\x1b[2J", "recording": True},
-    "a step back in time": build_actions(build_entry(1, 500), build_entry(2, 400)),
+    "a step back in time": build_actions_message(build_entry(1, 500), build_entry(2, 400)),
     "a request of the instructor": {"kind": "finish"},
     "a mark": {"kind": "mark", "text": "me"},
     "a shared replay": {"kind": "show", "seat": 1},
@@ -112,11 +112,11 @@ MALFORMED: dict[str, object] = {
     "a truth value as a number": build_status(frozen=1),
     "a question in a list": build_status(hand=["x"]),
     "no control": build_status(held=None),
-    "acts in a list": build_actions([build_entry()]),
-    "an act as an object": build_actions({"number": 1, "tick": 1, "line": ""}),
-    "an act with six fields": build_actions([1, 1, "", "", 0, 0]),
-    "a line in a list": build_actions(build_entry(1, 1, ["note"])),
-    "a line that is an object": build_actions(build_entry(1, 1, {"note": 1})),
+    "acts in a list": build_actions_message([build_entry()]),
+    "an act as an object": build_actions_message({"number": 1, "tick": 1, "line": ""}),
+    "an act with six fields": build_actions_message([1, 1, "", "", 0, 0]),
+    "a line in a list": build_actions_message(build_entry(1, 1, ["note"])),
+    "a line that is an object": build_actions_message(build_entry(1, 1, {"note": 1})),
     "a reflection of a number": {"kind": "reflect", "happened": 1, "otherwise": "", "expected_score": None},
     "a long version": {"kind": "ready", "version": "x" * 41, "recording": True},
     "a version as a number": {"kind": "ready", "version": 1.1, "recording": True},
@@ -133,22 +133,22 @@ MALFORMED: dict[str, object] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MALFORMED)
+@pytest.mark.parametrize("name", MALFORMED_MESSAGES)
 def test_malformed_message_ends_its_connection_alone(host: HostProcess, name: str) -> None:
-    with Stranger(host.invited) as ann, Stranger(host.invited) as eve:
-        acknowledged = ann.asks(join(host.invited, "Ann", ANN), "welcome")["acknowledged"]
-        eve.asks(join(host.invited, "Eve", EVE), "welcome")
+    with RawClient(host.invited) as ann, RawClient(host.invited) as eve:
+        acknowledged = ann.request_reply(join(host.invited, "Ann", ANN), "welcome")["acknowledged"]
+        eve.request_reply(join(host.invited, "Eve", EVE), "welcome")
         before = read_log(host, "Eve")
         start_s = time.monotonic()
-        send_ignoring_end(eve, MALFORMED[name])
+        send_ignoring_end(eve, MALFORMED_MESSAGES[name])
         assert (
-            ann.asks(build_actions(build_entry(acknowledged + 1, 10 * acknowledged)), "acknowledged")[
-                "number"
-            ]
+            ann.request_reply(
+                build_actions_message(build_entry(acknowledged + 1, 10 * acknowledged)), "acknowledged"
+            )["number"]
             == acknowledged + 1
         )
-        assert time.monotonic() - start_s < SLOW_S
-        assert eve.read_refusal(build_actions()) is not None
+        assert time.monotonic() - start_s < REPLY_S_MAX
+        assert eve.read_refusal(build_actions_message()) is not None
         assert read_log(host, "Eve") == before
 
 
@@ -160,22 +160,27 @@ HOSTILE_LINES = [
 ]  # fmt: skip
 
 
-def test_hostile_lines_of_one_seat_are_judged_and_the_others_too(host: HostProcess, tmp_path: Path) -> None:
-    with Stranger(host.invited) as bob, Stranger(host.invited) as mal:
-        bob.asks(join(host.invited, "Bob", "b" * 32), "welcome")
-        mal.asks(join(host.invited, "Mal", "m" * 32), "welcome")
+def test_hostile_lines_of_one_seat_do_not_prevent_verdicts_for_any_seat(
+    host: HostProcess, tmp_path: Path
+) -> None:
+    with RawClient(host.invited) as bob, RawClient(host.invited) as mal:
+        bob.request_reply(join(host.invited, "Bob", "b" * 32), "welcome")
+        mal.request_reply(join(host.invited, "Mal", "m" * 32), "welcome")
         for number, line in enumerate(HOSTILE_LINES, 1):
             assert (
-                mal.asks(build_actions(build_entry(number, 10 * number, line)), "acknowledged")["number"]
+                mal.request_reply(
+                    build_actions_message(build_entry(number, 10 * number, line)), "acknowledged"
+                )["number"]
                 == number
             )
-        bob.asks(
-            build_actions(build_entry(1, 100, "power-off SERVER_A"), build_entry(2, 900)), "acknowledged"
+        bob.request_reply(
+            build_actions_message(build_entry(1, 100, "power-off SERVER_A"), build_entry(2, 900)),
+            "acknowledged",
         )
-        mal.says(build_status(tick=300, over=True))
-        assert mal.hears("result")["verdict"]["parted_t_s"] is not None
-        bob.says(build_status(tick=900, over=True))
-        verdict = bob.hears("result")["verdict"]
+        mal.send_message(build_status(tick=300, over=True))
+        assert mal.receive_message("result")["verdict"]["parted_t_s"] is not None
+        bob.send_message(build_status(tick=900, over=True))
+        verdict = bob.receive_message("result")["verdict"]
         assert (verdict["done"], verdict["last_act"]) == (1, "power-off SERVER_A")
     file = tmp_path / "class.zip"
     process = run_program("class", "export", "--database", host.database, "--out", file)
@@ -186,24 +191,24 @@ def test_hostile_lines_of_one_seat_are_judged_and_the_others_too(host: HostProce
 
 
 def test_replayed_messages_count_once_and_only_for_their_own_seat(host: HostProcess) -> None:
-    message = build_actions(build_entry(1, 100, "note mine"))
-    with Stranger(host.invited) as cyd, Stranger(host.invited) as eve:
-        cyd.asks(join(host.invited, "Cyd", "c" * 32), "welcome")
-        cyd.asks(message, "acknowledged")
+    message = build_actions_message(build_entry(1, 100, "note mine"))
+    with RawClient(host.invited) as cyd, RawClient(host.invited) as eve:
+        cyd.request_reply(join(host.invited, "Cyd", "c" * 32), "welcome")
+        cyd.request_reply(message, "acknowledged")
         for _ in range(20):
-            assert cyd.asks(message, "acknowledged")["number"] == 1
-        eve.asks(join(host.invited, "Dee", "d" * 32), "welcome")
-        eve.asks(message, "acknowledged")  # the recorded message is now sent by Dee instead of Cyd
+            assert cyd.request_reply(message, "acknowledged")["number"] == 1
+        eve.request_reply(join(host.invited, "Dee", "d" * 32), "welcome")
+        eve.request_reply(message, "acknowledged")  # the recorded message is now sent by Dee instead of Cyd
         assert "differs from the acknowledged one" in eve.read_refusal(
-            build_actions(build_entry(1, 100, "note other"))
+            build_actions_message(build_entry(1, 100, "note other"))
         )
     assert read_log(host, "Cyd") == read_log(host, "Dee") == [(1, 100, "note mine")]
 
 
 def test_nobody_gets_the_seat_of_another(host: HostProcess) -> None:
-    with Stranger(host.invited) as fay:
-        number = fay.asks(join(host.invited, "Fay", "f" * 32), "welcome")["seat"]
-        fay.asks(build_actions(build_entry(1, 100, "note mine")), "acknowledged")
+    with RawClient(host.invited) as fay:
+        number = fay.request_reply(join(host.invited, "Fay", "f" * 32), "welcome")["seat"]
+        fay.request_reply(build_actions_message(build_entry(1, 100, "note mine")), "acknowledged")
         claims: list[Callable[[], object]] = [
             lambda: {"kind": "resume", "seat": number, "token": EVE},
             lambda: {"kind": "resume", "seat": number, "token": "f" * 31},
@@ -212,36 +217,41 @@ def test_nobody_gets_the_seat_of_another(host: HostProcess) -> None:
             lambda: {"kind": "resume", "seat": str(number), "token": "f" * 32},
         ]
         for claim in claims:
-            with Stranger(host.invited) as eve:
+            with RawClient(host.invited) as eve:
                 assert eve.read_refusal(claim())
-        with Stranger(host.invited) as second_seat:
-            welcome = second_seat.asks(join(host.invited, "Fay", "g" * 32), "welcome")
+        with RawClient(host.invited) as second_seat:
+            welcome = second_seat.request_reply(join(host.invited, "Fay", "g" * 32), "welcome")
             assert (welcome["name"], welcome["acknowledged"]) == ("Fay 2", 0)
-        assert fay.asks(build_actions(build_entry(2, 200)), "acknowledged")["number"] == 2, (
+        assert fay.request_reply(build_actions_message(build_entry(2, 200)), "acknowledged")["number"] == 2, (
             "Fay is still connected"
         )
 
 
 def test_flood_of_one_seat_and_silent_readers_delay_no_other(host: HostProcess) -> None:
-    readers = [Stranger(host.invited) for _ in range(20)]
-    with Stranger(host.invited) as gus, Stranger(host.invited) as eve:
-        gus.asks(join(host.invited, "Gus", "h" * 32), "welcome")
-        eve.asks(join(host.invited, "Ivy", "i" * 32), "welcome")
+    readers = [RawClient(host.invited) for _ in range(20)]
+    with RawClient(host.invited) as gus, RawClient(host.invited) as eve:
+        gus.request_reply(join(host.invited, "Gus", "h" * 32), "welcome")
+        eve.request_reply(join(host.invited, "Ivy", "i" * 32), "welcome")
         for number, reader in enumerate(readers):  # these clients stop reading
-            reader.says(join(host.invited, f"Mute {number}", f"mute-{number}-".ljust(32, "m")))
+            reader.send_message(join(host.invited, f"Mute {number}", f"mute-{number}-".ljust(32, "m")))
         slowest_s = 0.0
         for number in range(1, 11):
             for turn in range(100):
-                eve.says(build_status(tick=turn, hand="?" if turn % 2 else None))
+                eve.send_message(build_status(tick=turn, hand="?" if turn % 2 else None))
             start_s = time.monotonic()
-            assert gus.asks(build_actions(build_entry(number, number)), "acknowledged")["number"] == number
+            assert (
+                gus.request_reply(build_actions_message(build_entry(number, number)), "acknowledged")[
+                    "number"
+                ]
+                == number
+            )
             slowest_s = max(slowest_s, time.monotonic() - start_s)
-        assert slowest_s < SLOW_S
+        assert slowest_s < REPLY_S_MAX
     for reader in readers:
         reader.__exit__()
 
 
-FALSE_NAMES = {
+UNREADABLE_NAMES = {
     "empty": "",
     "blank": " \u3000 ",
     "too long": "x" * 61,
@@ -257,29 +267,31 @@ FALSE_NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", FALSE_NAMES)
+@pytest.mark.parametrize("name", UNREADABLE_NAMES)
 def test_name_that_people_cannot_read_is_refused(host: HostProcess, name: str) -> None:
-    with Stranger(host.invited) as ned, Stranger(host.invited) as eve:
-        acknowledged = ned.asks(join(host.invited, "Ned", "n" * 32), "welcome")["acknowledged"]
-        assert eve.read_refusal(join(host.invited, FALSE_NAMES[name], "0" * 32)) is not None
+    with RawClient(host.invited) as ned, RawClient(host.invited) as eve:
+        acknowledged = ned.request_reply(join(host.invited, "Ned", "n" * 32), "welcome")["acknowledged"]
+        assert eve.read_refusal(join(host.invited, UNREADABLE_NAMES[name], "0" * 32)) is not None
         assert (
-            ned.asks(build_actions(build_entry(acknowledged + 1, acknowledged)), "acknowledged")["number"]
+            ned.request_reply(
+                build_actions_message(build_entry(acknowledged + 1, acknowledged)), "acknowledged"
+            )["number"]
             == acknowledged + 1
         )
     record = ClassRecord(str(host.database), create=False)
-    assert FALSE_NAMES[name] not in [seat.name for seat in record.read_seats()]
+    assert UNREADABLE_NAMES[name] not in [seat.name for seat in record.read_seats()]
     record.close()
 
 
 def test_question_with_control_characters_is_shown_as_readable_text(host: HostProcess) -> None:
-    with Stranger(host.invited) as oda, Stranger(host.invited) as instructor:
-        number = oda.asks(join(host.invited, "Oda", "o" * 32), "welcome")["seat"]
-        oda.says({"kind": "ready", "version": "9.9", "recording": True})
-        oda.says(build_status(hand="why\u202e?\r\n\x1b[2J"))
-        instructor.says({"kind": "steer", "key": read_class_key(host)})
+    with RawClient(host.invited) as oda, RawClient(host.invited) as instructor:
+        number = oda.request_reply(join(host.invited, "Oda", "o" * 32), "welcome")["seat"]
+        oda.send_message({"kind": "ready", "version": "9.9", "recording": True})
+        oda.send_message(build_status(hand="why\u202e?\r\n\x1b[2J"))
+        instructor.send_message({"kind": "steer", "key": read_class_key(host)})
         hand = None
         while not hand:
-            tiles = instructor.hears("board")["tiles"]
+            tiles = instructor.receive_message("board")["tiles"]
             hand = next((tile["hand"] for tile in tiles if tile["seat"] == number), None)
         assert hand == "why ?   [2J"
     record = ClassRecord(str(host.database), create=False)
@@ -297,34 +309,34 @@ def read_class_key(host: HostProcess) -> str:
 
 def test_seats_that_never_read_delay_neither_instructor_nor_other_seats(host: HostProcess) -> None:
     """The host sends more than the buffers of a connection hold; a freeze must still arrive at once."""
-    readers = [Stranger(host.invited) for _ in range(5)]
-    with Stranger(host.invited) as tom, Stranger(host.invited) as instructor:
-        tom.asks(join(host.invited, "Tom", "t" * 32), "welcome")
-        instructor.says({"kind": "steer", "key": read_class_key(host)})
+    readers = [RawClient(host.invited) for _ in range(5)]
+    with RawClient(host.invited) as tom, RawClient(host.invited) as instructor:
+        tom.request_reply(join(host.invited, "Tom", "t" * 32), "welcome")
+        instructor.send_message({"kind": "steer", "key": read_class_key(host)})
         for number, reader in enumerate(readers):
-            reader.says(join(host.invited, f"Deaf {number}", f"deaf-{number}-".ljust(32, "d")))
+            reader.send_message(join(host.invited, f"Deaf {number}", f"deaf-{number}-".ljust(32, "d")))
         slowest_s = 0.0
-        for turn in range(SENT_LINES):
+        for turn in range(LINES_SENT_PER_SEAT):
             start_s = time.monotonic()
-            instructor.asks({"kind": "instruct", "what": "message", "text": "x" * LINE_MAX}, "done")
-            assert len(tom.hears("instruction")["text"]) == LINE_MAX
-            instructor.asks({"kind": ("freeze", "go")[turn % 2]}, "done")
-            tom.hears("state")
+            instructor.request_reply({"kind": "instruct", "what": "message", "text": "x" * LINE_MAX}, "done")
+            assert len(tom.receive_message("instruction")["text"]) == LINE_MAX
+            instructor.request_reply({"kind": ("freeze", "go")[turn % 2]}, "done")
+            tom.receive_message("state")
             slowest_s = max(slowest_s, time.monotonic() - start_s)
-        assert slowest_s < SLOW_S / 2
+        assert slowest_s < REPLY_S_MAX / 2
     for reader in readers:
         reader.__exit__()
 
 
-def test_welcome_is_the_first_message_while_the_class_is_steered(host: HostProcess) -> None:
-    with Stranger(host.invited) as instructor:
-        instructor.says({"kind": "steer", "key": read_class_key(host)})
+def test_welcome_is_the_first_message_while_the_class_state_changes(host: HostProcess) -> None:
+    with RawClient(host.invited) as instructor:
+        instructor.send_message({"kind": "steer", "key": read_class_key(host)})
         for number in range(20):
             for turn in range(20):
-                instructor.says({"kind": ("freeze", "go")[turn % 2]})
-            with Stranger(host.invited) as seat:
+                instructor.send_message({"kind": ("freeze", "go")[turn % 2]})
+            with RawClient(host.invited) as seat:
                 token = f"val-{number}-".ljust(32, "v")
-                assert seat.asks(join(host.invited, f"Val {number}", token))["kind"] == "welcome"
+                assert seat.request_reply(join(host.invited, f"Val {number}", token))["kind"] == "welcome"
 
 
 def test_half_open_and_raw_connections_delay_no_seat(host: HostProcess) -> None:
@@ -338,27 +350,29 @@ def test_half_open_and_raw_connections_delay_no_seat(host: HostProcess) -> None:
             (b"GET / HTTP/1.1\r\n", b"POST /x HTTP/1.1\r\nContent-Length: 9\r\n\r\n", b"\x00\xff")[number % 3]
         )
     start_s = time.monotonic()
-    with Stranger(host.invited) as hal:
-        acknowledged = hal.asks(join(host.invited, "Hal", "j" * 32), "welcome")["acknowledged"]
+    with RawClient(host.invited) as hal:
+        acknowledged = hal.request_reply(join(host.invited, "Hal", "j" * 32), "welcome")["acknowledged"]
         assert (
-            hal.asks(build_actions(build_entry(acknowledged + 1, 10)), "acknowledged")["number"]
+            hal.request_reply(build_actions_message(build_entry(acknowledged + 1, 10)), "acknowledged")[
+                "number"
+            ]
             == acknowledged + 1
         )
-    assert time.monotonic() - start_s < SLOW_S
+    assert time.monotonic() - start_s < REPLY_S_MAX
     for sock in (*secure, *raw):
         sock.close()
 
 
-def test_frames_in_pieces_are_limited_as_well(host: HostProcess) -> None:
+def test_the_size_of_fragmented_messages_is_limited(host: HostProcess) -> None:
     text = json.dumps(build_status(hand="x" * 150))
-    with Stranger(host.invited) as kay, Stranger(host.invited) as eve:
-        kay.asks(join(host.invited, "Kay", "k" * 32), "welcome")
-        eve.asks(join(host.invited, "Lea", "l" * 32), "welcome")
-        eve.says_in_pieces([text[:10], text[10:]])
-        eve.asks(build_actions(build_entry(1, 10)), "acknowledged")
+    with RawClient(host.invited) as kay, RawClient(host.invited) as eve:
+        kay.request_reply(join(host.invited, "Kay", "k" * 32), "welcome")
+        eve.request_reply(join(host.invited, "Lea", "l" * 32), "welcome")
+        eve.send_fragments([text[:10], text[10:]])
+        eve.request_reply(build_actions_message(build_entry(1, 10)), "acknowledged")
         with suppress(ConnectionClosed):
-            eve.says_in_pieces(["x" * 1_000] * (BYTES_MAX // 1_000 + 2))
-        assert kay.asks(build_actions(build_entry(1, 10)), "acknowledged")["number"] == 1
+            eve.send_fragments(["x" * 1_000] * (BYTES_MAX // 1_000 + 2))
+        assert kay.request_reply(build_actions_message(build_entry(1, 10)), "acknowledged")["number"] == 1
 
 
 @pytest.mark.parametrize(
@@ -378,8 +392,8 @@ def test_frames_in_pieces_are_limited_as_well(host: HostProcess) -> None:
     ],
 )
 def test_malformed_frames_disturb_no_seat(host: HostProcess, frame: bytes) -> None:
-    with Stranger(host.invited) as mia:
-        acknowledged = mia.asks(join(host.invited, "Mia", "q" * 32), "welcome")["acknowledged"]
+    with RawClient(host.invited) as mia:
+        acknowledged = mia.request_reply(join(host.invited, "Mia", "q" * 32), "welcome")["acknowledged"]
         with (
             socket.create_connection((host.invited.host, host.invited.port)) as plain_socket,
             certificate.create_seat_context().wrap_socket(plain_socket) as wrapped,
@@ -392,55 +406,58 @@ def test_malformed_frames_disturb_no_seat(host: HostProcess, frame: bytes) -> No
             wrapped.sendall(frame)
             start_s = time.monotonic()
             assert (
-                mia.asks(build_actions(build_entry(acknowledged + 1, acknowledged)), "acknowledged")["number"]
+                mia.request_reply(
+                    build_actions_message(build_entry(acknowledged + 1, acknowledged)), "acknowledged"
+                )["number"]
                 == acknowledged + 1
             )
-            assert time.monotonic() - start_s < SLOW_S
+            assert time.monotonic() - start_s < REPLY_S_MAX
 
 
 def test_a_token_that_joins_many_times_at_once_is_one_seat(host: HostProcess) -> None:
     """The last connection is the seat. The host closes the earlier ones, and counts their inputs once."""
-    with Stranger(host.invited) as pam:
-        pam.asks(join(host.invited, "Pam", "P" * 32), "welcome")
-        twins = [Stranger(host.invited) for _ in range(10)]
+    with RawClient(host.invited) as pam:
+        pam.request_reply(join(host.invited, "Pam", "P" * 32), "welcome")
+        twins = [RawClient(host.invited) for _ in range(10)]
         for twin in twins:
-            twin.says(join(host.invited, "Zoe", "z" * 32))
+            twin.send_message(join(host.invited, "Zoe", "z" * 32))
         numbers = set()
         for twin in twins:
             with suppress(ConnectionClosed):
-                numbers.add(twin.hears("welcome")["seat"])
+                numbers.add(twin.receive_message("welcome")["seat"])
         assert len(numbers) == 1
         for twin in twins:
             send_ignoring_end(
                 twin,
-                build_actions(build_entry(1, 100, "note one")),
-                build_actions(build_entry(1, 100, "note one")),
+                build_actions_message(build_entry(1, 100, "note one")),
+                build_actions_message(build_entry(1, 100, "note one")),
             )
-        assert pam.asks(build_actions(build_entry(1, 100)), "acknowledged")["number"] == 1
+        assert pam.request_reply(build_actions_message(build_entry(1, 100)), "acknowledged")["number"] == 1
         for twin in twins:
             twin.__exit__()
-    with Stranger(host.invited) as zoe:
-        assert zoe.asks(join(host.invited, "Zoe", "z" * 32), "welcome")["acknowledged"] == 1
+    with RawClient(host.invited) as zoe:
+        assert zoe.request_reply(join(host.invited, "Zoe", "z" * 32), "welcome")["acknowledged"] == 1
     assert read_log(host, "Zoe") == [(1, 100, "note one")]
 
 
-def test_entries_of_another_class_and_jumps_in_time_are_that_seats_problem(host: HostProcess) -> None:
+def test_foreign_entries_and_time_jumps_make_only_their_seat_diverge(host: HostProcess) -> None:
     """One seat sends hashes of another world and jumps ahead by eight hours. It diverges, and the other
     scores stay.
     """
-    with Stranger(host.invited) as pia, Stranger(host.invited) as rob, Stranger(host.invited) as sue:
+    with RawClient(host.invited) as pia, RawClient(host.invited) as rob, RawClient(host.invited) as sue:
         for seat, name in ((pia, "Pia"), (rob, "Rob"), (sue, "Sue")):
-            seat.asks(join(host.invited, name, name.ljust(32, "0")), "welcome")
-        foreign = build_actions(
+            seat.request_reply(join(host.invited, name, name.ljust(32, "0")), "welcome")
+        foreign = build_actions_message(
             build_entry(1, 100, "power-off SERVER_A", "0" * 32), build_entry(2, 900, "", "f" * 32)
         )
-        pia.asks(foreign, "acknowledged")
-        rob.asks(build_actions(build_entry(1, TICK_MAX)), "acknowledged")
-        sue.asks(
-            build_actions(build_entry(1, 100, "power-off SERVER_A"), build_entry(2, 900)), "acknowledged"
+        pia.request_reply(foreign, "acknowledged")
+        rob.request_reply(build_actions_message(build_entry(1, TICK_MAX)), "acknowledged")
+        sue.request_reply(
+            build_actions_message(build_entry(1, 100, "power-off SERVER_A"), build_entry(2, 900)),
+            "acknowledged",
         )
         for seat, tick in ((pia, 900), (rob, TICK_MAX), (sue, 900)):
-            seat.says(build_status(tick=tick, over=True))
-        times = [seat.hears("result")["verdict"]["parted_t_s"] for seat in (pia, rob, sue)]
+            seat.send_message(build_status(tick=tick, over=True))
+        times = [seat.receive_message("result")["verdict"]["parted_t_s"] for seat in (pia, rob, sue)]
         assert (times[0], times[1] is not None, times[2]) == (1.0, True, None)
-        assert sue.asks(build_actions(build_entry(3, 1_000)), "acknowledged")["number"] == 3
+        assert sue.request_reply(build_actions_message(build_entry(3, 1_000)), "acknowledged")["number"] == 3

@@ -21,8 +21,8 @@ from tests.class_process import HostProcess, run_host
 from tests.forked import run_program
 from tests.shipped_scenarios import load_shipped_scenario
 
-NAME = "planned-failover"
-SCRIPTS = [
+SCENARIO_NAME = "planned-failover"
+INPUT_SCRIPTS = [
     [
         f"{n + 1} note {n}",
         f"{5 + 3 * n} sql SERVER_A ALTER DATABASE Northwind SET PARTNER FAILOVER",
@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def host(folder: Path) -> Iterator[HostProcess]:
-    with run_host(folder / "class.sqlite", NAME) as host:
+    with run_host(folder / "class.sqlite", SCENARIO_NAME) as host:
         yield host
 
 
@@ -95,7 +95,7 @@ def test_ten_seats_by_file_give_the_same_board_as_ten_over_the_network(
     host: HostProcess, folder: Path, seat_file: Path, tmp_path: Path
 ) -> None:
     by_file = []
-    for n, script in enumerate(SCRIPTS):
+    for n, script in enumerate(INPUT_SCRIPTS):
         by_network = play_script(host.invited, f"network {n}", script)
         assert by_network.has_host
         assert by_network.unacknowledged_count == 0
@@ -103,12 +103,12 @@ def test_ten_seats_by_file_give_the_same_board_as_ten_over_the_network(
     assert not any(row.has_host for row in by_file)
     lines = [f"hand in {row.file}" for row in by_file]
     replies = run_console(folder, *lines, lines[0])  # A log that is submitted twice counts once.
-    assert [reply["kind"] for reply in replies] == ["done"] * (len(SCRIPTS) + 1)
+    assert [reply["kind"] for reply in replies] == ["done"] * (len(INPUT_SCRIPTS) + 1)
     board = export_verdicts(folder, tmp_path)
-    assert len(board) == 2 * len(SCRIPTS)
-    for n in range(len(SCRIPTS)):
+    assert len(board) == 2 * len(INPUT_SCRIPTS)
+    for n in range(len(INPUT_SCRIPTS)):
         assert board[f"file {n}"] == board[f"network {n}"]
-    assert len({str(seat_verdict) for seat_verdict in board.values()}) == len(SCRIPTS), (
+    assert len({str(seat_verdict) for seat_verdict in board.values()}) == len(INPUT_SCRIPTS), (
         "each has done something else"
     )
 
@@ -117,11 +117,11 @@ def test_ten_seats_by_file_give_the_same_board_as_ten_over_the_network(
 def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
     host: HostProcess, folder: Path, tmp_path: Path
 ) -> None:
-    attended = play_script(host.invited, "Ann", SCRIPTS[0])
+    attended = play_script(host.invited, "Ann", INPUT_SCRIPTS[0])
     record = ClassRecord(str(folder / "class.sqlite"), create=False)
     (seat,) = [seat_row for seat_row in record.read_seats() if seat_row.name == "Ann"]
     known_acts = record.read_entries(seat.id)
-    drill = Drill(load_shipped_scenario(NAME))  # These inputs have not reached the host.
+    drill = Drill(load_shipped_scenario(SCENARIO_NAME))  # These inputs have not reached the host.
     drill.advance_to(known_acts[-1].tick + 500)
     second_file = tmp_path / "more.seat"
     last = json.dumps([known_acts[-1].number + 1, drill.tick, "", "", 0])
@@ -135,7 +135,7 @@ def test_a_seat_that_lost_the_network_hands_in_the_rest_by_file(
 def test_a_file_that_is_not_a_log_of_this_class_is_refused(
     host: HostProcess, folder: Path, seat_file: Path, tmp_path: Path
 ) -> None:
-    honest = Path(play_script(read_handout(seat_file), "Eve", SCRIPTS[1]).file)
+    honest = Path(play_script(read_handout(seat_file), "Eve", INPUT_SCRIPTS[1]).file)
     head, *log = honest.read_text().splitlines()
     header = json.loads(head)
 
@@ -169,7 +169,7 @@ def test_the_command_plays_without_a_network_and_prints_the_path_of_the_log(
     seat_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     inputs = tmp_path / "inputs.txt"
-    inputs.write_text("\n".join(SCRIPTS[2]))
+    inputs.write_text("\n".join(INPUT_SCRIPTS[2]))
     words = ["class", "join", str(seat_file), "--name", "Bo", "--inputs", str(inputs)]
     assert cli.main(words, lambda _: 0) == 0
     output = capsys.readouterr().out

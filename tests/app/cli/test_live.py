@@ -15,7 +15,7 @@ from app.cli.runs import play_live
 from app.files import scenario_files
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill, DrillMode
-from tests.app.host.test_host import ASKING
+from tests.app.host.test_host import QUESTION_SCENARIO
 
 ROOT = Path(__file__).parents[3]
 
@@ -57,7 +57,7 @@ def test_an_unreachable_speed_is_refused() -> None:
 
 
 def test_a_question_without_an_answering_line_ends_the_run() -> None:
-    scenario = load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
+    scenario = load_scenario(scenario_files.find("lab").text + QUESTION_SCENARIO, "lab.toml")
     drill = Drill(scenario, mode=DrillMode.GUIDED)  # free play asks no questions
     lines: list[str] = []
     play_live(drill, 1000.0, 60.0, io.StringIO(""), lines.append)

@@ -21,11 +21,11 @@ from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.trials import SearchLimits, SearchPlan, Trials
 from tests.assertions import require
 from tests.engine.drill import texts
-from tests.par_runs import run_nodes
+from tests.par_runs import run_search
 
 
 @pytest.mark.slow
-def test_two_processes_find_the_same_as_one() -> None:
+def test_two_processes_find_the_same_plans_as_one() -> None:
     small = texts.change_small_text(('length = "5min"', 'length = "2min"'))
     rules: dict[str, Any] = {"actions_max": 2, "points_max": 3}
     first_search = ParSearch(small, small.seed, **rules)
@@ -63,8 +63,8 @@ def test_unusable_arguments_are_refused(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     file = tmp_path / "small.toml"
-    file.write_text(texts.SMALL)
-    of_this = hashlib.sha256(texts.SMALL.encode()).hexdigest()
+    file.write_text(texts.SMALL_TEXT)
+    of_this = hashlib.sha256(texts.SMALL_TEXT.encode()).hexdigest()
     (tmp_path / "cut.json").write_text(f'{{"seed": 3, "hashes": {{"scenario": "{of_this}"}}}}')
     (tmp_path / "other.json").write_text('{"seed": 3, "hashes": {"scenario": ""}}')
     assert cli.main(["par", str(file), *arguments], lambda scenario: 9) == UNUSABLE
@@ -73,7 +73,7 @@ def test_unusable_arguments_are_refused(
 
 def test_an_unplayable_reference_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "small.toml"
-    file.write_text(texts.SMALL.replace("+5 power-on SERVER_A", "+5 workload Sales Nothing"))
+    file.write_text(texts.SMALL_TEXT.replace("+5 power-on SERVER_A", "+5 workload Sales Nothing"))
     assert cli.main(["par", str(file), "--seconds", "0"], lambda scenario: 9) == AS_ASKED
     assert "the reference solution cannot be played: " in capsys.readouterr().err
 
@@ -141,5 +141,5 @@ def test_problems_of_a_drill_are_reported(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_progress_names_the_current_search() -> None:
-    search = run_nodes(ParSearch(texts.change_small_text(), 1, fair=False), 1)
+    search = run_search(ParSearch(texts.change_small_text(), 1, fair=False), 1)
     assert par._format_progress(search).startswith("1 nodes of the clairvoyant search, best ")

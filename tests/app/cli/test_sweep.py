@@ -33,7 +33,7 @@ def test_one_worker_and_two_print_the_same_table() -> None:
 def test_rows_and_runs_are_written_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     small, file = tmp_path / "small.toml", tmp_path / "sweep.json"
-    small.write_text(texts.SMALL)
+    small.write_text(texts.SMALL_TEXT)
     assert run_sweep(str(small), "--seeds", "3-4", "--players", "idle,worst", "--json", str(file)) == AS_ASKED
     document = json.loads(file.read_text())
     assert [(row["player"], row["runs"]) for row in document["rows"]] == [("idle", 2), ("worst", 2)]
@@ -53,19 +53,19 @@ def test_ctrl_c_keeps_finished_runs(
 
     monkeypatch.setattr(sweep, "play_job", play_job)
     small = tmp_path / "small.toml"
-    small.write_text(texts.SMALL)
+    small.write_text(texts.SMALL_TEXT)
     assert run_sweep(str(small), "--seeds", "3-999", "--players", "idle", "--json", "-") == INTERRUPTED
     output, err = capsys.readouterr()
     assert [run["seed"] for run in json.loads(output)["runs"]] == [3, 4]
     assert err == "ended after 2 of 997 runs\n"
 
 
-def test_the_share_of_quick_failovers_is_printed_and_drawn(
+def test_the_share_of_fast_failovers_is_printed_and_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     small, file = tmp_path / "small.toml", tmp_path / "sweep.svg"
-    small.write_text(texts.SMALL)
+    small.write_text(texts.SMALL_TEXT)
     options = ("--seeds", "3-5", "--within", "failover_s=10", "--plot", str(file))
     assert run_sweep(str(small), *options) == AS_ASKED
     assert (
@@ -111,14 +111,14 @@ def test_unusable_arguments_are_reported(
     assert message in capsys.readouterr().err
 
 
-class Cluster:
+class StubCluster:
     """Stub of a Dask client: it reports a number of workers, and every job fails."""
 
     def __init__(self, workers: int, error: Exception | None = None) -> None:
         self.workers, self.error = workers, error
 
-    def wait_for_workers(self, wanted: int, timeout: float) -> None:
-        if wanted > self.workers:
+    def wait_for_workers(self, worker_count: int, timeout: float) -> None:
+        if worker_count > self.workers:
             raise TimeoutError
 
     def run(self, function: Callable[[str], None], text: str) -> None:
@@ -132,12 +132,12 @@ class Cluster:
 @pytest.mark.parametrize(
     ("cluster", "message"),
     [
-        (Cluster(0), "has no worker"),
-        (Cluster(1, ModuleNotFoundError("No module named 'app'")), "Mirrordrill must be installed where"),
+        (StubCluster(0), "has no worker"),
+        (StubCluster(1, ModuleNotFoundError("No module named 'app'")), "Mirrordrill must be installed where"),
     ],
 )
-def test_an_unusable_cluster_is_reported_at_once(cluster: Cluster, message: str) -> None:
-    processes._check_cluster(Cluster(1), "moon:8786")
+def test_an_unusable_cluster_is_reported_at_once(cluster: StubCluster, message: str) -> None:
+    processes._check_cluster(StubCluster(1), "moon:8786")
     with pytest.raises(UsageError, match=message):
         processes._check_cluster(cluster, "moon:8786")
 
@@ -149,7 +149,7 @@ def test_duplicate_arguments_are_played_once(
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     small, other_file = tmp_path / "small.toml", tmp_path / "b" / "small.toml"
     other_file.parent.mkdir()
-    small.write_text(texts.SMALL)
+    small.write_text(texts.SMALL_TEXT)
     other_file.write_text(texts.change_text(("+5 power-on", "+50 power-on")))
     assert (
         run_sweep(str(small), str(small), "--seeds", "3", "--players", "idle,idle", "--json", "-") == AS_ASKED

@@ -15,15 +15,15 @@ from engine.drill.par.search import ParSearch
 from engine.drill.par.trials import ALL_NEIGHBORS, Decision, SearchLimits, Trials, run_trials
 from tests.engine.drill import texts
 
-RULES: dict[str, Any] = {"actions_max": 2, "points_max": 3}
+SEARCH_LIMITS: dict[str, Any] = {"actions_max": 2, "points_max": 3}
 
 
 class DelayedFuture(Future[Any]):
     """Future that is done after a given number of `done` calls. Its job runs in this process."""
 
-    def __init__(self, delay: int, work: Callable[[], object]) -> None:
+    def __init__(self, checks_until_done: int, job: Callable[[], object]) -> None:
         super().__init__()
-        self._late, self._work = delay, work
+        self._late, self._work = checks_until_done, job
 
     def done(self) -> bool:
         self._late -= 1
@@ -38,12 +38,12 @@ class LateExecutor:
     def __init__(self) -> None:
         self.news: list[int] = []
 
-    def submit(self, work: Callable[..., object], *args: Any) -> Future[Any]:
+    def submit(self, job: Callable[..., object], *args: Any) -> Future[Any]:
         if len(args) > 3:
             self.news.append(len(args[3]))
             # Without this, all processes would share the states of one process.
             args = (f"{args[0]} {id(self)}", *args[1:])
-        return DelayedFuture(len(self.news) % 7 * 3, lambda: work(*args))
+        return DelayedFuture(len(self.news) % 7 * 3, lambda: job(*args))
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def small() -> Scenario:
 
 @pytest.fixture(scope="module")
 def local_search(small: Scenario) -> ParSearch:
-    return complete_search(ParSearch(small, small.seed, **RULES))
+    return complete_search(ParSearch(small, small.seed, **SEARCH_LIMITS))
 
 
 def complete_search(search: ParSearch) -> ParSearch:
@@ -73,7 +73,7 @@ def test_results_do_not_depend_on_the_distribution_of_work(
     crew = SearchProcesses(
         small, small.seed, [HelperProcess(executor, is_cluster=cluster) for executor in executors]
     )
-    search_result = complete_search(ParSearch(small, small.seed, spread=crew.run_round, **RULES))
+    search_result = complete_search(ParSearch(small, small.seed, spread=crew.run_round, **SEARCH_LIMITS))
     assert search_result.plans == local_search.plans
     assert (search_result.best, search_result.node_count) == (local_search.best, local_search.node_count)
     assert all(len(executor.news) > 5 for executor in executors), "each had its share"

@@ -28,10 +28,10 @@ from engine.generators import run_to_completion
 from engine.inputs import Input
 from tests.assertions import require
 from tests.engine.drill.running.test_questions import build_drill_with_question
-from tests.engine.drill.texts import FREE, advance_drill, build_drill
+from tests.engine.drill.texts import FREE_PLAY_TEXT, advance_drill, build_drill
 from tests.shipped_scenarios import load_shipped_scenario
 
-EVIL = '</code><script>alert("x")</script> & */ GO\n    -- =1+1'
+HOSTILE_TEXT = '</code><script>alert("x")</script> & */ GO\n    -- =1+1'
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def source() -> ExportSource:
         (30, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"),
         (70, "sql SERVER_B#2 SELECT name\n    FROM sys.databases\n    WHERE 1 = 1"),
         (110, "hint 1"),
-        (120, f"note {EVIL}"),
+        (120, f"note {HOSTILE_TEXT}"),
         (300, "power-on SERVER_A"),
     ):
         advance_drill(drill, at_s)
@@ -51,10 +51,10 @@ def source() -> ExportSource:
     return replace(build_source(drill), regret_analysis=run_to_completion(analyze_regret(drill)))
 
 
-class Checker(HTMLParser):
+class HtmlChecker(HTMLParser):
     """HTML parser that collects unbalanced tags and references to external resources."""
 
-    VOID = ("meta", "br", "path", "rect", "circle")
+    VOID_ELEMENTS = ("meta", "br", "path", "rect", "circle")
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class Checker(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
-        if tag not in self.VOID or (
+        if tag not in self.VOID_ELEMENTS or (
             tag in ("rect", "circle") and not (self.get_starttag_text() or "").endswith("/>")
         ):
             self.open.append(tag)
@@ -77,8 +77,8 @@ class Checker(HTMLParser):
             self.wrong.append(tag)
 
 
-def check_html(text: str) -> Checker:
-    checker = Checker()
+def check_html(text: str) -> HtmlChecker:
+    checker = HtmlChecker()
     checker.feed(text)
     return checker
 
@@ -150,7 +150,7 @@ def test_a_last_chance_is_drawn_and_described(source: ExportSource) -> None:
     assert "THE CURVE" in comparison
 
 
-def test_foreign_texts_are_escaped(source: ExportSource) -> None:
+def test_texts_from_outside_are_escaped(source: ExportSource) -> None:
     text = build_page(source)
     assert "<script>" not in text
     assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;" in text
@@ -194,7 +194,7 @@ def test_questions_are_listed(source: ExportSource) -> None:
 
 
 def test_the_exported_page_of_free_play_shows_no_points() -> None:
-    free_drill = advance_drill(build_drill(text=FREE), 20)
+    free_drill = advance_drill(build_drill(text=FREE_PLAY_TEXT), 20)
     free_drill.apply_line("power-off SERVER_A")
     advance_drill(free_drill, 60)
     free_drill.end_now()
@@ -203,7 +203,7 @@ def test_the_exported_page_of_free_play_shows_no_points() -> None:
     assert check_html(text).open == []
 
 
-def test_with_many_databases_the_worst_are_drawn() -> None:
+def test_of_many_databases_a_limited_number_is_drawn() -> None:
     source = build_source(play_idle(load_shipped_scenario("split-application")))
     assert (
         len(course_svg.select_lanes(source.review.lanes))

@@ -14,7 +14,9 @@ from app.files.summary import LEVELS
 from engine.drill.par.shapes import ParCertificate, TrapScore
 from tests.assertions import require
 
-NAMES = sorted(file.name.removesuffix(".json") for file in (resources.files("assets") / "par").iterdir())
+DRILL_NAMES = sorted(
+    file.name.removesuffix(".json") for file in (resources.files("assets") / "par").iterdir()
+)
 
 
 def test_a_certificate_belongs_to_one_text() -> None:
@@ -28,7 +30,7 @@ def test_a_certificate_belongs_to_one_text() -> None:
 
 def test_valid_certificates_report_no_problem() -> None:
     """The certificate of a drill that has changed is invalid until it is renewed."""
-    holding = {name: certificates.load_certificate(scenario_files.find(name).load()) for name in NAMES}
+    holding = {name: certificates.load_certificate(scenario_files.find(name).load()) for name in DRILL_NAMES}
     assert any(holding.values())
     for name, holder in holding.items():
         if holder is None:
@@ -102,8 +104,8 @@ def test_the_details_of_a_drill_state_the_proof() -> None:
 
 def test_each_level_has_about_a_quarter_of_the_drills() -> None:
     """If this fails, BLUNDER_RATE_BOUNDS is outdated: `python -m tests.par_proofs --blunders` prints current values."""
-    counted = Counter(map(proof.get_level, NAMES))
-    assert all(abs(counted[level] - len(NAMES) / 4) <= 4 for level in LEVELS), counted
+    counted = Counter(map(proof.get_level, DRILL_NAMES))
+    assert all(abs(counted[level] - len(DRILL_NAMES) / 4) <= 4 for level in LEVELS), counted
 
 
 def test_the_level_of_every_drill_is_within_one_of_the_measured_level() -> None:

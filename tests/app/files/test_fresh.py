@@ -62,7 +62,7 @@ def test_unproved_drills_are_not_offered() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "acts", "tried", "expected"),
+    ("share", "acts", "actions_tried", "expected"),
     [
         (0.1, 1, 40, "beginner"),
         (0.2, 2, 40, "intermediate"),
@@ -73,9 +73,9 @@ def test_unproved_drills_are_not_offered() -> None:
     ],
 )
 def test_difficulty_is_the_probability_of_a_blunder(
-    share: float | None, acts: int, tried: int, expected: str
+    share: float | None, acts: int, actions_tried: int, expected: str
 ) -> None:
-    certificate: ParCertificate = {"blunder_share": share, "acts_tried": tried, "choices": acts}
+    certificate: ParCertificate = {"blunder_share": share, "acts_tried": actions_tried, "choices": acts}
     assert proof.get_difficulty(certificate) == expected
 
 

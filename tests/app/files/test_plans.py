@@ -26,10 +26,12 @@ from engine.verbs.lines import parse_script
 from tests import par_proofs
 from tests.events import read_field
 
-NAMES = sorted(file.name.removesuffix(".json") for file in (resources.files("assets") / "par").iterdir())
-FEW = ("automatic-failover", "isolated-principal", "random-trouble-medium", "wrong-port")
+DRILL_NAMES = sorted(
+    file.name.removesuffix(".json") for file in (resources.files("assets") / "par").iterdir()
+)
+QUICK_SAMPLE = ("automatic-failover", "isolated-principal", "random-trouble-medium", "wrong-port")
 
-WINDOWS = (
+VISIBLE_EVENT_KINDS = (
     "errorlog", "detected", "failover", "state", "role", "witness", "trace", "client", "alert", "question", "cluster",
     "powershell",
 )  # fmt: skip
@@ -39,12 +41,14 @@ The tools are error log, monitor, Object Explorer, Profiler, alerts, clients, Fa
 prompt.
 """
 
-SAID = ("load", "chore", "repair")
+ANNOUNCED_GROUPS = ("load", "chore", "repair")
 """Verb groups of timeline entries that the scenario announces if their time is fixed."""
 
 
 def list_drills() -> list[object]:
-    return [name if name in FEW else pytest.param(name, marks=pytest.mark.slow) for name in NAMES]
+    return [
+        name if name in QUICK_SAMPLE else pytest.param(name, marks=pytest.mark.slow) for name in DRILL_NAMES
+    ]
 
 
 def load_certified_drill(name: str) -> tuple[Scenario, ParCertificate]:
@@ -61,22 +65,22 @@ def test_plans_play_to_their_totals(name: str) -> None:
     replayed = par_proofs.replay_plans(name)
     assert replayed is not None
     assert {plan: points for plan, (points, _) in replayed.items()} == {
-        plan: certificate[plan]["score"] for plan in par_proofs.PLANS
+        plan: certificate[plan]["score"] for plan in par_proofs.PLAN_KINDS
     }
 
 
 @pytest.mark.slow  # A change of behavior changes the hashes; `make hashes` renews them.
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", DRILL_NAMES)
 def test_plans_play_to_their_hashes(name: str) -> None:
     _, certificate = load_certified_drill(name)
     replayed = par_proofs.replay_plans(name)
     assert replayed is not None
     assert {plan: state for plan, (_, state) in replayed.items()} == {
-        plan: certificate["hashes"][plan] for plan in par_proofs.PLANS
+        plan: certificate["hashes"][plan] for plan in par_proofs.PLAN_KINDS
     }
 
 
-class Story(SearchDrill):
+class TimelineRecordingDrill(SearchDrill):
     """Run that records the ticks of its timeline entries. It can omit some entries."""
 
     def __init__(self, scenario: Scenario, seed: int, omitted_numbers: frozenset[int] = frozenset()) -> None:
@@ -105,8 +109,10 @@ def test_no_action_of_a_fair_plan_precedes_its_symptom(name: str) -> None:
             assert has_symptom_before(run, plan, item, early_answers), item.line
 
 
-def has_symptom_before(run: Story, plan: list[Input], act: Input, past_events: dict[int, Tick]) -> bool:
-    """Return whether the seat saw an effect of the last hidden event of *past_events* before *act*.
+def has_symptom_before(
+    run: TimelineRecordingDrill, plan: list[Input], action: Input, past_events: dict[int, Tick]
+) -> bool:
+    """Return whether the seat saw an effect of the last hidden event of *past_events* before *action*.
 
     *past_events* maps the number of a timeline entry to its tick. If the action is also possible without the
     last event, an effect of an earlier hidden event counts. MONITOR_INTERVAL_S after an event its effect counts as
@@ -115,13 +121,13 @@ def has_symptom_before(run: Story, plan: list[Input], act: Input, past_events: d
     omitted_numbers: frozenset[int] = frozenset()
     while left := {number: tick for number, tick in past_events.items() if number not in omitted_numbers}:
         last = max(left.values())
-        if act.tick >= last + to_ticks(MONITOR_INTERVAL_S):
+        if action.tick >= last + to_ticks(MONITOR_INTERVAL_S):
             return True
         omitted_numbers |= {number for number, tick in left.items() if tick == last}
         other_run = play_plan(run.scenario, run.seed, plan, omitted_numbers)
-        if list(list_visible_events(run, act.tick)) != list(list_visible_events(other_run, act.tick)):
+        if list(list_visible_events(run, action.tick)) != list(list_visible_events(other_run, action.tick)):
             return True
-        if act not in other_run.journal:
+        if action not in other_run.journal:
             return False
     return False
 
@@ -131,14 +137,14 @@ def is_hidden(inject: Inject) -> bool:
         return True
     word = next(token for token in inject.do.split() if not token.startswith("@"))
     verb = VERBS.get(word)
-    return verb is None or (verb.group not in SAID and verb.name not in COMMON_VERBS)
+    return verb is None or (verb.group not in ANNOUNCED_GROUPS and verb.name not in COMMON_VERBS)
 
 
 def play_plan(
     scenario: Scenario, seed: int, plan: list[Input], omitted_numbers: frozenset[int] = frozenset()
-) -> Story:
+) -> TimelineRecordingDrill:
     """Play *plan* without the timeline entries in *omitted_numbers*, up to the first action that is refused."""
-    run = Story(scenario, seed, omitted_numbers)
+    run = TimelineRecordingDrill(scenario, seed, omitted_numbers)
     with suppress(InputError):
         for item in plan:
             run.advance_to(item.tick)
@@ -149,5 +155,5 @@ def play_plan(
 def list_visible_events(run: SearchDrill, tick: Tick) -> Iterator[tuple[object, ...]]:
     for event in run.events:
         is_players = event.kind == "sql_done" and not is_timeline_window(str(read_field(event, "window")))
-        if event.tick < tick and (is_players or event.kind in WINDOWS):
+        if event.tick < tick and (is_players or event.kind in VISIBLE_EVENT_KINDS):
             yield event.tick, event.kind, event.server, event.database, event.text

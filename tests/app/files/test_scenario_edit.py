@@ -49,7 +49,7 @@ def test_removing_a_change_restores_the_lines(value: str) -> None:
     assert 'brief = """\n' in text_after
 
 
-def test_a_table_is_added_after_its_siblings_and_removed_without_a_trace() -> None:
+def test_a_table_is_added_after_its_siblings_and_removed_completely() -> None:
     text_after = scenario_edit.add_table(TEXT, "hint", {"text": "Look at B."})
     hints = tomllib.loads(text_after)["hint"]
     assert hints[-1] == {"text": "Look at B."}
@@ -63,7 +63,7 @@ def test_the_first_table_of_a_kind_is_separated_by_a_blank_line() -> None:
     assert scenario_edit.remove_value(text_after, ("server", 0)).strip() == 'title = "x"  # mine'
 
 
-def test_an_empty_value_is_a_value() -> None:
+def test_an_empty_value_is_written() -> None:
     assert scenario_edit.read_value(scenario_edit.set_value(TEXT, ("seed",), None), ("seed",)) is None
 
 

@@ -13,7 +13,7 @@ from app.cli import terms
 from app.files import atomic_write
 from tests.disk import limit_file_size
 
-OLD = "what stood there before"
+OLD_TEXT = "what stood there before"
 
 
 def list_names(folder: Path) -> list[str]:
@@ -34,10 +34,10 @@ def test_text_and_bytes_are_written(tmp_path: Path) -> None:
 
 def test_a_full_disk_keeps_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     file = tmp_path / "a.sql"
-    file.write_text(OLD)
+    file.write_text(OLD_TEXT)
     with limit_file_size(100), pytest.raises(OSError, match="File too large"):
         atomic_write.write_atomically(file, "x" * 1_000)
-    assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.sql"])
+    assert (file.read_text(), list_names(tmp_path)) == (OLD_TEXT, ["a.sql"])
     atomic_write.write_atomically(file, "x" * 1_000)
     assert len(file.read_text()) == 1_000
 
@@ -49,11 +49,11 @@ def test_a_disk_that_fails_at_the_end_keeps_the_old_file(
         raise OSError(errno.EIO, "Input/output error")
 
     file = tmp_path / "a.sql"
-    file.write_text(OLD)
+    file.write_text(OLD_TEXT)
     monkeypatch.setattr(os, "fsync", raise_io_error)
     with pytest.raises(OSError, match="Input/output error"):
         atomic_write.write_atomically(file, "new")
-    assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.sql"])
+    assert (file.read_text(), list_names(tmp_path)) == (OLD_TEXT, ["a.sql"])
 
 
 def test_a_target_that_is_not_a_file_is_not_replaced(tmp_path: Path) -> None:
@@ -71,9 +71,9 @@ def test_a_target_that_is_not_a_file_is_not_replaced(tmp_path: Path) -> None:
 def test_check_refuses_an_unwritable_target_and_leaves_no_file(tmp_path: Path) -> None:
     file = tmp_path / "a.gif"
     atomic_write.require_writable(file)
-    file.write_text(OLD)
+    file.write_text(OLD_TEXT)
     atomic_write.require_writable(file)
-    assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.gif"])
+    assert (file.read_text(), list_names(tmp_path)) == (OLD_TEXT, ["a.gif"])
     for target in (tmp_path, tmp_path / "missing" / "a.gif"):
         with pytest.raises(OSError, match=r"."):
             atomic_write.require_writable(target)
@@ -81,11 +81,11 @@ def test_check_refuses_an_unwritable_target_and_leaves_no_file(tmp_path: Path) -
 
 def test_several_files_are_written_completely_or_not_at_all(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.csv", "b.csv")]
-    files[0].write_text(OLD)
+    files[0].write_text(OLD_TEXT)
     files[1].mkdir()
     with pytest.raises(OSError, match="not a file"):
         atomic_write.write_all(dict.fromkeys(files, "new"))
-    assert (files[0].read_text(), list_names(tmp_path)) == (OLD, ["a.csv", "b.csv"])
+    assert (files[0].read_text(), list_names(tmp_path)) == (OLD_TEXT, ["a.csv", "b.csv"])
     files[1].rmdir()
     atomic_write.write_all(dict.fromkeys(files, "new"))
     assert [file.read_text() for file in files] == ["new", "new"]
@@ -93,15 +93,15 @@ def test_several_files_are_written_completely_or_not_at_all(tmp_path: Path) -> N
 
 def test_a_link_is_replaced_and_its_target_kept(tmp_path: Path) -> None:
     other_file = tmp_path / "other"
-    other_file.write_text(OLD)
+    other_file.write_text(OLD_TEXT)
     (tmp_path / "a.sql").symlink_to(other_file)
     atomic_write.write_atomically(tmp_path / "a.sql", "new")
-    assert ((tmp_path / "a.sql").read_text(), other_file.read_text()) == ("new", OLD)
+    assert ((tmp_path / "a.sql").read_text(), other_file.read_text()) == ("new", OLD_TEXT)
 
 
 def test_file_permissions_are_kept(tmp_path: Path) -> None:
     file = tmp_path / "a.sql"
-    file.write_text(OLD)
+    file.write_text(OLD_TEXT)
     file.chmod(0o640)
     atomic_write.write_atomically(file, "new")
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
@@ -109,11 +109,11 @@ def test_file_permissions_are_kept(tmp_path: Path) -> None:
 
 def test_a_write_protected_file_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "a.sql"
-    file.write_text(OLD)
+    file.write_text(OLD_TEXT)
     monkeypatch.setattr(os, "access", lambda *_: False)  # The superuser can always write.
     with pytest.raises(OSError, match="Permission denied"):
         atomic_write.write_atomically(file, "new")
-    assert (file.read_text(), list_names(tmp_path)) == (OLD, ["a.sql"])
+    assert (file.read_text(), list_names(tmp_path)) == (OLD_TEXT, ["a.sql"])
 
 
 def test_a_command_writes_to_its_standard_output(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def lab() -> Scenario:
     return load_shipped_scenario("lab")
 
 
-class Record:
+class ListRecorder:
     """Recorder that stores everything in lists and fails on request."""
 
     def __init__(self) -> None:
@@ -58,13 +58,13 @@ class Record:
             raise RecordingError("The disk is full.")
 
 
-class Desk:
+class RecordedHost:
     """Host with the lab, a recorder, and a list of all emitted signals."""
 
     def __init__(
         self, lab: Scenario, clock: Callable[[], float] = lambda: 0.0, mode: DrillMode = DrillMode.LAB
     ) -> None:
-        self.record = Record()
+        self.record = ListRecorder()
         self.session = Host(clock=clock)
         self.said: list[tuple[str, Any]] = []
         for name in ("drill_changed", "world_changed", "happened", "refused", "speed_changed", "running_changed",
@@ -95,8 +95,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk(lab: Scenario) -> Iterator[Desk]:
-    desk = Desk(lab)
+def desk(lab: Scenario) -> Iterator[RecordedHost]:
+    desk = RecordedHost(lab)
     yield desk
     desk.session.close()
 
@@ -115,7 +115,7 @@ def build_ticking_clock(step_s: float) -> Callable[[], float]:
 # --- time -------------------------------------------------------------------------------------------------------
 
 
-def test_wall_time_and_speed_determine_ticks(desk: Desk) -> None:
+def test_wall_time_and_speed_determine_ticks(desk: RecordedHost) -> None:
     desk.session.play()
     desk.run_frames(10, 100.0)
     assert desk.drill.tick == 100
@@ -127,7 +127,7 @@ def test_wall_time_and_speed_determine_ticks(desk: Desk) -> None:
     assert desk.drill.tick == 204
 
 
-def test_nothing_moves_during_a_pause(desk: Desk) -> None:
+def test_nothing_moves_during_a_pause(desk: RecordedHost) -> None:
     desk.run_frames(10, 100.0)
     assert desk.drill.tick == 0
     desk.session.toggle()
@@ -138,7 +138,7 @@ def test_nothing_moves_during_a_pause(desk: Desk) -> None:
     assert desk.list_values("running_changed") == [True, False]
 
 
-def test_step_advances_one_tick(desk: Desk) -> None:
+def test_step_advances_one_tick(desk: RecordedHost) -> None:
     desk.session.play()
     desk.session.step()
     assert (desk.drill.tick, desk.session.running) == (1, False)
@@ -147,12 +147,12 @@ def test_step_advances_one_tick(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("requested_speed", "expected_speed"), [(0.01, 0.1), (1e6, 1000.0), (0.1, 0.1), (1000.0, 1000.0)]
 )
-def test_speed_is_limited(desk: Desk, requested_speed: float, expected_speed: float) -> None:
+def test_speed_is_limited(desk: RecordedHost, requested_speed: float, expected_speed: float) -> None:
     desk.session.set_speed(requested_speed)
     assert desk.session.speed == expected_speed
 
 
-def test_a_laptop_that_wakes_up_does_not_skip_ahead(desk: Desk) -> None:
+def test_a_laptop_that_wakes_up_does_not_skip_ahead(desk: RecordedHost) -> None:
     desk.session.play()
     desk.run_frames(1, 3_600_000.0)
     assert desk.drill.tick == ELAPSED_MS_MAX / 10.0
@@ -160,7 +160,7 @@ def test_a_laptop_that_wakes_up_does_not_skip_ahead(desk: Desk) -> None:
 
 def test_a_frame_drops_excess_time_and_reports_it(lab: Scenario) -> None:
     # Two readings of the clock use up the budget.
-    desk = Desk(lab, clock=build_ticking_clock(FRAME_BUDGET_S * 0.6))
+    desk = RecordedHost(lab, clock=build_ticking_clock(FRAME_BUDGET_S * 0.6))
     desk.session.set_speed(1000.0)
     desk.session.play()
     desk.run_frames(1, 100.0)
@@ -175,7 +175,7 @@ def test_a_frame_drops_excess_time_and_reports_it(lab: Scenario) -> None:
     desk.session.close()
 
 
-def test_frame_lengths_do_not_change_the_run(desk: Desk, lab: Scenario) -> None:
+def test_frame_lengths_do_not_change_the_run(desk: RecordedHost, lab: Scenario) -> None:
     desk.session.play()
     desk.session.set_speed(3.7)
     desk.run_frames(40, 17.0)
@@ -191,7 +191,7 @@ def test_frame_lengths_do_not_change_the_run(desk: Desk, lab: Scenario) -> None:
 # --- inputs -----------------------------------------------------------------------------------------------------
 
 
-def test_an_input_is_recorded_before_its_events_are_shown(desk: Desk) -> None:
+def test_an_input_is_recorded_before_its_events_are_shown(desk: RecordedHost) -> None:
     line_lists: list[list[str]] = []
     desk.session.happened.connect(lambda _: line_lists.append(list(desk.record.lines)))
     desk.session.play()
@@ -202,7 +202,7 @@ def test_an_input_is_recorded_before_its_events_are_shown(desk: Desk) -> None:
     assert any(event.kind == "service" for events in desk.list_values("happened") for event in events)
 
 
-def test_a_refused_line_returns_a_message_and_changes_nothing(desk: Desk) -> None:
+def test_a_refused_line_returns_a_message_and_changes_nothing(desk: RecordedHost) -> None:
     before = desk.drill.compute_state_hash()
     assert not desk.session.apply_input("power-off SERVER_Q")
     (sentence,) = desk.list_values("refused")
@@ -212,7 +212,7 @@ def test_a_refused_line_returns_a_message_and_changes_nothing(desk: Desk) -> Non
     assert (desk.record.lines, desk.drill.compute_state_hash()) == ([], before)
 
 
-def test_an_unrecorded_input_is_undone(desk: Desk) -> None:
+def test_an_unrecorded_input_is_undone(desk: RecordedHost) -> None:
     desk.session.play()
     desk.run_frames(10, 100.0)
     desk.session.apply_input("note first")
@@ -230,7 +230,7 @@ def test_an_unrecorded_input_is_undone(desk: Desk) -> None:
     assert desk.session.apply_input("power-off SERVER_A")
 
 
-def test_heartbeats_and_checkpoints_follow_wall_time(desk: Desk) -> None:
+def test_heartbeats_and_checkpoints_follow_wall_time(desk: RecordedHost) -> None:
     desk.session.play()
     desk.run_frames(round(CHECKPOINT_MS / 100.0) + 1, 100.0)
     assert len(desk.record.heartbeats) == pytest.approx(CHECKPOINT_MS / HEARTBEAT_MS, abs=2)
@@ -239,14 +239,14 @@ def test_heartbeats_and_checkpoints_follow_wall_time(desk: Desk) -> None:
     assert replayed.compute_state_hash() == state_hash
 
 
-def test_a_pause_is_recorded_at_its_tick(desk: Desk) -> None:
+def test_a_pause_is_recorded_at_its_tick(desk: RecordedHost) -> None:
     desk.session.play()
     desk.run_frames(3, 70.0)
     desk.session.pause()
     assert desk.record.heartbeats == [desk.drill.tick]
 
 
-def test_a_full_disk_pauses_the_run(desk: Desk) -> None:
+def test_a_full_disk_pauses_the_run(desk: RecordedHost) -> None:
     desk.record.broken = True
     desk.session.play()
     desk.run_frames(10, 100.0)
@@ -254,7 +254,7 @@ def test_a_full_disk_pauses_the_run(desk: Desk) -> None:
     assert desk.list_values("refused") == ["The disk is full."]
 
 
-def test_the_end_is_recorded_and_reported_once(desk: Desk) -> None:
+def test_the_end_is_recorded_and_reported_once(desk: RecordedHost) -> None:
     desk.session.play()
     desk.run_frames(1, 100.0)
     desk.session.apply_input("finish")
@@ -270,7 +270,7 @@ def test_the_end_is_recorded_and_reported_once(desk: Desk) -> None:
 # --- searches ---------------------------------------------------------------------------------------------------
 
 
-def test_a_search_stops_exactly_at_the_next_state_change(desk: Desk, lab: Scenario) -> None:
+def test_a_search_stops_exactly_at_the_next_state_change(desk: RecordedHost, lab: Scenario) -> None:
     reference = Drill(lab, mode=DrillMode.LAB)
     reference.apply_line("power-off SERVER_A")
     count_before = len(reference.events)
@@ -284,7 +284,7 @@ def test_a_search_stops_exactly_at_the_next_state_change(desk: Desk, lab: Scenar
     assert desk.list_values("progress")[-1] == -1.0
 
 
-def test_a_search_stops_if_nothing_happens(desk: Desk) -> None:
+def test_a_search_stops_after_an_hour_without_a_change(desk: RecordedHost) -> None:
     desk.session.run_to_state()
     desk.finish_search()
     assert desk.drill.tick == 3600 * 100
@@ -292,7 +292,7 @@ def test_a_search_stops_if_nothing_happens(desk: Desk) -> None:
 
 
 def test_a_search_spans_frames_and_can_be_canceled(lab: Scenario) -> None:
-    desk = Desk(lab, clock=build_ticking_clock(FRAME_BUDGET_S * 0.6))
+    desk = RecordedHost(lab, clock=build_ticking_clock(FRAME_BUDGET_S * 0.6))
     desk.session.run_to(100_000)
     desk.run_frames(5)
     shares = [share for share in desk.list_values("progress") if share > 0.0]
@@ -317,7 +317,7 @@ def replay_journal(lab: Scenario, tick: int) -> Drill:
     return replay(lab, lab.seed, DrillMode.LAB, [item.line for item in JOURNAL], tick)
 
 
-def test_a_journal_is_replayed_to_its_tick(desk: Desk, lab: Scenario) -> None:
+def test_a_journal_is_replayed_to_its_tick(desk: RecordedHost, lab: Scenario) -> None:
     marks = [(tick, replay_journal(lab, tick).compute_state_hash()) for tick in (1000, 2500)]
     desk.session.load_run(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, marks)
     desk.finish_search()
@@ -327,7 +327,7 @@ def test_a_journal_is_replayed_to_its_tick(desk: Desk, lab: Scenario) -> None:
     assert history.seek(1500).compute_state_hash() == replay_journal(lab, 1500).compute_state_hash()
 
 
-def test_a_deviating_state_is_refused(desk: Desk, lab: Scenario) -> None:
+def test_a_deviating_state_is_refused(desk: RecordedHost, lab: Scenario) -> None:
     desk.session.load_run(lab, lab.seed, DrillMode.LAB, JOURNAL, 3000, [(1000, "0" * 32)])
     desk.finish_search()
     assert desk.list_values("loaded") == []
@@ -337,7 +337,7 @@ def test_a_deviating_state_is_refused(desk: Desk, lab: Scenario) -> None:
 # --- past states ------------------------------------------------------------------------------------------
 
 
-def play_with_fault(desk: Desk) -> str:
+def play_with_fault(desk: RecordedHost) -> str:
     """Play 20 s with a cable unplugged at 5 s; return the state hash at the end."""
     session = desk.session
     session.run_to(500)
@@ -348,13 +348,13 @@ def play_with_fault(desk: Desk) -> str:
     return desk.drill.compute_state_hash()
 
 
-def test_a_distant_moment_is_restored_over_several_frames_and_can_be_canceled(
+def test_a_distant_time_is_restored_over_several_frames_and_can_be_canceled(
     lab: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.drill.time.history.SNAPSHOTS_MAX", 2)
     history = History(Drill(lab, mode=DrillMode.LAB))
     history.advance_to(100_000)
-    desk = Desk(lab, clock=build_ticking_clock(0.04))  # Every slice takes this time.
+    desk = RecordedHost(lab, clock=build_ticking_clock(0.04))  # Every slice takes this time.
     desk.session.open_run(history, NoRecorder())
     assert desk.session.show_time(60_000)
     assert desk.session.loading
@@ -375,7 +375,7 @@ def test_a_distant_moment_is_restored_over_several_frames_and_can_be_canceled(
     desk.session.close()
 
 
-def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
+def test_a_past_state_is_read_only(desk: RecordedHost, lab: Scenario) -> None:
     end = play_with_fault(desk)
     lines = list(desk.record.lines)
     assert desk.session.show_time(300)
@@ -394,7 +394,7 @@ def test_a_past_moment_is_read_only(desk: Desk, lab: Scenario) -> None:
     assert desk.record.lines == lines
 
 
-def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
+def test_the_past_can_be_replayed_to_the_present(desk: RecordedHost) -> None:
     end = play_with_fault(desk)
     count_before = len(desk.list_values("happened"))
     desk.session.show_time(300)
@@ -412,7 +412,7 @@ def test_the_past_can_be_replayed_to_the_present(desk: Desk) -> None:
     assert len(desk.record.lines) == 1
 
 
-def test_before_and_after_an_input_are_two_moments(desk: Desk) -> None:
+def test_before_and_after_an_input_are_two_positions(desk: RecordedHost) -> None:
     play_with_fault(desk)
     desk.session.show_time(500, before_inputs=True)
     assert len(desk.drill.journal) == 0
@@ -420,8 +420,8 @@ def test_before_and_after_an_input_are_two_moments(desk: Desk) -> None:
     assert len(desk.drill.journal) == 1
 
 
-def test_an_exam_has_no_past(lab: Scenario) -> None:
-    desk = Desk(lab, mode=DrillMode.EXAM)
+def test_an_exam_cannot_show_past_states(lab: Scenario) -> None:
+    desk = RecordedHost(lab, mode=DrillMode.EXAM)
     desk.session.run_to(500)
     desk.finish_search()
     assert not desk.session.show_time(300)
@@ -430,7 +430,7 @@ def test_an_exam_has_no_past(lab: Scenario) -> None:
     desk.session.close()
 
 
-def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> None:
+def test_a_finished_run_is_watched_input_by_input(desk: RecordedHost, lab: Scenario) -> None:
     history = History(replay(lab, lab.seed, DrillMode.LAB, [item.line for item in JOURNAL], 3000))
     history.drill.end_now()
     desk.session.watch_run(history, at_each_input=True)
@@ -451,7 +451,7 @@ def test_a_finished_run_is_watched_input_by_input(desk: Desk, lab: Scenario) -> 
 
 @pytest.mark.parametrize("line", ["power-off " + "X" * 600, "power-off " + "X" * 200])
 def test_a_long_refusal_keeps_its_translation(line: str) -> None:
-    desk = Desk(load_shipped_scenario("lab"))
+    desk = RecordedHost(load_shipped_scenario("lab"))
     language.use_language(language.GERMAN)
     desk.session.apply_input(line)
     language.use_language(language.ENGLISH)
@@ -467,7 +467,7 @@ def test_a_refusal_begins_with_the_typed_verb() -> None:
 
 
 def test_the_next_event_after_a_lost_node_is_the_clusters_reaction() -> None:
-    desk = Desk(load_shipped_scenario("ag-lab"))
+    desk = RecordedHost(load_shipped_scenario("ag-lab"))
     desk.session.apply_input("power-off NODE_3")
     for _ in range(10):
         desk.session.run_to_event()
@@ -480,7 +480,7 @@ def test_the_next_event_after_a_lost_node_is_the_clusters_reaction() -> None:
 
 # --- questions --------------------------------------------------------------------------------------------------
 
-ASKING = """
+QUESTION_SCENARIO = """
 [[question]]
 name = "who"
 text = "Who serves Sales now?"
@@ -493,14 +493,14 @@ why = "Nothing has happened."
 
 
 @pytest.fixture
-def asking() -> Iterator[Desk]:
-    scenario = load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
-    desk = Desk(scenario, mode=DrillMode.GUIDED)  # free play asks no questions
+def asking() -> Iterator[RecordedHost]:
+    scenario = load_scenario(scenario_files.find("lab").text + QUESTION_SCENARIO, "lab.toml")
+    desk = RecordedHost(scenario, mode=DrillMode.GUIDED)  # free play asks no questions
     yield desk
     desk.session.close()
 
 
-def test_time_stops_at_a_question_until_it_is_answered(asking: Desk) -> None:
+def test_time_stops_at_a_question_until_it_is_answered(asking: RecordedHost) -> None:
     asking.session.set_speed(30.0)
     asking.session.play()
     asking.run_frames(10, 100.0)
@@ -516,7 +516,7 @@ def test_time_stops_at_a_question_until_it_is_answered(asking: Desk) -> None:
     assert asking.drill.tick == 800
 
 
-def test_answering_a_question_does_not_start_a_paused_run(asking: Desk) -> None:
+def test_answering_a_question_does_not_start_a_paused_run(asking: RecordedHost) -> None:
     asking.session.run_to(600)
     asking.finish_search()
     assert asking.drill.tick == 500
@@ -535,7 +535,7 @@ def scored_scenario() -> Scenario:
 
 @pytest.mark.parametrize("condition", ["SERVER_A is OFF", "SERVER_A is RUNNING", "time_s() > 1", "nonsense"])
 def test_an_exam_evaluates_no_conditions(scored_scenario: Scenario, condition: str) -> None:
-    desk = Desk(scored_scenario, mode=DrillMode.EXAM)
+    desk = RecordedHost(scored_scenario, mode=DrillMode.EXAM)
     desk.session.run_until(condition)
     assert desk.list_values("refused") == [
         "During an exam you get information only from the servers: query them, or let time pass."
@@ -543,29 +543,29 @@ def test_an_exam_evaluates_no_conditions(scored_scenario: Scenario, condition: s
     assert not desk.session.busy
 
 
-@pytest.mark.parametrize("door", ["run_to_event", "run_to_state", "run_to_alarm"])
-def test_an_exam_does_not_stop_at_hidden_events(scored_scenario: Scenario, door: str) -> None:
-    desk = Desk(scored_scenario, mode=DrillMode.EXAM)
-    getattr(desk.session, door)()
+@pytest.mark.parametrize("method_name", ["run_to_event", "run_to_state", "run_to_alarm"])
+def test_an_exam_does_not_stop_at_hidden_events(scored_scenario: Scenario, method_name: str) -> None:
+    desk = RecordedHost(scored_scenario, mode=DrillMode.EXAM)
+    getattr(desk.session, method_name)()
     assert not desk.session.busy
     assert "information only from the servers" in desk.list_values("refused")[0]
-    practice = Desk(scored_scenario, mode=DrillMode.PRACTICE)
-    getattr(practice.session, door)()
+    practice = RecordedHost(scored_scenario, mode=DrillMode.PRACTICE)
+    getattr(practice.session, method_name)()
     assert practice.session.busy
 
 
 def test_an_exam_can_run_to_a_time(scored_scenario: Scenario) -> None:
-    desk = Desk(scored_scenario, mode=DrillMode.EXAM)
+    desk = RecordedHost(scored_scenario, mode=DrillMode.EXAM)
     desk.session.run_to(1000)
     while desk.session.busy:
         desk.session.on_frame(16.0)
     assert desk.drill.tick == 1000
 
 
-@pytest.mark.parametrize("fast", [True, False])
-def test_a_kill_rewinds_an_exam_by_at_most_a_second(scored_scenario: Scenario, fast: bool) -> None:
-    desk = Desk(scored_scenario, mode=DrillMode.EXAM)
-    if fast:
+@pytest.mark.parametrize("is_fast", [True, False])
+def test_a_kill_rewinds_an_exam_by_at_most_a_second(scored_scenario: Scenario, is_fast: bool) -> None:
+    desk = RecordedHost(scored_scenario, mode=DrillMode.EXAM)
+    if is_fast:
         desk.session.set_speed(1000.0)
         desk.session.play()
         desk.session.on_frame(16.0)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from app.host.playback import Playback
 from engine.drill.time.history import History
-from tests.engine.drill.texts import FREE, build_drill
+from tests.engine.drill.texts import FREE_PLAY_TEXT, build_drill
 
 
 def test_stepping_through_events_shows_each_event_and_input_once() -> None:
-    run = History(build_drill(text=FREE))
+    run = History(build_drill(text=FREE_PLAY_TEXT))
     for tick, line in ((700, "cut SERVER_A SERVER_B"), (700, "cut SERVER_A SERVER_W"), (3000, "revert-all")):
         run.advance_to(tick)
         run.apply_line(line)

@@ -12,13 +12,13 @@ from app.learning.memory import INTERVAL_DAYS_MAX, WEIGHTS, PracticedRun, SkillS
 from app.learning.next_drills import DrillCandidate, recommend_drills
 from engine.drill.judging.skills import get_skill_title, load_skills, load_skills_by_key
 from engine.drill.running.modes import DrillMode
-from tests.shipped_scenarios import DRILLS, NAMES, load_shipped_scenario
+from tests.shipped_scenarios import DRILL_NAMES, SCENARIO_NAMES, load_shipped_scenario
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
-TRAINED = {"one": ("quorum",), "both": ("quorum", "resume"), "other": ("log-space",)}
+TRAINED_SKILLS = {"one": ("quorum",), "both": ("quorum", "resume"), "other": ("log-space",)}
 
 
-def get_day(days: float) -> datetime:
+def add_days_to_start(days: float) -> datetime:
     return START + timedelta(days=days)
 
 
@@ -30,11 +30,13 @@ def build_run(
     name: str = "one",
     played_s: float = 300.0,
 ) -> PracticedRun:
-    return PracticedRun(name, mode, score, hints, get_day(at_day), played_s)
+    return PracticedRun(name, mode, score, hints, add_days_to_start(at_day), played_s)
 
 
 def get_quorum_standing(*runs: PracticedRun, today: float) -> SkillStanding:
-    return next(s for s in estimate_skills(runs, TRAINED, get_day(today)) if s.skill.key == "quorum")
+    return next(
+        s for s in estimate_skills(runs, TRAINED_SKILLS, add_days_to_start(today)) if s.skill.key == "quorum"
+    )
 
 
 def test_the_skill_list_has_dozens_of_skills_with_texts() -> None:
@@ -46,9 +48,9 @@ def test_the_skill_list_has_dozens_of_skills_with_texts() -> None:
 
 
 def test_shipped_drills_train_exactly_the_listed_skills() -> None:
-    scenarios = [load_shipped_scenario(name) for name in NAMES]
+    scenarios = [load_shipped_scenario(name) for name in SCENARIO_NAMES]
     assert {key for scenario in scenarios for key in scenario.skills} == set(load_skills_by_key())
-    assert all(load_shipped_scenario(name).skills for name in DRILLS)
+    assert all(load_shipped_scenario(name).skills for name in DRILL_NAMES)
 
 
 @pytest.mark.parametrize(("played_s", "runs"), [(0.5, 0), (29.99, 0), (30.0, 1)])
@@ -62,7 +64,7 @@ def test_a_run_that_ended_before_any_task_proves_nothing(played_s: float, runs: 
 def test_nothing_is_due_without_practice() -> None:
     skill = get_quorum_standing(today=0)
     assert (skill.mastery, skill.runs, skill.last_time, skill.due_time) == (0.0, 0, None, None)
-    assert not skill.is_review_due(get_day(1000))
+    assert not skill.is_review_due(add_days_to_start(1000))
 
 
 def test_exams_weigh_more_than_practice_and_practice_more_than_guided_runs() -> None:
@@ -92,8 +94,8 @@ def test_recall_falls_to_nine_tenths_at_the_due_date() -> None:
         0.9 * fresh_skill.mastery, abs=1.0
     )
     assert get_quorum_standing(build_run(0), today=400).mastery < 0.6 * fresh_skill.mastery
-    assert not fresh_skill.is_review_due(get_day(days - 0.01))
-    assert fresh_skill.is_review_due(get_day(days))
+    assert not fresh_skill.is_review_due(add_days_to_start(days - 0.01))
+    assert fresh_skill.is_review_due(add_days_to_start(days))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +113,7 @@ def test_the_first_interval_follows_fsrs(score: float, hints: int, mode: DrillMo
     """The first four default parameters are the initial stabilities, in days, after the grades again, hard,
     good and easy.
     """
-    assert get_quorum_standing(build_run(0, score, mode, hints), today=0).due_time == get_day(days)
+    assert get_quorum_standing(build_run(0, score, mode, hints), today=0).due_time == add_days_to_start(days)
 
 
 def list_intervals(*runs: PracticedRun) -> float:
@@ -138,7 +140,7 @@ def test_ten_runs_in_one_evening_do_not_count_as_spacing() -> None:
     crammed = get_quorum_standing(*(build_run(minute / 1440) for minute in range(10)), today=0.01)
     assert crammed.successes == 1
     assert crammed.mastery > 95.0
-    assert crammed.due_time == get_day(8)
+    assert crammed.due_time == add_days_to_start(8)
 
 
 def test_a_lapse_restarts_the_interval() -> None:
@@ -183,7 +185,7 @@ def test_a_skill_is_proved_by_two_spaced_unaided_passes_one_in_a_new_drill(
 def test_time_zones_do_not_matter() -> None:
     naive = [PracticedRun("one", DrillMode.EXAM, 90.0, 0, datetime(2026, 1, n, 12), 300.0) for n in (1, 4)]
     (skill,) = [
-        s for s in estimate_skills(naive, TRAINED, datetime(2026, 1, 5, 12)) if s.skill.key == "quorum"
+        s for s in estimate_skills(naive, TRAINED_SKILLS, datetime(2026, 1, 5, 12)) if s.skill.key == "quorum"
     ]
     aware = get_quorum_standing(build_run(0, 90), build_run(3, 90), today=4)
     assert (skill.mastery, skill.due_time) == (
@@ -194,15 +196,17 @@ def test_time_zones_do_not_matter() -> None:
 
 def test_row_order_and_clock_changes_do_not_matter() -> None:
     runs = [build_run(0), build_run(1, 40), build_run(3)]
-    assert estimate_skills(runs, TRAINED, get_day(4)) == estimate_skills(runs[::-1], TRAINED, get_day(4))
+    assert estimate_skills(runs, TRAINED_SKILLS, add_days_to_start(4)) == estimate_skills(
+        runs[::-1], TRAINED_SKILLS, add_days_to_start(4)
+    )
     future_skill = get_quorum_standing(build_run(900), today=1)
     assert future_skill.mastery == 60.0
-    assert future_skill.due_time == get_day(1 + 8)
+    assert future_skill.due_time == add_days_to_start(1 + 8)
 
 
 # --- recommended drills -------------------------------------------------------------------------------------
 
-COURSES = (
+DRILL_CANDIDATES = (
     DrillCandidate("one", ("quorum",), 0, 5),
     DrillCandidate("both", ("quorum", "resume"), 1, 10),
     DrillCandidate("other", ("log-space",), 0, 6),
@@ -211,7 +215,7 @@ COURSES = (
 
 
 def test_a_newcomer_gets_the_easiest_new_drills() -> None:
-    recommended = recommend_drills([], COURSES, START)
+    recommended = recommend_drills([], DRILL_CANDIDATES, START)
     assert [recommendation.scenario for recommendation in recommended] == ["one", "other", "both"]
     assert all(recommendation.due_time is None for recommendation in recommended)
     assert [skill.key for skill in recommended[2].skills] == ["resume"], "quorum is covered by the first"
@@ -221,14 +225,16 @@ def test_few_drills_cover_due_skills_and_the_oldest_comes_first() -> None:
     runs = [build_run(0, name="both"), build_run(0.2, name="one")]
     due_drills = [
         recommendation
-        for recommendation in recommend_drills(runs, COURSES, get_day(9))
+        for recommendation in recommend_drills(runs, DRILL_CANDIDATES, add_days_to_start(9))
         if recommendation.due_time is not None
     ]
     assert [recommendation.scenario for recommendation in due_drills] == ["both"]
     assert {skill.key for skill in due_drills[0].skills} == {"quorum", "resume"}
-    assert due_drills[0].due_time == get_day(8)
+    assert due_drills[0].due_time == add_days_to_start(8)
     fallback = recommend_drills(
-        [build_run(0, name="one")], (*COURSES[:1], DrillCandidate("twin", ("quorum",), 0, 5)), get_day(9)
+        [build_run(0, name="one")],
+        (*DRILL_CANDIDATES[:1], DrillCandidate("twin", ("quorum",), 0, 5)),
+        add_days_to_start(9),
     )
     assert fallback[0].scenario == "twin", "never taken goes before taken"
 
@@ -236,6 +242,6 @@ def test_few_drills_cover_due_skills_and_the_oldest_comes_first() -> None:
 def test_nothing_is_due_right_after_a_success() -> None:
     assert [
         recommendation
-        for recommendation in recommend_drills([build_run(0)], COURSES, get_day(0.5))
+        for recommendation in recommend_drills([build_run(0)], DRILL_CANDIDATES, add_days_to_start(0.5))
         if recommendation.due_time is not None
     ] == []

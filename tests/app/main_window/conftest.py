@@ -29,15 +29,15 @@ from tests.open_window import OpenWindow, build_window
 
 FRAME_MS = 200.0
 """Wall time of a frame. Shorter frames would only slow the tests down."""
-LOOK_S = 0.001
+CLOCK_STEP_S = 0.001
 """Seconds by which the host's clock advances at each reading, so that frames do equal work on every machine."""
 EXTRA_PLANS = 3
 """Number of plans that an analysis searches in these tests."""
-WAITED_FOR_S = 3600.0
+REPLAY_S_MAX = 3600.0
 """Time budget of a replay, so long that a requested replay finishes in one frame."""
 
 
-class Hands:
+class WindowUser:
     """Simulated user who clicks, presses keys and lets simulated time pass in the window."""
 
     def __init__(self, qtbot: QtBot, window: OpenWindow) -> None:
@@ -92,7 +92,7 @@ class Hands:
         assert widget.isVisible(), f"{widget} cannot be clicked"
         self.qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
 
-    def say_yes(self) -> None:
+    def confirm_action(self) -> None:
         """Confirm the question about an irrevocable action."""
         box = self.window.confirmations.box
         assert box is not None, "nothing is asked"
@@ -101,7 +101,7 @@ class Hands:
                 self.qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         QApplication.processEvents()
 
-    def menu_of(self, target: ActionTarget) -> QMenu:
+    def open_context_menu(self, target: ActionTarget) -> QMenu:
         """Return the context menu of *target* in the topology."""
         topology = self.window.topology
         item = get_scene(topology).find_item(target)
@@ -156,8 +156,8 @@ def profile(profile_folder: Path, earlier_profile: Path) -> Iterator[Profile]:
 
 def show_window(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> OpenWindow:
     """Yield a window on screen with the keyboard focus."""
-    window = build_window(profile, store, use_timer=False, clock=count(step=LOOK_S).__next__)
-    window.session.host.at_once_s = WAITED_FOR_S
+    window = build_window(profile, store, use_timer=False, clock=count(step=CLOCK_STEP_S).__next__)
+    window.session.host.at_once_s = REPLAY_S_MAX
     qtbot.addWidget(window)
     window.resize(1366, 768)
     with qtbot.waitActive(window):
@@ -199,5 +199,5 @@ def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSett
 
 
 @pytest.fixture
-def hands(qtbot: QtBot, window: OpenWindow) -> Hands:
-    return Hands(qtbot, window)
+def hands(qtbot: QtBot, window: OpenWindow) -> WindowUser:
+    return WindowUser(qtbot, window)

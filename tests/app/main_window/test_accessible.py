@@ -24,10 +24,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets.docks import DOCKS
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 from tests.open_window import OpenWindow
 
-KINDS = (
+CONTROL_CLASSES = (
     QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox, QGraphicsView, QLineEdit,
     QPlainTextEdit, QTabBar, QTextEdit,
 )  # fmt: skip
@@ -43,7 +43,11 @@ def list_panels(window: OpenWindow) -> Iterator[str]:
 def find_unnamed_controls(root: QWidget) -> Iterator[str]:
     """Yield the controls in *root* that have no accessible name."""
     for widget in root.findChildren(QWidget):
-        if not isinstance(widget, KINDS) or isinstance(widget, QScrollBar) or not widget.isVisible():
+        if (
+            not isinstance(widget, CONTROL_CLASSES)
+            or isinstance(widget, QScrollBar)
+            or not widget.isVisible()
+        ):
             continue
         if widget.focusPolicy() == Qt.FocusPolicy.NoFocus and not isinstance(widget, QAbstractButton):
             continue
@@ -61,7 +65,7 @@ def find_unnamed_controls(root: QWidget) -> Iterator[str]:
 
 
 @pytest.fixture
-def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
+def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("automatic-failover")
     window.brief.started.emit("practice")
     hands.run_frames(5.0)

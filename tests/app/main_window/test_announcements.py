@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication
 
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 from tests.children import find_child
 from tests.open_window import OpenWindow
 
@@ -32,7 +32,7 @@ def announcements(window: OpenWindow) -> list[str]:
     return messages
 
 
-def begin_drill(hands: Hands, drill: str, mode: str) -> None:
+def begin_drill(hands: WindowUser, drill: str, mode: str) -> None:
     hands.window.select_drill(drill)
     hands.window.brief.started.emit(mode)
     hands.window.desk.focus_view("console")
@@ -45,7 +45,7 @@ def flush_announcements(window: OpenWindow, announcements: list[str]) -> str:
 
 
 def test_a_failover_is_announced_without_a_visible_table(
-    hands: Hands, window: OpenWindow, announcements: list[str]
+    hands: WindowUser, window: OpenWindow, announcements: list[str]
 ) -> None:
     begin_drill(hands, "lab", "lab")
     assert not window.table.isVisible()
@@ -58,7 +58,7 @@ def test_a_failover_is_announced_without_a_visible_table(
 
 
 def test_announcements_within_the_gap_are_combined(
-    qtbot: Any, hands: Hands, window: OpenWindow, announcements: list[str]
+    qtbot: Any, hands: WindowUser, window: OpenWindow, announcements: list[str]
 ) -> None:
     begin_drill(hands, "lab", "lab")
     with qtbot.waitSignal(window.teller.message_ready):
@@ -71,7 +71,9 @@ def test_announcements_within_the_gap_are_combined(
     assert "PRINCIPAL" in announcements[-1]
 
 
-def test_pause_and_speed_are_announced(hands: Hands, window: OpenWindow, announcements: list[str]) -> None:
+def test_pause_and_speed_are_announced(
+    hands: WindowUser, window: OpenWindow, announcements: list[str]
+) -> None:
     begin_drill(hands, "lab", "lab")
     hands.run_frames(2.0)
     find_child(window.teller, QTimer).timeout.emit()
@@ -82,7 +84,7 @@ def test_pause_and_speed_are_announced(hands: Hands, window: OpenWindow, announc
 
 
 def test_a_search_announces_the_time_it_reached(
-    hands: Hands, window: OpenWindow, announcements: list[str]
+    hands: WindowUser, window: OpenWindow, announcements: list[str]
 ) -> None:
     begin_drill(hands, "lab", "lab")
     window.session.apply_input("power-off SERVER_A")
@@ -92,7 +94,7 @@ def test_a_search_announces_the_time_it_reached(
 
 
 def test_dragging_through_the_past_is_announced_once(
-    hands: Hands, window: OpenWindow, announcements: list[str]
+    hands: WindowUser, window: OpenWindow, announcements: list[str]
 ) -> None:
     begin_drill(hands, "lab", "lab")
     hands.run_frames(10.0)
@@ -106,7 +108,7 @@ def test_dragging_through_the_past_is_announced_once(
 
 @pytest.mark.slow
 def test_an_exam_announces_nothing_about_the_world(
-    hands: Hands, window: OpenWindow, announcements: list[str]
+    hands: WindowUser, window: OpenWindow, announcements: list[str]
 ) -> None:
     begin_drill(hands, "automatic-failover", "exam")
     hands.run_frames(75.0)
@@ -121,7 +123,7 @@ def test_an_exam_announces_nothing_about_the_world(
 
 
 def test_the_current_state_is_announced_on_demand(
-    hands: Hands, window: OpenWindow, announcements: list[str]
+    hands: WindowUser, window: OpenWindow, announcements: list[str]
 ) -> None:
     begin_drill(hands, "automatic-failover", "practice")
     hands.run_frames(5.0)
@@ -134,7 +136,7 @@ def test_the_current_state_is_announced_on_demand(
 
 
 def test_without_a_screen_reader_no_announcement_is_composed(
-    hands: Hands, window: OpenWindow, announcements: list[str]
+    hands: WindowUser, window: OpenWindow, announcements: list[str]
 ) -> None:
     QAccessible.setActive(False)
     begin_drill(hands, "lab", "lab")
@@ -144,7 +146,7 @@ def test_without_a_screen_reader_no_announcement_is_composed(
 
 
 def test_a_question_does_not_take_the_focus_while_typing(
-    qtbot: Any, hands: Hands, window: OpenWindow
+    qtbot: Any, hands: WindowUser, window: OpenWindow
 ) -> None:
     begin_drill(hands, "automatic-failover", "practice")
     query = window.console.current or window.console.open_query("SERVER_B")
@@ -162,7 +164,7 @@ def test_a_question_does_not_take_the_focus_while_typing(
 
 @pytest.mark.slow
 def test_the_end_of_a_drill_is_announced_with_its_score(
-    hands: Hands, window: OpenWindow, announcements: list[str]
+    hands: WindowUser, window: OpenWindow, announcements: list[str]
 ) -> None:
     begin_drill(hands, "automatic-failover", "practice")
     hands.run_frames(70.0)

@@ -15,12 +15,12 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 from app.files import bundle, bundle_store, scenario_files
 from app.views.quarantine import QuarantinePage
 from engine.drill.running.drill import Drill
-from tests.engine.drill.texts import WORLD
+from tests.engine.drill.texts import WORLD_TEXT
 from tests.open_window import OpenWindow
 from tests.shipped_scenarios import load_shipped_scenario
 
-OTHER = WORLD.replace("Small", "<b>Another</b>", 1)
-BROKEN = WORLD.replace('level = "beginner"', 'level = "none"', 1)
+OTHER_SCENARIO = WORLD_TEXT.replace("Small", "<b>Another</b>", 1)
+INVALID_SCENARIO = WORLD_TEXT.replace('level = "beginner"', 'level = "none"', 1)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def file(tmp_path: Path) -> Path:
     lab.apply_line("finish")
     run = json.dumps(lab.build_report() | {"scenario_text": lab.scenario.text}).encode()
     path = tmp_path / "course.mirrordrill"
-    drills = {"small": WORLD, "other": OTHER, "broken": BROKEN}
+    drills = {"small": WORLD_TEXT, "other": OTHER_SCENARIO, "broken": INVALID_SCENARIO}
     bundle.write_bundle(path, "A <i>course</i>", drills, {"mine": run}, author="Ada L.")
     return path
 
@@ -61,7 +61,7 @@ def test_an_opened_bundle_is_held_and_its_contents_shown(window: OpenWindow, fil
     get_quarantine(window).items.tree.setCurrentItem(another)
     assert "contains the solution and the answers" in get_quarantine(window).text.toPlainText()
     get_quarantine(window).author.setChecked(True)
-    assert get_quarantine(window).text.toPlainText() == OTHER
+    assert get_quarantine(window).text.toPlainText() == OTHER_SCENARIO
     facts = {fact.label: fact.value for fact in get_quarantine(window).facts.table.rows}
     assert facts["SHA-256 of the bundle"] == bundle.read_bundle(file).sha256
     for label in get_quarantine(window).findChildren(QLabel):
@@ -96,7 +96,7 @@ def test_an_imported_drill_is_edited_as_a_copy(window: OpenWindow, file: Path) -
     get_quarantine(window).accept.click()
     window.editing.show()
     window.editing.open_file("small")
-    assert window.editing.page.text.toPlainText() == WORLD
+    assert window.editing.page.text.toPlainText() == WORLD_TEXT
     assert window.editing.page.file is None
 
 
@@ -186,8 +186,8 @@ def test_user_drills_can_be_exported(
     assert "no drills of your own" in window.notice.text
     own_folder = scenario_files.get_own_folder()
     own_folder.mkdir(parents=True)
-    (own_folder / "small.toml").write_text(WORLD, encoding="utf-8")
-    (own_folder / "other.toml").write_text(OTHER, encoding="utf-8")
+    (own_folder / "small.toml").write_text(WORLD_TEXT, encoding="utf-8")
+    (own_folder / "other.toml").write_text(OTHER_SCENARIO, encoding="utf-8")
     window.bundling.export()
     maker = window.bundling.maker
     assert maker is not None
@@ -208,7 +208,7 @@ def test_importing_a_large_bundle_shows_progress_and_can_be_canceled(
     window: OpenWindow, tmp_path: Path
 ) -> None:
     large = tmp_path / "large.mirrordrill"
-    bundle.write_bundle(large, "Many", {f"one-{number}": WORLD for number in range(60)})
+    bundle.write_bundle(large, "Many", {f"one-{number}": WORLD_TEXT for number in range(60)})
     session = window.session
     window.open_file(str(large))
     while session.busy:
@@ -230,7 +230,7 @@ def test_reading_a_large_bundle_shows_progress_and_can_be_canceled(
     window: OpenWindow, tmp_path: Path
 ) -> None:
     large = tmp_path / "large.mirrordrill"
-    bundle.write_bundle(large, "Many", {f"one-{number}": WORLD for number in range(60)})
+    bundle.write_bundle(large, "Many", {f"one-{number}": WORLD_TEXT for number in range(60)})
     session = window.session
     session.host.at_once_s = 0.0
     window.open_file(str(large))

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QRadioButton, QTreeView, QWidget
 
 from app.view_models.offers import ActionTarget
-from tests.app.main_window.conftest import Hands, open_menus
+from tests.app.main_window.conftest import WindowUser, open_menus
 from tests.open_window import OpenWindow
 
 # The offscreen plugin logs this warning for menus.
@@ -19,7 +19,7 @@ ALT = Qt.KeyboardModifier.AltModifier
 
 
 @pytest.fixture
-def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
+def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("lab")
     window.brief.started.emit("lab")
     hands.run_frames(2.0)
@@ -47,7 +47,7 @@ PANELS = (
 
 @pytest.mark.parametrize("page", ["Progress", "Link planner", "Fidelity to the papers", "History"])
 def test_escape_leaves_a_page_for_the_drills(
-    hands: Hands, window: OpenWindow, page: str, monkeypatch: pytest.MonkeyPatch
+    hands: WindowUser, window: OpenWindow, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.views.fidelity.fidelity.FidelityWorker.start", lambda _: None)
     if page == "History":
@@ -64,7 +64,7 @@ def test_escape_leaves_a_page_for_the_drills(
 
 @pytest.mark.parametrize("mode", ["practice", "exam"])
 def test_enter_and_escape_of_a_brief_work_wherever_the_focus_is(
-    hands: Hands, window: OpenWindow, mode: str
+    hands: WindowUser, window: OpenWindow, mode: str
 ) -> None:
     for key in (Qt.Key.Key_Escape, Qt.Key.Key_Return):
         window.select_drill("automatic-failover")
@@ -76,7 +76,7 @@ def test_enter_and_escape_of_a_brief_work_wherever_the_focus_is(
         assert window.pages.currentWidget() is wanted
 
 
-def test_the_key_of_a_panel_focuses_its_main_control(hands: Hands, lab: OpenWindow) -> None:
+def test_the_key_of_a_panel_focuses_its_main_control(hands: WindowUser, lab: OpenWindow) -> None:
     for key, name in PANELS:
         lab.topology.setFocus()
         assert get_focus_widget() is lab.topology
@@ -85,7 +85,7 @@ def test_the_key_of_a_panel_focuses_its_main_control(hands: Hands, lab: OpenWind
         assert get_focus_widget() is not lab.topology
 
 
-def test_alt_2_focuses_a_query_window_for_typing(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
+def test_alt_2_focuses_a_query_window_for_typing(qtbot: Any, hands: WindowUser, lab: OpenWindow) -> None:
     hands.press_key(Qt.Key.Key_2, ALT)
     qtbot.keyClicks(get_focus_widget(), "SELECT 1 AS one")
     hands.press_key(Qt.Key.Key_F5)
@@ -94,7 +94,7 @@ def test_alt_2_focuses_a_query_window_for_typing(qtbot: Any, hands: Hands, lab: 
     assert lab.console.current.state == "done"
 
 
-def test_after_its_key_the_monitor_can_be_refreshed(hands: Hands, lab: OpenWindow) -> None:
+def test_after_its_key_the_monitor_can_be_refreshed(hands: WindowUser, lab: OpenWindow) -> None:
     monitor: Any = lab.desk.view("monitor")
     hands.press_key(Qt.Key.Key_3, ALT)
     hands.press_key(Qt.Key.Key_F5)
@@ -102,7 +102,7 @@ def test_after_its_key_the_monitor_can_be_refreshed(hands: Hands, lab: OpenWindo
     assert monitor.banner.text().startswith("Recorded")
 
 
-def test_del_in_the_fault_list_reverts_a_fault(hands: Hands, lab: OpenWindow) -> None:
+def test_del_in_the_fault_list_reverts_a_fault(hands: WindowUser, lab: OpenWindow) -> None:
     hands.window.session.apply_input("power-off SERVER_B")
     hands.press_key(Qt.Key.Key_8, ALT)
     hands.press_key(Qt.Key.Key_Down)
@@ -110,7 +110,7 @@ def test_del_in_the_fault_list_reverts_a_fault(hands: Hands, lab: OpenWindow) ->
     assert hands.drill.world.computers["SERVER_B"].powered
 
 
-def test_object_explorer_has_room_for_a_database_and_its_state(hands: Hands, lab: OpenWindow) -> None:
+def test_object_explorer_has_room_for_a_database_and_its_state(hands: WindowUser, lab: OpenWindow) -> None:
     hands.press_key(Qt.Key.Key_F8)
     QApplication.processEvents()
     tree = get_focus_widget()
@@ -121,7 +121,9 @@ def test_object_explorer_has_room_for_a_database_and_its_state(hands: Hands, lab
     assert tree.visualRect(index).left() + tree.sizeHintForIndex(index).width() <= tree.viewport().width()
 
 
-def test_the_table_offers_the_same_actions_and_a_query(hands: Hands, lab: OpenWindow) -> None:
+def test_the_topology_table_offers_the_actions_of_the_topology_and_a_query(
+    hands: WindowUser, lab: OpenWindow
+) -> None:
     hands.press_key(Qt.Key.Key_9, ALT)
     for _ in range(2):  # Move past the first server and its database to the second server.
         hands.press_key(Qt.Key.Key_Down)
@@ -130,7 +132,9 @@ def test_the_table_offers_the_same_actions_and_a_query(hands: Hands, lab: OpenWi
     offered = [action.text() for action in menu.actions()]
     query = next(action for action in menu.actions() if action.text().startswith("New query on"))
     menu.close()
-    topology = [action.text() for action in hands.menu_of(ActionTarget("server", (offered[0],))).actions()]
+    topology = [
+        action.text() for action in hands.open_context_menu(ActionTarget("server", (offered[0],))).actions()
+    ]
     assert set(topology) - {"Highlight"} <= set(offered)
     query.trigger()
     assert lab.console.current is not None

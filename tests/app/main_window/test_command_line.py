@@ -6,14 +6,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMenu
 
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 from tests.app.main_window.test_context_menus import start_drill
 from tests.children import find_child
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
-def type_line(hands: Hands, line: str) -> None:
+def type_line(hands: WindowUser, line: str) -> None:
     input_line = hands.window.input_line
     input_line.setFocus()
     input_line.setText(line)
@@ -21,7 +21,7 @@ def type_line(hands: Hands, line: str) -> None:
     hands.run_frames(1.0)
 
 
-def test_a_result_opens_a_tab(hands: Hands) -> None:
+def test_a_result_opens_a_tab(hands: WindowUser) -> None:
     start_drill(hands, "lab")
     type_line(hands, "sql SERVER_B SELECT @@SERVERNAME AS here")
     window = hands.window.console.current
@@ -30,7 +30,7 @@ def test_a_result_opens_a_tab(hands: Hands) -> None:
     assert hands.window.input_line.hasFocus()
 
 
-def test_an_error_shows_in_the_current_tab_and_keeps_the_text(hands: Hands) -> None:
+def test_an_error_shows_in_the_current_tab_and_keeps_the_text(hands: WindowUser) -> None:
     start_drill(hands, "lab")
     query = hands.window.console.open_query("SERVER_B", "-- mine")
     hands.window.console.tabs.setCurrentIndex(0)
@@ -40,14 +40,14 @@ def test_an_error_shows_in_the_current_tab_and_keeps_the_text(hands: Hands) -> N
     assert query.editor.toPlainText() == "-- mine"
 
 
-def test_a_refused_line_shows_the_reason(hands: Hands) -> None:
+def test_a_refused_line_shows_the_reason(hands: WindowUser) -> None:
     start_drill(hands, "ag-lab")
     type_line(hands, "power-off NODE_2")
     type_line(hands, "ps NODE_2 Get-ClusterNode")
     assert "NODE_2 is off" in hands.window.notice.text
 
 
-def test_powershell_output_appears_in_its_tab(hands: Hands) -> None:
+def test_powershell_output_appears_in_its_tab(hands: WindowUser) -> None:
     start_drill(hands, "ag-lab")
     type_line(hands, "ps NODE_2 Get-ClusterNode")
     shell = hands.window.console.tabs.current_shell
@@ -57,7 +57,7 @@ def test_powershell_output_appears_in_its_tab(hands: Hands) -> None:
     assert "NODE_3" in text
 
 
-def test_the_menu_of_new_queries_opens_a_powershell_tab(hands: Hands) -> None:
+def test_the_menu_of_new_queries_opens_a_powershell_tab(hands: WindowUser) -> None:
     start_drill(hands, "ag-lab")
     console = hands.window.console
     find_child(console, QMenu, "new").aboutToShow.emit()
@@ -79,7 +79,7 @@ def test_the_menu_of_new_queries_opens_a_powershell_tab(hands: Hands) -> None:
     assert console.tabs.list_shells() == []
 
 
-def test_a_drill_without_a_cluster_has_no_powershell(hands: Hands) -> None:
+def test_a_drill_without_a_cluster_has_no_powershell(hands: WindowUser) -> None:
     start_drill(hands, "lab")
     find_child(hands.window.console, QMenu, "new").aboutToShow.emit()
     assert not [
@@ -87,13 +87,13 @@ def test_a_drill_without_a_cluster_has_no_powershell(hands: Hands) -> None:
     ]
 
 
-def test_the_example_of_the_command_line_is_harmless(hands: Hands) -> None:
+def test_the_example_of_the_command_line_is_harmless(hands: WindowUser) -> None:
     start_drill(hands, "ag-lab")
     assert "power-off" not in hands.window.input_line.placeholderText()
     assert "sql NODE_1" in hands.window.input_line.placeholderText()
 
 
-def test_the_command_line_grows_with_the_text(hands: Hands) -> None:
+def test_the_command_line_grows_with_the_text(hands: WindowUser) -> None:
     start_drill(hands, "lab")
     line = hands.window.input_line
     width = line.maximumWidth()
@@ -108,7 +108,7 @@ def test_the_command_line_grows_with_the_text(hands: Hands) -> None:
     assert line.maximumWidth() == width
 
 
-def test_long_facts_leave_room_for_the_command_line(hands: Hands) -> None:
+def test_long_facts_leave_room_for_the_command_line(hands: WindowUser) -> None:
     start_drill(hands, "lab")
     window = hands.window
     window.resize(900, 600)
@@ -119,7 +119,7 @@ def test_long_facts_leave_room_for_the_command_line(hands: Hands) -> None:
     assert window.input_line.geometry().right() < window.run_facts.geometry().left()
 
 
-def test_an_unknown_command_names_no_key(hands: Hands) -> None:
+def test_an_unknown_command_names_no_key(hands: WindowUser) -> None:
     start_drill(hands, "lab")
     type_line(hands, "fly")
     assert hands.window.notice.text == "Unknown command 'fly'."

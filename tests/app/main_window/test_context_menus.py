@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu, QWidget
 from app.main_window.commands import list_targets
 from app.view_models.offers import ActionTarget
 from engine.model import World
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
-class StrayWindows(QObject):
+class StrayWindowCollector(QObject):
     """Collector of top-level windows that are neither menus nor dialogs."""
 
     def __init__(self, main_window: QWidget) -> None:
@@ -42,8 +42,8 @@ class StrayWindows(QObject):
 
 
 @pytest.fixture
-def strays(hands: Hands) -> Iterator[StrayWindows]:
-    collector = StrayWindows(hands.window)
+def strays(hands: WindowUser) -> Iterator[StrayWindowCollector]:
+    collector = StrayWindowCollector(hands.window)
     app = QApplication.instance()
     assert app is not None
     app.installEventFilter(collector)
@@ -51,7 +51,7 @@ def strays(hands: Hands) -> Iterator[StrayWindows]:
     app.removeEventFilter(collector)
 
 
-def start_drill(hands: Hands, name: str) -> World:
+def start_drill(hands: WindowUser, name: str) -> World:
     hands.window.select_drill(name)
     hands.window.brief.started.emit("lab")
     hands.run_frames(1.0)
@@ -81,26 +81,26 @@ def list_leaf_actions(menu: QMenu) -> Iterator[QAction]:
             yield action
 
 
-def list_labels(hands: Hands, target: ActionTarget) -> list[str]:
+def list_labels(hands: WindowUser, target: ActionTarget) -> list[str]:
     menu = QMenu()
     hands.window.topology.fill_menu(menu, target)
     return [action.text() for action in list_leaf_actions(menu)]
 
 
-def choose_menu_item(hands: Hands, target: ActionTarget, text: str) -> None:
+def choose_menu_item(hands: WindowUser, target: ActionTarget, text: str) -> None:
     menu = QMenu()
     hands.window.topology.fill_menu(menu, target)
     action = next((action for action in list_leaf_actions(menu) if action.text() == text), None)
     if action is not None:  # an earlier action may have removed the item
         action.trigger()
         if hands.window.confirmations.box is not None:
-            hands.say_yes()
+            hands.confirm_action()
         QApplication.processEvents()
 
 
 @pytest.mark.parametrize("lab", ["lab", "ag-lab", "fci-lab"])
 def test_every_menu_item_works_and_opens_no_stray_window(
-    hands: Hands, strays: StrayWindows, lab: str
+    hands: WindowUser, strays: StrayWindowCollector, lab: str
 ) -> None:
     world = start_drill(hands, lab)
     chosen_count = 0
@@ -114,7 +114,7 @@ def test_every_menu_item_works_and_opens_no_stray_window(
     assert strays.found == []
 
 
-def test_a_node_offers_powershell_and_an_instance_a_query(hands: Hands) -> None:
+def test_a_node_offers_powershell_and_an_instance_a_query(hands: WindowUser) -> None:
     start_drill(hands, "ag-lab")
     assert "New query on NODE_1" in list_labels(hands, ActionTarget("server", ("NODE_1",)))
     assert "PowerShell on NODE_1" in list_labels(hands, ActionTarget("server", ("NODE_1",)))
@@ -122,7 +122,7 @@ def test_a_node_offers_powershell_and_an_instance_a_query(hands: Hands) -> None:
     assert not [text for text in share if "query" in text.lower() or "PowerShell" in text]
 
 
-def test_a_double_click_opens_the_matching_view(hands: Hands) -> None:
+def test_a_double_click_opens_the_matching_view(hands: WindowUser) -> None:
     start_drill(hands, "fci-lab")
     console, topology = hands.window.console, hands.window.topology
     before = len(console.list_windows())
@@ -134,7 +134,9 @@ def test_a_double_click_opens_the_matching_view(hands: Hands) -> None:
 
 
 @pytest.mark.parametrize("surface", ["debrief", "theme", "presenter"])
-def test_no_window_appears_beside_the_main_window(hands: Hands, strays: StrayWindows, surface: str) -> None:
+def test_no_window_appears_beside_the_main_window(
+    hands: WindowUser, strays: StrayWindowCollector, surface: str
+) -> None:
     window = hands.window
     window.select_drill("automatic-failover")
     window.brief.started.emit("guided")

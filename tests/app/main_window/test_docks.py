@@ -25,12 +25,12 @@ from app.views.topology_table import TopologyTable
 from app.widgets import keys
 from app.widgets.docks import CENTRAL_AREA, DOCK_NAMES, DOCKS, OUTER_DOCKS, PROFILES, Dock
 from engine.model import Group
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 from tests.open_window import OpenWindow
 from tests.screenshots import build_lab_of
 from tests.shipped_scenarios import load_shipped_scenario
 
-SLOTS = ("requested", "show_drill", "show_world", "add_events")
+VIEW_MEMBERS = ("requested", "show_drill", "show_world", "add_events")
 
 
 @pytest.mark.parametrize("dock", DOCKS, ids=lambda dock: dock.name)
@@ -38,7 +38,7 @@ def test_each_view_is_connected_to_the_desk(dock: Dock, qtbot: QtBot) -> None:
     view = resolve_name(dock.view)()
     qtbot.addWidget(view)
     assert isinstance(view, QWidget)
-    assert [name for name in SLOTS if not hasattr(view, name)] == []
+    assert [name for name in VIEW_MEMBERS if not hasattr(view, name)] == []
     assert set(dock.profiles) <= set(PROFILES)
     assert read_page(dock.help_page)
 
@@ -58,7 +58,7 @@ def test_each_view_is_in_the_menus_and_the_key_table(window: OpenWindow) -> None
         )
 
 
-class Label(QLabel):
+class StubView(QLabel):
     """Minimal view that a desk accepts."""
 
     requested = Signal(str)
@@ -74,25 +74,27 @@ class Label(QLabel):
 
 
 @dataclass
-class Terms:
+class StubPermissions:
     shows_truth: bool
 
 
 @dataclass
-class Run:
+class StubRun:
     """Run with only the fields that decide which panels are available."""
 
     world: SimpleNamespace
-    terms: Terms
+    terms: StubPermissions
 
 
 def build_run(truth: bool = True, **parts: object) -> Any:
-    return Run(SimpleNamespace(**{"clusters": {}, "groups": {}, "replicas": {}, **parts}), Terms(truth))
+    return StubRun(
+        SimpleNamespace(**{"clusters": {}, "groups": {}, "replicas": {}, **parts}), StubPermissions(truth)
+    )
 
 
 def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     """Deleting the desk shows no message about the docks that become hidden."""
-    desk = Desk(lambda place: Label(place.title))
+    desk = Desk(lambda place: StubView(place.title))
     desk.view("topology")
     desk.arrange("learner")
     messages: list[str] = []
@@ -125,7 +127,7 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     assert raised == []
 
 
-class RecordingLabel(Label):
+class RecordingLabel(StubView):
     """View that records the world of each update."""
 
     def __init__(self, title: str) -> None:
@@ -136,7 +138,7 @@ class RecordingLabel(Label):
         self.worlds.append(world)
 
 
-class ShownInParts(RecordingLabel):
+class PartedLabel(RecordingLabel):
     def show_parts(self, world: object) -> Iterator[None]:
         for _ in range(3):
             self.worlds.append(world)
@@ -145,7 +147,7 @@ class ShownInParts(RecordingLabel):
 
 def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None:
     views = {
-        place.name: (ShownInParts if place.name == "charts" else RecordingLabel)(place.title)
+        place.name: (PartedLabel if place.name == "charts" else RecordingLabel)(place.title)
         for place in DOCKS
     }
     desk = Desk(lambda place: views[place.name])
@@ -181,7 +183,7 @@ def test_in_a_fast_large_world_each_frame_updates_one_view(qtbot: QtBot) -> None
     QApplication.processEvents()
 
 
-def test_a_view_that_is_created_later_shows_the_current_selection(hands: Hands) -> None:
+def test_a_view_that_is_created_later_shows_the_current_selection(hands: WindowUser) -> None:
     """Selected database, object and time also apply to views that open later."""
     window = hands.window
     window.show_brief(build_lab_of(25))
@@ -195,7 +197,7 @@ def test_a_view_that_is_created_later_shows_the_current_selection(hands: Hands) 
     assert window.desk.get_view_of(TopologyTable).target == ActionTarget("server", ("SERVER_B",))
 
 
-def test_views_of_one_server_follow_the_selection_in_the_topology(hands: Hands) -> None:
+def test_views_of_one_server_follow_the_selection_in_the_topology(hands: WindowUser) -> None:
     window = hands.window
     window.show_brief(load_shipped_scenario("ag-lab"))
     window.start_drill("lab")

@@ -22,7 +22,7 @@ from app.storage import open_profile
 from app.views.editor import ScenarioEditor
 from app.views.editor.form_schema import list_sections
 from engine.drill.authoring.scenario import load_scenario
-from tests.app.main_window.conftest import Hands, show_window
+from tests.app.main_window.conftest import WindowUser, show_window
 from tests.open_window import OpenWindow
 
 CTRL, ALT, SHIFT = (
@@ -36,7 +36,7 @@ Key = Qt.Key
 class Keyboard:
     """Simulated keyboard that sends keys to the focused widget."""
 
-    def __init__(self, hands: Hands) -> None:
+    def __init__(self, hands: WindowUser) -> None:
         self.hands = hands
 
     def __call__(self, key: Qt.Key, *modifiers: Qt.KeyboardModifier, times: int = 1) -> None:
@@ -62,7 +62,7 @@ def go_to_section(press: Keyboard, page: ScenarioEditor, key: str) -> None:
 
 
 def test_a_drill_is_created_without_a_mouse(
-    hands: Hands, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
+    hands: WindowUser, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     press = Keyboard(hands)
     press(Key.Key_E, CTRL, ALT)
@@ -131,7 +131,7 @@ def test_a_drill_is_created_without_a_mouse(
     assert hands.drill.scenario.title == "Night shift"
 
 
-NONSENSE = (
+NONSENSE_WORDS = (
     "x" * 9000,  # This long value comes first, because the last value stays in the text.
     "ß\u20ac\U0001f600",
     "-1",
@@ -149,9 +149,9 @@ NONSENSE = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.slow)])
-def test_nonsense_in_every_field_leaves_valid_toml(hands: Hands, window: OpenWindow, share: int) -> None:
-    """Each field gets every *share*-th word. The first word differs from that of the previous field."""
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_nonsense_in_every_field_leaves_valid_toml(hands: WindowUser, window: OpenWindow, step: int) -> None:
+    """Each field gets every *step*-th word. The first word differs from that of the previous field."""
     fields = count()
     window.actions_by_name["drill.editor"].trigger()
     page = window.editing.page
@@ -162,7 +162,7 @@ def test_nonsense_in_every_field_leaves_valid_toml(hands: Hands, window: OpenWin
         if section.is_list and not form.entries.count():
             form.add.click()
         for path in list(form.page.rows):
-            for word in NONSENSE[next(fields) % share :: share]:
+            for word in NONSENSE_WORDS[next(fields) % step :: step]:
                 row = form.page.rows.get(path)
                 if row is None or not isinstance(row.widget, QLineEdit):
                     break
@@ -174,7 +174,7 @@ def test_nonsense_in_every_field_leaves_valid_toml(hands: Hands, window: OpenWin
     assert all("nput should" not in str(problem) for problem in page.findings.problems)
 
 
-KILLED = """
+KILLED_SCRIPT = """
 import os, signal, sys
 from pathlib import Path
 from PySide6.QtCore import QSettings
@@ -197,7 +197,7 @@ app.exec()
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows ends processes in another way")
 def test_a_draft_survives_a_kill(qtbot: QtBot, tmp_path: Path, store: WindowSettings) -> None:
     process = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path)],
+        [sys.executable, "-c", KILLED_SCRIPT, str(tmp_path)],
         env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
         cwd=Path(__file__).parents[3],
         timeout=120,

@@ -31,11 +31,11 @@ from app.main_window import commands
 from app.main_window.announcements import describe_state
 from app.view_models.offers import ActionTarget
 from app.widgets.docks import DOCK_NAMES, DOCKS
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 from tests.children import find_child
 from tests.engine.drill.texts import change_small_text
 
-HIDDEN = (
+HIDDEN_FAULTS = (
     "close-firewall SERVER_W 5022",
     "stop-agent SERVER_A",
     "disable-tcp SERVER_B",
@@ -46,17 +46,17 @@ HIDDEN = (
 seconds.
 """
 
-Taken = Callable[[str, tuple[str, ...]], set[str]]
+TextCollector = Callable[[str, tuple[str, ...]], set[str]]
 
-SEARCHED = ("agent", "firewall", "SERVER_W")
+SEARCH_QUERIES = ("agent", "firewall", "SERVER_W")
 """Queries that the test types into all filter and search fields."""
 
-SECONDS = 4.0
-AT_S = 2
+PLAYED_S = 4.0
+FAULT_S = 2
 
 
-def play_course(acts: tuple[str, ...]) -> str:
-    timeline = "".join(f'[[timeline]]\nat = "{AT_S}s"\ndo = "{act}"\n\n' for act in acts)
+def build_course_text(fault_lines: tuple[str, ...]) -> str:
+    timeline = "".join(f'[[timeline]]\nat = "{FAULT_S}s"\ndo = "{act}"\n\n' for act in fault_lines)
     return timeline + '[[goal]]\nname = "served"'
 
 
@@ -100,7 +100,7 @@ def list_action_texts(actions: list[QAction]) -> Iterator[str]:
             yield from list_action_texts(inner.actions())
 
 
-def collect_window_texts(hands: Hands) -> Iterator[str]:
+def collect_window_texts(hands: WindowUser) -> Iterator[str]:
     """Yield all texts of the window with each panel in front, then menus, copied texts and announcements."""
     window = hands.window
     window.session.pause()
@@ -131,7 +131,7 @@ def collect_window_texts(hands: Hands) -> Iterator[str]:
     yield describe_state(hands.drill, running=False)
 
 
-def list_stop_texts(hands: Hands) -> Iterator[str]:
+def list_stop_texts(hands: WindowUser) -> Iterator[str]:
     """Yield the texts about running until a time or condition, and the reasons to stop."""
     window = hands.window
     for name in ("time.next_event", "time.next_state", "time.next_alarm", "time.until"):
@@ -147,7 +147,7 @@ def strip_mnemonic(action: QAction) -> str:
     return action.text().replace("&", "")
 
 
-def export_panels(hands: Hands, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
+def export_panels(hands: WindowUser, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
     """Yield the text copied from each panel, and the content of the files that each panel and menu saves."""
     window, numbers = hands.window, count()
 
@@ -186,10 +186,10 @@ def copy_rows(view: QAbstractItemView, panel: str) -> Iterator[str]:
             yield f"{panel} {strip_mnemonic(action)}: {QApplication.clipboard().text()}"
 
 
-def search_panels(hands: Hands) -> Iterator[str]:
+def search_panels(hands: WindowUser) -> Iterator[str]:
     """Yield the results of the palette and of each search field of a panel."""
     window = hands.window
-    for words in SEARCHED:
+    for words in SEARCH_QUERIES:
         window.actions_by_name["help.palette"].trigger()
         window.palette_of_commands.field.setText(words)
         QApplication.processEvents()
@@ -212,54 +212,56 @@ def search_panels(hands: Hands) -> Iterator[str]:
 
 
 @pytest.fixture
-def play_exam(hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Taken:
+def play_exam(hands: WindowUser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TextCollector:
     numbers = count()
     for name in DOCK_NAMES:
         # Create every view, so that both runs show the same views from the start.
         hands.window.desk.view(name)
 
-    def play_and_collect(mode: str, acts: tuple[str, ...]) -> set[str]:
+    def play_and_collect(mode: str, fault_lines: tuple[str, ...]) -> set[str]:
         folder = tmp_path / f"saved {next(numbers)}"
         folder.mkdir()
-        return set(collect_run_texts(hands, mode, acts, folder, monkeypatch))
+        return set(collect_run_texts(hands, mode, fault_lines, folder, monkeypatch))
 
     return play_and_collect
 
 
-def begin_exam(hands: Hands, mode: str, acts: tuple[str, ...]) -> None:
+def begin_exam(hands: WindowUser, mode: str, fault_lines: tuple[str, ...]) -> None:
     window = hands.window
-    window.play.begin(change_small_text(('[[goal]]\nname = "served"', play_course(acts))), mode, seed=3)
+    window.play.begin(
+        change_small_text(('[[goal]]\nname = "served"', build_course_text(fault_lines))), mode, seed=3
+    )
     window.session.play()
-    hands.run_frames(SECONDS)
+    hands.run_frames(PLAYED_S)
     window.topology.select_target(ActionTarget("server", ("SERVER_A",)))
 
 
 def collect_run_texts(
-    hands: Hands, mode: str, acts: tuple[str, ...], folder: Path, patch: pytest.MonkeyPatch
+    hands: WindowUser, mode: str, fault_lines: tuple[str, ...], folder: Path, patch: pytest.MonkeyPatch
 ) -> Iterator[str]:
-    begin_exam(hands, mode, acts)
+    begin_exam(hands, mode, fault_lines)
     yield from collect_window_texts(hands)
     yield from export_panels(hands, folder, patch)
     yield from search_panels(hands)
     yield from list_stop_texts(hands)
 
 
-def test_in_an_exam_the_window_reveals_no_hidden_fault(play_exam: Taken) -> None:
-    assert play_exam("exam", HIDDEN) ^ play_exam("exam", ()) == set()
+def test_in_an_exam_the_window_reveals_no_hidden_fault(play_exam: TextCollector) -> None:
+    assert play_exam("exam", HIDDEN_FAULTS) ^ play_exam("exam", ()) == set()
 
 
-def test_in_practice_the_window_shows_the_fault(play_exam: Taken) -> None:
-    exam_texts = "\n".join(play_exam("practice", HIDDEN) - play_exam("practice", ()))
-    assert [act for act in HIDDEN if act not in exam_texts] == []
+def test_in_practice_the_window_shows_the_fault(play_exam: TextCollector) -> None:
+    exam_texts = "\n".join(play_exam("practice", HIDDEN_FAULTS) - play_exam("practice", ()))
+    assert [act for act in HIDDEN_FAULTS if act not in exam_texts] == []
 
 
-def test_in_practice_copy_save_and_search_reveal_the_fault(
-    hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_in_practice_copied_saved_and_found_texts_reveal_the_fault(
+    hands: WindowUser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In practice mode these ways reveal the fault, so the checks of exam mode cover them."""
-    begin_exam(hands, "practice", HIDDEN)
+    begin_exam(hands, "practice", HIDDEN_FAULTS)
     (tmp_path / "saved").mkdir()
     panel_texts = list(export_panels(hands, tmp_path / "saved", monkeypatch))
     for door in ("ledger Copy: ", "Save these rows.csv: "):
-        assert any(text.startswith(door) and HIDDEN[0] in text for text in panel_texts), door
+        assert any(text.startswith(door) and HIDDEN_FAULTS[0] in text for text in panel_texts), door
     assert any(text.startswith("events agent: ") and "stop-agent" in text for text in search_panels(hands))

@@ -27,17 +27,17 @@ from app.views.failover_stage.stage import draw_why_not
 from app.widgets import theme
 from app.words import language
 from tests import painted
-from tests.app.main_window.conftest import Hands, show_window
+from tests.app.main_window.conftest import WindowUser, show_window
 from tests.cases import sample_cases
 from tests.open_window import OpenWindow
 
 FRAMES_MAX = 20_000
 FRAME_MS = 50.0
-UNSEEN_FRAME_MS = 250.0
+BEFORE_STAGE_FRAME_MS = 250.0
 """Wall time of a frame before the stage opens."""
 STAGE_FRAMES = 5
 """Number of frames between two paint events on the stage."""
-UNSEEN_FRAMES = 100
+BEFORE_STAGE_FRAMES = 100
 """Number of frames between two paint events before the failover."""
 
 
@@ -67,9 +67,9 @@ def wait_for(window: OpenWindow, state: str) -> list[str]:
             headings.append(view.heading)
         if failover_moment.state == state:
             return headings
-        if number % (STAGE_FRAMES if failover_moment.state else UNSEEN_FRAMES) == 0:
+        if number % (STAGE_FRAMES if failover_moment.state else BEFORE_STAGE_FRAMES) == 0:
             QApplication.processEvents()
-        session.on_frame(FRAME_MS if failover_moment.state else UNSEEN_FRAME_MS)
+        session.on_frame(FRAME_MS if failover_moment.state else BEFORE_STAGE_FRAME_MS)
     raise AssertionError(f"the stage did not reach {state!r}")
 
 
@@ -165,7 +165,7 @@ def test_a_layout_chosen_during_the_stage_stays_after_it(staged_window: OpenWind
         ("fci-lab", "lab", "power-off NODE_1", "Clients are back after"),
     ],
 )
-def test_groups_and_instances_are_staged_with_their_own_phases(
+def test_ags_and_fcis_are_staged_with_their_own_phases(
     staged_window: OpenWindow, name: str, mode: str, line: str, last_heading: str
 ) -> None:
     start_drill(staged_window, name, mode)
@@ -189,7 +189,7 @@ def test_groups_and_instances_are_staged_with_their_own_phases(
     (settings.NEVER, "practice"), (settings.PRESENTING, "practice"), (settings.ALWAYS, "exam"),
 ]))  # fmt: skip
 def test_the_stage_stays_closed_if_disabled(
-    hands: Hands, staged_window: OpenWindow, choice: str, mode: str
+    hands: WindowUser, staged_window: OpenWindow, choice: str, mode: str
 ) -> None:
     staged_window.store.set(settings.FAILOVER_MOMENT, choice)
     start_drill(staged_window, "automatic-failover", mode)
@@ -286,18 +286,18 @@ def test_a_film_never_replaces_a_file_that_the_dialog_did_not_name(
             (tmp_path / f"failover{ending}").write_bytes(b"earlier film")
         answer = (str(tmp_path / name), kind)
 
-        def ask(*_: object, answer: tuple[str, str] = answer) -> tuple[str, str]:
+        def choose_file(*_: object, answer: tuple[str, str] = answer) -> tuple[str, str]:
             requests.append(answer[0])
             return answer
 
         questions: list[str] = []
 
-        def refuse(*texts: object, questions: list[str] = questions) -> QMessageBox.StandardButton:
+        def record_question(*texts: object, questions: list[str] = questions) -> QMessageBox.StandardButton:
             questions.append(str(texts[2]))
             return QMessageBox.StandardButton.No
 
-        monkeypatch.setattr(QFileDialog, "getSaveFileName", ask)
-        monkeypatch.setattr(QMessageBox, "question", refuse)
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", choose_file)
+        monkeypatch.setattr(QMessageBox, "question", record_question)
         press_key(qtbot, Qt.Key.Key_E)
         assert len(questions) == (name != "new")
         assert (tmp_path / "failover.gif").read_bytes() == (tmp_path / "failover.mp4").read_bytes()
@@ -377,9 +377,9 @@ class StageWidget(QWidget):
 def find_overlaps(widget: QWidget) -> list[tuple[str, str]]:
     """Return the pairs of texts that overlap by more than their edges."""
     boxes = [
-        (text.words, text.box.adjusted(2.0, 4.0, -2.0, -4.0))
+        (text.content, text.box.adjusted(2.0, 4.0, -2.0, -4.0))
         for text in painted.list_texts(widget)
-        if text.words
+        if text.content
     ]
     return [
         (a, b) for (a, box), (b, other_box) in itertools.combinations(boxes, 2) if box.intersects(other_box)
@@ -430,8 +430,10 @@ def test_text_of_the_stage_is_read_from_the_back_row(
         for bare_stage.view in views:
             texts_painted = list(painted.list_texts(bare_stage))
             assert len(texts_painted) >= 10
-            small |= {text.words: round(text.size_px, 1) for text in texts_painted if text.size_px < min_size}
-            cut |= {text.words for text in texts_painted if painted.ELLIPSIS in text.words}
+            small |= {
+                text.content: round(text.size_px, 1) for text in texts_painted if text.size_px < min_size
+            }
+            cut |= {text.content for text in texts_painted if painted.ELLIPSIS in text.content}
             scale = size.width() / CANVAS_WIDTH
             panel = find_panel(size.height() / scale)
             in_panel = [
@@ -439,7 +441,7 @@ def test_text_of_the_stage_is_read_from_the_back_row(
                 for text in texts_painted
                 if text.box.left() > panel.left() * scale and text.box.top() < (panel.bottom() - 1) * scale
             ]
-            cut |= {text.words for text in in_panel if text.box.bottom() > (panel.bottom() - 4) * scale}
+            cut |= {text.content for text in in_panel if text.box.bottom() > (panel.bottom() - 4) * scale}
     assert not small
     assert not cut
     for size, large_text in ((QSize(1366, 640), False), (QSize(1900, 510), False), (QSize(1366, 440), True)):
@@ -453,12 +455,12 @@ def test_text_of_the_stage_is_read_from_the_back_row(
     low.show()
     for low.view in views:
         if isinstance(low.view, StageView):
-            words = {text.words for text in painted.list_texts(low)}
+            words = {text.content for text in painted.list_texts(low)}
             assert words >= {row.name for row in low.view.rows if row.sign is not None}
     low.view = views[-1]
     low.resize(1_600, 730)
     if isinstance(low.view, StageView):
-        words = {text.words for text in painted.list_texts(low)}
+        words = {text.content for text in painted.list_texts(low)}
         rows = [row for row in low.view.rows if row.sign is None and row.name in words]
         assert words >= {row.text for row in rows}, "no name without its value"
 

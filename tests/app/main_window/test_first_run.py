@@ -17,10 +17,10 @@ from app.view_models import first_run
 from app.view_models.failover_moment.view import StageView
 from app.widgets import theme
 from app.words import language
-from tests.app.main_window.conftest import Hands, show_window
+from tests.app.main_window.conftest import WindowUser, show_window
 from tests.open_window import OpenWindow
 
-TITLES = [
+CAPTION_TITLES = [
     "Who detected the failure?",
     "What was redone?",
     "Who voted?",
@@ -61,7 +61,7 @@ def test_a_new_user_watches_the_first_run_and_restores_the_server_by_keyboard(
     assert window.picker.top.first_run.isVisible()
     press_key(qtbot)
     texts, stage = [], window.failover_moment.stage
-    for number, (title, phase) in enumerate(zip(TITLES, (0, 1, 2, 5, 5), strict=True), start=1):
+    for number, (title, phase) in enumerate(zip(CAPTION_TITLES, (0, 1, 2, 5, 5), strict=True), start=1):
         wait_for_mark(window, title)
         assert stage.isVisible()
         assert isinstance(stage.view, StageView)
@@ -107,22 +107,22 @@ def test_escape_leaves_the_first_run_and_restores_every_panel(newcomer: OpenWind
     window = newcomer
     docks = {name: dock.isHidden() for name, dock in window.desk.docks.items()}
     press_key(qtbot)
-    wait_for_mark(window, TITLES[0])
+    wait_for_mark(window, CAPTION_TITLES[0])
     assert all(dock.isHidden() for dock in window.desk.docks.values())
     press_key(qtbot, Qt.Key.Key_Escape)
     assert window.pages.currentWidget() is window.picker
     assert window.session.live is None
     assert {name: dock.isHidden() for name, dock in window.desk.docks.items()} == docks
     window.actions_by_name["help.first_run"].trigger()
-    wait_for_mark(window, TITLES[0])
+    wait_for_mark(window, CAPTION_TITLES[0])
 
 
 def test_escape_between_two_captions_leaves_the_first_run(newcomer: OpenWindow, qtbot: QtBot) -> None:
     window = newcomer
     press_key(qtbot)
-    wait_for_mark(window, TITLES[0])
+    wait_for_mark(window, CAPTION_TITLES[0])
     press_key(qtbot)
-    wait_for_mark(window, TITLES[1])
+    wait_for_mark(window, CAPTION_TITLES[1])
     press_key(qtbot)
     assert not window.first_run.mark.isVisible()
     press_key(qtbot, Qt.Key.Key_Escape)
@@ -130,14 +130,16 @@ def test_escape_between_two_captions_leaves_the_first_run(newcomer: OpenWindow, 
     assert window.session.live is None
 
 
-def test_help_asks_before_leaving_a_run_and_keeps_it(hands: Hands, profile: Profile, qtbot: QtBot) -> None:
+def test_help_asks_before_leaving_a_run_and_keeps_it(
+    hands: WindowUser, profile: Profile, qtbot: QtBot
+) -> None:
     window = hands.window
     window.select_drill("automatic-failover")
     window.start_drill("practice")
     hands.run_frames(3.0)
     window.actions_by_name["help.first_run"].trigger()
-    hands.say_yes()
-    wait_for_mark(window, TITLES[0])
+    hands.confirm_action()
+    wait_for_mark(window, CAPTION_TITLES[0])
     (run,) = profile.list_unfinished_runs()
     assert (run.scenario_name, run.tick) == ("automatic-failover", 300)
     window.resume_run(run.run_id)
@@ -151,7 +153,7 @@ def test_opening_another_drill_ends_the_first_run_without_a_question(
     newcomer: OpenWindow, qtbot: QtBot
 ) -> None:
     press_key(qtbot)
-    wait_for_mark(newcomer, TITLES[0])
+    wait_for_mark(newcomer, CAPTION_TITLES[0])
     newcomer.select_drill("automatic-failover")
     assert newcomer.pages.currentWidget() is newcomer.brief
     newcomer.start_drill("practice")
@@ -162,7 +164,7 @@ def test_opening_another_drill_ends_the_first_run_without_a_question(
 
 def test_the_server_may_be_powered_on_in_any_way(newcomer: OpenWindow, qtbot: QtBot) -> None:
     press_key(qtbot)
-    for title in TITLES:
+    for title in CAPTION_TITLES:
         wait_for_mark(newcomer, title)
         press_key(qtbot)
     wait_for_mark(newcomer, "Your turn")

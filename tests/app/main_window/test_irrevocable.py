@@ -12,13 +12,13 @@ from pytestqt.qtbot import QtBot
 
 from app.main_window import confirmations, debrief_page
 from app.storage import Profile
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 from tests.open_window import OpenWindow
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 
-def start_drill(hands: Hands, name: str = "lab") -> None:
+def start_drill(hands: WindowUser, name: str = "lab") -> None:
     hands.window.select_drill(name)
     hands.window.start_drill("practice" if name != "lab" else "lab")
     hands.run_frames(2.0)
@@ -31,15 +31,15 @@ def find_question(window: OpenWindow) -> QMessageBox:
     return box
 
 
-def answer_question(window: OpenWindow, yes: bool) -> None:
+def answer_question(window: OpenWindow, is_confirmed: bool) -> None:
     box = find_question(window)
-    role = QMessageBox.ButtonRole.DestructiveRole if yes else QMessageBox.ButtonRole.RejectRole
+    role = QMessageBox.ButtonRole.DestructiveRole if is_confirmed else QMessageBox.ButtonRole.RejectRole
     next(button for button in box.buttons() if box.buttonRole(button) == role).click()
     QApplication.processEvents()
 
 
 @pytest.mark.parametrize("name", sorted(confirmations.CONFIRMED_ACTIONS))
-def test_every_irrevocable_action_asks_and_defaults_to_no(hands: Hands, name: str) -> None:
+def test_every_irrevocable_action_asks_and_defaults_to_no(hands: WindowUser, name: str) -> None:
     window = hands.window
     start_drill(hands)
     drill = hands.drill
@@ -58,19 +58,19 @@ def test_every_irrevocable_action_asks_and_defaults_to_no(hands: Hands, name: st
         assert window.session.running
 
 
-def test_a_confirmed_action_is_executed(hands: Hands) -> None:
+def test_a_confirmed_action_is_executed(hands: WindowUser) -> None:
     window = hands.window
     start_drill(hands)
     first = hands.drill
     window.actions_by_name["drill.restart"].trigger()
-    answer_question(window, yes=True)
+    answer_question(window, is_confirmed=True)
     assert hands.drill is not first
     window.actions_by_name["drill.finish"].trigger()
-    answer_question(window, yes=True)
+    answer_question(window, is_confirmed=True)
     assert window.pages.currentWidget() is window.debrief
 
 
-def test_enter_presses_the_answer_that_has_the_focus(hands: Hands) -> None:
+def test_enter_presses_the_answer_that_has_the_focus(hands: WindowUser) -> None:
     window = hands.window
     start_drill(hands)
     drill = hands.drill
@@ -84,20 +84,20 @@ def test_enter_presses_the_answer_that_has_the_focus(hands: Hands) -> None:
     assert drill.finished
 
 
-def test_without_a_run_no_confirmation_appears(hands: Hands) -> None:
+def test_without_a_run_no_confirmation_appears(hands: WindowUser) -> None:
     hands.window.actions_by_name["drill.open"].trigger()
     assert hands.window.confirmations.box is None
 
 
-def test_closing_the_window_during_a_run_asks(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closing_the_window_during_a_run_asks(hands: WindowUser, monkeypatch: pytest.MonkeyPatch) -> None:
     start_drill(hands)
     monkeypatch.setattr(QCloseEvent, "spontaneous", lambda _: True)
     assert not hands.window.close()
-    answer_question(hands.window, yes=False)
+    answer_question(hands.window, is_confirmed=False)
     assert hands.window.isVisible()
 
 
-def test_opening_another_drill_asks_but_a_script_opens_in_the_run(hands: Hands, tmp_path: Path) -> None:
+def test_opening_another_drill_asks_but_a_script_opens_in_the_run(hands: WindowUser, tmp_path: Path) -> None:
     window = hands.window
     start_drill(hands)
     script = tmp_path / "failover.sql"
@@ -111,40 +111,40 @@ def test_opening_another_drill_asks_but_a_script_opens_in_the_run(hands: Hands, 
         lambda: window.open_file("automatic-failover"),
     ):
         leave()
-        answer_question(window, yes=False)
+        answer_question(window, is_confirmed=False)
         assert window.session.live is drill
     window.choice.ask_to_choose("automatic-failover")
-    answer_question(window, yes=True)
+    answer_question(window, is_confirmed=True)
     assert window.pages.currentWidget() is window.brief
 
 
-def test_a_hint_with_a_cost_asks_and_a_free_one_does_not(hands: Hands) -> None:
+def test_a_hint_with_a_cost_asks_and_a_free_one_does_not(hands: WindowUser) -> None:
     window = hands.window
     start_drill(hands, "automatic-failover")
     window.briefing.requested.emit("hint 1")
     assert "point" in find_question(window).informativeText()
-    answer_question(window, yes=False)
+    answer_question(window, is_confirmed=False)
     assert hands.drill.hints == []
     window.briefing.requested.emit("hint 1")
-    answer_question(window, yes=True)
+    answer_question(window, is_confirmed=True)
     assert len(hands.drill.hints) == 1
 
 
-def test_a_run_is_abandoned_only_after_a_question(hands: Hands, profile: Profile) -> None:
+def test_a_run_is_abandoned_only_after_a_question(hands: WindowUser, profile: Profile) -> None:
     window = hands.window
     start_drill(hands)
     hands.run_frames(3.0)
     window.show_home()
     (run,) = profile.list_unfinished_runs()
     window.picker.give_up_wanted.emit(run.run_id)
-    answer_question(window, yes=False)
+    answer_question(window, is_confirmed=False)
     assert profile.list_unfinished_runs()
     window.picker.give_up_wanted.emit(run.run_id)
-    answer_question(window, yes=True)
+    answer_question(window, is_confirmed=True)
     assert profile.list_unfinished_runs() == []
 
 
-def test_the_text_of_a_closed_window_can_be_reopened(hands: Hands) -> None:
+def test_the_text_of_a_closed_window_can_be_reopened(hands: WindowUser) -> None:
     window = hands.window
     start_drill(hands)
     assert window.console.current is not None
@@ -169,7 +169,7 @@ def find_positions(
     }
 
 
-def test_a_notice_moves_nothing_and_takes_no_focus(hands: Hands) -> None:
+def test_a_notice_moves_no_widget_and_takes_no_focus(hands: WindowUser) -> None:
     window = hands.window
     start_drill(hands)
     window.topology.setFocus()
@@ -184,7 +184,7 @@ def test_a_notice_moves_nothing_and_takes_no_focus(hands: Hands) -> None:
 
 @pytest.mark.slow
 def test_a_drill_that_ends_stays_on_screen_for_a_moment(
-    hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    hands: WindowUser, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(debrief_page, "FINISH_NOTICE_S", 60.0)
     window = hands.window
@@ -200,7 +200,7 @@ def test_a_drill_that_ends_stays_on_screen_for_a_moment(
     assert window.pages.currentWidget() is window.debrief
 
 
-def test_space_pauses_and_resumes_outside_text_fields(hands: Hands) -> None:
+def test_space_pauses_and_resumes_outside_text_fields(hands: WindowUser) -> None:
     window = hands.window
     start_drill(hands)
     for place in (window.topology, window.desk.docks["timing"], window.console.tabs):
@@ -214,7 +214,7 @@ def test_space_pauses_and_resumes_outside_text_fields(hands: Hands) -> None:
     assert window.console.current.editor.toPlainText() == " "
 
 
-def test_f5_executes_the_front_window_from_anywhere(hands: Hands) -> None:
+def test_f5_executes_the_front_window_from_anywhere(hands: WindowUser) -> None:
     window = hands.window
     start_drill(hands)
     assert window.console.current is not None
@@ -224,7 +224,7 @@ def test_f5_executes_the_front_window_from_anywhere(hands: Hands) -> None:
 
 
 @pytest.mark.parametrize("key", [Key.Key_End, Key.Key_Home])
-def test_select_to_the_end_ends_no_drill(hands: Hands, key: Qt.Key) -> None:
+def test_select_to_the_end_ends_no_drill(hands: WindowUser, key: Qt.Key) -> None:
     window = hands.window
     start_drill(hands)
     drill = hands.drill
@@ -237,7 +237,7 @@ def test_select_to_the_end_ends_no_drill(hands: Hands, key: Qt.Key) -> None:
 
 
 @pytest.mark.slow
-def test_another_drill_does_not_execute_the_old_text(hands: Hands) -> None:
+def test_another_drill_does_not_execute_the_old_text(hands: WindowUser) -> None:
     window = hands.window
     start_drill(hands)
     assert window.console.current is not None
@@ -249,7 +249,7 @@ def test_another_drill_does_not_execute_the_old_text(hands: Hands) -> None:
 
 
 @pytest.mark.slow
-def test_a_continued_run_restores_its_texts(hands: Hands, profile: Profile) -> None:
+def test_a_continued_run_restores_its_texts(hands: WindowUser, profile: Profile) -> None:
     window = hands.window
     start_drill(hands)
     assert window.console.current is not None
@@ -263,7 +263,7 @@ def test_a_continued_run_restores_its_texts(hands: Hands, profile: Profile) -> N
     assert "SELECT mine" in window.console.list_drafts().values()
 
 
-def test_rewinding_seats_of_a_class_asks_first(hands: Hands) -> None:
+def test_rewinding_seats_of_a_class_asks_first(hands: WindowUser) -> None:
     window = hands.window
     confirmations: list[str] = []
     for line in ("freeze all", "message 3 reset the session"):
@@ -276,5 +276,5 @@ def test_rewinding_seats_of_a_class_asks_first(hands: Hands) -> None:
         if line != "finish":
             assert "Ann" in box.informativeText()
         assert line not in confirmations
-        hands.say_yes()
+        hands.confirm_action()
         assert confirmations[-1] == line

@@ -17,11 +17,11 @@ from pytestqt.qtbot import QtBot
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.widgets import keys
-from tests.app.main_window.conftest import Hands, show_window
+from tests.app.main_window.conftest import WindowUser, show_window
 from tests.open_window import OpenWindow
 
 
-class Watch(QObject):
+class ShortcutWatcher(QObject):
     """Event filter that records shortcuts and blocks them."""
 
     def __init__(self) -> None:
@@ -36,8 +36,8 @@ class Watch(QObject):
 
 
 @contextmanager
-def watch_actions(window: OpenWindow) -> Iterator[Watch]:
-    watch, before = Watch(), {}
+def watch_actions(window: OpenWindow) -> Iterator[ShortcutWatcher]:
+    watch, before = ShortcutWatcher(), {}
     for action in window.findChildren(QAction):
         before[action] = action.isEnabled()
         action.installEventFilter(watch)
@@ -49,7 +49,7 @@ def watch_actions(window: OpenWindow) -> Iterator[Watch]:
 
 
 @pytest.fixture
-def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
+def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("lab")
     window.brief.started.emit("lab")
     window.session.pause()
@@ -102,11 +102,13 @@ def test_every_working_key_is_on_the_sheet(lab: OpenWindow) -> None:
         actions_by_key[_get_text(shortcut.key())] = shortcut
     assert len(actions_by_key) > 60
     assert not {
-        key: _describe_object(item) for key, item in actions_by_key.items() if key not in listed | FOR_CLOSING
+        key: _describe_object(item)
+        for key, item in actions_by_key.items()
+        if key not in listed | CLOSING_KEYS
     }
 
 
-FOR_CLOSING = {"Esc"}
+CLOSING_KEYS = {"Esc"}
 """Keys that close the current dialog or panel."""
 
 
@@ -141,7 +143,7 @@ def test_custom_keys_apply_after_a_restart(
 
 
 @pytest.mark.slow
-def test_keys_of_the_other_scheme_work(hands: Hands, lab: OpenWindow) -> None:
+def test_keys_of_the_other_scheme_work(hands: WindowUser, lab: OpenWindow) -> None:
     lab.appearance.set_keys(keys.VS_CODE, {})
     lab.desk.focus_view("console")
     query = lab.console.current

@@ -10,41 +10,41 @@ from PySide6.QtWidgets import QApplication
 
 from app.storage import Profile
 from app.views.lesson_bar import LessonBar
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 from tests.assertions import require
 from tests.shipped_scenarios import load_shipped_scenario
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
-FATAL = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
-BETTER = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+FATAL_LINE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
+BETTER_LINE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 
 
-def play_badly(hands: Hands) -> None:
+def play_badly(hands: WindowUser) -> None:
     """Play a run in which the session is removed right after the principal fails."""
     window = hands.window
     scenario = load_shipped_scenario("forced-service")
     window.play.begin(scenario, "practice", scenario.seed)
     window.session.play()
     hands.run_frames(87.2)
-    window.session.apply_input(FATAL)
+    window.session.apply_input(FATAL_LINE)
     hands.run_frames(30.0)
     window.session.apply_input("finish")
     assert window.pages.currentWidget() is window.debrief
     hands.finish_analysis()
 
 
-def get_lesson_bar(hands: Hands) -> LessonBar:
+def get_lesson_bar(hands: WindowUser) -> LessonBar:
     return hands.window.learning.bar
 
 
-def wait_for_review(hands: Hands) -> None:
+def wait_for_review(hands: WindowUser) -> None:
     hands.qtbot.waitUntil(
         lambda: not get_lesson_bar(hands).heading.text().startswith("Checking"), timeout=60_000
     )
 
 
-def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profile: Profile) -> None:
+def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: WindowUser, profile: Profile) -> None:
     play_badly(hands)
     window = hands.window
     verdict = require(require(window.debrief.model).build_verdict())
@@ -65,7 +65,7 @@ def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profil
     bar.buttons["hint"].click()
     assert "Hint" in bar.text.text()
 
-    window.apply_line(FATAL)
+    window.apply_line(FATAL_LINE)
     wait_for_review(hands)
     assert bar.heading.text().startswith("Not the best: that costs")
     assert QApplication.focusWidget() is bar.buttons["again"]
@@ -73,7 +73,7 @@ def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profil
     hands.finish_search()
     assert [item.line_without_time for item in hands.drill.journal] == []
 
-    window.apply_line(BETTER)
+    window.apply_line(BETTER_LINE)
     wait_for_review(hands)
     assert bar.heading.text().startswith("Correct: ")
     assert "FORCE_SERVICE_ALLOW_DATA_LOSS" in bar.steps.text()
@@ -92,7 +92,7 @@ def test_a_mistake_is_found_retried_and_learned_by_keyboard(hands: Hands, profil
     assert hands.drill.tick < 8720
 
 
-def test_an_action_without_effect_is_not_accepted_as_an_answer(hands: Hands) -> None:
+def test_an_action_without_effect_is_not_accepted_as_an_answer(hands: WindowUser) -> None:
     play_badly(hands)
     window = hands.window
     window.debrief.learn_wanted.emit()
@@ -107,7 +107,7 @@ def test_an_action_without_effect_is_not_accepted_as_an_answer(hands: Hands) -> 
     )
 
 
-def test_waiting_can_be_the_answer_and_the_answer_can_be_shown(hands: Hands) -> None:
+def test_waiting_can_be_the_answer_and_the_answer_can_be_shown(hands: WindowUser) -> None:
     play_badly(hands)
     window, bar = hands.window, get_lesson_bar(hands)
     window.debrief.learn_wanted.emit()
@@ -122,14 +122,14 @@ def test_waiting_can_be_the_answer_and_the_answer_can_be_shown(hands: Hands) -> 
     assert "RESUME" in bar.steps.text()
 
 
-def test_play_can_continue_from_a_lesson(hands: Hands, profile: Profile) -> None:
+def test_play_can_continue_from_a_lesson(hands: WindowUser, profile: Profile) -> None:
     play_badly(hands)
     window = hands.window
     window.debrief.learn_wanted.emit()
     hands.finish_search()
-    window.apply_line(BETTER)
+    window.apply_line(BETTER_LINE)
     wait_for_review(hands)
     get_lesson_bar(hands).buttons["play"].click()
     assert not get_lesson_bar(hands).isVisible()
     assert window.play.run_id is not None
-    assert [item.line_without_time for item in hands.drill.journal][-1] == BETTER
+    assert [item.line_without_time for item in hands.drill.journal][-1] == BETTER_LINE

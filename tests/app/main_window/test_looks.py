@@ -37,7 +37,7 @@ from app.widgets import scroll_container, theme
 from app.widgets.docks import AUTHOR, LEARNER, PRESENTER, PROFILES
 from app.widgets.scroll_container import ScrollContainer
 from tests import painted
-from tests.app.main_window.conftest import Hands, show_window
+from tests.app.main_window.conftest import WindowUser, show_window
 from tests.children import find_child, get_scene
 from tests.open_window import OpenWindow
 from tests.painted import compute_contrast
@@ -46,7 +46,7 @@ CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 
 @pytest.fixture
-def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
+def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("lab")
     window.brief.started.emit("lab")
     window.session.pause()
@@ -114,14 +114,14 @@ def test_presenter_mode_is_toggled(
 
 
 @pytest.mark.parametrize(
-    ("width_px", "chosen", "scale"),
+    ("width_px", "stored_scale", "scale"),
     [(1366, None, 1.0), (1920, None, 1.2), (1920, 1.0, 1.0), (1920, 1.5, 1.5)],
 )
 def test_text_is_larger_at_the_first_start_on_a_wide_screen(
-    store: WindowSettings, width_px: int, chosen: float | None, scale: float
+    store: WindowSettings, width_px: int, stored_scale: float | None, scale: float
 ) -> None:
-    if chosen is not None:
-        store.set(settings.FONT_SCALE, chosen)
+    if stored_scale is not None:
+        store.set(settings.FONT_SCALE, stored_scale)
     enlarge_on_wide_screen(store, width_px)
     assert store.get(settings.FONT_SCALE) == scale
 
@@ -244,7 +244,7 @@ def test_a_maximized_window_resizes_each_panel_and_restores_it(lab: OpenWindow) 
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
 def test_with_the_largest_text_the_window_fits_a_small_screen(
-    qapp: QApplication, lab: OpenWindow, hands: Hands
+    qapp: QApplication, lab: OpenWindow, hands: WindowUser
 ) -> None:
     lab.appearance.set_font_scale(2.0)
     qapp.processEvents()
@@ -261,7 +261,7 @@ def test_with_the_largest_text_the_window_fits_a_small_screen(
         corner = button.mapTo(lab, button.rect().bottomRight())
         assert not button.isVisible() or lab.rect().contains(corner), button
     hands.click_widget(next(b for b in lab.findChildren(QToolButton) if b.text() == "End drill"))
-    hands.say_yes()
+    hands.confirm_action()
     assert lab.session.drill is not None
     assert lab.session.drill.finished
 
@@ -313,7 +313,7 @@ def test_with_large_text_on_a_small_screen_no_page_scrolls_sideways(
 ) -> None:
     """Timeline, curves and buttons move below the widgets that are next to them on a wide screen."""
 
-    def sideways(size: tuple[int, int], scale: float) -> int:
+    def measure_horizontal_scroll(size: tuple[int, int], scale: float) -> int:
         lab.appearance.set_font_scale(scale)
         lab.resize(*size)
         for _ in range(4):
@@ -324,15 +324,15 @@ def test_with_large_text_on_a_small_screen_no_page_scrolls_sideways(
             if area.isVisible() and area.width() == lab.width()
         )
 
-    assert sideways((1024, 768), 2.0) == 0
+    assert measure_horizontal_scroll((1024, 768), 2.0) == 0
     assert lab.timeline.y() > lab.transport.y(), "the time line has a row of its own"
-    assert sideways((1366, 768), 1.0) == 0
+    assert measure_horizontal_scroll((1366, 768), 1.0) == 0
     assert lab.timeline.x() > lab.transport.x(), "it stands beside the clock"
     lab.tools.show_planner()
     planner = lab.tools.planner
-    assert sideways((1024, 768), 2.0) == 0
+    assert measure_horizontal_scroll((1024, 768), 2.0) == 0
     assert planner.curves.mapTo(planner, QPoint()).x() < planner.controls.width()
-    assert sideways((1366, 768), 1.0) == 0
+    assert measure_horizontal_scroll((1366, 768), 1.0) == 0
     assert planner.curves.mapTo(planner, QPoint()).x() > planner.controls.width()
 
 
@@ -385,19 +385,19 @@ def test_enlarged_text_grows_everywhere(qapp: QApplication, lab: OpenWindow) -> 
     lab.desk.focus_view("console")
     qapp.processEvents()
 
-    def sizes() -> dict[str, float]:
+    def measure_font_sizes() -> dict[str, float]:
         wanted = {"SELECT", "Charts", "Brief", "2 min"}
-        return {text.words: text.size_px for text in painted.list_texts(lab) if text.words in wanted}
+        return {text.content: text.size_px for text in painted.list_texts(lab) if text.content in wanted}
 
-    before = sizes()
+    before = measure_font_sizes()
     assert len(before) == 4
     lab.appearance.set_font_scale(2.0)
     qapp.processEvents()
-    for words, size_px in sizes().items():
+    for words, size_px in measure_font_sizes().items():
         assert size_px == pytest.approx(2.0 * before[words], rel=0.1), words
     lab.appearance.set_font_scale(1.0)
     qapp.processEvents()
-    assert sizes() == before
+    assert measure_font_sizes() == before
 
 
 @pytest.mark.usefixtures("style_sheet")
@@ -471,17 +471,17 @@ def test_a_narrow_layout_is_restored_at_the_next_start(
 def test_presenting_keeps_the_size_of_every_panel(qapp: QApplication, lab: OpenWindow) -> None:
     """The program resizes the window after it restores the layout. This used to scale the panels each time."""
 
-    def sizes() -> dict[str, tuple[int, int]]:
+    def measure_panel_sizes() -> dict[str, tuple[int, int]]:
         for _ in range(5):
             qapp.processEvents()
         return {name: (dock.width(), dock.height()) for name, dock in lab.desk.docks.items() if dock.x() >= 0}
 
-    before = sizes()
+    before = measure_panel_sizes()
     for _ in range(2):
         lab.presenting.toggle()
-        assert sizes() != before
+        assert measure_panel_sizes() != before
         lab.presenting.toggle()
-        assert sizes() == before
+        assert measure_panel_sizes() == before
 
 
 @pytest.mark.qt_log_ignore("does not support raise", extend=True)
@@ -498,7 +498,7 @@ def test_a_floating_panel_comes_back_on_reset(qapp: QApplication, lab: OpenWindo
     assert lab.desk.docks["charts"].isVisible()
 
 
-def test_no_tab_bar_appears_without_a_panel(qtbot: Any, hands: Hands) -> None:
+def test_no_tab_bar_appears_without_a_panel(qtbot: Any, hands: WindowUser) -> None:
     """Qt sometimes leaves an empty tab bar after it restores a layout. The test adds such a tab bar."""
     window = hands.window
     window.select_drill("lab")
@@ -595,14 +595,14 @@ def test_changing_the_theme_is_cheaper_than_replacing_the_sheet(qapp: QApplicati
     times.
     """
 
-    def cost_s(do: Callable[[], object]) -> float:
+    def measure_cpu_s(change: Callable[[], object]) -> float:
         before = time.process_time()
-        do()
+        change()
         return time.process_time() - before
 
     lab.appearance.set_theme(theme.DARK)
-    override_s = cost_s(lambda: qapp.setStyleSheet(theme.build_style_sheet(theme.build_light_theme())))
-    ours = cost_s(lambda: lab.appearance.set_theme(theme.LIGHT))
+    override_s = measure_cpu_s(lambda: qapp.setStyleSheet(theme.build_style_sheet(theme.build_light_theme())))
+    ours = measure_cpu_s(lambda: lab.appearance.set_theme(theme.LIGHT))
     assert ours < override_s
 
 

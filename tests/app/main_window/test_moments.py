@@ -14,14 +14,14 @@ from app.widgets import theme
 from app.widgets.strip import TimeStrip
 from app.words import formatting
 from tests import painted
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 from tests.cases import sample_cases
 from tests.children import find_child
 from tests.open_window import OpenWindow
 
 
 @pytest.fixture
-def desk(hands: Hands, window: OpenWindow) -> Hands:
+def desk(hands: WindowUser, window: OpenWindow) -> WindowUser:
     """Play two minutes of the lab with a failover."""
     window.select_drill("lab")
     window.brief.started.emit("lab")
@@ -76,7 +76,7 @@ def drag_over_charts(qtbot: Any, window: OpenWindow, from_s: float, to_s: float)
     qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=places[1])
 
 
-def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, desk: Hands) -> None:
+def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, desk: WindowUser) -> None:
     window.desk.focus_view("error_log")
     log = window.desk.view("error_log")
     log.show_server("SERVER_B")
@@ -96,7 +96,7 @@ def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, des
 
 
 def test_a_range_dragged_over_the_charts_filters_every_view(
-    qtbot: Any, window: OpenWindow, desk: Hands
+    qtbot: Any, window: OpenWindow, desk: WindowUser
 ) -> None:
     all_times = list_times(window, "events")
     drag_over_charts(qtbot, window, 20.0, 33.0)
@@ -116,7 +116,7 @@ def test_a_range_dragged_over_the_charts_filters_every_view(
     assert window.timing.model.rowCount() == 1
 
 
-def test_a_range_can_be_selected_by_keyboard(qtbot: Any, window: OpenWindow, desk: Hands) -> None:
+def test_a_range_can_be_selected_by_keyboard(qtbot: Any, window: OpenWindow, desk: WindowUser) -> None:
     charts = window.charts
     charts.setFocus()
     for _ in range(5):
@@ -132,33 +132,33 @@ def test_a_range_can_be_selected_by_keyboard(qtbot: Any, window: OpenWindow, des
     assert window.charts.scale.cursor_text == ""
 
 
-def test_another_drill_starts_without_a_selection(window: OpenWindow, desk: Hands) -> None:
+def test_another_drill_starts_without_a_selection(window: OpenWindow, desk: WindowUser) -> None:
     window.moments.move_cursor(12.0)
     window.moments.choose_span((1.0, 5.0))
     window.actions_by_name["drill.restart"].trigger()
-    desk.say_yes()
+    desk.confirm_action()
     assert (window.moments.time_s, window.moments.span) == (None, None)
     assert window.charts.panels[0].plot.vb.viewRange()[0] != [1.0, 5.0]
 
 
 @pytest.mark.parametrize(
-    ("ending", "begins"), sample_cases(2, [("png", b"\x89PNG"), ("svg", b"<?xml"), ("csv", b"t_s,Send")])
+    ("ending", "first_bytes"), sample_cases(2, [("png", b"\x89PNG"), ("svg", b"<?xml"), ("csv", b"t_s,Send")])
 )
 def test_charts_are_saved(
-    ending: str, begins: bytes, tmp_path: Path, monkeypatch: Any, window: OpenWindow, desk: Hands
+    ending: str, first_bytes: bytes, tmp_path: Path, monkeypatch: Any, window: OpenWindow, desk: WindowUser
 ) -> None:
     file = tmp_path / f"charts.{ending}"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
     window.actions_by_name["view.save_charts"].trigger()
-    assert file.read_bytes().startswith(begins)
+    assert file.read_bytes().startswith(first_bytes)
     if ending == "csv":
         lines = file.read_text().splitlines()
         assert len(lines[0].split(",")) == 1 + len(window.charts.panels)
         assert [float(line.split(",")[0]) for line in lines[1:4]] == [1.0, 2.0, 3.0]
 
 
-def test_a_completed_name_replaces_no_file_unasked(
-    monkeypatch: Any, tmp_path: Path, window: OpenWindow, desk: Hands
+def test_a_name_with_added_suffix_replaces_no_file_without_a_question(
+    monkeypatch: Any, tmp_path: Path, window: OpenWindow, desk: WindowUser
 ) -> None:
     (tmp_path / "charts.svg").write_text("mine")
     chosen = str(tmp_path / "charts"), "Drawing (*.svg)"
@@ -172,7 +172,7 @@ def test_a_completed_name_replaces_no_file_unasked(
 
 @pytest.mark.slow
 def test_an_unwritable_file_is_reported(
-    monkeypatch: Any, tmp_path: Path, window: OpenWindow, desk: Hands
+    monkeypatch: Any, tmp_path: Path, window: OpenWindow, desk: WindowUser
 ) -> None:
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "c.csv"), ""))
     window.actions_by_name["view.save_charts"].trigger()
@@ -180,8 +180,8 @@ def test_an_unwritable_file_is_reported(
 
 
 @pytest.mark.slow
-def test_states_are_lanes_and_spoken(window: OpenWindow, desk: Hands) -> None:
-    state_words = [text.words for text in painted.list_texts(window.charts.states)]
+def test_states_are_drawn_as_lanes_and_spoken(window: OpenWindow, desk: WindowUser) -> None:
+    state_words = [text.content for text in painted.list_texts(window.charts.states)]
     assert "SYNCHRONIZED" in state_words
     assert [part.split()[0] for part in window.charts.states.summary.split(", ")] == ["SERVER_A", "SERVER_B"]
     assert "SERVER_B DISCONNECTED" in window.charts.summary

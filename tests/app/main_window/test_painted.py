@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu
 from app.views.scenario_picker import ScenarioPicker
 from app.widgets import theme
 from tests import painted
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 from tests.cases import sample_cases
 from tests.open_window import OpenWindow
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("style_sheet")
 
 
 @pytest.fixture
-def stage(hands: Hands, window: OpenWindow) -> OpenWindow:
+def stage(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("automatic-failover")
     window.brief.started.emit("practice")
     hands.run_frames(70.0)
@@ -52,7 +52,7 @@ def test_every_painted_text_is_readable(stage: OpenWindow) -> None:
                 seen_count += painted.measure_contrast(text, picture, stage) is not None
                 ratio = painted.find_faint_contrast(text, picture, stage)
                 if ratio is not None:
-                    faint.append(f"{choice}: {text.words!r} {ratio:.1f}:1 in {text.location}")
+                    faint.append(f"{choice}: {text.content!r} {ratio:.1f}:1 in {text.location}")
     stage.appearance.set_theme(theme.LIGHT)
     assert seen_count > 500
     assert not faint
@@ -66,7 +66,7 @@ def test_a_faint_text_is_detected(stage: OpenWindow) -> None:
         label.setStyleSheet("color: #c8ccd2")
     process_events()
     picture = stage.grab().toImage()
-    ratios = {t.words: painted.find_faint_contrast(t, picture, stage) for t in painted.list_texts(stage)}
+    ratios = {t.content: painted.find_faint_contrast(t, picture, stage) for t in painted.list_texts(stage)}
     nobody_ratios = [ratio for words, ratio in ratios.items() if "Nobody" in words]
     assert nobody_ratios
     assert nobody_ratios[0] is not None
@@ -87,21 +87,21 @@ def test_start_page_and_brief_have_room_for_their_texts(
     # The placeholder of a field may be elided.
     titles = [t for t in titles if not isinstance(t.widget, QLineEdit)]
     faults = [
-        f"{t.words!r} {painted.describe_clipping(t, window)}"
+        f"{t.content!r} {painted.describe_clipping(t, window)}"
         for t in titles
         if painted.describe_clipping(t, window)
     ]
     window.select_drill("automatic-failover")
     process_events()
     texts_painted = [text for text in painted.list_texts(window) if not isinstance(text.widget, QLineEdit)]
-    assert {"Back to the drills", "Start the clock"} <= {text.words for text in texts_painted}
+    assert {"Back to the drills", "Start the clock"} <= {text.content for text in texts_painted}
     faults += [
-        f"{t.words!r} {painted.describe_clipping(t, window)}"
+        f"{t.content!r} {painted.describe_clipping(t, window)}"
         for t in texts_painted
         if painted.describe_clipping(t, window)
     ]
     faults += [
-        f"{t.words!r} must be"
+        f"{t.content!r} must be"
         for t in texts_painted
         if t.box.right() > window.width() and "Qt" not in type(t.widget).__name__
     ]

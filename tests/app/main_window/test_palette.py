@@ -13,7 +13,7 @@ from app.settings import WindowSettings
 from app.storage import Profile
 from app.widgets import theme
 from app.words import language
-from tests.app.main_window.conftest import Hands, show_window
+from tests.app.main_window.conftest import WindowUser, show_window
 from tests.open_window import OpenWindow
 
 CTRL_SHIFT = (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier)
@@ -27,7 +27,7 @@ def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSett
     language.use_language(language.ENGLISH)
 
 
-def search_palette(hands: Hands, query: str) -> list[str]:
+def search_palette(hands: WindowUser, query: str) -> list[str]:
     """Type *query* into the palette, and return its results in order."""
     hands.press_key(Qt.Key.Key_P, *CTRL_SHIFT)
     hands.window.palette_of_commands.field.clear()
@@ -35,7 +35,7 @@ def search_palette(hands: Hands, query: str) -> list[str]:
     return [entry.text for entry in hands.window.palette_of_commands.model.entries][:4]
 
 
-FIRST = (
+EXPECTED_FIRST_RESULTS = (
     ("ausschalten server_b", "SERVER_B: Ausschalten"),
     ("power off server_b", "SERVER_B: Ausschalten"),
     ("power-off server_b", "SERVER_B: Ausschalten"),
@@ -50,21 +50,21 @@ FIRST = (
 
 
 @pytest.mark.slow
-def test_german_and_english_terms_find_the_same(hands: Hands) -> None:
+def test_german_and_english_terms_find_the_same_entries(hands: WindowUser) -> None:
     hands.window.select_drill("lab")
     hands.window.brief.started.emit("lab")
     hands.window.session.pause()
-    for query, first in FIRST:
+    for query, first in EXPECTED_FIRST_RESULTS:
         assert search_palette(hands, query)[0] == first
         hands.press_key(Qt.Key.Key_Escape)
 
 
-def test_an_opened_drill_is_listed_first_from_then_on(hands: Hands) -> None:
+def test_an_opened_drill_is_listed_first_from_then_on(hands: WindowUser) -> None:
     hands.window.select_drill("lab")
     hands.window.brief.started.emit("lab")
     assert search_palette(hands, "loses its network")
     hands.press_key(Qt.Key.Key_Return)
     assert not hands.window.session.running
-    hands.say_yes()
+    hands.confirm_action()
     assert hands.window.pages.currentWidget() is hands.window.brief
     assert search_palette(hands, "")[0] == "Übung öffnen: Principal loses its network"

@@ -40,7 +40,7 @@ def test_preloading_ends_with_the_window(preload: ModulePreloader) -> None:
     assert set(threading.enumerate()) <= before
 
 
-FIRST_BATCHES = """
+IMPORT_SCRIPT = """
 import sys
 from importlib import import_module
 from app.main_window.start import BACKGROUND_MODULES
@@ -65,14 +65,14 @@ print(*sorted(name for name in set(sys.modules) - before if name in BACKGROUND_M
 """
 
 
-def test_the_first_drill_and_query_import_nothing_more() -> None:
+def test_the_first_drill_and_query_import_no_further_module() -> None:
     """BACKGROUND_MODULES is complete and minimal.
 
     After preloading, the first drill and query import no large module. Without preloading, they import
     exactly its modules.
     """
     processes = [
-        subprocess.Popen([sys.executable, "-c", FIRST_BATCHES, *arguments], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen([sys.executable, "-c", IMPORT_SCRIPT, *arguments], stdout=subprocess.PIPE, text=True)
         for arguments in ([], ["preload"])
     ]
     loaded = [[set(line.split()) for line in process.communicate()[0].splitlines()] for process in processes]

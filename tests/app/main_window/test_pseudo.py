@@ -47,12 +47,12 @@ from engine.drill.running.solution import play_reference
 from engine.localization import LocalizableMessage
 from engine.published.fidelity import SECTIONS
 from engine.verbs import VERBS
-from tests.app.main_window.conftest import Hands, show_window
+from tests.app.main_window.conftest import WindowUser, show_window
 from tests.open_window import OpenWindow
 from tests.shipped_scenarios import load_shipped_scenario
 
-BETWEEN = re.compile(r"[\n:;,()·•○✓✗–/+|“”.?=]|\s{2,}|->|→")
-DATA = re.compile(
+SEPARATOR_PATTERN = re.compile(r"[\n:;,()·•○✓✗–/+|“”.?=]|\s{2,}|->|→")
+DATA_PATTERN = re.compile(
     r"[^A-Za-z]*"  # numbers and symbols
     r"|[^a-z]+('s)?"  # words of catalog views, names of servers
     r"|Msg \d+|(\d+ (min|h) )?\d+ (s|min)|[\d.×x ]*(min|ms|[kKMG]?B(/s)?|Mbps|Mbit/s|h|s)"
@@ -61,7 +61,7 @@ DATA = re.compile(
     r"|Mirrordrill|SSMS|VS Code|SQL Server \d+|T-SQL|ERRORLOG|[A-Za-z]*(Time|Data|Name)|State"
     r"|Fig|Table \d|Tables|\w+\\\w+|[\w]*_[\w]*|master|svg|\*|png|csv|toml|json|html"
 )
-OF_QT = ("qt_", "ScrollLeft", "ScrollRight")
+QT_NAME_PREFIXES = ("qt_", "ScrollLeft", "ScrollRight")
 """Prefixes of names of widgets that Qt creates itself, with Qt's own texts."""
 
 
@@ -73,10 +73,10 @@ def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSett
     language.use_language(language.ENGLISH)
 
 
-SAYING = ("Events", "Fault ledger", "Topology")
+TABLES_WITH_TEXTS = ("Events", "Fault ledger", "Topology")
 """Tables with texts of the program. Cells of other tables contain figures or texts of SQL Server."""
 
-UNFINISHED = """
+UNFINISHED_SCENARIO = """
 title = "Half"
 minuts = 5
 level = "nobody"
@@ -91,11 +91,11 @@ do = "powr-off SERVER_A"
 """
 
 
-TYPED = {"minuts", "nobody", "new-scenario", "database[0]", "timeline[0]"}
+TYPED_TEXTS = {"minuts", "nobody", "new-scenario", "database[0]", "timeline[0]"}
 """Texts typed by this test."""
 
 
-def open_pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
+def open_pages(hands: WindowUser) -> Iterator[tuple[str, QWidget]]:
     """Open each page of the window, and yield its name and widget."""
     window = hands.window
     yield "start", window
@@ -124,7 +124,7 @@ def open_pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
     window.tools.show_fidelity()
     yield "fidelity", window
     window.editing.show()
-    window.editing.page.text.setPlainText(UNFINISHED)
+    window.editing.page.text.setPlainText(UNFINISHED_SCENARIO)
     window.editing.page.parse_if_changed()
     yield "editor", window
 
@@ -132,7 +132,7 @@ def open_pages(hands: Hands) -> Iterator[tuple[str, QWidget]]:
 def list_texts(window: QWidget) -> Iterator[tuple[str, str]]:
     """Yield (place, text) for every readable or spoken text, except table cells and documents."""
     for widget in [window, *window.findChildren(QWidget)]:
-        if not widget.isVisible() or widget.objectName().startswith(OF_QT):
+        if not widget.isVisible() or widget.objectName().startswith(QT_NAME_PREFIXES):
             continue
         kind = type(widget).__name__
         yield f"{kind} tool tip", widget.toolTip()
@@ -148,7 +148,7 @@ def list_texts(window: QWidget) -> Iterator[tuple[str, str]]:
                 yield from ((f"{kind} tab", widget.tabText(index)) for index in range(widget.count()))
             case QListWidget():
                 yield from ((f"{kind} row", widget.item(row).text()) for row in range(widget.count()))
-            case TableView() if widget.accessibleName() in map(tr, SAYING):
+            case TableView() if widget.accessibleName() in map(tr, TABLES_WITH_TEXTS):
                 model = widget.model()
                 for row, column in itertools.product(range(model.rowCount()), range(model.columnCount())):
                     yield f"{kind} cell", str(model.index(row, column).data() or "")
@@ -178,7 +178,7 @@ def remove_pseudo_text(text: str) -> str:
 
 
 def split_phrases(text: str) -> Iterable[str]:
-    return (part.strip(" ▾…&") for part in BETWEEN.split(text))
+    return (part.strip(" ▾…&") for part in SEPARATOR_PATTERN.split(text))
 
 
 @pytest.fixture(scope="module")
@@ -232,15 +232,15 @@ def list_run_texts(drill: Drill | None) -> set[str]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")
-def test_every_text_of_the_window_is_translatable_and_fits(hands: Hands, data: set[str]) -> None:
+def test_every_text_of_the_window_is_translatable_and_fits(hands: WindowUser, data: set[str]) -> None:
     """The pseudo-locale is longer than German, which is a third longer than English."""
     plain_texts: set[str] = set()
     short: set[str] = set()
     for page, window in open_pages(hands):
-        known_texts = data | list_run_texts(hands.window.session.drill) | TYPED
+        known_texts = data | list_run_texts(hands.window.session.drill) | TYPED_TEXTS
         for location, text in list_texts(window):
             for phrase in split_phrases(remove_pseudo_text(text)):
-                if not DATA.fullmatch(phrase) and phrase not in known_texts:
+                if not DATA_PATTERN.fullmatch(phrase) and phrase not in known_texts:
                     plain_texts.add(f"{page}, {location}: {phrase!r} in {text[:80]!r}")
         for _ in range(4):
             QApplication.processEvents()
@@ -278,7 +278,7 @@ def test_every_text_of_the_exports_is_translatable(data: set[str]) -> None:
         f"{phrase!r} in {text[:80]!r}"
         for text in texts
         for phrase in split_phrases(remove_pseudo_text(text))
-        if not DATA.fullmatch(phrase) and phrase not in known_texts
+        if not DATA_PATTERN.fullmatch(phrase) and phrase not in known_texts
     }
     assert not plain_texts, "\n".join(sorted(plain_texts))
 

@@ -21,18 +21,18 @@ from app.views.quarantine import QuarantinePage
 from engine.drill.authoring.scenario import compute_sha256, escape_invisible
 from engine.drill.running.drill import Drill
 from tests import painted
-from tests.app.main_window.conftest import Hands, show_window
-from tests.engine.drill.texts import WORLD
+from tests.app.main_window.conftest import WindowUser, show_window
+from tests.engine.drill.texts import WORLD_TEXT
 from tests.open_window import OpenWindow
 from tests.shipped_scenarios import load_shipped_scenario
 
-FOREIGN = 'author = "Ada L."\n' + WORLD.replace("Small", "From afar", 1)
+FOREIGN_SCENARIO = 'author = "Ada L."\n' + WORLD_TEXT.replace("Small", "From afar", 1)
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "foreign.toml"
-    path.write_text(FOREIGN, encoding="utf-8")
+    path.write_text(FOREIGN_SCENARIO, encoding="utf-8")
     return path
 
 
@@ -49,7 +49,7 @@ def read_facts(window: OpenWindow) -> dict[str, str]:
 def test_the_page_lists_the_contents_and_runs_nothing(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     facts = read_facts(window)
-    assert facts["SHA-256"] == compute_sha256(FOREIGN)
+    assert facts["SHA-256"] == compute_sha256(FOREIGN_SCENARIO)
     assert facts["Author"].startswith("Ada L.")
     assert facts["Servers"] == "3"
     assert "[[solution]]" not in get_quarantine(window).text.toPlainText(), (
@@ -57,12 +57,12 @@ def test_the_page_lists_the_contents_and_runs_nothing(window: OpenWindow, file: 
     )
     assert "Automatic actions" not in facts
     get_quarantine(window).author.click()
-    assert get_quarantine(window).text.toPlainText() == FOREIGN
+    assert get_quarantine(window).text.toPlainText() == FOREIGN_SCENARIO
     assert "Automatic actions" in read_facts(window)
     assert window.session.drill is None
 
 
-def test_a_file_is_declined_and_accepted_by_keyboard(hands: Hands, file: Path) -> None:
+def test_a_file_is_declined_and_accepted_by_keyboard(hands: WindowUser, file: Path) -> None:
     window = hands.window
     window.open_file(str(file))
     hands.press_key(Qt.Key.Key_Escape)
@@ -87,12 +87,14 @@ def test_an_accepted_file_is_remembered_by_its_text(window: OpenWindow, profile:
     assert window.pages.currentWidget() is window.brief
     (accepted_text,) = accepted_files.list_accepted_texts(profile)
     assert (accepted_text.sha256, accepted_text.title, accepted_text.author, accepted_text.own) == (
-        compute_sha256(FOREIGN),
+        compute_sha256(FOREIGN_SCENARIO),
         "From afar",
         "Ada L.",
         False,
     )
-    file.write_text(FOREIGN.replace("lose", "keep"), encoding="utf-8")  # The changed text is another file.
+    file.write_text(
+        FOREIGN_SCENARIO.replace("lose", "keep"), encoding="utf-8"
+    )  # The changed text is another file.
     window.open_file(str(file))
     get_quarantine(window)
 
@@ -110,7 +112,7 @@ def test_user_and_shipped_files_are_not_quarantined(window: OpenWindow, file: Pa
 
 
 def test_a_file_saved_here_is_not_held(window: OpenWindow, file: Path) -> None:
-    window.quarantine.trust(FOREIGN)
+    window.quarantine.trust(FOREIGN_SCENARIO)
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
 
@@ -133,12 +135,12 @@ def test_a_foreign_run_is_held(window: OpenWindow, tmp_path: Path) -> None:
     assert window.pages.currentWidget() is window.debrief
 
 
-def test_accepted_files_are_listed_and_can_be_forgotten(hands: Hands, file: Path) -> None:
+def test_accepted_files_are_listed_and_can_be_forgotten(hands: WindowUser, file: Path) -> None:
     window = hands.window
     title = "<img src='file:///x'>afar"
-    file.write_text(FOREIGN.replace("From afar", title), encoding="utf-8")
+    file.write_text(FOREIGN_SCENARIO.replace("From afar", title), encoding="utf-8")
     # A file written on this computer is not listed, and stays accepted when other files are forgotten.
-    window.quarantine.trust(FOREIGN)
+    window.quarantine.trust(FOREIGN_SCENARIO)
     window.open_file(str(file))
     get_quarantine(window).accept.click()
     window.actions_by_name["drill.accepted"].trigger()
@@ -160,7 +162,7 @@ def test_accepted_files_are_listed_and_can_be_forgotten(hands: Hands, file: Path
     window.open_file(str(file))
     assert read_facts(window)["Author"].startswith("Ada L.")
     get_quarantine(window).decline.click()
-    file.write_text(FOREIGN, encoding="utf-8")
+    file.write_text(FOREIGN_SCENARIO, encoding="utf-8")
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
 
@@ -171,7 +173,7 @@ def test_files_accepted_by_an_earlier_version_are_kept_and_can_be_forgotten(
 ) -> None:
     """The earlier version stored only SHA-256 values; invalid entries are ignored."""
     profile.settings.set(
-        ACCEPTED, json.dumps([compute_sha256(FOREIGN), 5, None, "x", {"sha256": "y"}, {}, []])
+        ACCEPTED, json.dumps([compute_sha256(FOREIGN_SCENARIO), 5, None, "x", {"sha256": "y"}, {}, []])
     )
     window = show_window(qtbot, profile, store)
     window.open_file(str(file))
@@ -179,7 +181,7 @@ def test_files_accepted_by_an_earlier_version_are_kept_and_can_be_forgotten(
     window.quarantine.show_accepted()
     listed = window.quarantine.listed
     assert listed is not None
-    assert [row.sha256 for row in listed.list.table.rows] == [compute_sha256(FOREIGN)]
+    assert [row.sha256 for row in listed.list.table.rows] == [compute_sha256(FOREIGN_SCENARIO)]
     assert listed.list.table.data(listed.list.table.index(0, 0)) == "unknown"
     listed.forget_all.click()
     listed.close()
@@ -194,7 +196,7 @@ def test_forgetting_a_user_drill_is_reported(window: OpenWindow, file: Path) -> 
     own_folder = scenario_files.get_own_folder()
     own_folder.mkdir(parents=True)
     file.rename(own_folder / file.name)
-    window.quarantine.forget_texts([compute_sha256(FOREIGN)])
+    window.quarantine.forget_texts([compute_sha256(FOREIGN_SCENARIO)])
     assert "still among your drills" in window.notice.text
 
 
@@ -209,8 +211,8 @@ def test_every_fact_of_a_file_is_shown_in_full(window: OpenWindow, file: Path) -
     table = get_quarantine(window).facts
     digest = next(row for row, fact in enumerate(table.table.rows) if fact.what == "SHA-256")
     lines = table.rowHeight(digest) / table.fontMetrics().height()
-    wide = table.fontMetrics().horizontalAdvance(compute_sha256(FOREIGN))
+    wide = table.fontMetrics().horizontalAdvance(compute_sha256(FOREIGN_SCENARIO))
     assert lines >= wide / table.columnWidth(1)
     assert table.rowHeight(digest) > table.rowHeight(0)
-    painted_in = {text.words for text in painted.list_texts(window) if text.widget is table.viewport()}
+    painted_in = {text.content for text in painted.list_texts(window) if text.widget is table.viewport()}
     assert not any(painted.ELLIPSIS in words for words in painted_in)

@@ -15,7 +15,7 @@ from tests.cases import sample_cases
 from tests.children import get_scene
 from tests.open_window import OpenWindow
 from tests.painted import list_texts
-from tests.shipped_scenarios import LABS, NAMES, load_shipped_scenario
+from tests.shipped_scenarios import LAB_NAMES, SCENARIO_NAMES, load_shipped_scenario
 
 SIZES = ((1366, 768), (1920, 1080))
 PLAYED_S = 1.0
@@ -23,16 +23,16 @@ PLAYED_S = 1.0
 
 @pytest.mark.usefixtures("hands", "style_sheet")
 @pytest.mark.parametrize("scale", sample_cases(4, [1.0, 1.1, 1.2, 1.5]))
-@pytest.mark.parametrize("first", sample_cases(4, range(4)))
+@pytest.mark.parametrize("first_index", sample_cases(4, range(4)))
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
-    qtbot: QtBot, window: OpenWindow, size: tuple[int, int], first: int, scale: float
+    qtbot: QtBot, window: OpenWindow, size: tuple[int, int], first_index: int, scale: float
 ) -> None:
     """The test checks every fourth shipped scenario in both languages. The test screen is smaller than the
     window.
     """
     window.appearance.set_font_scale(scale)
-    window.select_drill(LABS[0])
+    window.select_drill(LAB_NAMES[0])
     window.brief.started.emit("lab")
     window.setMinimumSize(*size)
     window.resize(*size)
@@ -50,7 +50,7 @@ def test_no_text_of_the_topology_is_smaller_than_eleven_pixels(
         try:
             small |= {
                 f"{name} {locale}": px
-                for name in NAMES[first::4]
+                for name in SCENARIO_NAMES[first_index::4]
                 if (px := measure_smallest_text(canvas, name)) < TEXT_HEIGHT_MIN_PX
             }
         finally:
@@ -67,7 +67,7 @@ def measure_smallest_text(canvas: TopologyView, name: str) -> float:
     canvas.show_drill(drill)
     canvas.fit_all()
     claimed = canvas.get_zoom() * get_scene(canvas).compute_smallest_text_px()
-    if name not in LABS:
+    if name not in LAB_NAMES:
         return claimed
     for node in get_scene(canvas).nodes.values():  # a cached card is a picture, not text
         node.setCacheMode(QGraphicsItem.CacheMode.NoCache)

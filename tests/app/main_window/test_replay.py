@@ -35,7 +35,7 @@ from engine.drill.running.solution import play_solution
 from engine.drill.time.cooperative_tasks import Slices
 from engine.verbs.lines import parse_line
 from tests import painted
-from tests.app.main_window.conftest import EXTRA_PLANS, Hands, show_window
+from tests.app.main_window.conftest import EXTRA_PLANS, WindowUser, show_window
 from tests.assertions import require
 from tests.open_window import OpenWindow
 from tests.shipped_scenarios import load_shipped_scenario
@@ -44,13 +44,13 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 
-def start_drill(hands: Hands, name: str = "automatic-failover", mode: str = "practice") -> None:
+def start_drill(hands: WindowUser, name: str = "automatic-failover", mode: str = "practice") -> None:
     hands.window.select_drill(name)
     hands.window.brief.started.emit(mode)
     hands.window.session.set_speed(20.0)
 
 
-def play_with_failover(hands: Hands, mode: str = "practice") -> Drill:
+def play_with_failover(hands: WindowUser, mode: str = "practice") -> Drill:
     """Play 80 s; SERVER_A loses power at about 59 s."""
     start_drill(hands, mode=mode)
     hands.run_frames(80.0)
@@ -58,7 +58,7 @@ def play_with_failover(hands: Hands, mode: str = "practice") -> Drill:
     return hands.drill
 
 
-def list_texts(page: QWidget) -> str:
+def read_label_texts(page: QWidget) -> str:
     return "\n".join(label.text() for label in page.findChildren(QLabel))
 
 
@@ -66,7 +66,7 @@ def find_button(page: QWidget, text: str) -> QPushButton:
     return next(b for b in page.findChildren(QPushButton) if b.text().startswith(text) and b.isVisible())
 
 
-def click_at(hands: Hands, t_s: float) -> None:
+def click_timeline(hands: WindowUser, t_s: float) -> None:
     timeline = hands.window.timeline
     hands.qtbot.mouseClick(
         timeline, Qt.MouseButton.LeftButton, pos=QPoint(round(timeline.compute_x(t_s)), timeline.height() - 4)
@@ -76,10 +76,10 @@ def click_at(hands: Hands, t_s: float) -> None:
 # --- past states --------------------------------------------------------------------------------------------
 
 
-def test_a_click_on_the_timeline_shows_the_past_and_the_bar_returns(hands: Hands) -> None:
+def test_a_click_on_the_timeline_shows_the_past_and_the_bar_returns(hands: WindowUser) -> None:
     live = play_with_failover(hands)
     window, end = hands.window, live.compute_state_hash()
-    click_at(hands, 30.0)
+    click_timeline(hands, 30.0)
     assert window.session.looking_back
     assert window.replay.bar.isVisible()
     assert hands.drill.world.t_s == pytest.approx(30.0, abs=1.0)
@@ -94,7 +94,7 @@ def test_a_click_on_the_timeline_shows_the_past_and_the_bar_returns(hands: Hands
     assert live.journal == []
 
 
-def test_dragging_scrubs_through_the_run(hands: Hands, qtbot: QtBot) -> None:
+def test_dragging_scrubs_through_the_run(hands: WindowUser, qtbot: QtBot) -> None:
     play_with_failover(hands)
     timeline, middle = hands.window.timeline, hands.window.timeline.height() // 2
     qtbot.mousePress(timeline, Qt.MouseButton.LeftButton, pos=QPoint(round(timeline.compute_x(70.0)), middle))
@@ -107,7 +107,7 @@ def test_dragging_scrubs_through_the_run(hands: Hands, qtbot: QtBot) -> None:
 
 
 @pytest.mark.slow
-def test_keys_step_through_marks(hands: Hands) -> None:
+def test_keys_step_through_marks(hands: WindowUser) -> None:
     live = play_with_failover(hands)
     window = hands.window
 
@@ -124,7 +124,7 @@ def test_keys_step_through_marks(hands: Hands) -> None:
 
 
 @pytest.mark.slow
-def test_a_held_key_does_not_outrun_the_window(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_held_key_does_not_outrun_the_window(hands: WindowUser, monkeypatch: pytest.MonkeyPatch) -> None:
     """The window combines key presses that arrive while it shows a past state, so no work remains after the
     release.
     """
@@ -152,10 +152,10 @@ def test_a_held_key_does_not_outrun_the_window(hands: Hands, monkeypatch: pytest
     assert len(ticks) == 2, "the first at once, and the last"
 
 
-def test_an_exam_cannot_be_rewound(hands: Hands) -> None:
+def test_an_exam_cannot_be_rewound(hands: WindowUser) -> None:
     live = play_with_failover(hands, mode="exam")
     window = hands.window
-    click_at(hands, 30.0)
+    click_timeline(hands, 30.0)
     assert hands.drill is live
     assert "cannot be rewound" in window.notice.text
     window.branches.show()
@@ -167,7 +167,7 @@ def test_an_exam_cannot_be_rewound(hands: Hands) -> None:
         assert window.pages.currentWidget() is window.desk_page
 
 
-def test_the_timeline_marks_detections_and_transitions(hands: Hands) -> None:
+def test_the_timeline_marks_detections_and_transitions(hands: WindowUser) -> None:
     play_with_failover(hands)
     kinds = {marker.kind for marker in hands.window.timeline.markers}
     assert {"fault", "detection", "transition", "failover", "reached"} <= kinds
@@ -176,10 +176,10 @@ def test_the_timeline_marks_detections_and_transitions(hands: Hands) -> None:
 # --- branches -----------------------------------------------------------------------------------------------
 
 
-def branch_without_witness(hands: Hands) -> Drill:
+def branch_without_witness(hands: WindowUser) -> Drill:
     """Create a branch at 30 s in which the witness is removed."""
     play_with_failover(hands)
-    click_at(hands, 30.0)
+    click_timeline(hands, 30.0)
     hands.click_widget(hands.window.replay.bar.go_on)
     hands.window.apply_line("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
     hands.window.session.play()
@@ -188,7 +188,7 @@ def branch_without_witness(hands: Hands) -> Drill:
     return hands.drill
 
 
-def test_continuing_from_the_past_creates_a_recorded_branch(hands: Hands, profile: Profile) -> None:
+def test_continuing_from_the_past_creates_a_recorded_branch(hands: WindowUser, profile: Profile) -> None:
     branch = branch_without_witness(hands)
     tree = hands.window.play.branches
     assert tree is not None
@@ -203,7 +203,7 @@ def test_continuing_from_the_past_creates_a_recorded_branch(hands: Hands, profil
 
 
 @pytest.mark.slow
-def test_branch_names_are_complete_at_any_text_size(hands: Hands) -> None:
+def test_branch_names_are_complete_at_any_text_size(hands: WindowUser) -> None:
     branch_without_witness(hands)
     window = hands.window
     window.appearance.set_font_scale(2.0)
@@ -211,12 +211,14 @@ def test_branch_names_are_complete_at_any_text_size(hands: Hands) -> None:
     QApplication.processEvents()
     page = window.branches.page
     assert page is not None
-    painted_words = [text.words for text in painted.list_texts(page.tree.viewport())]
+    painted_words = [text.content for text in painted.list_texts(page.tree.viewport())]
     assert any("branch 1" in words for words in painted_words)
     assert not [words for words in painted_words if painted.ELLIPSIS in words]
 
 
-def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot: QtBot, monkeypatch) -> None:
+def test_branches_are_compared_renamed_and_switched_by_keys(
+    hands: WindowUser, qtbot: QtBot, monkeypatch
+) -> None:
     branch_without_witness(hands)
     window = hands.window
     hands.press_key(Key.Key_B, Mod.ControlModifier, Mod.AltModifier, target=window.topology)
@@ -226,7 +228,7 @@ def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot:
     assert page.tree.horizontalScrollBar().maximum() == 0, "columns that cannot be seen"
     assert window.pages.currentWidget() == page
     assert page.selected_branch == "branch 1"
-    labels = list_texts(page.comparison)
+    labels = read_label_texts(page.comparison)
     assert "The runs diverge at 0:" in labels
     assert "SET WITNESS OFF" in labels
     assert "≠" in labels
@@ -242,7 +244,7 @@ def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot:
 
 
 def test_a_tree_of_branches_is_continued_at_the_next_start(
-    hands: Hands, qtbot: QtBot, profile: Profile, store: WindowSettings
+    hands: WindowUser, qtbot: QtBot, profile: Profile, store: WindowSettings
 ) -> None:
     branch = branch_without_witness(hands)
     hands.window.play.rename("branch 1", "no witness")
@@ -262,7 +264,7 @@ def test_a_tree_of_branches_is_continued_at_the_next_start(
 
 
 @pytest.mark.slow
-def test_a_removed_branch_leaves_the_tree(hands: Hands, profile: Profile) -> None:
+def test_a_removed_branch_leaves_the_tree(hands: WindowUser, profile: Profile) -> None:
     branch_without_witness(hands)
     play = hands.window.play
     play.switch("main")
@@ -276,33 +278,33 @@ def test_a_removed_branch_leaves_the_tree(hands: Hands, profile: Profile) -> Non
 # --- seeds --------------------------------------------------------------------------------------------------
 
 
-def seed_of_a_new_run(hands: Hands, name: str) -> int:
+def start_run_for_seed(hands: WindowUser, name: str) -> int:
     start_drill(hands, name)
     return hands.drill.seed
 
 
 @pytest.mark.slow
-def test_the_first_run_uses_the_files_seed_and_later_runs_new_ones(hands: Hands) -> None:
+def test_the_first_run_uses_the_files_seed_and_later_runs_new_ones(hands: WindowUser) -> None:
     own_seed = load_shipped_scenario("forced-service").seed
-    seeds = [seed_of_a_new_run(hands, "forced-service") for _ in range(4)]
+    seeds = [start_run_for_seed(hands, "forced-service") for _ in range(4)]
     assert seeds[0] == own_seed
     assert len(set(seeds)) == 4
     assert f"seed {seeds[-1]}" in hands.window.run_facts.text()
 
 
-def test_a_restart_repeats_the_seed_and_the_lab_never_varies(hands: Hands) -> None:
-    seed_of_a_new_run(hands, "forced-service")
-    seed = seed_of_a_new_run(hands, "forced-service")
+def test_a_restart_repeats_the_seed_and_the_lab_never_varies(hands: WindowUser) -> None:
+    start_run_for_seed(hands, "forced-service")
+    seed = start_run_for_seed(hands, "forced-service")
     before = hands.drill
     hands.window.actions_by_name["drill.restart"].trigger()
-    hands.say_yes()
+    hands.confirm_action()
     assert hands.drill is not before
     assert hands.drill.seed == seed
-    assert seed_of_a_new_run(hands, "lab") == seed_of_a_new_run(hands, "lab")
+    assert start_run_for_seed(hands, "lab") == start_run_for_seed(hands, "lab")
 
 
 @pytest.mark.slow
-def test_the_brief_describes_the_played_variant(hands: Hands) -> None:
+def test_the_brief_describes_the_played_variant(hands: WindowUser) -> None:
     for _ in range(3):
         start_drill(hands, "forced-service")
         window = hands.window
@@ -317,17 +319,17 @@ def test_the_brief_describes_the_played_variant(hands: Hands) -> None:
 # --- debrief, files -----------------------------------------------------------------------------------------
 
 
-def finish_badly(hands: Hands) -> None:
+def finish_badly(hands: WindowUser) -> None:
     start_drill(hands)
     hands.run_frames(70.0)
     hands.window.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
     hands.run_frames(10.0)
     hands.window.apply_line("finish")
-    hands.say_yes()
+    hands.confirm_action()
     assert hands.window.pages.currentWidget() is hands.window.debrief
 
 
-def test_each_mistake_can_be_retried_and_viewed(hands: Hands, profile: Profile) -> None:
+def test_each_mistake_can_be_retried_and_viewed(hands: WindowUser, profile: Profile) -> None:
     finish_badly(hands)
     window = hands.window
     refused = next(m for m in window.debriefing._source.review.mistakes if "rejected" in m.what)
@@ -350,7 +352,7 @@ def test_each_mistake_can_be_retried_and_viewed(hands: Hands, profile: Profile) 
     assert window.play.branches.list_names() == ["main", "branch 1"]
 
 
-def test_a_retry_leaves_time_to_act_before_the_mistake(hands: Hands) -> None:
+def test_a_retry_leaves_time_to_act_before_the_mistake(hands: WindowUser) -> None:
     """Enter starts a paused retry before the mistake, and a notice names the next event and its time."""
     finish_badly(hands)
     window = hands.window
@@ -371,16 +373,16 @@ def test_a_retry_leaves_time_to_act_before_the_mistake(hands: Hands) -> None:
     assert retry.notice not in window.notice.text
 
 
-def test_an_old_run_is_viewed_with_its_branches(hands: Hands, profile: Profile) -> None:
+def test_an_old_run_is_viewed_with_its_branches(hands: WindowUser, profile: Profile) -> None:
     branch_without_witness(hands)
     hands.window.apply_line("finish")
-    hands.say_yes()
+    hands.confirm_action()
     hands.window.show_home()
     (row,) = profile.list_results()
     hands.window.debriefing.show_stored(row.run_id)
     assert hands.window.pages.currentWidget() is hands.window.debrief
     hands.open_tab(STORY)
-    assert "What happened, and why" in list_texts(require(hands.window.debrief))
+    assert "What happened, and why" in read_label_texts(require(hands.window.debrief))
     hands.window.branches.show()
     assert hands.window.branches.page is not None
     assert hands.window.play.branches is not None
@@ -388,14 +390,14 @@ def test_an_old_run_is_viewed_with_its_branches(hands: Hands, profile: Profile) 
 
 
 @pytest.mark.usefixtures("style_sheet")
-def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(hands: Hands) -> None:
+def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(hands: WindowUser) -> None:
     """No text is cut off, because columns are placed below one another."""
     finish_badly(hands)
     window, page = hands.window, hands.window.debrief
     hands.finish_analysis()
     hands.open_tab(EVIDENCE)
     QApplication.processEvents()
-    wide = list_texts(page)
+    wide = read_label_texts(page)
     window.appearance.set_font_scale(2.0)
     window.resize(1024, 768)
     for _ in range(4):
@@ -403,16 +405,16 @@ def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(
     assert page.verticalScrollBar().maximum() > 0
     assert page.horizontalScrollBar().maximum() == 0
     assert "Met?" in wide
-    assert "Met: yes" in list_texts(page)
+    assert "Met: yes" in read_label_texts(page)
     assert require(page.widget()).width() <= page.viewport().width()
     window.appearance.set_font_scale(1.0)
     for _ in range(4):
         QApplication.processEvents()
-    assert "Met?" in list_texts(page)
-    assert list_texts(hands.open_tab(EVIDENCE)) in wide
+    assert "Met?" in read_label_texts(page)
+    assert read_label_texts(hands.open_tab(EVIDENCE)) in wide
 
 
-def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> None:
+def test_every_export_is_written(hands: WindowUser, tmp_path: Path, monkeypatch) -> None:
     finish_badly(hands)
     hands.finish_analysis()
     for kind, (ending, *_) in debrief_page.EXPORTS.items():
@@ -447,7 +449,7 @@ def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> N
         assert ((tmp_path / "csv-worth.csv").read_text() == "mine") is is_kept
 
 
-def test_an_export_waits_for_the_analysis(hands: Hands, tmp_path: Path, monkeypatch) -> None:
+def test_an_export_waits_for_the_analysis(hands: WindowUser, tmp_path: Path, monkeypatch) -> None:
     finish_badly(hands)
     file = tmp_path / "run.html"
     monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(file), ""))
@@ -458,7 +460,7 @@ def test_an_export_waits_for_the_analysis(hands: Hands, tmp_path: Path, monkeypa
     assert "Saved" in hands.window.notice.text
 
 
-def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeypatch) -> None:
+def test_a_run_file_is_opened_and_compared(hands: WindowUser, tmp_path: Path, monkeypatch) -> None:
     finish_badly(hands)
     file = tmp_path / "run.json"
     monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(file), ""))
@@ -478,7 +480,7 @@ def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeyp
     assert "is not a Mirrordrill run" in hands.window.notice.text
 
 
-def repair_in_lab(hands: Hands) -> None:
+def repair_in_lab(hands: WindowUser) -> None:
     start_drill(hands, "lab", "lab")
     hands.run_frames(10.0)
     hands.window.apply_line("power-off SERVER_A")
@@ -489,7 +491,7 @@ def repair_in_lab(hands: Hands) -> None:
 
 @pytest.mark.slow
 def test_another_scenario_is_not_replaced_after_a_name_change(
-    hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hands: WindowUser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repair_in_lab(hands)
     other_file, questions, answer = tmp_path / "my-drill.toml", [], QMessageBox.StandardButton.No
@@ -511,7 +513,7 @@ def test_another_scenario_is_not_replaced_after_a_name_change(
 
 @pytest.mark.slow
 def test_a_run_that_cannot_be_written_keeps_the_existing_scenario(
-    hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hands: WindowUser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repair_in_lab(hands)
     file = tmp_path / "my-drill.toml"
@@ -526,13 +528,13 @@ def test_a_run_that_cannot_be_written_keeps_the_existing_scenario(
     assert [file.read_text() for file in tmp_path.glob("*my-drill*")] == ["of somebody"]
 
 
-def save_as_scenario(hands: Hands, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def save_as_scenario(hands: WindowUser, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
     hands.window.actions_by_name["drill.save_scenario"].trigger()
 
 
 def test_a_lab_session_becomes_a_scenario(
-    hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hands: WindowUser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repair_in_lab(hands)
     save_as_scenario(hands, tmp_path / "my-drill.toml", monkeypatch)
@@ -544,7 +546,7 @@ def test_a_lab_session_becomes_a_scenario(
 
 
 def test_a_run_without_repairs_cannot_be_saved_as_a_scenario(
-    hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hands: WindowUser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start_drill(hands, "lab", "lab")
     hands.run_frames(10.0)
@@ -558,14 +560,14 @@ def test_without_a_profile_branches_last_as_long_as_the_window(
     qtbot: QtBot, tmp_path: Path, store: WindowSettings
 ) -> None:
     window: OpenWindow = show_window(qtbot, None, store)
-    hands = Hands(qtbot, window)
+    hands = WindowUser(qtbot, window)
     branch_without_witness(hands)
     window.play.switch("main")
     assert hands.drill.world.availability["Sales"].serving
     window.close()
 
 
-def test_recorded_branches_survive_a_restart(hands: Hands, profile: Profile, tmp_path: Path) -> None:
+def test_recorded_branches_survive_a_restart(hands: WindowUser, profile: Profile, tmp_path: Path) -> None:
     branch_without_witness(hands)
     names = [b.name for b in profile.list_branches(profile.list_unfinished_runs()[0].run_id)]
     folder = profile.file.parent
@@ -580,7 +582,7 @@ def test_recorded_branches_survive_a_restart(hands: Hands, profile: Profile, tmp
 
 
 @pytest.mark.slow
-def test_a_long_run_replays_in_slices_and_can_be_stopped(hands: Hands, profile: Profile) -> None:
+def test_a_long_run_replays_in_slices_and_can_be_stopped(hands: WindowUser, profile: Profile) -> None:
     finish_badly(hands)
     window, session = hands.window, hands.window.session
     window.show_home()
@@ -600,12 +602,12 @@ def test_a_long_run_replays_in_slices_and_can_be_stopped(hands: Hands, profile: 
     assert window.loading.isHidden()
     assert window.pages.currentWidget() == window.debrief
     hands.open_tab(STORY)
-    assert "What happened, and why" in list_texts(window.debrief)
+    assert "What happened, and why" in read_label_texts(window.debrief)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("style_sheet")  # The style sheet propagates the larger text size.
-def test_canceling_the_reference_keeps_the_run(hands: Hands) -> None:
+def test_canceling_the_reference_keeps_the_run(hands: WindowUser) -> None:
     finish_badly(hands)
     window, session = hands.window, hands.window.session
     tree = window.play.branches
@@ -633,7 +635,7 @@ def test_canceling_the_reference_keeps_the_run(hands: Hands) -> None:
 
 
 @pytest.mark.slow
-def test_continuing_from_a_moment_loads_stored_branches_first(hands: Hands, profile: Profile) -> None:
+def test_continuing_from_a_moment_loads_stored_branches_first(hands: WindowUser, profile: Profile) -> None:
     branch_without_witness(hands)
     window, session = hands.window, hands.window.session
     window.show_home()
@@ -656,7 +658,7 @@ def test_continuing_from_a_moment_loads_stored_branches_first(hands: Hands, prof
 
 
 def test_the_analysis_runs_in_the_background_and_ends_with_the_page(
-    hands: Hands, monkeypatch: pytest.MonkeyPatch
+    hands: WindowUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = hands.window
     monkeypatch.setattr("app.main_window.debrief_page.REVIEW_BUDGET_S", 0.0)
@@ -666,13 +668,13 @@ def test_the_analysis_runs_in_the_background_and_ends_with_the_page(
     assert window.debriefing._analysis.running, "it has begun"
     assert not window.session.busy, "and nothing waits for it"
     assert window.loading.isHidden()
-    assert "Not passed" in list_texts(require(window.debrief))
-    assert "Looking for the biggest mistake…" in list_texts(require(window.debrief))
+    assert "Not passed" in read_label_texts(require(window.debrief))
+    assert "Looking for the biggest mistake…" in read_label_texts(require(window.debrief))
     window.show_home()
     assert not window.debriefing._analysis.running, "with the page it ends"
 
 
-def test_the_curve_is_drawn_before_the_analysis_is_complete(hands: Hands) -> None:
+def test_the_curve_is_drawn_before_the_analysis_is_complete(hands: WindowUser) -> None:
     window = hands.window
     play_with_failover(hands)
     window.session.apply_input("finish")
@@ -681,10 +683,12 @@ def test_the_curve_is_drawn_before_the_analysis_is_complete(hands: Hands) -> Non
     assert account.curve
     assert require(window.debrief.model).is_provisional == window.debriefing._analysis.running
     hands.finish_analysis()
-    assert "Analysis finished" in list_texts(window.debrief)
+    assert "Analysis finished" in read_label_texts(window.debrief)
 
 
-def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_longer_search_tries_ten_times_as_many_plans(
+    hands: WindowUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     window, requests = hands.window, list[tuple[int, int]]()
 
     def record_request(
@@ -710,7 +714,7 @@ def test_a_longer_search_tries_ten_times_as_many_plans(hands: Hands, monkeypatch
     ]
 
 
-def test_the_best_continuation_can_be_watched_and_taken_over(hands: Hands) -> None:
+def test_the_best_continuation_can_be_watched_and_taken_over(hands: WindowUser) -> None:
     window = hands.window
     play_with_failover(hands)
     window.session.apply_input("power-off SERVER_B")

@@ -16,12 +16,12 @@ from app.settings import WindowSettings
 from app.storage import ProblemKind, Profile, StorageError, open_profile
 from app.widgets import theme
 from engine.drill.running.drill import Drill, replay
-from tests.app.main_window.conftest import Hands, show_window
+from tests.app.main_window.conftest import WindowUser, show_window
 from tests.assertions import require
 
 ROOT = Path(__file__).parents[3]
 
-VICTIM = """
+KILLED_SCRIPT = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QSettings
@@ -55,7 +55,7 @@ def test_a_run_killed_during_a_drill_is_resumed(
     qtbot: QtBot, qapp: QApplication, profile_folder: Path, tmp_path: Path, store: WindowSettings
 ) -> None:
     victim = subprocess.Popen(
-        [sys.executable, "-c", VICTIM, str(profile_folder), str(tmp_path / "victim.ini")],
+        [sys.executable, "-c", KILLED_SCRIPT, str(profile_folder), str(tmp_path / "victim.ini")],
         cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert victim.stdout is not None
@@ -69,7 +69,7 @@ def test_a_run_killed_during_a_drill_is_resumed(
     theme.apply(qapp)
     with open_profile(profile_folder) as profile:
         window = show_window(qtbot, profile, store)
-        hands = Hands(qtbot, window)
+        hands = WindowUser(qtbot, window)
         (continue_button,) = [
             b for b in window.picker.findChildren(QPushButton) if b.text().startswith("Continue at 0:0")
         ]
@@ -89,7 +89,7 @@ def test_a_run_killed_during_a_drill_is_resumed(
         window.close()
 
 
-def leave_a_run(hands: Hands) -> Drill:
+def leave_a_run(hands: WindowUser) -> Drill:
     """Play the lab for a while and go home without ending it."""
     window = hands.window
     window.select_drill("lab")
@@ -102,7 +102,7 @@ def leave_a_run(hands: Hands) -> Drill:
     return drill
 
 
-def test_a_run_can_be_left_resumed_or_abandoned(hands: Hands, profile: Profile) -> None:
+def test_a_run_can_be_left_resumed_or_abandoned(hands: WindowUser, profile: Profile) -> None:
     window, left = hands.window, leave_a_run(hands)
     (run,) = profile.list_unfinished_runs()
     assert run.tick == left.tick
@@ -115,12 +115,12 @@ def test_a_run_can_be_left_resumed_or_abandoned(hands: Hands, profile: Profile) 
     (give_up,) = menu.actions()
     assert give_up.text() == "Give up: Database mirroring lab"
     give_up.trigger()
-    hands.say_yes()
+    hands.confirm_action()
     assert profile.list_unfinished_runs() == []
     assert not window.picker.top.resume.isVisible()
 
 
-def test_the_offer_to_continue_shows_the_goals_that_are_met(hands: Hands) -> None:
+def test_the_offer_to_continue_shows_the_goals_that_are_met(hands: WindowUser) -> None:
     window = hands.window
     window.select_drill("automatic-failover")
     window.start_drill("practice")
@@ -129,7 +129,7 @@ def test_the_offer_to_continue_shows_the_goals_that_are_met(hands: Hands) -> Non
     assert "1 of 2 goals met" in window.picker.top.resume.text.text()
 
 
-def test_a_run_whose_clock_never_ran_is_not_offered(hands: Hands, profile: Profile) -> None:
+def test_a_run_whose_clock_never_ran_is_not_offered(hands: WindowUser, profile: Profile) -> None:
     window = hands.window
     window.select_drill("lab")
     window.start_drill("lab")
@@ -139,7 +139,7 @@ def test_a_run_whose_clock_never_ran_is_not_offered(hands: Hands, profile: Profi
     assert not window.picker.top.resume.isVisible()
 
 
-def test_an_incompatible_journal_is_refused_with_a_message(hands: Hands, profile: Profile) -> None:
+def test_an_incompatible_journal_is_refused_with_a_message(hands: WindowUser, profile: Profile) -> None:
     window = hands.window
     leave_a_run(hands)
     (run,) = profile.list_unfinished_runs()
@@ -151,7 +151,9 @@ def test_an_incompatible_journal_is_refused_with_a_message(hands: Hands, profile
     assert profile.list_unfinished_runs()  # The program discards no run.
 
 
-def test_a_full_disk_undoes_the_input_and_reports_it(hands: Hands, profile: Profile, monkeypatch) -> None:
+def test_a_full_disk_undoes_the_input_and_reports_it(
+    hands: WindowUser, profile: Profile, monkeypatch
+) -> None:
     window = hands.window
     window.select_drill("lab")
     window.brief.started.emit("lab")

@@ -8,14 +8,14 @@ from PySide6.QtWidgets import QComboBox, QMessageBox
 
 from app.storage import Profile
 from app.widgets.tables import TableView
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 from tests.children import find_child
 
 Key = Qt.Key
 ROW = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
 
 
-def play_drill(hands: Hands, name: str, mode: str, seconds: float) -> None:
+def play_drill(hands: WindowUser, name: str, mode: str, seconds: float) -> None:
     hands.window.select_drill(name)
     hands.window.brief.started.emit(mode)
     hands.run_frames(seconds)
@@ -41,7 +41,7 @@ def answer_questions(monkeypatch: pytest.MonkeyPatch, role: QMessageBox.ButtonRo
 
 
 def test_runs_are_found_compared_and_deleted(
-    hands: Hands, profile: Profile, monkeypatch: pytest.MonkeyPatch
+    hands: WindowUser, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = hands.window
     for name, mode in (("lab", "lab"), ("automatic-failover", "practice"), ("automatic-failover", "exam")):

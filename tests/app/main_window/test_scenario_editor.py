@@ -24,13 +24,13 @@ from app.views.editor.form_schema import list_sections
 from app.widgets import keys
 from app.widgets.highlight import HIGHLIGHTED_LENGTH_MAX
 from app.widgets.prose import MarkdownView
-from tests.app.main_window.conftest import Hands, show_window
+from tests.app.main_window.conftest import WindowUser, show_window
 from tests.children import find_child
 from tests.open_window import OpenWindow
 
 
 @pytest.fixture
-def page(hands: Hands) -> ScenarioEditor:
+def page(hands: WindowUser) -> ScenarioEditor:
     """Open the editor with a new scenario, and return it after parsing."""
     hands.window.actions_by_name["drill.editor"].trigger()
     page = hands.window.editing.page
@@ -50,7 +50,7 @@ def list_findings(page: ScenarioEditor) -> list[str]:
     return [rows.item(row).text() for row in range(rows.count())]
 
 
-def test_a_mistake_is_reported_with_its_line_while_typing(hands: Hands, page: ScenarioEditor) -> None:
+def test_a_mistake_is_reported_with_its_line_while_typing(hands: WindowUser, page: ScenarioEditor) -> None:
     assert page.scenario is not None
     put_cursor(page, 'principal = "SERVER_')
     hands.qtbot.keyClicks(page.text, "X")
@@ -67,7 +67,7 @@ def test_a_mistake_is_reported_with_its_line_while_typing(hands: Hands, page: Sc
     assert page.text.textCursor().blockNumber() + 1 == line
 
 
-def test_moving_an_entry_is_one_undo_step(hands: Hands, page: ScenarioEditor) -> None:
+def test_moving_an_entry_is_one_undo_step(hands: WindowUser, page: ScenarioEditor) -> None:
     before = page.text.toPlainText()
     form = page.form
     form.sections.setCurrentRow([section.key for section in list_sections()].index("server"))
@@ -80,20 +80,20 @@ def test_moving_an_entry_is_one_undo_step(hands: Hands, page: ScenarioEditor) ->
     hands.qtbot.waitUntil(lambda: form.entries.item(0).text() == "SERVER_A")
 
 
-def test_typing_is_checked_after_a_pause(hands: Hands, page: ScenarioEditor) -> None:
+def test_typing_is_checked_after_a_pause(hands: WindowUser, page: ScenarioEditor) -> None:
     put_cursor(page, 'level = "')
     hands.qtbot.keyClicks(page.text, "x")
     hands.qtbot.waitUntil(lambda: bool(list_findings(page)) and "xbeginner" in list_findings(page)[0])
 
 
-def test_the_solution_and_doing_nothing_are_both_played(hands: Hands, page: ScenarioEditor) -> None:
+def test_the_solution_and_doing_nothing_are_both_played(hands: WindowUser, page: ScenarioEditor) -> None:
     page.tools["edit.try"].trigger()
     expected = "The solution earns 100 of 100, doing nothing 0."
     hands.qtbot.waitUntil(lambda: page.findings.heading == expected, timeout=60_000)
     assert any(row.startswith("Protection: 50 / 50") for row in list_findings(page))
 
 
-def test_the_edited_text_can_be_played(hands: Hands, page: ScenarioEditor) -> None:
+def test_the_edited_text_can_be_played(hands: WindowUser, page: ScenarioEditor) -> None:
     put_cursor(page, 'title = "')
     hands.qtbot.keyClicks(page.text, "Mine: ")
     page.tools["edit.play"].trigger()
@@ -105,7 +105,7 @@ def test_the_edited_text_can_be_played(hands: Hands, page: ScenarioEditor) -> No
     assert window.session.live.scenario.title == "Mine: The mirror restarts"
 
 
-def test_a_saved_scenario_is_listed_and_needs_no_review(hands: Hands, page: ScenarioEditor) -> None:
+def test_a_saved_scenario_is_listed_and_needs_no_review(hands: WindowUser, page: ScenarioEditor) -> None:
     file = scenario_files.get_own_folder() / "my-mirror.toml"
     file.parent.mkdir(parents=True)
     hands.window.editing.write(file)
@@ -122,7 +122,7 @@ def test_a_saved_scenario_is_listed_and_needs_no_review(hands: Hands, page: Scen
     assert hands.window.pages.currentWidget() is hands.window.brief
 
 
-def test_an_unwritable_folder_keeps_the_text(hands: Hands, page: ScenarioEditor, tmp_path: Path) -> None:
+def test_an_unwritable_folder_keeps_the_text(hands: WindowUser, page: ScenarioEditor, tmp_path: Path) -> None:
     hands.window.editing.write(tmp_path / "missing" / "x.toml")
     assert "cannot be written" in hands.window.notice.text
     assert page.has_unsaved_changes or page.file is None
@@ -134,7 +134,7 @@ def is_drafted(profile: Profile, text: str) -> bool:
 
 
 def test_a_draft_survives_a_kill(
-    hands: Hands, page: ScenarioEditor, qtbot: QtBot, profile: Profile, store: WindowSettings
+    hands: WindowUser, page: ScenarioEditor, qtbot: QtBot, profile: Profile, store: WindowSettings
 ) -> None:
     put_cursor(page, 'title = "')
     qtbot.keyClicks(page.text, "Unsaved ")
@@ -146,7 +146,7 @@ def test_a_draft_survives_a_kill(
     assert "editor" not in second_window.console.list_drafts()
 
 
-def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: OpenWindow) -> None:
+def test_a_shipped_drill_is_edited_as_a_copy(hands: WindowUser, window: OpenWindow) -> None:
     window.select_drill("planned-failover")
     window.actions_by_name["drill.edit_copy"].trigger()
     page = window.editing.page
@@ -159,7 +159,7 @@ def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: OpenWindow) -
 
 
 def test_edit_opens_a_copy_of_a_shipped_drill_and_the_file_of_a_user_drill(
-    hands: Hands, window: OpenWindow
+    hands: WindowUser, window: OpenWindow
 ) -> None:
     def open_in_editor(name: str) -> str:
         window.picker.choose_card(name)
@@ -182,7 +182,7 @@ def test_edit_opens_a_copy_of_a_shipped_drill_and_the_file_of_a_user_drill(
     assert str(file) in window.store.get(settings.RECENT_FILES)
 
 
-def test_the_brief_opens_a_copy(hands: Hands, window: OpenWindow) -> None:
+def test_the_brief_opens_a_copy(hands: WindowUser, window: OpenWindow) -> None:
     window.select_drill("no-witness")
     hands.click_widget(next(b for b in window.brief.findChildren(QPushButton) if b.text() == "Edit a copy"))
     assert window.pages.currentWidget() == window.editing.page
@@ -191,7 +191,7 @@ def test_the_brief_opens_a_copy(hands: Hands, window: OpenWindow) -> None:
 
 @pytest.mark.slow
 def test_a_copy_is_saved_under_its_own_name_unless_taken(
-    hands: Hands, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
+    hands: WindowUser, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offered: list[str] = []
 
@@ -222,7 +222,7 @@ def test_a_copy_is_saved_under_its_own_name_unless_taken(
 
 @pytest.mark.slow
 def test_a_draft_of_a_copy_keeps_its_name(
-    hands: Hands, window: OpenWindow, qtbot: QtBot, profile: Profile, store: WindowSettings
+    hands: WindowUser, window: OpenWindow, qtbot: QtBot, profile: Profile, store: WindowSettings
 ) -> None:
     window.select_drill("planned-failover")
     window.actions_by_name["drill.edit_copy"].trigger()
@@ -233,7 +233,7 @@ def test_a_draft_of_a_copy_keeps_its_name(
 
 
 @pytest.mark.slow
-def test_the_last_run_becomes_a_text(hands: Hands, window: OpenWindow) -> None:
+def test_the_last_run_becomes_a_text(hands: WindowUser, window: OpenWindow) -> None:
     window.select_drill("lab")
     window.brief.started.emit("lab")
     drill = window.session.live
@@ -260,7 +260,7 @@ def test_the_last_run_becomes_a_text(hands: Hands, window: OpenWindow) -> None:
 
 
 @pytest.mark.slow
-def test_a_running_exam_is_not_shown_as_a_text(hands: Hands, window: OpenWindow) -> None:
+def test_a_running_exam_is_not_shown_as_a_text(hands: WindowUser, window: OpenWindow) -> None:
     window.select_drill("automatic-failover")
     window.brief.started.emit("exam")
     window.editing.show()
@@ -271,7 +271,7 @@ def test_a_running_exam_is_not_shown_as_a_text(hands: Hands, window: OpenWindow)
 
 
 def test_unsaved_changes_are_not_lost_silently(
-    hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch
+    hands: WindowUser, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_cursor(page, 'title = "')
     hands.qtbot.keyClicks(page.text, "Kept ")
@@ -287,7 +287,7 @@ def test_unsaved_changes_are_not_lost_silently(
     assert "Kept The mirror" in page.text.toPlainText()
 
 
-def test_one_undo_reverts_a_change_of_the_form(hands: Hands, page: ScenarioEditor) -> None:
+def test_one_undo_reverts_a_change_of_the_form(hands: WindowUser, page: ScenarioEditor) -> None:
     before = page.text.toPlainText()
     page.form.text_changed.emit(before.replace("minutes = 5", "minutes = 25"))
     assert "minutes = 25" in page.text.toPlainText()
@@ -304,7 +304,7 @@ def test_one_undo_reverts_a_change_of_the_form(hands: Hands, page: ScenarioEdito
     ],
 )
 def test_the_preview_shows_the_brief_for_each_reader(
-    hands: Hands, page: ScenarioEditor, reader: str, mode: str, visible: str, hidden: str
+    hands: WindowUser, page: ScenarioEditor, reader: str, mode: str, visible: str, hidden: str
 ) -> None:
     page.tabs.setCurrentWidget(page.preview)
     page.preview.reader.setCurrentIndex(page.preview.reader.findData(reader))
@@ -321,7 +321,7 @@ def test_the_preview_shows_the_brief_for_each_reader(
     assert hidden not in words
 
 
-def test_the_preview_follows_the_text_and_survives_errors(hands: Hands, page: ScenarioEditor) -> None:
+def test_the_preview_follows_the_text_and_survives_errors(hands: WindowUser, page: ScenarioEditor) -> None:
     page.tabs.setCurrentWidget(page.preview)
     brief = page.preview.brief
     assert isinstance(brief, BriefPage)
@@ -337,7 +337,7 @@ def test_the_preview_follows_the_text_and_survives_errors(hands: Hands, page: Sc
     assert page.text.hasFocus()
 
 
-def test_pending_typing_reaches_the_form_and_the_timeline(hands: Hands, page: ScenarioEditor) -> None:
+def test_pending_typing_reaches_the_form_and_the_timeline(hands: WindowUser, page: ScenarioEditor) -> None:
     put_cursor(page, 'title = "')
     hands.qtbot.keyClicks(page.text, "Quick: ")
     page.form.page.rows["allow_revert_all",].widget.click()  # type: ignore[attr-defined]
@@ -352,7 +352,7 @@ def test_pending_typing_reaches_the_form_and_the_timeline(hands: Hands, page: Sc
     assert 'at = "31s"' in page.text.toPlainText()
 
 
-def test_an_empty_list_of_problems_takes_one_line(hands: Hands, page: ScenarioEditor) -> None:
+def test_an_empty_list_of_problems_takes_one_line(hands: WindowUser, page: ScenarioEditor) -> None:
     assert page.findings.heading.startswith("Playable; 3 problems left")
     page.text.apply_differences(scenario_files.find("lab").text)
     page.parse_if_changed()
@@ -365,7 +365,7 @@ def test_an_empty_list_of_problems_takes_one_line(hands: Hands, page: ScenarioEd
     assert page.findings.height() > 3 * page.fontMetrics().height()
 
 
-def test_f8_steps_through_problems_in_text_form_and_timeline(hands: Hands, page: ScenarioEditor) -> None:
+def test_f8_steps_through_problems_in_text_form_and_timeline(hands: WindowUser, page: ScenarioEditor) -> None:
     text = page.text.toPlainText()
     text = text.replace('level = "beginner"', 'level = "nobody"').replace('at = "30s"', 'at = "soon"')
     page.text.apply_differences(text)
@@ -390,7 +390,7 @@ def test_f8_steps_through_problems_in_text_form_and_timeline(hands: Hands, page:
     assert page.form.page.rows["level",].widget.hasFocus()  # the focus stays in the form
 
 
-def test_problem_keys_match_the_key_table(hands: Hands, page: ScenarioEditor) -> None:
+def test_problem_keys_match_the_key_table(hands: WindowUser, page: ScenarioEditor) -> None:
     page.text.apply_differences(page.text.toPlainText().replace('level = "beginner"', 'level = "nobody"'))
     appearance, key, mod = hands.window.appearance, Qt.Key, Qt.KeyboardModifier
 
@@ -409,7 +409,9 @@ def test_problem_keys_match_the_key_table(hands: Hands, page: ScenarioEditor) ->
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin cannot raise windows
-def test_the_text_follows_the_form_and_f1_explains_the_editor(hands: Hands, page: ScenarioEditor) -> None:
+def test_the_text_follows_the_form_and_f1_explains_the_editor(
+    hands: WindowUser, page: ScenarioEditor
+) -> None:
     page.form.page.rows["length",].widget.setFocus()
     assert page.text.textCursor().block().text() == 'length = "10min"'
     page.form.sections.setCurrentRow([section.key for section in list_sections()].index("solution"))
@@ -456,14 +458,14 @@ def test_completion_of_an_action_continues_after_the_verb(page: ScenarioEditor) 
         assert find_completions(broken, before + len(line)) == words
 
 
-def test_the_only_matching_word_is_inserted_at_once(hands: Hands, page: ScenarioEditor) -> None:
+def test_the_only_matching_word_is_inserted_at_once(hands: WindowUser, page: ScenarioEditor) -> None:
     page.show_text(page.text.toPlainText() + '\n[[timeline]]\ndo = "fill-log Sa', None)
     page.text.moveCursor(QTextCursor.MoveOperation.End)
     hands.qtbot.keyClick(page.text, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
     assert page.text.toPlainText().endswith('do = "fill-log Sales')
 
 
-def test_undo_works_from_the_timeline_and_the_text(hands: Hands, page: ScenarioEditor) -> None:
+def test_undo_works_from_the_timeline_and_the_text(hands: WindowUser, page: ScenarioEditor) -> None:
     page.tabs.setCurrentWidget(page.timeline)
     rows = page.timeline.list
     rows.setCurrentRow(0)
@@ -478,13 +480,13 @@ def test_undo_works_from_the_timeline_and_the_text(hands: Hands, page: ScenarioE
     assert page.text.toPlainText() == text_after
 
 
-def save_as(hands: Hands, monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+def save_as(hands: WindowUser, monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
     hands.window.editing.save_as()
 
 
 def test_a_shipped_scenario_is_never_overwritten(
-    hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    hands: WindowUser, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     shipped = Path(str(resources.files("scenarios"))) / "no-witness.toml"
     monkeypatch.setattr(atomic_write, "write_atomically", lambda *_, **__: pytest.fail("written"))
@@ -495,7 +497,7 @@ def test_a_shipped_scenario_is_never_overwritten(
 
 
 def test_another_file_is_not_replaced_after_a_name_change(
-    hands: Hands, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    hands: WindowUser, page: ScenarioEditor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     other_file = tmp_path / "my-drill.toml"
     other_file.write_text("precious", encoding="utf-8")
@@ -507,7 +509,7 @@ def test_another_file_is_not_replaced_after_a_name_change(
 
 
 @pytest.mark.slow
-def test_an_unneeded_trial_run_is_canceled(hands: Hands, page: ScenarioEditor) -> None:
+def test_an_unneeded_trial_run_is_canceled(hands: WindowUser, page: ScenarioEditor) -> None:
     scenario = page.scenario
     assert scenario is not None
     stop = threading.Event()
@@ -520,7 +522,7 @@ def test_an_unneeded_trial_run_is_canceled(hands: Hands, page: ScenarioEditor) -
 
 
 @pytest.mark.slow
-def test_a_long_trial_run_blocks_neither_editing_nor_closing(hands: Hands, page: ScenarioEditor) -> None:
+def test_a_long_trial_run_blocks_neither_editing_nor_closing(hands: WindowUser, page: ScenarioEditor) -> None:
     """The trial run of a day with 400 databases would take minutes."""
     text = page.text.toPlainText().replace('"Sales"', '"Sales001"').replace("Sales ", "Sales001 ")
     text = text.replace("[[database]]", "[[database]]\ncount = 400").replace('"10min"', '"86400s"')

@@ -9,14 +9,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 from tests.open_window import OpenWindow
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
 @pytest.fixture
-def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
+def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("lab")
     window.brief.started.emit("lab")
     window.session.pause()
@@ -24,8 +24,8 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     return window
 
 
-def choose_file(monkeypatch: pytest.MonkeyPatch, asks: str, file: Path, kind: str = "") -> None:
-    monkeypatch.setattr(QFileDialog, asks, lambda *_, **__: (str(file), kind))
+def choose_file(monkeypatch: pytest.MonkeyPatch, dialog_name: str, file: Path, kind: str = "") -> None:
+    monkeypatch.setattr(QFileDialog, dialog_name, lambda *_, **__: (str(file), kind))
 
 
 def test_a_script_is_saved_and_reopened(
@@ -53,7 +53,7 @@ def test_a_script_is_dropped_on_the_window_without_a_drill(window: OpenWindow, t
 
 
 def test_results_are_saved_to_a_file(
-    qtbot: Any, hands: Hands, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: Any, hands: WindowUser, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = lab.console.current
     assert window is not None
@@ -72,7 +72,7 @@ def test_results_are_saved_to_a_file(
 
 
 def test_ctrl_1_shows_connected_sessions_and_ctrl_tab_changes_windows(
-    qtbot: Any, hands: Hands, lab: OpenWindow
+    qtbot: Any, hands: WindowUser, lab: OpenWindow
 ) -> None:
     first = lab.console.current
     assert first is not None
@@ -91,7 +91,7 @@ def test_ctrl_1_shows_connected_sessions_and_ctrl_tab_changes_windows(
 
 
 def test_rows_of_a_log_are_saved_to_a_file(
-    hands: Hands, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hands: WindowUser, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace: Any = lab.desk.view("trace")
     lab.desk.focus_view("trace")  # no mirroring state has changed yet

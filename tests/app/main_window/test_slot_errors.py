@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtWidgets import QMessageBox
 
 from app.main_window.slot_errors import LOG_BYTES_MAX, SlotErrorHook
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -21,7 +21,7 @@ def printed_lines() -> list[str]:
 
 
 @pytest.fixture
-def errors(hands: Hands, tmp_path: Path, printed_lines: list[str]) -> Iterator[SlotErrorHook]:
+def errors(hands: WindowUser, tmp_path: Path, printed_lines: list[str]) -> Iterator[SlotErrorHook]:
     hook = SlotErrorHook(
         hands.window, lambda *fault: printed_lines.append(repr(fault[1])), tmp_path / "errors.log"
     )
@@ -37,12 +37,12 @@ def raise_in(hook: SlotErrorHook, text: str = "boom") -> None:
         hook(*sys.exc_info())
 
 
-def list_message_boxes(hands: Hands) -> list[QMessageBox]:
+def list_message_boxes(hands: WindowUser) -> list[QMessageBox]:
     return [box for box in hands.window.findChildren(QMessageBox) if box.isVisible()]
 
 
 def test_the_program_continues_and_names_the_error_log(
-    hands: Hands, errors: SlotErrorHook, printed_lines: list[str], tmp_path: Path
+    hands: WindowUser, errors: SlotErrorHook, printed_lines: list[str], tmp_path: Path
 ) -> None:
     window = hands.window
     window.select_drill("lab")
@@ -65,7 +65,7 @@ def test_the_program_continues_and_names_the_error_log(
 
 
 def test_a_repeated_error_is_logged_each_time_and_shown_once(
-    hands: Hands, errors: SlotErrorHook, tmp_path: Path
+    hands: WindowUser, errors: SlotErrorHook, tmp_path: Path
 ) -> None:
     for number in range(5):
         raise_in(errors, str(number))
@@ -76,14 +76,14 @@ def test_a_repeated_error_is_logged_each_time_and_shown_once(
     assert (tmp_path / "errors.log").read_text("utf-8").count("Traceback") == 6
 
 
-def test_the_error_log_stays_small(hands: Hands, errors: SlotErrorHook, tmp_path: Path) -> None:
+def test_the_error_log_stays_small(hands: WindowUser, errors: SlotErrorHook, tmp_path: Path) -> None:
     (tmp_path / "errors.log").write_text("x" * LOG_BYTES_MAX, encoding="utf-8")
     raise_in(errors)
     assert (tmp_path / "errors.log").stat().st_size < LOG_BYTES_MAX
 
 
 def test_an_exception_in_a_slot_does_not_end_the_program(
-    hands: Hands, errors: SlotErrorHook, monkeypatch: pytest.MonkeyPatch, qtbot: object
+    hands: WindowUser, errors: SlotErrorHook, monkeypatch: pytest.MonkeyPatch, qtbot: object
 ) -> None:
     monkeypatch.setattr(sys, "excepthook", errors)
     hands.window.select_drill("ag-lab")

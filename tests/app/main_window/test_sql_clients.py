@@ -20,7 +20,7 @@ from tests.app.serve.client import Client, connect
 from tests.shipped_scenarios import load_shipped_scenario
 
 
-class Desk:
+class StubDesk:
     """Stub of the desk with only the parts that the ports use."""
 
     def __init__(self, owner: QWidget) -> None:
@@ -45,17 +45,17 @@ class Desk:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot) -> Iterator[Desk]:
+def desk(qtbot: QtBot) -> Iterator[StubDesk]:
     owner = QWidget()
     qtbot.addWidget(owner)
-    desk = Desk(owner)
+    desk = StubDesk(owner)
     desk.session.open(Drill(load_shipped_scenario("ag-lab"), 1), NoRecorder())
     desk.session.play()
     yield desk
     desk.ports.stop()
 
 
-def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: Desk) -> None:
+def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: StubDesk) -> None:
     desk.session.set_speed(5.0)
     desk.ports.show()
     listener, window = desk.ports.listener, desk.ports.window
@@ -93,7 +93,7 @@ def test_a_client_is_listed_with_its_batches_and_keeps_real_time(desk: Desk) -> 
     assert desk.ports.window is None
 
 
-def test_each_tool_has_a_connection_string_for_each_server(desk: Desk) -> None:
+def test_each_tool_has_a_connection_string_for_each_server(desk: StubDesk) -> None:
     desk.ports.show()
     listener, window = desk.ports.listener, desk.ports.window
     assert listener is not None
@@ -111,13 +111,13 @@ def test_each_tool_has_a_connection_string_for_each_server(desk: Desk) -> None:
     window.copy.click()
 
 
-def test_a_new_run_closes_the_ports(desk: Desk) -> None:
+def test_a_new_run_closes_the_ports(desk: StubDesk) -> None:
     desk.ports.show()
     desk.session.open(Drill(load_shipped_scenario("lab"), 1), NoRecorder())
     assert desk.ports.listener is None
 
 
-def test_without_a_run_no_port_is_open(desk: Desk) -> None:
+def test_without_a_run_no_port_is_open(desk: StubDesk) -> None:
     desk.session.close()
     desk.ports.show()
     assert desk.ports.listener is None

@@ -26,7 +26,7 @@ from app.widgets.input_guard import InputGuard
 from tests.open_window import OpenWindow, build_window
 from tests.shipped_scenarios import load_shipped_scenario
 
-READY_MS = 60_000
+READY_MS_MAX = 60_000
 """Time limit for the complete start on a busy machine."""
 
 
@@ -79,7 +79,7 @@ def test_a_drill_selected_early_opens_when_everything_is_loaded(
     bare_window.picker.choose_card("automatic-failover")
     qtbot.keyClick(bare_window.picker.grid, Qt.Key.Key_Return)
     assert bare_window.pages.currentWidget() is bare_window.picker
-    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS):
+    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS_MAX):
         startup.begin()
     assert bare_window.pages.currentWidget() is bare_window.brief
     assert bare_window.scenario is not None
@@ -93,7 +93,7 @@ def test_a_page_requested_during_loading_opens_when_ready(
     button = next(b for b in bare_window.picker.findChildren(QPushButton) if b.text() == "History")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert "still loading" in bare_window.statusBar().currentMessage()
-    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS):
+    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS_MAX):
         startup.begin()
     assert bare_window.pages.currentWidget() is bare_window.history
     assert not bare_window.statusBar().currentMessage()
@@ -104,7 +104,7 @@ def test_the_selection_survives_the_arrival_of_results(
     bare_window: OpenWindow, startup: StartSequence, qtbot: QtBot
 ) -> None:
     bare_window.picker.choose_card("automatic-failover")
-    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS):
+    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS_MAX):
         startup.begin()
     card = bare_window.picker.get_current_card()
     assert card is not None
@@ -115,7 +115,7 @@ def test_the_selection_survives_the_arrival_of_results(
 def test_a_newcomer_finds_the_first_drill_selected(
     bare_window: OpenWindow, startup: StartSequence, qtbot: QtBot
 ) -> None:
-    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS):
+    with qtbot.waitSignal(bare_window.ready, timeout=READY_MS_MAX):
         startup.begin()
     card = bare_window.picker.get_current_card()
     assert card is not None
@@ -159,7 +159,7 @@ def test_closing_early_leaves_nothing_behind(bare_window: OpenWindow, startup: S
     assert not bare_window.is_ready
 
 
-IMPORTED_BESIDE = """
+THREAD_IMPORT_SCRIPT = """
 import sys
 from importlib import import_module
 for name in sys.argv[1:]:
@@ -170,11 +170,11 @@ print(*(name for name in sys.modules if name.partition(".")[0] in ("PySide6", "s
 
 def test_threads_import_no_qt() -> None:
     """PySide 6.11.3 crashed if a thread created a Qt class while the window processed events."""
-    command = [sys.executable, "-c", IMPORTED_BESIDE, *THREAD_MODULES, *BACKGROUND_MODULES]
+    command = [sys.executable, "-c", THREAD_IMPORT_SCRIPT, *THREAD_MODULES, *BACKGROUND_MODULES]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == []
 
 
-SOURCES_READ = """
+SOURCE_CACHE_SCRIPT = """
 import linecache
 import app.main_window.assembly
 print(*(name for name in linecache.cache if name.endswith(".py") and ("numpy" in name or "main_window" in name)))
@@ -183,11 +183,11 @@ print(*(name for name in linecache.cache if name.endswith(".py") and ("numpy" in
 
 def test_an_import_reads_no_source_file() -> None:
     """PySide would read the source of every imported module."""
-    command = [sys.executable, "-c", SOURCES_READ]
+    command = [sys.executable, "-c", SOURCE_CACHE_SCRIPT]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == []
 
 
-WHOLE_WINDOW = """
+WINDOW_IMPORT_SCRIPT = """
 import sys
 from importlib import import_module
 from PySide6.QtWidgets import QApplication
@@ -224,19 +224,19 @@ def test_plots_t_sql_and_network_are_imported_on_first_use() -> None:
         "sqlalchemy",
         "asyncio",
     )
-    command = [sys.executable, "-c", WHOLE_WINDOW, *late_modules]
+    command = [sys.executable, "-c", WINDOW_IMPORT_SCRIPT, *late_modules]
     modules = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     assert modules == ["", "1", "1"]
 
 
-During = Callable[[Callable[[OpenWindow], None]], None]
+WindowRunner = Callable[[Callable[[OpenWindow], None]], None]
 
 
 @pytest.fixture
-def during(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> During:
+def during(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> WindowRunner:
     """Return a function that runs an action after the window appears, and closes the window afterwards."""
 
-    def use(act: Callable[[OpenWindow], None]) -> None:
+    def install_action(action: Callable[[OpenWindow], None]) -> None:
         codes = [0]
 
         def run(*_: object) -> int:
@@ -246,7 +246,7 @@ def during(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> During:
             qtbot.addWidget(window)
             window.needed.emit()
             if window.is_ready:
-                act(window)
+                action(window)
             window.close()
             return codes[0]
 
@@ -254,10 +254,12 @@ def during(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> During:
         monkeypatch.setattr(QApplication, "exec", run)
         monkeypatch.setattr(QApplication, "exit", lambda code=0: codes.__setitem__(0, code))
 
-    return use
+    return install_action
 
 
-def test_the_window_opens_a_scenario_and_releases_the_profile(during: During, profile_folder: Path) -> None:
+def test_the_window_opens_a_scenario_and_releases_the_profile(
+    during: WindowRunner, profile_folder: Path
+) -> None:
     pages: list[object] = []
     during(lambda window: pages.append(window.pages.currentWidget() is window.brief))
     hook = sys.excepthook
@@ -271,7 +273,7 @@ def test_the_window_opens_a_scenario_and_releases_the_profile(during: During, pr
 @pytest.mark.slow
 @pytest.mark.parametrize(("answer", "code"), [("Quit", 1), ("Play without recording", 0)])
 def test_a_profile_in_use_offers_a_choice(
-    during: During, monkeypatch: pytest.MonkeyPatch, profile_folder: Path, answer: str, code: int
+    during: WindowRunner, monkeypatch: pytest.MonkeyPatch, profile_folder: Path, answer: str, code: int
 ) -> None:
     questions: list[str] = []
 
@@ -287,8 +289,8 @@ def test_a_profile_in_use_offers_a_choice(
     assert "Another Mirrordrill uses" in questions[0]
 
 
-def test_an_error_without_a_profile_promises_no_record(
-    during: During, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_an_error_without_a_profile_mentions_no_stored_run(
+    during: WindowRunner, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     boxes: list[str] = []
     (tmp_path / "file").touch()

@@ -18,7 +18,7 @@ from app.view_models.preview import preview_impact
 from app.views.topology.scene import DIMMED_OPACITY
 from app.views.topology.tools import CanvasTools, FindBox
 from engine.drill.running.drill import Drill
-from tests.app.main_window.conftest import Hands, show_window
+from tests.app.main_window.conftest import WindowUser, show_window
 from tests.children import find_child, get_scene
 from tests.open_window import OpenWindow
 from tests.screenshots import build_lab_of
@@ -30,7 +30,7 @@ A, B = ActionTarget("server", ("SERVER_A",)), ActionTarget("server", ("SERVER_B"
 
 
 @pytest.fixture
-def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
+def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("lab")
     window.brief.started.emit("lab")
     window.session.pause()
@@ -124,15 +124,15 @@ def test_the_finder_shows_the_match_count_or_no_match(qtbot: Any, lab: OpenWindo
     assert topology.get_target() == B
 
 
-def test_the_menu_of_a_server_opens_a_query_there(hands: Hands, lab: OpenWindow) -> None:
-    menu = hands.menu_of(B)
+def test_the_menu_of_a_server_opens_a_query_there(hands: WindowUser, lab: OpenWindow) -> None:
+    menu = hands.open_context_menu(B)
     hands.choose_menu_item(menu, "New query on SERVER_B")
     assert lab.console.current is not None
     assert lab.console.current.server == "SERVER_B"
 
 
-def test_a_menu_previews_the_objects_of_an_action(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
-    menu = hands.menu_of(A)
+def test_a_menu_previews_the_objects_of_an_action(qtbot: Any, hands: WindowUser, lab: OpenWindow) -> None:
+    menu = hands.open_context_menu(A)
     action = next(a for a in menu.actions() if a.property("line") == "power-off SERVER_A")
     menu.setActiveAction(action)
     assert find_child(lab.topology, QLabel, "caption").isVisible()
@@ -163,7 +163,7 @@ def test_in_an_exam_the_preview_shows_only_named_objects(lab: OpenWindow) -> Non
 
 
 @pytest.fixture
-def large_lab_window(hands: Hands, window: OpenWindow) -> OpenWindow:
+def large_lab_window(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.show_brief(build_lab_of(30))
     window.brief.started.emit("lab")
     window.session.pause()

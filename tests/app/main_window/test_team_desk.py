@@ -32,45 +32,45 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running.drill import Drill
 from engine.drill.team.rights import find_role
 from engine.drill.team.view import build_observation
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 from tests.assertions import require
 from tests.children import find_child
 from tests.shipped_scenarios import load_shipped_scenario
 
-CABLE = load_shipped_scenario("team-cable")
+CABLE_DRILL = load_shipped_scenario("team-cable")
 ORDER = "plug in the cable of PAY1"
 PROCESS_MS = 60_000
 
 
-class Team:
+class StubTeam:
     """World of a team that builds the messages for the desks of its members."""
 
     def __init__(self) -> None:
-        self.drill = Drill(CABLE)
+        self.drill = Drill(CABLE_DRILL)
         self.log: list[LogEntry] = []
 
     def build_welcome(self, key: str) -> MemberWelcome:
-        role = find_role(CABLE.team, key)
-        seats = [TeamRole(require(role.key), role.name, None, connected=False) for role in CABLE.team]
+        role = find_role(CABLE_DRILL.team, key)
+        seats = [TeamRole(require(role.key), role.name, None, connected=False) for role in CABLE_DRILL.team]
         return MemberWelcome(
-            key, role.name, role.text, list(role.does), CABLE.title, CABLE.brief, seats, 0, CABLE.name,
-            CABLE.text, self.drill.seed, self.drill.mode,
+            key, role.name, role.text, list(role.does), CABLE_DRILL.title, CABLE_DRILL.brief, seats, 0, CABLE_DRILL.name,
+            CABLE_DRILL.text, self.drill.seed, self.drill.mode,
         )  # fmt: skip
 
     def apply_line(self, line: str) -> None:
         self.drill.apply_line(line)
         self.log.append(LogEntry(len(self.log) + 1, self.drill.tick, line, "", 0))
 
-    def show_on_desk(self, desk: TeamDesk, sent: int = 0, **more: Any) -> int:
-        """Show the current state on *desk*, with the log entries after the first *sent*. Return the number of
+    def show_on_desk(self, desk: TeamDesk, sent_count: int = 0, **fields: Any) -> int:
+        """Show the current state on *desk*, with the log entries after the first *sent_count*. Return the number of
         all entries.
         """
         team_view = build_observation(self.drill, desk.replica.role)
-        desk.show_view(RoleView(False, 0, team_view, self.drill.tick, self.log[sent:], **more))
+        desk.show_view(RoleView(False, 0, team_view, self.drill.tick, self.log[sent_count:], **fields))
         return len(self.log)
 
 
-def open_desk(qtbot: QtBot, team: Team, key: str) -> tuple[TeamDesk, list[str]]:
+def open_desk(qtbot: QtBot, team: StubTeam, key: str) -> tuple[TeamDesk, list[str]]:
     desk, messages = TeamDesk(team.build_welcome(key)), list[str]()
     qtbot.addWidget(desk)
     desk.line_sent.connect(messages.append)
@@ -83,7 +83,7 @@ def find_server(desk: TeamDesk, name: str) -> Any:
 
 
 def test_each_button_of_a_role_has_its_own_key(qtbot: QtBot) -> None:
-    desk, _ = open_desk(qtbot, Team(), "room")
+    desk, _ = open_desk(qtbot, StubTeam(), "room")
     panel = desk.panel
     texts = [button.text() for button in (panel.send, panel.read_back, panel.confirm, panel.hand)]
     keys = [QKeySequence.mnemonic(text).toString() for text in texts]
@@ -91,7 +91,7 @@ def test_each_button_of_a_role_has_its_own_key(qtbot: QtBot) -> None:
 
 
 def test_a_role_reads_back_and_confirms(qtbot: QtBot) -> None:
-    team = Team()
+    team = StubTeam()
     team.drill.advance_to(7_000)
     team.apply_line(f"@dba call room {ORDER}")
     room, room_said = open_desk(qtbot, team, "room")
@@ -117,7 +117,7 @@ def test_a_role_reads_back_and_confirms(qtbot: QtBot) -> None:
 
 def test_picture_shows_what_the_role_sees(qtbot: QtBot) -> None:
     """The technician sees lamps and plugs, the DBA sees databases, and the manager sees only goals."""
-    team = Team()
+    team = StubTeam()
     team.drill.advance_to(7_000)
     team.apply_line("@dba note look")
     room, dba, manager = (open_desk(qtbot, team, key)[0] for key in ("room", "dba", "manager"))
@@ -152,7 +152,7 @@ def test_picture_shows_what_the_role_sees(qtbot: QtBot) -> None:
     ],
 )
 def test_menu_disables_what_the_role_may_not_do(qtbot: QtBot, key: str, line: str, is_allowed: bool) -> None:
-    team = Team()
+    team = StubTeam()
     desk, _ = open_desk(qtbot, team, key)
     team.show_on_desk(desk)
     menu = QMenu()
@@ -165,7 +165,7 @@ def test_menu_disables_what_the_role_may_not_do(qtbot: QtBot, key: str, line: st
 
 
 def test_query_of_the_role_shows_its_result_and_that_of_others_stays_hidden(qtbot: QtBot) -> None:
-    team = Team()
+    team = StubTeam()
     (dba, dba_messages), (room, _) = open_desk(qtbot, team, "dba"), open_desk(qtbot, team, "room")
     for desk in (dba, room):
         team.show_on_desk(desk)
@@ -185,7 +185,7 @@ def test_query_of_the_role_shows_its_result_and_that_of_others_stays_hidden(qtbo
 
 
 def test_an_order_and_its_state_are_readable_at_1366_pixels(qtbot: QtBot) -> None:
-    team = Team()
+    team = StubTeam()
     team.drill.advance_to(7_000)
     team.apply_line(f"@dba call room {ORDER}")
     desk, _ = open_desk(qtbot, team, "dba")
@@ -203,12 +203,12 @@ def test_an_order_and_its_state_are_readable_at_1366_pixels(qtbot: QtBot) -> Non
 
 
 def test_desk_follows_a_rewind(qtbot: QtBot) -> None:
-    team = Team()
+    team = StubTeam()
     desk, _ = open_desk(qtbot, team, "dba")
     team.drill.advance_to(7_000)
     team.apply_line("@dba sql PAY2 SELECT 1")
     input_shown = team.show_on_desk(desk)
-    team.drill = Drill(CABLE)
+    team.drill = Drill(CABLE_DRILL)
     team.drill.advance_to(2_000)
     team.log.append(LogEntry(len(team.log) + 1, 2_000, REWIND_LINE, "", 1))
     team.show_on_desk(desk, input_shown)
@@ -217,7 +217,7 @@ def test_desk_follows_a_rewind(qtbot: QtBot) -> None:
 
 
 def test_lobby_names_vacant_roles_until_somebody_starts(qtbot: QtBot) -> None:
-    team = Team()
+    team = StubTeam()
     desk, _ = open_desk(qtbot, team, "dba")
     started: list[bool] = []
     desk.panel.start_wanted.connect(lambda: started.append(True))
@@ -241,7 +241,7 @@ def test_lobby_names_vacant_roles_until_somebody_starts(qtbot: QtBot) -> None:
 
 
 def test_desk_says_while_its_team_does_not_answer(qtbot: QtBot) -> None:
-    team = Team()
+    team = StubTeam()
     desk, _ = open_desk(qtbot, team, "dba")
     team.show_on_desk(desk)
     desk.show_connection(is_connected=False)
@@ -254,10 +254,10 @@ def test_desk_says_while_its_team_does_not_answer(qtbot: QtBot) -> None:
 def test_desk_shows_the_result_of_an_ended_team_and_sends_nothing_more(
     qtbot: QtBot, has_result: bool
 ) -> None:
-    team = Team()
+    team = StubTeam()
     desk, messages = open_desk(qtbot, team, "dba")
     team.show_on_desk(desk, waits_for=["Manager"])
-    verdict_found = judge_log(CABLE, CABLE.seed, "practice", [LogEntry(1, 100, "finish", "", 0)])
+    verdict_found = judge_log(CABLE_DRILL, CABLE_DRILL.seed, "practice", [LogEntry(1, 100, "finish", "", 0)])
     result = TeamResult(
         [TeamGoal("The tills work on PAY2", 12.0), TeamGoal("PAY1 is the mirror", None)],
         [TeamPoints("Orders", 5.0, 20.0, "1 of 2 orders were confirmed.", "Read back each order.")],
@@ -286,10 +286,10 @@ def test_desk_shows_the_result_of_an_ended_team_and_sends_nothing_more(
     assert desk.topology.acts.find_refusal("pull-cable PAY2") == "The team has ended."
 
 
-def test_no_sight_shows_the_whole_world() -> None:
+def test_no_role_view_shows_the_whole_world() -> None:
     """A role without visible data gets a picture with names only."""
-    drill = Drill(CABLE)
-    picture = limit_to_role(build_picture(drill.world), drill.world, find_role(CABLE.team, "manager"))
+    drill = Drill(CABLE_DRILL)
+    picture = limit_to_role(build_picture(drill.world), drill.world, find_role(CABLE_DRILL.team, "manager"))
     texts = picture.spoken
     for word in ("PRINCIPAL", "SYNCHRONIZED", "running", "ok", "transactions"):
         assert word not in texts
@@ -297,12 +297,12 @@ def test_no_sight_shows_the_whole_world() -> None:
 
 def test_a_host_that_does_not_send_the_world_is_refused() -> None:
     """Hosts before version 1.1 send neither the scenario nor its text."""
-    welcome = replace(Team().build_welcome("dba"), scenario="", text="", seed=0, mode="")
+    welcome = replace(StubTeam().build_welcome("dba"), scenario="", text="", seed=0, mode="")
     with pytest.raises(ScenarioError):
         TeamDesk(welcome, None)
 
 
-def test_window_that_hosts_a_team_ends_it_for_all(hands: Hands, qtbot: QtBot) -> None:
+def test_window_that_hosts_a_team_ends_it_for_all(hands: WindowUser, qtbot: QtBot) -> None:
     """Closing the window asks for confirmation first. *End the team* shows the result on the desk of each
     role.
     """
@@ -324,7 +324,7 @@ def test_window_that_hosts_a_team_ends_it_for_all(hands: Hands, qtbot: QtBot) ->
     assert teams.is_holding
     assert window.isVisible()
     code.end.click()
-    hands.say_yes()
+    hands.confirm_action()
     qtbot.waitUntil(lambda: not teams.is_holding, timeout=PROCESS_MS)
     assert desk.panel.result.text().startswith("The team has ended. ")
     assert desk.panel.points.table.rowCount() > 0

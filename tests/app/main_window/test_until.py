@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QApplication
 
 from app.host.playback import is_alarm
 from app.views.condition_dialog import ConditionDialog
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import WindowUser
 from tests.assertions import require
 from tests.open_window import OpenWindow
 
 
 @pytest.fixture
-def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
+def lab(hands: WindowUser, window: OpenWindow) -> OpenWindow:
     window.select_drill("lab")
     window.brief.started.emit("lab")
     window.session.pause()
@@ -30,7 +30,7 @@ def open_condition_dialog(qtbot: Any, window: OpenWindow) -> ConditionDialog:
     return box
 
 
-def test_run_until_stops_when_the_condition_is_true(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
+def test_run_until_stops_when_the_condition_is_true(qtbot: Any, hands: WindowUser, lab: OpenWindow) -> None:
     lab.session.apply_input("power-off SERVER_A")
     box = open_condition_dialog(qtbot, lab)
     edit = require(box.text.lineEdit())
@@ -62,7 +62,7 @@ def test_a_condition_that_is_already_true_is_reported(lab: OpenWindow) -> None:
     assert not lab.session.busy
 
 
-def test_the_next_alarm_is_an_error_in_a_log(hands: Hands, lab: OpenWindow) -> None:
+def test_the_next_alarm_is_an_error_in_a_log(hands: WindowUser, lab: OpenWindow) -> None:
     lab.session.apply_input("pull-cable SERVER_A")
     lab.actions_by_name["time.next_alarm"].trigger()
     hands.finish_search()

@@ -14,7 +14,7 @@ from app.views.debrief.page import POINTS, STORY, TIMELINE
 from app.views.debrief.reflection import ReflectionForm
 from app.widgets.strip import TimeStrip
 from engine.model import Role
-from tests.app.main_window.conftest import Hands, open_menus
+from tests.app.main_window.conftest import WindowUser, open_menus
 from tests.assertions import require
 from tests.events import read_field
 from tests.open_window import OpenWindow
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 
-def list_texts(page: QWidget) -> str:
+def read_label_texts(page: QWidget) -> str:
     return "\n".join(label.text() for label in page.findChildren(QLabel))
 
 
@@ -33,7 +33,7 @@ def find_button(page: QWidget, text: str) -> QPushButton:
     )
 
 
-def start_drill(hands: Hands, name: str) -> None:
+def start_drill(hands: WindowUser, name: str) -> None:
     """Start a drill from the start page."""
     window = hands.window
     window.picker.choose_card(name)
@@ -45,7 +45,7 @@ def start_drill(hands: Hands, name: str) -> None:
     assert window.session.running
 
 
-def type_sql(hands: Hands, server: str, batch: str) -> None:
+def type_sql(hands: WindowUser, server: str, batch: str) -> None:
     """Type a batch into a window on *server* and execute it with F5."""
     console = hands.window.console
     query_window = console.open_query(server)
@@ -56,12 +56,12 @@ def type_sql(hands: Hands, server: str, batch: str) -> None:
     hands.press_key(Key.Key_F5, target=query_window.editor)
 
 
-def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
+def test_the_lab_is_played_by_mouse_and_typed_sql(hands: WindowUser, profile: Profile) -> None:
     """The run uses a context menu, a failover, T-SQL with F5, a repair from the menu, and the debrief."""
     window = hands.window
     start_drill(hands, "lab")
     hands.run_frames(5.0)
-    hands.choose_menu_item(hands.menu_of(ActionTarget("server", ("SERVER_A",))), "Power off")
+    hands.choose_menu_item(hands.open_context_menu(ActionTarget("server", ("SERVER_A",))), "Power off")
     hands.run_frames(
         30.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirroring.role is Role.PRINCIPAL
     )
@@ -74,13 +74,13 @@ def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile
     assert "PRINCIPAL" in str(
         [read_field(event, "results") for event in hands.drill.events if event.kind == "sql_done"]
     )
-    hands.choose_menu_item(hands.menu_of(ActionTarget("server", ("SERVER_A",))), "Power on")
+    hands.choose_menu_item(hands.open_context_menu(ActionTarget("server", ("SERVER_A",))), "Power on")
     window.session.set_speed(20.0)
     hands.run_frames(300.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirroring.state == 4)
     window.actions_by_name["drill.finish"].trigger()
-    hands.say_yes()
+    hands.confirm_action()
     assert window.pages.currentWidget() is window.debrief
-    page = list_texts(require(window.debrief)) + list_texts(hands.open_tab(TIMELINE))
+    page = read_label_texts(require(window.debrief)) + read_label_texts(hands.open_tab(TIMELINE))
     assert "Database mirroring lab" in page
     assert "automatic failover SERVER_A → SERVER_B, cause: power-off" in page
     assert "Published: 2.6 s" in page
@@ -93,7 +93,7 @@ def test_the_lab_is_played_by_mouse_and_typed_sql(hands: Hands, profile: Profile
     assert lines[2:] == ["power-on SERVER_A", "finish"]
 
 
-def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile) -> None:
+def test_a_scored_drill_is_played_to_full_points(hands: WindowUser, profile: Profile) -> None:
     """One command restores service on the isolated principal, and the debrief shows the points for it."""
     window = hands.window
     start_drill(hands, "isolated-principal")
@@ -107,9 +107,9 @@ def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile)
     hands.run_frames(1200.0)
     assert window.pages.currentWidget() is window.debrief
     page = (
-        list_texts(require(window.debrief))
-        + list_texts(hands.open_tab(POINTS))
-        + list_texts(hands.open_tab(STORY))
+        read_label_texts(require(window.debrief))
+        + read_label_texts(hands.open_tab(POINTS))
+        + read_label_texts(hands.open_tab(STORY))
     )
     assert "all goals met" in page
     assert "rejected a command with error 1431" in page  # The debrief shows the wrong step and the reason.
@@ -124,7 +124,7 @@ def test_a_scored_drill_is_played_to_full_points(hands: Hands, profile: Profile)
     assert card.best == row.score
 
 
-def test_a_drill_is_played_by_keyboard(hands: Hands) -> None:
+def test_a_drill_is_played_by_keyboard(hands: WindowUser) -> None:
     """No mouse is used from the start page to the end."""
     window = hands.window
     hands.press_key(Key.Key_K, Mod.ControlModifier)
@@ -156,11 +156,11 @@ def test_a_drill_is_played_by_keyboard(hands: Hands) -> None:
     hands.run_frames(1.0)
     assert any(event.kind == "sql_done" for event in hands.drill.events)
     hands.press_key(Key.Key_End, Mod.ControlModifier, Mod.AltModifier, target=window.topology)
-    hands.say_yes()
+    hands.confirm_action()
     assert window.pages.currentWidget() is window.debrief
 
 
-def test_a_drill_is_played_by_text_only(hands: Hands) -> None:
+def test_a_drill_is_played_by_text_only(hands: WindowUser) -> None:
     """The test types every input into the command line and uses its completion."""
     window = hands.window
     start_drill(hands, "lab")
@@ -185,7 +185,7 @@ def test_a_drill_is_played_by_text_only(hands: Hands) -> None:
     assert window.pages.currentWidget() is window.debrief
 
 
-def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Profile) -> None:
+def test_a_mistake_is_retried_and_the_reference_shown(hands: WindowUser, profile: Profile) -> None:
     window: OpenWindow = hands.window
     start_drill(hands, "automatic-failover")
     window.session.set_speed(20.0)
@@ -211,7 +211,7 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
         hands.click_widget(window.replay.bar.next)
         assert len(hands.drill.journal) == number
         assert hands.drill.tick == item.tick
-        labels = list_texts(window.replay.bar)
+        labels = read_label_texts(window.replay.bar)
         assert live_run.scenario.solution[number - 1].why in labels
     hands.click_widget(window.replay.bar.previous)
     assert len(hands.drill.journal) == len(live_run.journal) - 1
@@ -222,7 +222,7 @@ def test_a_moment_is_retried_and_the_reference_shown(hands: Hands, profile: Prof
     assert len(profile.list_results()) == 2  # the replay is not stored as a run
 
 
-def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: Profile) -> None:
+def test_a_self_assessment_is_optional_before_the_points(hands: WindowUser, profile: Profile) -> None:
     window = hands.window
 
     def finish_drill() -> str:
@@ -233,7 +233,7 @@ def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: 
         assert window.pages.currentWidget() is window.debrief
         if not require(window.debrief).findChildren(ReflectionForm):
             hands.open_tab(POINTS)
-        return list_texts(require(window.debrief))
+        return read_label_texts(require(window.debrief))
 
     assert "Score by rule" in finish_drill(), "nobody is asked who has not chosen it"
     (wanted,) = window.debrief.findChildren(QCheckBox)
@@ -248,7 +248,7 @@ def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: 
     hands.qtbot.keyClicks(form.happened, "SERVER_A lost its power")
     hands.qtbot.keyClicks(form.expected, "70")
     hands.click_widget(find_button(form, "Show the points"))
-    page = list_texts(require(window.debrief))
+    page = read_label_texts(require(window.debrief))
     assert "You expected 70 points. Your score is" in page
     assert "SERVER_A lost its power" in page
     assert "Score by rule" in page
@@ -257,8 +257,8 @@ def test_a_self_assessment_is_optional_before_the_points(hands: Hands, profile: 
     assert "Before you see your points" in finish_drill()
     hands.click_widget(find_button(require(window.debrief), "Skip"))
     hands.open_tab(POINTS)
-    assert "Score by rule" in list_texts(require(window.debrief))
+    assert "Score by rule" in read_label_texts(require(window.debrief))
     assert profile.read_reflection(max(row.run_id for row in profile.list_results())) is None
     window.show_history()
     window.debriefing.show_stored(run)
-    assert "SERVER_A lost its power" in list_texts(require(window.debrief)), "it stays with its run"
+    assert "SERVER_A lost its power" in read_label_texts(require(window.debrief)), "it stays with its run"

@@ -22,7 +22,7 @@ from app.widgets.docks import INSTRUCTOR, LEARNER, OUTER_DOCKS, PRESENTER, Incre
 from app.widgets.scroll_container import PageStack
 from app.widgets.tables import TableView
 from engine.model import World
-from tests.app.main_window.conftest import Hands, show_window
+from tests.app.main_window.conftest import WindowUser, show_window
 from tests.children import find_child, get_scene
 from tests.open_window import OpenWindow
 from tests.screenshots import build_lab_of
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
 
-def play_lab(hands: Hands, seconds: float = 1.0) -> World:
+def play_lab(hands: WindowUser, seconds: float = 1.0) -> World:
     hands.window.select_drill("lab")
     hands.window.brief.started.emit("lab")
     hands.run_frames(seconds)
@@ -65,7 +65,7 @@ def test_changed_keys_persist(
     assert second_window.actions_by_name["time.step"].shortcuts() == [QKeySequence("Ctrl+Alt+S")]
 
 
-def test_actions_without_meaning_outside_a_drill_are_disabled(hands: Hands) -> None:
+def test_actions_without_meaning_outside_a_drill_are_disabled(hands: WindowUser) -> None:
     window = hands.window
     step = window.actions_by_name["time.step"]
     assert not step.isEnabled()
@@ -76,7 +76,7 @@ def test_actions_without_meaning_outside_a_drill_are_disabled(hands: Hands) -> N
     assert window.actions_by_name["help.sheet"].isEnabled()
 
 
-def test_time_is_controlled_by_keys(hands: Hands) -> None:
+def test_time_is_controlled_by_keys(hands: WindowUser) -> None:
     window = hands.window
     play_lab(hands)
     hands.press_key(Key.Key_Pause)
@@ -93,7 +93,7 @@ def test_time_is_controlled_by_keys(hands: Hands) -> None:
     assert window.session.speed == 1.0
 
 
-def test_the_fault_menu_offers_every_object(hands: Hands) -> None:
+def test_the_fault_menu_offers_every_object(hands: WindowUser) -> None:
     play_lab(hands)
     menu = next(m for m in hands.window.menuBar().findChildren(QMenu) if m.title() == "&Faults")
     menu.aboutToShow.emit()
@@ -111,7 +111,7 @@ def test_the_fault_menu_offers_every_object(hands: Hands) -> None:
     assert hands.drill.world.computers["SERVER_W"].powered
 
 
-def test_the_palette_finds_actions_and_commands(hands: Hands) -> None:
+def test_the_palette_finds_actions_and_commands(hands: WindowUser) -> None:
     play_lab(hands)
     hands.press_key(Key.Key_P, Mod.ControlModifier, Mod.ShiftModifier)
     palette = hands.window.palette_of_commands
@@ -147,7 +147,7 @@ def test_a_theme_is_applied_at_once_and_stored(window: OpenWindow, store: Window
 
 
 @pytest.mark.slow
-def test_text_can_be_enlarged(hands: Hands, store: WindowSettings) -> None:
+def test_text_can_be_enlarged(hands: WindowUser, store: WindowSettings) -> None:
     window = hands.window
     before = window.picker.font().pointSizeF()
     hands.press_key(Key.Key_Plus, Mod.ControlModifier)
@@ -179,26 +179,26 @@ def test_reduced_motion_is_stored(
 # --- layout -----------------------------------------------------------------------------------------------------
 
 
-CLUSTERED: Final = {"dashboard", "cluster"}
+CLUSTER_DOCKS: Final = {"dashboard", "cluster"}
 
 
 def open_docks(window: OpenWindow) -> set[str]:
     """Return the names of the open docks, without the docks for clusters, which the lab hides."""
-    return {name for name, dock in window.desk.docks.items() if not dock.isHidden()} - CLUSTERED
+    return {name for name, dock in window.desk.docks.items() if not dock.isHidden()} - CLUSTER_DOCKS
 
 
-def test_each_layout_opens_its_panels(hands: Hands) -> None:
+def test_each_layout_opens_its_panels(hands: WindowUser) -> None:
     window = hands.window
     play_lab(hands)
     for profile in (LEARNER, INSTRUCTOR, PRESENTER):
         window.appearance.set_layout(profile)
         wanted = {p.name for p in OUTER_DOCKS if profile in p.profiles and p.name in window.desk.docks}
-        assert open_docks(window) == wanted - CLUSTERED
+        assert open_docks(window) == wanted - CLUSTER_DOCKS
 
 
 @pytest.mark.slow
 def test_a_layout_is_stored_per_profile_and_can_be_reset(
-    qtbot: QtBot, hands: Hands, profile: Profile, store: WindowSettings
+    qtbot: QtBot, hands: WindowUser, profile: Profile, store: WindowSettings
 ) -> None:
     window = hands.window
     play_lab(hands)
@@ -222,7 +222,7 @@ def test_a_layout_of_another_version_is_not_restored(window: OpenWindow) -> None
     assert "charts" in open_docks(window)
 
 
-def test_a_closed_panel_reopens_up_to_date_by_its_key(hands: Hands) -> None:
+def test_a_closed_panel_reopens_up_to_date_by_its_key(hands: WindowUser) -> None:
     window = hands.window
     play_lab(hands)
     window.desk.docks["brief"].close()
@@ -234,21 +234,21 @@ def test_a_closed_panel_reopens_up_to_date_by_its_key(hands: Hands) -> None:
 
 @pytest.mark.slow
 def test_moved_cards_keep_their_positions(
-    qtbot: QtBot, hands: Hands, profile: Profile, store: WindowSettings
+    qtbot: QtBot, hands: WindowUser, profile: Profile, store: WindowSettings
 ) -> None:
     window = hands.window
     play_lab(hands)
     window.topology.place_cards({"SERVER_W": (40.0, -200.0)})
     window.close()
     second_window = show_window(qtbot, profile, store)
-    play_lab(Hands(qtbot, second_window))
+    play_lab(WindowUser(qtbot, second_window))
     assert second_window.topology.list_moved_positions() == {"SERVER_W": (40.0, -200.0)}
 
 
 # --- pages ------------------------------------------------------------------------------------------------------
 
 
-def test_history_lists_runs_and_opens_their_debriefs(hands: Hands, profile: Profile) -> None:
+def test_history_lists_runs_and_opens_their_debriefs(hands: WindowUser, profile: Profile) -> None:
     window = hands.window
     for name in ("lab", "automatic-failover"):
         window.select_drill(name)
@@ -265,7 +265,7 @@ def test_history_lists_runs_and_opens_their_debriefs(hands: Hands, profile: Prof
 
 
 def test_unsent_queries_survive_a_restart(
-    qtbot: QtBot, hands: Hands, profile: Profile, store: WindowSettings
+    qtbot: QtBot, hands: WindowUser, profile: Profile, store: WindowSettings
 ) -> None:
     window = hands.window
     play_lab(hands)
@@ -278,11 +278,11 @@ def test_unsent_queries_survive_a_restart(
     second_window = show_window(qtbot, profile, store)
     (run,) = profile.list_unfinished_runs()
     second_window.resume_run(run.run_id)
-    Hands(qtbot, second_window).finish_search()
+    WindowUser(qtbot, second_window).finish_search()
     assert "SELECT unsaved" in second_window.console.list_drafts().values()
 
 
-def test_the_start_page_can_be_searched(hands: Hands) -> None:
+def test_the_start_page_can_be_searched(hands: WindowUser) -> None:
     picker = hands.window.picker
     hands.qtbot.keyClicks(picker.search, "witness intermediate")
     titles = [picker.grid.item(row).text() for row in range(picker.grid.count())]
@@ -298,7 +298,7 @@ def test_the_start_page_can_be_searched(hands: Hands) -> None:
     assert find_child(picker, QLabel, "empty").isVisible()
 
 
-def test_an_unreadable_scenario_is_named(hands: Hands, profile_folder: Path) -> None:
+def test_an_unreadable_scenario_is_named(hands: WindowUser, profile_folder: Path) -> None:
     folder = profile_folder / "scenarios"
     folder.mkdir(parents=True)
     (folder / "broken.toml").write_text("title = 3\n", encoding="utf-8")
@@ -307,7 +307,7 @@ def test_an_unreadable_scenario_is_named(hands: Hands, profile_folder: Path) -> 
     assert find_child(hands.window.picker, QLabel, "problem").isVisible()
 
 
-def test_help_opens_at_the_focused_panel(hands: Hands) -> None:
+def test_help_opens_at_the_focused_panel(hands: WindowUser) -> None:
     window = hands.window
     play_lab(hands)
     window.desk.focus_view("console")
@@ -331,21 +331,23 @@ def test_links_in_help_have_targets(page: str) -> None:
 
 def test_without_a_profile_the_window_warns_and_plays(qtbot: QtBot, store: WindowSettings) -> None:
     window = show_window(qtbot, None, store)
-    hands = Hands(qtbot, window)
+    hands = WindowUser(qtbot, window)
     play_lab(hands)
     assert "not recorded" in window.run_facts.text()
     window.session.apply_input("finish")
     assert window.pages.currentWidget() is window.debrief
 
 
-def test_fault_menu_objects_match_the_world(hands: Hands) -> None:
+def test_fault_menu_objects_match_the_world(hands: WindowUser) -> None:
     world = play_lab(hands)
     kinds = dict(commands.list_targets(world))
     assert [target.title for target in kinds["Servers"]] == ["SERVER_A", "SERVER_B", "SERVER_W"]
     assert len(kinds["Links"]) == 6
 
 
-def test_an_exam_hides_truth_views_and_restores_them_afterwards(hands: Hands, store: WindowSettings) -> None:
+def test_an_exam_hides_truth_views_and_restores_them_afterwards(
+    hands: WindowUser, store: WindowSettings
+) -> None:
     window = hands.window
     play_lab(hands)
     default_docks = open_docks(window)
@@ -366,13 +368,13 @@ def test_an_exam_hides_truth_views_and_restores_them_afterwards(hands: Hands, st
 
 
 @pytest.mark.slow
-def test_the_fidelity_page_opens_from_the_tools_and_stops_with_the_window(hands: Hands) -> None:
+def test_the_fidelity_page_opens_from_the_tools_and_stops_with_the_window(hands: WindowUser) -> None:
     hands.window.tools.show_fidelity()
     assert hands.window.pages.currentWidget() is hands.window.tools.fidelity
     assert hands.window.windowTitle().startswith("Fidelity")
 
 
-def test_a_menu_closes_with_its_page(hands: Hands) -> None:
+def test_a_menu_closes_with_its_page(hands: WindowUser) -> None:
     play_lab(hands)
     menu = QMenu(hands.window)
     menu.addAction("Do it")
@@ -382,8 +384,8 @@ def test_a_menu_closes_with_its_page(hands: Hands) -> None:
     assert not menu.isVisible()
 
 
-def test_views_of_a_large_world_take_turns_at_high_speed(
-    hands: Hands, monkeypatch: pytest.MonkeyPatch
+def test_views_of_a_large_world_are_updated_in_turn_at_high_speed(
+    hands: WindowUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = hands.window
     window.show_brief(build_lab_of(20))
@@ -410,7 +412,7 @@ def test_views_of_a_large_world_take_turns_at_high_speed(
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["start", "brief", "desk", "progress", "editor"])
 def test_a_slow_page_shows_that_it_is_working(
-    hands: Hands, monkeypatch: pytest.MonkeyPatch, page: str
+    hands: WindowUser, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:
     window = hands.window
     openers = {

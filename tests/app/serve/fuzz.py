@@ -27,7 +27,7 @@ from engine.events import SessionData, SqlDoneData
 
 ROOT = Path(__file__).parents[3]
 CORPUS = Path(__file__).parent / "corpus"
-FOUND = ROOT / "build" / "fuzz"
+FOUND_FOLDER = ROOT / "build" / "fuzz"
 ATHERIS = ROOT / "build" / "atheris"
 INPUT_MAX = 4_096
 """Maximum size of an input in bytes: the largest login packet."""
@@ -62,7 +62,7 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
         assert read.literal, read
         read.literal.encode("utf-8", "surrogatepass")
 
-    class Bytes(Pipe):
+    class BytesPipe(Pipe):
         """Client that sends its bytes in pieces and then closes."""
 
         def __init__(self, data: bytes) -> None:
@@ -84,24 +84,24 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
         def reset(self) -> None:
             pass
 
-    class World:
+    class StubWorld:
         """World with one instance that accepts every login."""
 
-        class Instance:
+        class StubInstance:
             version = 2014
 
             def find_login(self, name: str) -> None:
                 """Return no login, because only the built-in logins of the run exist."""
 
         def __init__(self) -> None:
-            self.instances = {"SERVER_A": self.Instance()}
+            self.instances = {"SERVER_A": self.StubInstance()}
             self.sessions: dict[str, Window] = {}
 
-    class Door:
+    class StubDoor:
         password = "secret"
 
         def __init__(self) -> None:
-            self.world: Any = World()
+            self.world: Any = StubWorld()
             self.tls = context
 
         def send_input(self, line: str) -> asyncio.Future[Any]:
@@ -135,14 +135,14 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
             return "127.0.0.1,14332"
 
     def run_connection(data: bytes) -> None:
-        loop.run_until_complete(TdsSession(Door(), "SERVER_A", "tds1", Bytes(data)).run())
+        loop.run_until_complete(TdsSession(StubDoor(), "SERVER_A", "tds1", BytesPipe(data)).run())
 
-    def after_login(data: bytes) -> None:
+    def run_requests(data: bytes) -> None:
         """Send requests after a login: the first byte of each piece selects the kind, the second the length."""
 
         async def serve_session() -> None:
-            door = Door()
-            session = TdsSession(door, "SERVER_A", "tds1", Bytes(b""))
+            door = StubDoor()
+            session = TdsSession(door, "SERVER_A", "tds1", BytesPipe(b""))
             session.server = "SERVER_A"
             await door.send_input("connect SERVER_A#tds1 {}")
             kinds = (
@@ -178,7 +178,7 @@ def build_targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], ob
             (login.read_prelogin, login.read_login, parse_calls, parse_transaction, parse_value),
         ),
         run_connection,
-        after_login,
+        run_requests,
         lambda data: listener.encode_browser_response(data, {"SERVER_A": (14331, "9.00.5000.00")}),
         lambda data: build_packets(data, 512),
     )
@@ -198,14 +198,14 @@ def main() -> int:
     options_given = options.parse_args()
     if options_given.child is not None:
         return _run_fuzzer(options_given.child)
-    FOUND.mkdir(parents=True, exist_ok=True)
+    FOUND_FOLDER.mkdir(parents=True, exist_ok=True)
     if options_given.keep:
         return keep_covering_inputs()
-    bounds = [f"-max_len={INPUT_MAX}", f"-artifact_prefix={FOUND.parent}/", "-timeout=10"]
-    process = _run_child(f"-max_total_time={options_given.seconds}", *bounds, str(FOUND), str(CORPUS))
+    bounds = [f"-max_len={INPUT_MAX}", f"-artifact_prefix={FOUND_FOLDER.parent}/", "-timeout=10"]
+    process = _run_child(f"-max_total_time={options_given.seconds}", *bounds, str(FOUND_FOLDER), str(CORPUS))
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
-        f"{spent.ru_utime + spent.ru_stime:.0f} s of processor time, {len(list(FOUND.iterdir()))} inputs kept"
+        f"{spent.ru_utime + spent.ru_stime:.0f} s of processor time, {len(list(FOUND_FOLDER.iterdir()))} inputs kept"
     )
     return process
 
@@ -217,10 +217,10 @@ def keep_covering_inputs() -> int:
         covered: set[tuple[object, int, int]] = set()
         for file in [
             *sorted(CORPUS.iterdir()),
-            *sorted(FOUND.iterdir(), key=lambda file: file.stat().st_size),
+            *sorted(FOUND_FOLDER.iterdir(), key=lambda file: file.stat().st_size),
         ]:
             trace = _trace_lines(lambda file=file: run_input(file.read_bytes(), all_targets))  # type: ignore[misc]
-            if file.parent == FOUND and not trace <= covered:
+            if file.parent == FOUND_FOLDER and not trace <= covered:
                 shutil.copy(file, CORPUS)
                 print(file.name)
             covered |= trace

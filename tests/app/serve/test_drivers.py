@@ -40,12 +40,12 @@ login.
 
 
 @dataclass
-class Served:
+class ServeProcess:
     servers: dict[str, dict[str, Any]]
     certificate: Path
-    lines: IO[str]
+    input_stream: IO[str]
     """Stream for input lines."""
-    heard: list[str] = field(default_factory=list)
+    event_lines: list[str] = field(default_factory=list)
     """Events received so far, one JSON object per line."""
 
     @property
@@ -53,12 +53,12 @@ class Served:
         return self.servers["SERVER_A"]
 
     def write_line(self, line: str) -> None:
-        self.lines.write(line + "\n")
-        self.lines.flush()
+        self.input_stream.write(line + "\n")
+        self.input_stream.flush()
 
 
 @pytest.fixture(scope="module")
-def served_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def served_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServeProcess]:
     """Yield the lab with servers of version 2014. At the end, kill the process and replay its record."""
     folder = tmp_path_factory.mktemp("served")
     record, certificate, lab = folder / "run.json", folder / "run.pem", folder / "lab.toml"
@@ -67,8 +67,8 @@ def served_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     words = ("serve", lab, "--port-base", "0", "--record", record, "--certificate", certificate)
     with Program(*words, environment=environment) as running:
         first = json.loads(running.stdout.readline())
-        served = Served(first["servers"], certificate, running.stdin)
-        reading = threading.Thread(target=lambda: served.heard.extend(running.stdout), daemon=True)
+        served = ServeProcess(first["servers"], certificate, running.stdin)
+        reading = threading.Thread(target=lambda: served.event_lines.extend(running.stdout), daemon=True)
         reading.start()  # a full pipe would block the process
         yield served
         running.kill()
@@ -122,10 +122,10 @@ DRIVERS: dict[str, tuple[Callable[..., Any], str]] = {
     "mssql-python": (connect_mssql_python, "?"),
 }
 """Driver -> connect function and parameter marker."""
-EACH = pytest.mark.parametrize("driver", DRIVERS)
+EACH_DRIVER = pytest.mark.parametrize("driver", DRIVERS)
 
 
-def connect_to_principal(driver: str, served: Served, **options: Any) -> Any:
+def connect_to_principal(driver: str, served: ServeProcess, **options: Any) -> Any:
     return DRIVERS[driver][0](served.principal, **options)
 
 
@@ -151,7 +151,7 @@ def connect_to_principal(driver: str, served: Served, **options: Any) -> Any:
     ids=str,
 )
 def test_a_login_works_with_and_without_tls(
-    served_lab: Served, driver: str, hidden: str, options: dict[str, Any]
+    served_lab: ServeProcess, driver: str, hidden: str, options: dict[str, Any]
 ) -> None:
     """Text that TLS encrypts does not appear on the wire."""
     connection_options = {
@@ -167,14 +167,14 @@ def test_a_login_works_with_and_without_tls(
     connection.close()
 
 
-def test_an_untrusted_certificate_is_refused_by_a_verifying_client(served_lab: Served) -> None:
+def test_an_untrusted_certificate_is_refused_by_a_verifying_client(served_lab: ServeProcess) -> None:
     with pytest.raises(pyodbc.OperationalError, match="certificate verify failed"):
         connect_pyodbc(served_lab.principal, "strict")
 
 
 # --- values ------------------------------------------------------------------------------------------------
 
-UTC_MINUS = dt.timezone(dt.timedelta(hours=-5, minutes=-30))
+NEGATIVE_OFFSET_ZONE = dt.timezone(dt.timedelta(hours=-5, minutes=-30))
 VALUES: dict[str, tuple[str, object]] = {
     "bit": ("1", True),
     "tinyint": ("255", 255),
@@ -193,7 +193,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "datetime2(6)": ("'9999-12-31 23:59:59.999999'", dt.datetime(9999, 12, 31, 23, 59, 59, 999999)),
     "datetimeoffset(3)": (
         "'2005-11-07 12:34:56.789 -05:30'",
-        dt.datetime(2005, 11, 7, 12, 34, 56, 789000, UTC_MINUS),
+        dt.datetime(2005, 11, 7, 12, 34, 56, 789000, NEGATIVE_OFFSET_ZONE),
     ),
     "datetime": ("'2005-11-07 12:34:56.997'", dt.datetime(2005, 11, 7, 12, 34, 56, 997000)),
     "smalldatetime": ("'2005-11-07 12:34'", dt.datetime(2005, 11, 7, 12, 34)),
@@ -224,8 +224,8 @@ def convert_to_plain(value: object) -> object:
     return bytes(value) if isinstance(value, bytearray) else value
 
 
-@EACH
-def test_each_type_arrives_with_its_value_and_as_null(served_lab: Served, driver: str) -> None:
+@EACH_DRIVER
+def test_each_type_arrives_with_its_value_and_as_null(served_lab: ServeProcess, driver: str) -> None:
     # ODBC SQL types -155, -16
     omitted_kinds = {"pyodbc": {"datetimeoffset(3)", "sql_variant"}}.get(driver, set())
     kinds = [kind for kind in VALUES if kind not in omitted_kinds]
@@ -256,8 +256,8 @@ def test_each_type_arrives_with_its_value_and_as_null(served_lab: Served, driver
     connection.close()
 
 
-@EACH
-def test_ten_thousand_rows_arrive_in_order(served_lab: Served, driver: str) -> None:
+@EACH_DRIVER
+def test_ten_thousand_rows_arrive_in_order(served_lab: ServeProcess, driver: str) -> None:
     connection = connect_to_principal(driver, served_lab, autocommit=True)
     cursor = connection.cursor()
     cursor.execute("CREATE TABLE big (n int IDENTITY, t nvarchar(10))")
@@ -276,19 +276,19 @@ def test_ten_thousand_rows_arrive_in_order(served_lab: Served, driver: str) -> N
 
 # --- refusals ------------------------------------------------------------------------------------------------
 
-REFUSED = "EXEC sp_addextendedproperty 'a', 'b'"
+UNSIMULATED_BATCH = "EXEC sp_addextendedproperty 'a', 'b'"
 
 
-@EACH
-def test_an_unsimulated_feature_is_an_error_for_the_program(served_lab: Served, driver: str) -> None:
+@EACH_DRIVER
+def test_an_unsimulated_feature_is_an_error_for_the_program(served_lab: ServeProcess, driver: str) -> None:
     connection = connect_to_principal(driver, served_lab, autocommit=True)
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Not simulated"):
-        cursor.execute(f"{REFUSED}; SELECT 1")
+        cursor.execute(f"{UNSIMULATED_BATCH}; SELECT 1")
     connection.close()
 
 
-def test_a_call_may_ask_for_the_default_of_the_procedure(served_lab: Served) -> None:
+def test_a_call_may_ask_for_the_default_of_the_procedure(served_lab: ServeProcess) -> None:
     connection = connect_to_principal("python-tds", served_lab, autocommit=True)
     cursor = connection.cursor()
     cursor.execute("CREATE PROCEDURE with_default @a int, @b int = 7 AS RETURN @a + @b")
@@ -298,7 +298,7 @@ def test_a_call_may_ask_for_the_default_of_the_procedure(served_lab: Served) -> 
     connection.close()
 
 
-def test_a_database_change_is_no_error_for_pymssql(served_lab: Served) -> None:
+def test_a_database_change_is_no_error_for_pymssql(served_lab: ServeProcess) -> None:
     """INFO tokens with severity 10 are sent with class 0."""
     connection = connect_to_principal("pymssql", served_lab, autocommit=True)
     cursor = connection.cursor()
@@ -311,8 +311,8 @@ def test_a_database_change_is_no_error_for_pymssql(served_lab: Served) -> None:
 # --- parameters and transactions -----------------------------------------------------------------------------
 
 
-@EACH
-def test_parameters_and_transactions_work(served_lab: Served, driver: str) -> None:
+@EACH_DRIVER
+def test_parameters_and_transactions_work(served_lab: ServeProcess, driver: str) -> None:
     mark = DRIVERS[driver][1]
     connection = connect_to_principal(driver, served_lab)
     cursor = connection.cursor()
@@ -341,7 +341,7 @@ def test_parameters_and_transactions_work(served_lab: Served, driver: str) -> No
 # --- errors --------------------------------------------------------------------------------------------------
 
 
-def test_an_error_has_number_severity_state_procedure_and_line(served_lab: Served) -> None:
+def test_an_error_has_number_severity_state_procedure_and_line(served_lab: ServeProcess) -> None:
     with connect_pytds(served_lab.principal, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE PROCEDURE bad AS\nBEGIN\n  RAISERROR('bad news', 13, 42)\nEND")
         with pytest.raises(pytds.Error, match="bad news") as query_error:
@@ -366,8 +366,8 @@ def read_all(cursor: Any, text: str) -> list[Any]:
     return list(cursor.fetchall())
 
 
-@EACH
-def test_an_error_is_raised_and_the_connection_continues(served_lab: Served, driver: str) -> None:
+@EACH_DRIVER
+def test_an_error_is_raised_and_the_connection_continues(served_lab: ServeProcess, driver: str) -> None:
     connection = connect_to_principal(driver, served_lab, autocommit=True)
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Divide by zero error encountered"):
@@ -377,7 +377,7 @@ def test_an_error_is_raised_and_the_connection_continues(served_lab: Served, dri
     connection.close()
 
 
-def test_a_batch_reports_assignments_return_values_and_lost_transactions(served_lab: Served) -> None:
+def test_a_batch_reports_assignments_return_values_and_lost_transactions(served_lab: ServeProcess) -> None:
     with connect_pytds(served_lab.principal, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("DECLARE @n int; SELECT @n = 1; SELECT @n = 2; SELECT @n")
         assert (cursor.description, cursor.nextset(), cursor.description) == (None, True, None)
@@ -394,7 +394,7 @@ def test_a_batch_reports_assignments_return_values_and_lost_transactions(served_
         assert cursor.execute_scalar("SELECT @@TRANCOUNT") == 1
 
 
-def test_unsupported_login_options_are_refused_by_name(served_lab: Served) -> None:
+def test_unsupported_login_options_are_refused_by_name(served_lab: ServeProcess) -> None:
     # a server without a partner
     connection_string = f"Driver={ODBC};{build_odbc_string(served_lab.principal, 'no')}".replace(
         "Sales", "master"
@@ -410,13 +410,13 @@ def test_unsupported_login_options_are_refused_by_name(served_lab: Served) -> No
         assert cursor.execute_scalar("SELECT 7") == 7
 
 
-def test_calendar_limits_and_bytes_work_as_parameters(served_lab: Served) -> None:
+def test_calendar_limits_and_bytes_work_as_parameters(served_lab: ServeProcess) -> None:
     values_sent = (b"\0\1", dt.date(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999))
     with connect_pyodbc(served_lab.principal, autocommit=True) as connection:
         assert tuple(connection.execute("SELECT ?, ?, ?", values_sent).fetchone()) == values_sent
 
 
-def test_a_scripted_login_has_its_own_password(served_lab: Served) -> None:
+def test_a_scripted_login_has_its_own_password(served_lab: ServeProcess) -> None:
     target = {**served_lab.principal, "login": "bob", "password": "Passw0rd!x"}
     with connect_pytds(served_lab.principal, autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE LOGIN bob WITH PASSWORD = 'Passw0rd!x'")
@@ -430,7 +430,7 @@ def test_a_scripted_login_has_its_own_password(served_lab: Served) -> None:
 
 
 def test_an_impossible_value_is_8023_and_a_table_parameter_is_refused_by_name(
-    served_lab: Served,
+    served_lab: ServeProcess,
 ) -> None:
     with connect_pyodbc(served_lab.principal, autocommit=True) as connection:
         with pytest.raises(pyodbc.Error, match="not a valid instance of data type float"):
@@ -444,7 +444,7 @@ def test_an_impossible_value_is_8023_and_a_table_parameter_is_refused_by_name(
         assert cursor.execute_scalar("SELECT 7") == 7
 
 
-def test_an_odbc_call_is_prepared_and_repeated(served_lab: Served) -> None:
+def test_an_odbc_call_is_prepared_and_repeated(served_lab: ServeProcess) -> None:
     connection = connect_pyodbc(served_lab.principal, autocommit=True)
     cursor = connection.cursor()
     cursor.execute("CREATE PROCEDURE twice @a int, @b nvarchar(20) AS SELECT 2 * @a, @b + @b")
@@ -455,8 +455,10 @@ def test_an_odbc_call_is_prepared_and_repeated(served_lab: Served) -> None:
     connection.close()
 
 
-@EACH
-def test_an_unsimulated_feature_is_an_error_not_an_empty_result(served_lab: Served, driver: str) -> None:
+@EACH_DRIVER
+def test_an_unsimulated_feature_is_an_error_not_an_empty_result(
+    served_lab: ServeProcess, driver: str
+) -> None:
     connection = connect_to_principal(driver, served_lab, autocommit=True)
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Not simulated: SQL_VARIANT_PROPERTY of TotalBytes"):
@@ -470,7 +472,7 @@ def test_an_unsimulated_feature_is_an_error_not_an_empty_result(served_lab: Serv
 
 
 @pytest.mark.parametrize("driver", ["pyodbc", "mssql-python", "pymssql", "python-tds"])
-def test_a_batch_is_canceled_and_the_connection_continues(served_lab: Served, driver: str) -> None:
+def test_a_batch_is_canceled_and_the_connection_continues(served_lab: ServeProcess, driver: str) -> None:
     """Drivers without a cancel function cancel by a time-out."""
     slow = "WAITFOR DELAY '00:00:30'"
     connection = connect_to_principal(driver, served_lab)
@@ -524,7 +526,7 @@ def create_sqlalchemy_engine(dialect: str, *servers: dict[str, Any]) -> sqlalche
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_sqlalchemy_works_with_a_table(served_lab: Served, dialect: str) -> None:
+def test_sqlalchemy_works_with_a_table(served_lab: ServeProcess, dialect: str) -> None:
     engine = create_sqlalchemy_engine(dialect, served_lab.principal)
     column, types = sqlalchemy.Column, sqlalchemy.types
     table = sqlalchemy.Table(
@@ -570,12 +572,14 @@ def test_sqlalchemy_works_with_a_table(served_lab: Served, dialect: str) -> None
 # --- failover: runs last, because it stops the principal --------------------------------------------------
 
 
-def test_the_mirror_refuses_logins_to_its_database(served_lab: Served) -> None:
+def test_the_mirror_refuses_logins_to_its_database(served_lab: ServeProcess) -> None:
     with pytest.raises(pytds.Error, match="acting as a mirror database"):
         connect_pytds(served_lab.servers["SERVER_B"], disable_connect_retry=True)
 
 
-def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(served_lab: Served) -> None:
+def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(
+    served_lab: ServeProcess,
+) -> None:
     target, run_ended = served_lab.principal, threading.Event()
     settings = {"HOST": target["host"], "PORT": str(target["port"]), "PARTNER": "", "PASSWORD": target["password"],
                 "TIMEOUT": "0"}  # fmt: skip
@@ -612,7 +616,7 @@ def test_after_a_failover_each_driver_follows_its_profile_to_the_new_principal(s
         pool.dispose()
     # This is longer than the pause between two logins, so all clients that can fail over have reconnected.
     time.sleep(2.5)
-    events = [json.loads(line) for line in list(served_lab.heard)]
+    events = [json.loads(line) for line in list(served_lab.event_lines)]
     (fault_s,) = (event["t_s"] for event in events if event["kind"] == "fault")
     simulated = {
         event["client"]: event["t_s"] - fault_s

@@ -31,10 +31,10 @@ from app.serve.login import (
 from app.serve.wire import DROP_FILTER, SO_ATTACH_FILTER
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import TRANSACTION_HEADER, build_login_body, connect
-from tests.app.serve.test_listener import Site, encode_text, run_check, serve_site
+from tests.app.serve.test_listener import ServedRun, encode_text, run_check, serve_site
 
 TCP_USER_TIMEOUT = 18
-linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux filters packets of a socket")
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux filters packets of a socket")
 
 
 def can_filter_packets() -> bool:
@@ -77,7 +77,7 @@ def build_big_batch(size: int) -> bytes:
     return bytes(packet_bytes)
 
 
-async def open_socket(site: Site, name: str) -> socket.socket:
+async def open_socket(site: ServedRun, name: str) -> socket.socket:
     """Return the socket of a connection after its login."""
     loop = asyncio.get_running_loop()
     sock = socket.socket()
@@ -125,7 +125,7 @@ def test_a_connection_to_a_dead_computer_is_ended_only_by_the_client(fault: str)
     run_check(check_site())
 
 
-@linux
+@needs_linux
 @pytest.mark.parametrize("verbs", [("power-off", "power-on"), ("pull-cable", "plug-cable")])
 def test_after_the_computer_returns_an_old_connection_is_reset(verbs: tuple[str, str]) -> None:
     async def check_site() -> None:
@@ -135,7 +135,7 @@ def test_after_the_computer_returns_an_old_connection_is_reset(verbs: tuple[str,
             await site.listener.update_ports()
             await asyncio.get_running_loop().sock_sendall(old, build_packet(PacketKind.BATCH, b""))
             assert site.host.apply_input(f"{verbs[1]} SERVER_A")
-            await site.run_on(80)
+            await site.advance_run(80)
             with pytest.raises(ConnectionResetError):
                 await receive_bytes(old)
             old.close()
@@ -162,7 +162,7 @@ def test_a_connection_over_the_limit_is_refused_with_a_message(monkeypatch: pyte
     run_check(check_site())
 
 
-def test_silent_connections_block_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silent_connections_block_no_other_client(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listeners, "LOGINS_MAX", 20)
 
     async def check_site() -> None:
@@ -198,7 +198,7 @@ def test_data_before_the_login_is_limited() -> None:
         MessageAssembler().add_bytes(whole_body)
 
 
-def test_attention_packets_of_one_client_stop_nobody_else() -> None:
+def test_attention_packets_of_one_client_delay_no_other_client() -> None:
     async def check_site() -> None:
         async with serve_site("lab") as site:
             reader, writer = await asyncio.open_connection("127.0.0.1", site.listener.ports["SERVER_A"])

@@ -20,7 +20,7 @@ from tests.app.serve.client import Client, connect
 from tests.events import read_field
 
 
-class Site:
+class ServedRun:
     """Run with its ports and connected clients."""
 
     def __init__(self, name: str) -> None:
@@ -36,7 +36,7 @@ class Site:
         self.clients.append(await connect(port, password, database, read_only))
         return self.clients[-1]
 
-    async def run_on(self, seconds: float) -> None:
+    async def advance_run(self, seconds: float) -> None:
         """Advance simulated time, and update the ports."""
         assert self.host.live is not None
         end_s = self.host.live.world.t_s + seconds
@@ -52,8 +52,8 @@ class Site:
 
 
 @asynccontextmanager
-async def serve_site(name: str) -> AsyncIterator[Site]:
-    site = Site(name)
+async def serve_site(name: str) -> AsyncIterator[ServedRun]:
+    site = ServedRun(name)
     await site.listener.open(0)
     yield site
     await site.close()
@@ -82,7 +82,7 @@ def test_the_port_of_a_listener_follows_its_group() -> None:
             assert encode_text("NODE_1") in await client.send_batch("SELECT @@SERVERNAME")
             aside = await site.connect("AGL1", database="")
             assert site.host.apply_input("move-role AG1 NODE_2")
-            await site.run_on(20)
+            await site.advance_run(20)
             # the listener's address has left the server, so every connection ends
             for old in (client, aside):
                 with pytest.raises(ConnectionError):
@@ -102,12 +102,12 @@ def test_a_listener_without_a_node_is_silent_until_it_has_one() -> None:
     async def check_site() -> None:
         async with serve_site("ag-lab") as site:
             assert site.host.apply_input("power-off NODE_1")
-            await site.run_on(2)
+            await site.advance_run(2)
             assert get_port_state(site.listener.world, "AGL1") is PortState.DARK
             waiting = asyncio.ensure_future(site.connect("AGL1"))
-            await site.run_on(2)
+            await site.advance_run(2)
             assert not waiting.done()
-            await site.run_on(30)
+            await site.advance_run(30)
             assert encode_text("NODE_2") in await (await waiting).send_batch("SELECT @@SERVERNAME")
 
     run_check(check_site())
@@ -123,7 +123,7 @@ def test_a_computer_without_power_neither_accepts_nor_refuses_connections() -> N
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), 0.2)
             assert site.host.apply_input("power-on SERVER_A")
-            await site.run_on(80)
+            await site.advance_run(80)
             assert encode_text("SERVER_A") in await (await site.connect("SERVER_A", "")).send_batch(
                 "SELECT @@SERVERNAME"
             )
@@ -138,7 +138,7 @@ def test_a_failover_cluster_instance_keeps_its_port() -> None:
             name = "SELECT SERVERPROPERTY('ComputerNamePhysicalNetBIOS')"
             assert encode_text("NODE_1") in await client.send_batch(name)
             assert site.host.apply_input("move-role SQLFCI1 NODE_2")
-            await site.run_on(40)
+            await site.advance_run(40)
             with pytest.raises(ConnectionError):
                 await client.send_batch(name)
             client = await site.connect("SQLFCI1")

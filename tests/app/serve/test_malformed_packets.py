@@ -94,7 +94,7 @@ async def drop_connection(writer: asyncio.StreamWriter) -> None:
         await writer.wait_closed()
 
 
-def test_malformed_packets_end_nothing_but_their_connection() -> None:
+def test_malformed_packets_end_only_their_own_connection() -> None:
     problems: list[object] = []
 
     async def check_site() -> None:
@@ -122,7 +122,7 @@ def test_malformed_packets_end_nothing_but_their_connection() -> None:
     assert not problems
 
 
-def test_a_login_that_comes_byte_by_byte_keeps_nobody_waiting() -> None:
+def test_a_login_sent_byte_by_byte_delays_no_other_client() -> None:
     async def check_site() -> None:
         async with serve_site("lab") as site:
             port, password = site.listener.ports["SERVER_A"], site.listener.password

@@ -18,7 +18,7 @@ from app.files.folders import FOLDER_VARIABLE
 from tests.forked import Program, run_program
 
 ROOT = Path(__file__).parents[3]
-LATER = {
+TIME_REPLACEMENTS = {
     'between = ["60s", "70s"]': 'at = "40min"',
     'at = "150s"': 'at = "40min"',
     'until = "150s"': 'until = "1s"',
@@ -33,7 +33,7 @@ causes them.
 """
 
 
-class Play:
+class DrillProcess:
     """Running drill whose state the test reads from its output lines."""
 
     def __init__(self, running: Program) -> None:
@@ -44,19 +44,19 @@ class Play:
         self._in.write(line + "\n")
         self._in.flush()
 
-    def wait_for_events(self, wanted: Callable[[Any], bool], times: int = 1) -> None:
-        """Wait until *times* events for which *wanted* is true have occurred."""
+    def wait_for_events(self, is_wanted: Callable[[Any], bool], times: int = 1) -> None:
+        """Wait until *times* events for which *is_wanted* is true have occurred."""
         while times:
             line = self._out.readline()
             assert line, "the run is over"
-            times -= wanted(json.loads(line))
+            times -= is_wanted(json.loads(line))
 
     def finish_run(self) -> None:
         self.write_line("finish")
         self._out.read()
 
 
-def build_answered_check(server: str) -> Callable[[Any], bool]:
+def build_reply_check(server: str) -> Callable[[Any], bool]:
     return lambda e: (
         (e["kind"], e.get("program"), e.get("server"), e["text"]) == ("sql_done", "orders", server, "ok")
     )
@@ -70,18 +70,20 @@ def is_synchronized(event: Any) -> bool:
     return event["kind"] == "state" and "SYNCHRONIZED" in event["text"]
 
 
-def play_order_drill(folder: Path, switches: Sequence[str], story: Callable[[Play], None]) -> Any:
+def play_order_drill(
+    folder: Path, switches: Sequence[str], cause_faults: Callable[[DrillProcess], None]
+) -> Any:
     """Play the drill with the order desk, verify its replay, and return the report."""
     drill, record = folder / "app-real-program.toml", folder / "run.json"
     text = (ROOT / "scenarios/app-real-program.toml").read_text(encoding="utf-8")
-    for early_order, late_order in LATER.items():
+    for early_order, late_order in TIME_REPLACEMENTS.items():
         assert early_order in text
         text = text.replace(early_order, late_order)
     drill.write_text(text, encoding="utf-8")
     environment = {**os.environ, FOLDER_VARIABLE: str(folder / "profile")}
     words = ("serve", drill, "--port-base", "0", "--speed", "8", "--record", record)
     with Program(*words, environment=environment) as running:
-        play = Play(running)
+        play = DrillProcess(running)
         first_address, second_address = (
             f"127.0.0.1:{play.servers[name]['port']}" for name in ("TOY1", "TOY2")
         )
@@ -98,7 +100,7 @@ def play_order_drill(folder: Path, switches: Sequence[str], story: Callable[[Pla
         ]
         desk += ["--password", play.servers["TOY1"]["password"], *switches]
         with subprocess.Popen(desk, cwd=ROOT, stdout=subprocess.DEVNULL) as orders:
-            story(play)
+            cause_faults(play)
             orders.terminate()
         play.finish_run()
         running.wait(60)
@@ -111,14 +113,14 @@ def list_met_goals(report: Any) -> list[str]:
 
 
 def test_an_application_with_retry_follows_both_failovers(tmp_path: Path) -> None:
-    def cause_failovers(play: Play) -> None:
-        play.wait_for_events(build_answered_check("TOY1"), 6)
+    def cause_failovers(play: DrillProcess) -> None:
+        play.wait_for_events(build_reply_check("TOY1"), 6)
         play.write_line("stop-service TOY1")
-        play.wait_for_events(build_answered_check("TOY2"), 2)
+        play.wait_for_events(build_reply_check("TOY2"), 2)
         play.write_line("start-service TOY1")
         play.wait_for_events(is_synchronized)
         play.write_line("stop-service TOY2")
-        play.wait_for_events(build_answered_check("TOY1"), 6)  # The engine checks goals once per second.
+        play.wait_for_events(build_reply_check("TOY1"), 6)  # The engine checks goals once per second.
 
     report = play_order_drill(tmp_path, ["--retry"], cause_failovers)
     assert list_met_goals(report) == ["works", "back", "by-itself"]
@@ -128,8 +130,8 @@ def test_an_application_with_retry_follows_both_failovers(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_an_application_without_retry_stops(tmp_path: Path) -> None:
-    def cause_failover(play: Play) -> None:
-        play.wait_for_events(build_answered_check("TOY1"), 6)
+    def cause_failover(play: DrillProcess) -> None:
+        play.wait_for_events(build_reply_check("TOY1"), 6)
         play.write_line("stop-service TOY1")
         play.wait_for_events(build_role_check("TOY2", "PRINCIPAL"))
         play.write_line("start-service TOY1")

@@ -55,7 +55,7 @@ def test_the_profile_is_opened_with_the_storage_settings(profile_folder: Path) -
     profile.close()
 
 
-DECLARED = {int: "INTEGER", str: "VARCHAR", float: "DOUBLE", bool: "BOOLEAN", datetime: "DATETIME"}
+SQL_TYPES = {int: "INTEGER", str: "VARCHAR", float: "DOUBLE", bool: "BOOLEAN", datetime: "DATETIME"}
 
 
 def test_the_migrations_create_the_described_tables(profile_folder: Path) -> None:
@@ -68,7 +68,7 @@ def test_the_migrations_create_the_described_tables(profile_folder: Path) -> Non
                 f"SELECT name, type, \"notnull\" FROM pragma_table_info('{table}')"
             )
             assert sorted(column_rows) == sorted(
-                (name, DECLARED[kind], int((table, name) not in tables.NULLABLE_COLUMNS))
+                (name, SQL_TYPES[kind], int((table, name) not in tables.NULLABLE_COLUMNS))
                 for name, kind in columns.items()
             )
 
@@ -119,7 +119,7 @@ def test_an_uncreatable_folder_is_reported(tmp_path: Path) -> None:
     assert "Cannot create the profile folder" in str(problem)
 
 
-OPEN_WITHOUT_RIGHTS = """
+OPEN_WITHOUT_RIGHTS_SCRIPT = """
 import os, sys
 from pathlib import Path
 from app.storage import StorageError, open_profile
@@ -143,7 +143,7 @@ def test_a_read_only_folder_is_reported(tmp_path: Path, exists: bool, kind: str)
             open_profile(folder).close()
             (folder / "profile.sqlite").chmod(0o444)
         folder.chmod(0o555)
-        command = [sys.executable, "-c", OPEN_WITHOUT_RIGHTS, str(tmp_path), name]
+        command = [sys.executable, "-c", OPEN_WITHOUT_RIGHTS_SCRIPT, str(tmp_path), name]
         printed = subprocess.run(command, check=True, capture_output=True, text=True, cwd=os.getcwd()).stdout
         folder.chmod(0o755)
     assert printed.startswith(kind)
@@ -180,7 +180,7 @@ def test_a_newer_file_is_refused_unchanged_by_both_versions(profile_folder: Path
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     problem = get_refusal(profile_folder)
     assert problem.kind is ProblemKind.NEWER
-    assert f"has version 9999; this Mirrordrill supports versions up to {NEWEST}" in str(problem)
+    assert f"has version 9999; this Mirrordrill supports versions up to {NEWEST_REVISION}" in str(problem)
     with open_raw_database(profile_folder) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("9999",)]
 
@@ -208,7 +208,7 @@ def test_after_a_crash_damage_is_found_and_the_backup_named(profile_folder: Path
         assert len(profile.list_unfinished_runs()) == 1
 
 
-NEWEST = database.parse_revision(max(database.MIGRATIONS.glob("*.sql")))
+NEWEST_REVISION = database.parse_revision(max(database.MIGRATIONS.glob("*.sql")))
 
 
 def add_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
@@ -233,7 +233,7 @@ def test_a_migration_keeps_the_data_and_a_backup(
         assert version[0] == "9998"
     connection.close()
     with sqlite3.connect(list_backup_files(profile.file)[0]) as backup:
-        assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == (NEWEST,)
+        assert backup.execute("SELECT version_num FROM alembic_version").fetchone() == (NEWEST_REVISION,)
         assert backup.execute("SELECT text FROM line").fetchall() == [("0.01 note kept",)]
     backup.close()
 

@@ -11,7 +11,7 @@ import pytest
 from app.storage import JournalLine, ProblemKind, StorageError, database, open_profile
 from tests.app.storage.conftest import begin_run
 
-PLAY_FOR_EVER = """
+ENDLESS_RUN_SCRIPT = """
 import sys
 from itertools import count
 from pathlib import Path
@@ -25,12 +25,12 @@ for number in count(len(run.lines) + 1):
 """
 
 
-def play_and_kill(folder: Path, acts: int) -> int:
+def play_and_kill(folder: Path, input_count: int) -> int:
     """Continue the run in a process and kill it; return the number of the last acknowledged input."""
-    command = [sys.executable, "-c", PLAY_FOR_EVER, str(folder)]
+    command = [sys.executable, "-c", ENDLESS_RUN_SCRIPT, str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        lines_read = [process.stdout.readline() for _ in range(acts)]
+        lines_read = [process.stdout.readline() for _ in range(input_count)]
         with pytest.raises(StorageError) as caught:
             open_profile(folder)
         assert caught.value.kind is ProblemKind.IN_USE

@@ -16,7 +16,7 @@ from app.storage.database import list_backup_files
 from tests.app.storage.test_results import build_report, record_run
 
 MIGRATIONS = sorted(database.MIGRATIONS.glob("*.sql"))
-RELEASED = [database.parse_revision(migration) for migration in MIGRATIONS[:-1]]
+RELEASED_REVISIONS = [database.parse_revision(migration) for migration in MIGRATIONS[:-1]]
 TOTALS = json.loads(build_report())["availability"]
 REPORTS = {
     1: {
@@ -62,7 +62,7 @@ def create_profile_of_version(folder: Path, revision: str) -> None:
         writer.commit()
 
 
-@pytest.mark.parametrize("revision", RELEASED)
+@pytest.mark.parametrize("revision", RELEASED_REVISIONS)
 def test_data_of_older_versions_is_kept(profile_folder: Path, revision: str) -> None:
     create_profile_of_version(profile_folder, revision)
     with open_profile(profile_folder) as profile:

@@ -82,8 +82,8 @@ def test_without_a_score_there_is_no_best_run(profile: Profile) -> None:
 
 
 def test_answers_exclude_rewound_and_altered_runs(profile: Profile) -> None:
-    def record_answer(sure: object, **fields: object) -> None:
-        rows = [{"name": "why", "sure_percent": sure, "correct": True, "right": [1]}, {"name": "open"}]
+    def record_answer(is_sure: object, **fields: object) -> None:
+        rows = [{"name": "why", "sure_percent": is_sure, "correct": True, "right": [1]}, {"name": "open"}]
         report_fields = {**json.loads(build_report()), "questions": rows, **fields}
         profile.finish(begin_run(profile, "lab"), 6000, "f00d", json.dumps(report_fields), 50.0)
 
@@ -100,7 +100,7 @@ def test_an_unfinished_run_has_no_report(profile: Profile, run_id: RunId) -> Non
 
 
 @pytest.mark.parametrize(
-    ("change", "named"),
+    ("change", "message_part"),
     [
         ("UPDATE result SET score = 100", "the score"),
         ("UPDATE result SET downtime_s = 0", "the downtime"),
@@ -112,7 +112,7 @@ def test_an_unfinished_run_has_no_report(profile: Profile, run_id: RunId) -> Non
         ("UPDATE result SET report_json = 'x'", "the report"),
     ],
 )
-def test_an_altered_result_is_reported(profile_folder: Path, change: str, named: str) -> None:
+def test_an_altered_result_is_reported(profile_folder: Path, change: str, message_part: str) -> None:
     document = json.loads(build_report(3.0, 5.0)) | {
         "score": {"total": 70.0, "scored": True},
         "state_hash": "f00d",
@@ -127,7 +127,7 @@ def test_an_altered_result_is_reported(profile_folder: Path, change: str, named:
         connection.commit()
     with open_profile(profile_folder) as profile:
         (problem,) = profile.find_contradictions(run_id)
-        assert named in problem
+        assert message_part in problem
         assert problem in profile.find_faults()
 
 

@@ -18,12 +18,12 @@ from engine.powershell import cluster_cmdlets
 from engine.powershell.pipeline import CmdletCall
 from engine.verbs.lines import parse_line
 from tests.cases import sample_cases
-from tests.engine.availability.worlds import SCENARIOS, ag_lab, apply_lines, run_until
+from tests.engine.availability.worlds import SCENARIOS, apply_lines, build_ag_lab, run_until
 from tests.shipped_scenarios import load_shipped_scenario
 
 
 def test_rows_and_lines_describe_the_cluster() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5.0)
     rows = cluster_manager.list_rows(world, "NODE_1")
     assert [row.name for row in rows if row.kind == "node"] == ["NODE_1", "NODE_2", "NODE_3"]
@@ -40,7 +40,7 @@ def test_rows_and_lines_describe_the_cluster() -> None:
 
 
 def test_a_node_without_quorum_knows_only_itself() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "stop-cluster NODE_2")
     run_until(world, 5.0)
     (row,) = cluster_manager.list_rows(world, "NODE_2")
@@ -54,7 +54,7 @@ def test_a_node_without_quorum_knows_only_itself() -> None:
 
 
 def test_a_lost_witness_is_failed_and_votes_are_described() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5.0)
     assert cluster_manager.format_title(world, "NODE_1") == "CLU1: 3 votes, File Share Witness (FSW)"
     apply_lines(world, "power-off FSW")
@@ -76,8 +76,10 @@ PLAYERS = {
     "random": lambda scenario: build_random_player(1)(scenario, scenario.seed),
     "worst": lambda scenario: play_worst(scenario, scenario.seed),
 }
-CLUSTERED = sorted(file.stem for file in SCENARIOS.glob("*.toml") if "[[cluster]]" in file.read_text("utf-8"))
-STEP = 700
+CLUSTER_DRILLS = sorted(
+    file.stem for file in SCENARIOS.glob("*.toml") if "[[cluster]]" in file.read_text("utf-8")
+)
+STEP_TICKS = 700
 
 
 def iterate_worlds(name: str, player: str) -> Iterator[World]:
@@ -85,7 +87,7 @@ def iterate_worlds(name: str, player: str) -> Iterator[World]:
     scenario = load_shipped_scenario(name)
     played_drill = PLAYERS[player](scenario)
     drill, inputs = Drill(scenario, played_drill.seed, played_drill.mode), list(played_drill.journal)
-    for tick in range(0, played_drill.tick, STEP):
+    for tick in range(0, played_drill.tick, STEP_TICKS):
         while inputs and inputs[0].tick <= tick and not drill.finished:
             drill.advance_to(inputs[0].tick)
             drill.apply_line(inputs.pop(0).line_without_time)
@@ -118,7 +120,7 @@ def check_states(world: World) -> None:
             assert shown_states == {key: states_by_cmdlet[key] for key in shown_states}, (world.t_s, name)
 
 
-@pytest.mark.parametrize(("name", "player"), sample_cases(29, product(CLUSTERED, PLAYERS)))
+@pytest.mark.parametrize(("name", "player"), sample_cases(29, product(CLUSTER_DRILLS, PLAYERS)))
 def test_manager_and_cmdlets_show_the_same_states(name: str, player: str) -> None:
     for world in iterate_worlds(name, player):
         check_states(world)
@@ -137,7 +139,7 @@ def test_manager_and_cmdlets_show_the_same_states(name: str, player: str) -> Non
 )
 def test_a_state_is_what_the_members_know(line: str, wait_s: float, key: tuple[str, str], state: str) -> None:
     """A lost node is shown as up until its heartbeat threshold is exceeded. [DOC: cluster network thresholds]"""
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5.0)
     apply_lines(world, line)
     run_until(world, 5.0 + wait_s)

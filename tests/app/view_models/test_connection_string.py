@@ -9,28 +9,33 @@ from engine.drill.running.drill import Drill
 from engine.model import Client
 from tests.shipped_scenarios import load_shipped_scenario
 
-APP = Client(name="APP", databases=("Sales",), data_source="SERVER_A", failover_partner="SERVER_C")
-TEXT = "Data Source=SERVER_A;Failover Partner=SERVER_C;Initial Catalog=Sales;Connect Timeout=15;Retry=yes"
+CLIENT = Client(name="APP", databases=("Sales",), data_source="SERVER_A", failover_partner="SERVER_C")
+CONNECTION_STRING = (
+    "Data Source=SERVER_A;Failover Partner=SERVER_C;Initial Catalog=Sales;Connect Timeout=15;Retry=yes"
+)
 
 
 def test_the_string_names_what_the_application_uses() -> None:
-    assert describe_connection(APP) == TEXT
+    assert describe_connection(CLIENT) == CONNECTION_STRING
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        (TEXT, ""),
-        (TEXT.replace("Connect Timeout=15;", ""), ""),
-        (TEXT.replace("SERVER_C", "SERVER_B"), "configure-app APP Failover Partner=SERVER_B"),
-        (TEXT.replace("Failover Partner=SERVER_C;", ""), "configure-app APP Failover Partner="),
-        (TEXT + ";MultiSubnetFailover=yes", "configure-app APP MultiSubnetFailover=yes"),
-        (TEXT.replace("Retry=yes", "Retry=no"), "configure-app APP Retry=no"),
-        (TEXT.replace("Data Source", "data source").lower(), "configure-app APP data source=server_a"),
+        (CONNECTION_STRING, ""),
+        (CONNECTION_STRING.replace("Connect Timeout=15;", ""), ""),
+        (CONNECTION_STRING.replace("SERVER_C", "SERVER_B"), "configure-app APP Failover Partner=SERVER_B"),
+        (CONNECTION_STRING.replace("Failover Partner=SERVER_C;", ""), "configure-app APP Failover Partner="),
+        (CONNECTION_STRING + ";MultiSubnetFailover=yes", "configure-app APP MultiSubnetFailover=yes"),
+        (CONNECTION_STRING.replace("Retry=yes", "Retry=no"), "configure-app APP Retry=no"),
+        (
+            CONNECTION_STRING.replace("Data Source", "data source").lower(),
+            "configure-app APP data source=server_a",
+        ),
     ],
 )
 def test_an_edit_becomes_one_input(text: str, line: str) -> None:
-    assert find_change(APP, text).partition(";")[0] == line
+    assert find_change(CLIENT, text).partition(";")[0] == line
 
 
 def test_a_removed_partner_can_be_applied() -> None:

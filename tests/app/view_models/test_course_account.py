@@ -7,7 +7,7 @@ import pytest
 from app.view_models.course import DOWN, EXPOSED, TimelineSpan, build_timeline, find_synchronized_databases
 from engine.drill.authoring.scenario import load_scenario
 from engine.protocol.availability import advance_availability
-from tests.engine.availability.worlds import SCENARIOS, ag_lab
+from tests.engine.availability.worlds import SCENARIOS, build_ag_lab
 from tests.engine.worlds import DB, M, P, build_lab, play_script
 
 SCRIPTS = {
@@ -35,7 +35,7 @@ def test_downtime_and_exposure_match_the_engine(script: str) -> None:
     assert sum_ticks(course.list_protection_spans(180.0), EXPOSED) == pytest.approx(account.exposed_ticks)
 
 
-GROUPS = {
+AG_SCRIPTS = {
     "automatic failover": "10 power-off NODE_1\n60 power-on NODE_1",
     "secondary lost": "5 power-off NODE_2\n60 power-on NODE_2",
     "lost while unprotected": "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_1\n91 power-on NODE_2",
@@ -45,9 +45,9 @@ GROUPS = {
 }
 
 
-@pytest.mark.parametrize("script", GROUPS.values(), ids=GROUPS)
+@pytest.mark.parametrize("script", AG_SCRIPTS.values(), ids=AG_SCRIPTS)
 def test_downtime_and_exposure_match_for_groups(script: str) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     events = play_script(world, script, 400.0)
     scenario = load_scenario((SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8"), "ag-lab")
     assert find_synchronized_databases(scenario) == ("Sales", "Orders")

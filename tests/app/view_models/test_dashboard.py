@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from app.view_models import dashboard
 from app.view_models.picture import build_picture, list_all_copies
-from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 
 
 def test_the_primary_knows_all_replicas_and_a_secondary_only_itself() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5.0)
     board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     assert (board.health, board.primary, board.quorum) == (dashboard.HEALTHY, "NODE_1", "Normal quorum")
@@ -24,7 +24,7 @@ def test_the_primary_knows_all_replicas_and_a_secondary_only_itself() -> None:
 
 
 def test_a_lost_secondary_is_an_issue_and_a_lost_server_does_not_respond() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "power-off NODE_2")
     run_until(world, 30.0)
     board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
@@ -36,7 +36,7 @@ def test_a_lost_secondary_is_an_issue_and_a_lost_server_does_not_respond() -> No
 
 
 def test_suspending_the_primary_suspends_the_secondaries_on_dashboard_and_cards() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "sql NODE_1 ALTER DATABASE Sales SET HADR SUSPEND")
     run_until(world, 1.0)
     board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
@@ -47,7 +47,7 @@ def test_suspending_the_primary_suspends_the_secondaries_on_dashboard_and_cards(
 
 
 def test_without_quorum_a_server_knows_only_its_own_replica() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
     run_until(world, 60.0)
     board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
@@ -57,7 +57,7 @@ def test_without_quorum_a_server_knows_only_its_own_replica() -> None:
 
 
 def test_queues_and_estimates_match_the_views() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 20.0)
     board = dashboard.build_dashboard(world, *dashboard.find_groups(world, "NODE_1")["AG1"])
     rows = {(row.name, row.replica): row for row in board.databases}
@@ -78,7 +78,7 @@ def test_queues_and_estimates_match_the_views() -> None:
 
 
 def test_a_listener_is_shown_at_the_node_that_owns_its_group() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
 
     def locate_listeners() -> list[str]:
         return [

@@ -40,15 +40,15 @@ from tests.cases import sample_cases
 from tests.engine.availability.worlds import SCENARIOS
 from tests.events import read_field
 
-NAMES = sorted(file.stem for file in SCENARIOS.glob("*.toml"))
+SCENARIO_NAMES = sorted(file.stem for file in SCENARIOS.glob("*.toml"))
 PLAYERS = {
     "reference": play_reference,
     "idle": play_idle,
     "random": lambda scenario: build_random_player(1)(scenario, scenario.seed),
     "worst": lambda scenario: play_worst(scenario, scenario.seed),
 }
-RUNS = [(name, player) for name in NAMES for player in PLAYERS if player != "worst"]
-ANALYZED = [run for run in RUNS if run[0] != "hundred-databases"]
+RUNS = [(name, player) for name in SCENARIO_NAMES for player in PLAYERS if player != "worst"]
+ANALYZED_RUNS = [run for run in RUNS if run[0] != "hundred-databases"]
 
 
 @cache
@@ -163,7 +163,7 @@ def sum_spans(spans: tuple[StateSpan, ...], state: str) -> float:
     return sum(span.ticks for span in spans if span.what == state) / TICKS_PER_S
 
 
-def sum_closed_time(drill: Drill, database: str, was_serving: bool) -> float:
+def sum_downtime_events(drill: Drill, database: str, was_serving: bool) -> float:
     """Return the downtime of *database* in seconds, computed only from the availability events."""
     expected_changes = [
         (event.tick, read_field(event, "serving"))
@@ -179,7 +179,9 @@ def sum_closed_time(drill: Drill, database: str, was_serving: bool) -> float:
     return down / TICKS_PER_S
 
 
-@pytest.mark.parametrize(("name", "player"), sample_cases(41, [*RUNS, *((name, "worst") for name in NAMES)]))
+@pytest.mark.parametrize(
+    ("name", "player"), sample_cases(41, [*RUNS, *((name, "worst") for name in SCENARIO_NAMES)])
+)
 def test_lanes_report_and_event_log_agree(name: str, player: str) -> None:
     """The cases are mirroring sessions, availability groups with asynchronous replicas, and failover cluster
     instances.
@@ -191,7 +193,9 @@ def test_lanes_report_and_event_log_agree(name: str, player: str) -> None:
         assert sum_spans(lanes.service, DOWN) == pytest.approx(row["downtime_s"], abs=0.011)
         assert sum_spans(lanes.protection, EXPOSED) == pytest.approx(row["exposed_s"], abs=0.011)
         was_serving = lanes.service[0].what != DOWN
-        assert sum_closed_time(drill, database, was_serving) == pytest.approx(row["downtime_s"], abs=0.011)
+        assert sum_downtime_events(drill, database, was_serving) == pytest.approx(
+            row["downtime_s"], abs=0.011
+        )
     steps = sorted(
         (event.database, event.tick / TICKS_PER_S)
         for event in drill.events
@@ -212,7 +216,7 @@ def test_lanes_report_and_event_log_agree(name: str, player: str) -> None:
 MIRRORING_WORDS = ("mirror", "principal", "witness", "safety", "table 6")
 
 
-@pytest.mark.parametrize("name", sample_cases(3, NAMES))
+@pytest.mark.parametrize("name", sample_cases(3, SCENARIO_NAMES))
 def test_a_drill_shows_only_terms_of_its_technology(name: str) -> None:
     """A drill with only failover cluster instances or availability groups has no synchronized mirror."""
     scenario = load_scenario_of(name)
@@ -258,9 +262,9 @@ def replay_better_plan(drill: Drill, lesson: RunSegment) -> Drill:
 @pytest.mark.parametrize(
     ("name", "player"),
     [
-        *sample_cases(37, (run for run in ANALYZED if run[1] != "random")),
+        *sample_cases(37, (run for run in ANALYZED_RUNS if run[1] != "random")),
         *(
-            pytest.param(*run, marks=pytest.mark.slow) for run in ANALYZED if run[1] == "random"
+            pytest.param(*run, marks=pytest.mark.slow) for run in ANALYZED_RUNS if run[1] == "random"
         ),  # Each case takes up to 29 s.
     ],
 )

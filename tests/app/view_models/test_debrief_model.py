@@ -79,39 +79,41 @@ def test_a_step_shows_the_server_and_abbreviates_the_columns() -> None:
     assert (step.time_text, step.text) == ("1:05", "On S: SELECT … FROM sys.databases")
 
 
-LATE = parse_line("power-on SERVER_A", 9000)
-ACTED = RunSegment(8000, 8000, "power-off SERVER_B", 90.0, 20.0, "blunder", (LATE,))
-IDLE = RunSegment(8000, 12000, WAITING, 90.0, 20.0, "blunder", (LATE,))
+LATE_INPUT = parse_line("power-on SERVER_A", 9000)
+ACTION_SEGMENT = RunSegment(8000, 8000, "power-off SERVER_B", 90.0, 20.0, "blunder", (LATE_INPUT,))
+WAIT_SEGMENT = RunSegment(8000, 12000, WAITING, 90.0, 20.0, "blunder", (LATE_INPUT,))
 
 
 def test_a_retry_starts_early_enough_and_announces_the_event() -> None:
-    acted, idle = find_retry(ACTED, {}), find_retry(IDLE, {})
+    acted, idle = find_retry(ACTION_SEGMENT, {}), find_retry(WAIT_SEGMENT, {})
     assert 80.0 - acted.begin_s >= LOOK_S
     assert "1:20.0" in acted.notice
     assert "Power off" in acted.notice
-    assert idle.begin_tick <= IDLE.tick + 1
+    assert idle.begin_tick <= WAIT_SEGMENT.tick + 1
     assert idle.notice == "You did not act from 1:20 to 2:00."
 
 
 def test_an_early_end_is_called_the_mistake() -> None:
-    ended = describe_lesson(replace(ACTED, line="finish", plan=()), None, {}, ())
+    ended = describe_lesson(replace(ACTION_SEGMENT, line="finish", plan=()), None, {}, ())
     assert ended.heading == "Better: do not end the drill yet."
-    assert describe_lesson(replace(ACTED, plan=()), None, {}, ()).heading == "Better: do nothing more."
+    assert (
+        describe_lesson(replace(ACTION_SEGMENT, plan=()), None, {}, ()).heading == "Better: do nothing more."
+    )
 
 
 def test_a_lesson_asks_first_and_reveals_afterwards() -> None:
-    question = ask_lesson(ACTED, 1, 2, {})
+    question = ask_lesson(ACTION_SEGMENT, 1, 2, {})
     assert "Power on" not in " ".join((question.heading, *question.lines))
     assert question.steps == ()
     assert "wait" in question.buttons
-    assert "wait" not in ask_lesson(IDLE, 1, 2, {}).buttons, "waiting was the mistake"
-    assert "SERVER_A" in find_hint(ACTED, {})
+    assert "wait" not in ask_lesson(WAIT_SEGMENT, 1, 2, {}).buttons, "waiting was the mistake"
+    assert "SERVER_A" in find_hint(ACTION_SEGMENT, {})
     for judgment in (Judgment(20.0, False), Judgment(90.0, True)):
-        card = judge_answer(ACTED, judgment, True, None, {})
+        card = judge_answer(ACTION_SEGMENT, judgment, True, None, {})
         assert card.tone == "warn"
         assert card.steps == ()
-    judged = judge_answer(ACTED, Judgment(89.0, False), True, None, {})
+    judged = judge_answer(ACTION_SEGMENT, Judgment(89.0, False), True, None, {})
     assert judged.tone == "ok"
     assert [step.text for step in judged.steps] == ["SERVER_A ▸ Power on"]
     assert judged.primary == "next"
-    assert reveal_answer(ACTED, False, None, {}).primary == "back"
+    assert reveal_answer(ACTION_SEGMENT, False, None, {}).primary == "back"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from app.view_models.offers import ActionTarget, list_offers
 from app.view_models.picture import build_picture
-from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
-from tests.engine.cluster.worlds import fci_lab
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
+from tests.engine.cluster.worlds import build_fci_lab
 
 
 def test_replicas_votes_and_witness_are_shown() -> None:
-    picture = build_picture(ag_lab())
+    picture = build_picture(build_ag_lab())
     kinds = {face.name: face.kind for face in picture.servers}
     assert kinds == {"NODE_1": "replica", "NODE_2": "replica", "NODE_3": "replica", "FSW": "share"}
     roles = {(c.server, c.database): c.role.text for face in picture.servers for c in face.copies}
@@ -22,7 +22,7 @@ def test_replicas_votes_and_witness_are_shown() -> None:
 
 
 def test_a_node_without_quorum_is_labeled() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "pull-cable NODE_1")
     run_until(world, 30)
     face = next(face for face in build_picture(world).servers if face.name == "NODE_1")
@@ -31,7 +31,7 @@ def test_a_node_without_quorum_is_labeled() -> None:
 
 
 def test_no_role_is_green_on_a_node_without_power() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     duties = []
     for line in ("power-on NODE_2", "power-off NODE_1"):
         apply_lines(world, line)
@@ -41,7 +41,7 @@ def test_no_role_is_green_on_a_node_without_power() -> None:
 
 
 def test_a_node_menu_offers_cluster_actions() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     lines = {offer.line for offer in list_offers(world, ActionTarget("server", ("NODE_2",)))}
     assert {"move-role AG1 NODE_2", "stop-cluster NODE_2", "set-weight NODE_2 0", "power-off NODE_2"} <= lines
     bare_lines = {offer.line for offer in list_offers(world, ActionTarget("server", ("FSW",)))}
@@ -50,7 +50,7 @@ def test_a_node_menu_offers_cluster_actions() -> None:
 
 
 def test_a_read_only_client_shows_no_writes_and_a_link_to_its_server() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "power-off NODE_1")
     run_until(world, 30)
     picture = build_picture(world)
@@ -61,7 +61,7 @@ def test_a_read_only_client_shows_no_writes_and_a_link_to_its_server() -> None:
 
 
 def test_an_instance_location_and_missing_mirroring_are_no_problems() -> None:
-    picture = build_picture(fci_lab())
+    picture = build_picture(build_fci_lab())
     face = next(face for face in picture.servers if face.name == "SQLFCI1")
     assert (face.host_node, face.faults) == ("on NODE_1", ())
     assert "on NODE_1" in face.accessible_text
@@ -70,7 +70,7 @@ def test_an_instance_location_and_missing_mirroring_are_no_problems() -> None:
 
 def test_an_instance_without_its_node_names_the_node_that_it_moves_to() -> None:
     """An instance has no power switch. The cluster selects its next node long before the instance starts."""
-    world = fci_lab()
+    world = build_fci_lab()
     apply_lines(world, "power-off NODE_1")
 
     def read_card() -> tuple[str, str]:

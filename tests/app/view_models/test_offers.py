@@ -9,8 +9,8 @@ from engine import simulator
 from engine.model import World
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
-from tests.engine.availability.worlds import ag_lab
 from tests.engine.availability.worlds import apply_lines as do_in_group
+from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 from tests.events import read_field
 
@@ -44,7 +44,7 @@ NEEDS_A_CERTIFICATE = {"expire-certificate", "renew-certificate"}
 
 def build_world_in(situation: str) -> World:
     world = build_lab()
-    apply_lines(world, *SITUATIONS[situation], then_s=40.0)
+    apply_lines(world, *SITUATIONS[situation], wait_s=40.0)
     return world
 
 
@@ -126,7 +126,7 @@ def test_with_hidden_truth_the_menu_does_not_reveal_faults(situation: str, targe
 def _list_offers_in_cluster() -> set[str]:
     verbs_found: set[str] = set()
     for before in ([], ["stop-cluster NODE_2", "fail-witness CLU1"]):
-        world = ag_lab()
+        world = build_ag_lab()
         do_in_group(world, *before)
         nodes = [ActionTarget("server", (name,)) for name in world.nodes]
         verbs_found |= {parse_line(line).verb for node in nodes for line in list_offered_lines(world, node)}

@@ -31,9 +31,9 @@ def list_labels(face: CopyFace) -> list[str]:
     return [face.role.label, *state, face.db_state.label, *(sign.label for sign in face.signs)]
 
 
-def build_lab_picture(*lines: str, then_s: float = 20.0, witness: bool = True) -> Picture:
+def build_lab_picture(*lines: str, run_s: float = 20.0, witness: bool = True) -> Picture:
     world = build_lab(witness=witness)
-    apply_lines(world, *lines, then_s=then_s)
+    apply_lines(world, *lines, wait_s=run_s)
     return build_picture(world)
 
 
@@ -72,7 +72,7 @@ def test_the_log_flows_from_the_principal_and_is_acknowledged() -> None:
 
 
 def test_after_a_failover_the_log_flows_the_other_way() -> None:
-    picture = build_lab_picture(f"power-off {P}", then_s=30.0)
+    picture = build_lab_picture(f"power-off {P}", run_s=30.0)
     assert list_labels(get_first_copy(picture, M))[:4] == [
         "PRINCIPAL",
         "DISCONNECTED",
@@ -92,8 +92,8 @@ def test_after_a_failover_the_log_flows_the_other_way() -> None:
 
 def test_an_unnoticed_loss_is_labeled() -> None:
     early_picture, late_picture = (
-        build_lab_picture(f"black-hole {P} {M}", then_s=1.0),
-        build_lab_picture(f"black-hole {P} {M}", then_s=20.0),
+        build_lab_picture(f"black-hole {P} {M}", run_s=1.0),
+        build_lab_picture(f"black-hole {P} {M}", run_s=20.0),
     )
     assert find_link(early_picture, P, M).status.label == "drops all packets, not detected yet"
     assert find_link(late_picture, P, M).status.label == "drops all packets"
@@ -149,7 +149,7 @@ def test_problems_of_a_machine_are_named() -> None:
 
 def test_a_client_without_a_server_differs_from_a_stopped_one() -> None:
     assert build_lab_picture("stop-app APP").clients[0].status.label == "stopped"
-    looking = build_lab_picture(f"power-off {P}", f"power-off {M}", then_s=30.0)
+    looking = build_lab_picture(f"power-off {P}", f"power-off {M}", run_s=30.0)
     assert looking.clients[0].status.label == "looking for a server"
 
 
@@ -164,7 +164,7 @@ def test_many_databases_become_a_grid() -> None:
 
 
 def test_every_symbol_has_text_shape_and_tone() -> None:
-    picture = build_lab_picture(f"power-off {P}", then_s=5.0)
+    picture = build_lab_picture(f"power-off {P}", run_s=5.0)
     for face in picture.servers:
         signs = [
             face.status,
@@ -176,7 +176,7 @@ def test_every_symbol_has_text_shape_and_tone() -> None:
         )
 
 
-def test_the_picture_can_be_spoken() -> None:
+def test_the_picture_has_a_spoken_description() -> None:
     spoken = build_lab_picture().spoken
     assert f"{P}: partner, running; {DB}, PRINCIPAL, SYNCHRONIZED" in spoken
     assert f"link {P} to {M}: ok" in spoken
@@ -187,10 +187,12 @@ def test_the_picture_can_be_spoken() -> None:
 CARD, SMALL = Size(250, 130), Size(180, 70)
 
 
-def do_overlap(a: tuple[float, float], b: tuple[float, float], size_a: Size, size_b: Size) -> bool:
+def do_overlap(
+    first_position: tuple[float, float], second_position: tuple[float, float], size_a: Size, size_b: Size
+) -> bool:
     return (
-        abs(a[0] - b[0]) < (size_a.width + size_b.width) / 2
-        and abs(a[1] - b[1]) < (size_a.height + size_b.height) / 2
+        abs(first_position[0] - second_position[0]) < (size_a.width + size_b.width) / 2
+        and abs(first_position[1] - second_position[1]) < (size_a.height + size_b.height) / 2
     )
 
 

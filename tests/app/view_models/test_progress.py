@@ -13,11 +13,11 @@ from app.storage import open_profile
 from tests.app.storage.test_results import build_report
 
 
-def ask_without_window(*arguments: str) -> int:
-    def no_window(_: object) -> int:
+def run_without_window(*arguments: str) -> int:
+    def fail_on_window(_: object) -> int:
         raise AssertionError("no window was asked for")
 
-    return main(arguments, no_window)
+    return main(arguments, fail_on_window)
 
 
 def record_result(
@@ -33,7 +33,7 @@ def record_result(
 def test_listing_progress_creates_no_profile(
     profile_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ask_without_window("progress", "--json") == 0
+    assert run_without_window("progress", "--json") == 0
     document = json.loads(capsys.readouterr().out)
     assert all(skill["mastery"] == 0.0 and not skill["is_due"] for skill in document["skills"])
     assert document["scenarios"] == []
@@ -44,7 +44,7 @@ def test_listing_progress_creates_no_profile(
 def test_finished_runs_count(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record_result(profile_folder, 60.0, 100.0)
     record_result(profile_folder, 100.0, is_rewound=True)
-    assert ask_without_window("progress", "--json") == 0
+    assert run_without_window("progress", "--json") == 0
     document = json.loads(capsys.readouterr().out)
     by_key = {skill["key"]: skill for skill in document["skills"]}
     assert by_key["endpoints"]["runs"] == 2, "the one that went back tells nothing of skills"
@@ -52,14 +52,14 @@ def test_finished_runs_count(profile_folder: Path, capsys: pytest.CaptureFixture
     assert by_key["quorum"]["runs"] == 0
     (scenario,) = document["scenarios"]
     assert (scenario["runs"], scenario["best"], scenario["last"]) == (3, 100.0, 100.0)
-    assert ask_without_window("progress") == 0
+    assert run_without_window("progress") == 0
     assert "2 runs" in capsys.readouterr().out
 
 
 def test_a_profile_in_use_is_reported(profile_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record_result(profile_folder, 60.0)
     with open_profile(profile_folder):
-        assert ask_without_window("progress") == 2
+        assert run_without_window("progress") == 2
     assert capsys.readouterr().err.startswith("mirrordrill: ")
 
 

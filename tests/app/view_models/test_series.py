@@ -12,8 +12,8 @@ from engine.flow import Array, Samples, StreamNumbers
 from engine.flow.kernel import STREAM_COUNTERS
 from engine.flow.samples import BLOCK_ENTRIES
 
-QUEUE = STREAM_COUNTERS.index("send_queue_kb")
-CARRIED: list[dict[str, StreamNumbers | None]] = [{"Sales": (0, 0)}] * 200
+QUEUE_COLUMN = STREAM_COUNTERS.index("send_queue_kb")
+LOGS_PER_SAMPLE: list[dict[str, StreamNumbers | None]] = [{"Sales": (0, 0)}] * 200
 
 
 def append_samples(samples: Samples, first_tick: int, queue: list[list[float]]) -> None:
@@ -23,7 +23,7 @@ def append_samples(samples: Samples, first_tick: int, queue: list[list[float]]) 
     sources[:entries] = 0.0
     streams[:entries] = 0.0
     for stream, values in enumerate(queue):
-        streams[:entries, stream, QUEUE] = values
+        streams[:entries, stream, QUEUE_COLUMN] = values
     samples.record_entries(first_tick - 1, first_tick + samples.every * (entries - 1))
 
 
@@ -32,10 +32,10 @@ def test_a_history_grows_with_its_samples_and_notifies() -> None:
     assert history.end_s == 0.0
     assert history.find_value("send_queue_kb", 3.0) is None
     append_samples(samples, 100, [[1.0, 2.0]])
-    assert history.add_samples(samples, CARRIED, "Sales")
-    assert not history.add_samples(samples, CARRIED, "Sales")
+    assert history.add_samples(samples, LOGS_PER_SAMPLE, "Sales")
+    assert not history.add_samples(samples, LOGS_PER_SAMPLE, "Sales")
     append_samples(samples, 300, [[3.0] * 100])
-    assert history.add_samples(samples, CARRIED, "Sales")
+    assert history.add_samples(samples, LOGS_PER_SAMPLE, "Sales")
     x, y = history.get_window("send_queue_kb", 0.0, 10.0, bins=100)
     assert x.tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
     assert y[:4].tolist() == [1, 2, 3, 3]
@@ -81,21 +81,21 @@ def test_a_summary_omits_times_without_activity() -> None:
 def test_samples_without_their_log_are_deferred() -> None:
     samples, history = Samples(every=100), CounterHistory()
     append_samples(samples, 100, [[1.0, 2.0]])
-    history.add_samples(samples, CARRIED[:1], "Sales")
+    history.add_samples(samples, LOGS_PER_SAMPLE[:1], "Sales")
     assert history.end_s == 1.0
 
 
 def test_another_time_is_read_only_where_it_differs() -> None:
     samples, history = Samples(every=100), CounterHistory()
     append_samples(samples, 100, [[1.0, 2.0, 3.0]])
-    history.add_samples(samples, CARRIED, "Sales")
+    history.add_samples(samples, LOGS_PER_SAMPLE, "Sales")
     beginning = samples.copy_beginning(1)
     append_samples(beginning, 200, [[9.0]])
-    assert history.add_samples(beginning, CARRIED, "Sales")
+    assert history.add_samples(beginning, LOGS_PER_SAMPLE, "Sales")
     assert history.find_value("send_queue_kb", 1.0) == 1.0
     assert history.find_value("send_queue_kb", 2.0) == 9.0
     assert history.end_s == 2.0
-    assert history.add_samples(samples, [*CARRIED[:2], {"Sales": None}], "Sales")
+    assert history.add_samples(samples, [*LOGS_PER_SAMPLE[:2], {"Sales": None}], "Sales")
     assert [history.find_value("send_queue_kb", t) for t in (2.0, 3.0)] == [2.0, None]
 
 

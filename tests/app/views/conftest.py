@@ -7,7 +7,7 @@ import pytest
 from engine.chance import RandomStream
 from engine.flow import Flow
 from engine.model import Computer, Instance, Role, World
-from tests.app.views.fakes import Run, build_mirrored_copy
+from tests.app.views.fakes import FakeRun, build_mirrored_copy
 
 
 @pytest.fixture
@@ -25,5 +25,5 @@ def world() -> World:
 
 
 @pytest.fixture
-def run(world: World) -> Run:
-    return Run(world)
+def run(world: World) -> FakeRun:
+    return FakeRun(world)

@@ -15,7 +15,7 @@ from engine.model import DatabaseCopy, DbState, Membership, MirrorState, Role, W
 
 
 @dataclass
-class Session:
+class FakeSession:
     """Mirroring session with the fields that a scenario defines."""
 
     database: str = "Sales"
@@ -24,24 +24,24 @@ class Session:
 
 
 @dataclass
-class Plan:
+class FakeScenario:
     """Fake scenario with the fields that views read."""
 
     instances: tuple[Any, ...] = ()
     clusters: tuple[Any, ...] = ()
     rubric: tuple[Any, ...] = ()
-    sessions: tuple[Session, ...] = (Session(),)
+    sessions: tuple[FakeSession, ...] = (FakeSession(),)
     databases: tuple[Any, ...] = ()
     groups: tuple[Any, ...] = ()
 
 
 @dataclass
-class Run:
+class FakeRun:
     """Fake drill with the fields that views read."""
 
     world: World
     events: list[Event] = field(default_factory=list)
-    scenario: Plan = field(default_factory=Plan)
+    scenario: FakeScenario = field(default_factory=FakeScenario)
     journal: list[Input] = field(default_factory=list)
     logs: list[dict[str, StreamNumbers | None]] = field(default_factory=list)
     terms: ModePermissions = PERMISSIONS[DrillMode.LAB]

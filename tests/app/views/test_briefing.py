@@ -27,7 +27,7 @@ def build_goal(**changes: object) -> Goal:
     return Goal.model_validate({"name": "g", "text": "It serves", "when": "Sales serves", **changes})
 
 
-ASKING = """
+QUESTION_SCENARIO = """
 [[question]]
 name = "who"
 text = "Who serves Sales now?"
@@ -42,7 +42,7 @@ why = "Nothing has happened."
 @pytest.fixture(scope="module")
 def asking() -> Scenario:
     """Return the lab with a question at 5 s."""
-    return load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
+    return load_scenario(scenario_files.find("lab").text + QUESTION_SCENARIO, "lab.toml")
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_a_question_moves_neither_the_brief_nor_the_focus(
 
 
 def test_an_expired_question_is_labeled(view: Briefing) -> None:
-    text = scenario_files.find("lab").text + ASKING.replace("pause = true", 'within = "20s"')
+    text = scenario_files.find("lab").text + QUESTION_SCENARIO.replace("pause = true", 'within = "20s"')
     drill = Drill(load_scenario(text, "lab.toml"), mode=DrillMode.GUIDED)
     view.show_drill(drill)
     card = ask_question(view, drill)

@@ -123,15 +123,15 @@ def test_nothing_is_drawn_without_a_change(charts: Charts, run: Any, monkeypatch
 
 
 def test_plots_take_turns_in_frames_and_none_is_skipped(charts: Charts, run: Any) -> None:
-    def ends_s() -> list[float]:
+    def list_curve_ends_s() -> list[float]:
         return [float(panel.curve.getData()[0][-1]) for panel in charts.panels]
 
     append_samples(run, 5, send_queue_kb=7.0)
     parts = charts.show_parts(run.world)
     next(parts)
-    assert ends_s() == [65.0, 65.0, 60.0, 60.0]
+    assert list_curve_ends_s() == [65.0, 65.0, 60.0, 60.0]
     charts.show_world(run.world)  # Draw all parts, as during a pause.
-    assert ends_s() == [65.0] * 4
+    assert list_curve_ends_s() == [65.0] * 4
     assert [len(list(charts.show_parts(run.world))) for _ in range(2)] == [0, 0]
     append_samples(run, 5, send_queue_kb=7.0)
     assert len(list(charts.show_parts(run.world))) == 3
@@ -315,11 +315,11 @@ def test_many_databases_can_be_distinguished(qtbot: Any, charts: Charts, run: An
 
 # --- axes ---------------------------------------------------------------------------------------------------
 
-QUEUE = COUNTERS["send_queue_kb"]
+QUEUE_COUNTER = COUNTERS["send_queue_kb"]
 
 
 @pytest.mark.parametrize(
-    ("highest", "previous_top", "top"),
+    ("highest_value", "previous_maximum", "expected_maximum"),
     [
         (0.0, 0.0, 100.0),
         (120.0, 0.0, 200.0),
@@ -330,8 +330,10 @@ QUEUE = COUNTERS["send_queue_kb"]
         (210.0, 200.0, 500.0),
     ],
 )
-def test_the_axis_maximum_is_round_and_stable(highest: float, previous_top: float, top: float) -> None:
-    assert compute_axis_top(highest, QUEUE, previous_top) == pytest.approx(top)
+def test_the_axis_maximum_is_round_and_stable(
+    highest_value: float, previous_maximum: float, expected_maximum: float
+) -> None:
+    assert compute_axis_top(highest_value, QUEUE_COUNTER, previous_maximum) == pytest.approx(expected_maximum)
 
 
 def test_time_labels_are_round_and_fit(qtbot: Any) -> None:
@@ -340,7 +342,7 @@ def test_time_labels_are_round_and_fit(qtbot: Any) -> None:
 
 
 def test_values_have_their_unit(qtbot: Any) -> None:
-    axis = ChartValueAxis(QUEUE.unit)
+    axis = ChartValueAxis(QUEUE_COUNTER.unit)
     axis.top = 2048.0
     ((_, ticks),) = axis.tickValues(0.0, 2500.0, 100.0)
     assert axis.tickStrings(ticks, 1.0, 1.0) == ["1 MB", "2 MB"]
@@ -401,16 +403,16 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
     ]  # fmt: skip
     assert [s.state for s in lanes["SERVER_A"]] == ["SYNCHRONIZED"]
 
-    class Server:
+    class StubServer:
         def __init__(self, running: bool) -> None:
             self.running = running
 
-    class Standing:
+    class StubStanding:
         def __init__(self, running: bool) -> None:
-            self.instances = {"SERVER_A": Server(running)}
+            self.instances = {"SERVER_A": StubServer(running)}
 
-    standing: Any = Standing(True)
-    down: Any = Standing(False)
+    standing: Any = StubStanding(True)
+    down: Any = StubStanding(False)
     states.add_sampled_states([standing] * 30 + [down] * 10 + [standing] * 20, np.arange(1.0, 61.0))
     lanes = states.list_lanes(60.0)
     assert [(s.from_s, s.to_s, s.state) for s in lanes["SERVER_A"]] == [

@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QMenu, QMessageBox
 from app.views.cluster_manager import ClusterManager
 from app.views.dashboard import Dashboard
 from engine.drill.running.modes import PERMISSIONS, DrillMode
-from tests.app.views.fakes import Run
-from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
+from tests.app.views.fakes import FakeRun
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 
 
-def show_run(qtbot: Any, view: Any, mode: DrillMode = DrillMode.LAB) -> Run:
-    world = ag_lab()
+def show_run(qtbot: Any, view: Any, mode: DrillMode = DrillMode.LAB) -> FakeRun:
+    world = build_ag_lab()
     run_until(world, 5.0)
-    run = Run(world)
+    run = FakeRun(world)
     run.terms = PERMISSIONS[mode]
     qtbot.addWidget(view)
     view.resize(700, 500)

@@ -21,7 +21,7 @@ from tests.assertions import require
 from tests.children import find_child
 from tests.events import build_event
 
-NONE = Qt.KeyboardModifier.NoModifier
+NO_MODIFIER = Qt.KeyboardModifier.NoModifier
 CTRL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 ALT = Qt.KeyboardModifier.AltModifier
@@ -53,7 +53,7 @@ def build_message(text: str, number: int = 0, severity: int = 0, line: int = 1) 
     return {"number": number, "severity": severity, "state": 1, "line": line, "text": text}
 
 
-ROWS = {"columns": ["name", "role"], "rows": [["Sales", 1], ["Orders", None]]}
+RESULT_SET = {"columns": ["name", "role"], "rows": [["Sales", 1], ["Orders", None]]}
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def show_batch(console: Any, messages: Any = (), results: Any = (), ticks: int =
 
 @pytest.mark.parametrize(
     ("key", "modifiers"),
-    [(Key.Key_F5, NONE), (Key.Key_E, CTRL), (Key.Key_E, CTRL | SHIFT), (Key.Key_X, ALT)],
+    [(Key.Key_F5, NO_MODIFIER), (Key.Key_E, CTRL), (Key.Key_E, CTRL | SHIFT), (Key.Key_X, ALT)],
 )
 def test_run_keys_send_the_whole_text(qtbot: Any, console: Any, key: Key, modifiers: Any) -> None:
     text = "SELECT 1   \n\n  FROM t -- x\nGO\n"
@@ -176,7 +176,7 @@ def test_parsing_sends_nothing(qtbot: Any, console: Any) -> None:
 
 
 def test_results_to_text_keep_the_order_of_messages_and_rows() -> None:
-    results = [{**ROWS, "after_messages": 1}]
+    results = [{**RESULT_SET, "after_messages": 1}]
     event = build_end_event(
         "SERVER_A", "x", [build_message("a"), build_message("(2 rows affected)"), build_message("b")], results
     )
@@ -189,7 +189,7 @@ def test_results_to_text_keep_the_order_of_messages_and_rows() -> None:
 def test_rows_open_the_grid(qtbot: Any, console: Any) -> None:
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    show_batch(console, [build_message("(2 rows affected)")], [ROWS, {"columns": [""], "rows": []}])
+    show_batch(console, [build_message("(2 rows affected)")], [RESULT_SET, {"columns": [""], "rows": []}])
     results = console.current.results
     assert results.isVisible()
     assert results.tabText(results.currentIndex()) == "Results"
@@ -254,7 +254,7 @@ def test_results_to_text_can_be_toggled(qtbot: Any, console: Any) -> None:
     editor.setPlainText("SELECT 1")
     qtbot.keyClick(editor, Key.Key_T, CTRL)
     qtbot.keyClick(editor, Key.Key_F5)
-    show_batch(console, [build_message("(2 rows affected)")], [ROWS])
+    show_batch(console, [build_message("(2 rows affected)")], [RESULT_SET])
     results = console.current.results
     page = results.currentWidget().currentWidget()
     assert page.toPlainText().splitlines() == [
@@ -273,7 +273,7 @@ def test_ctrl_r_toggles_the_results(qtbot: Any, console: Any) -> None:
     editor = console.current.editor
     editor.setPlainText("SELECT 1")
     qtbot.keyClick(editor, Key.Key_F5)
-    show_batch(console, results=[ROWS])
+    show_batch(console, results=[RESULT_SET])
     qtbot.keyClick(editor, Key.Key_R, CTRL)
     assert not console.current.results.isVisible()
     qtbot.keyClick(editor, Key.Key_R, CTRL)
@@ -286,7 +286,7 @@ def test_f6_cycles_through_the_panes(qtbot: Any, console: Any) -> None:
     window = console.current
     window.editor.setPlainText("SELECT 1")
     qtbot.keyClick(window.editor, Key.Key_F5)
-    show_batch(console, [build_message("(2 rows affected)")], [ROWS])
+    show_batch(console, [build_message("(2 rows affected)")], [RESULT_SET])
     visited = []
     for _ in range(3):
         qtbot.keyClick(console.focusWidget(), Key.Key_F6)
@@ -314,7 +314,9 @@ def test_results_reach_the_sending_window(qtbot: Any, console: Any) -> None:
     line = console.lines[-1]
     second = console.open_query("SERVER_A", "SELECT 2")
     window, batch = parse_line(line).args
-    console.add_events([build_start_event(window, batch), build_end_event(window, batch, results=[ROWS])])
+    console.add_events(
+        [build_start_event(window, batch), build_end_event(window, batch, results=[RESULT_SET])]
+    )
     assert first.results.grids
     assert not second.results.grids
     assert not first.busy
@@ -324,7 +326,7 @@ def test_scenario_batches_do_not_appear_in_windows(console: Any) -> None:
     """Batches of the scenario would reveal what happens next."""
     batch = "ALTER DATABASE Sales SET PARTNER SUSPEND"
     console.add_events(
-        [build_start_event("SERVER_A", batch), build_end_event("SERVER_A", batch, results=[ROWS])]
+        [build_start_event("SERVER_A", batch), build_end_event("SERVER_A", batch, results=[RESULT_SET])]
     )
     assert not console.current.results.grids
     assert console.history.model.total == 0
@@ -339,7 +341,10 @@ def test_other_views_have_their_own_connections(console: Any, run: Any) -> None:
 def test_batches_sent_by_other_views_belong_to_the_trainee(console: Any, run: Any) -> None:
     run.journal.append(Input(1200, "sql", ("SERVER_A", "SELECT 1")))
     console.add_events(
-        [build_start_event("SERVER_A", "SELECT 1"), build_end_event("SERVER_A", "SELECT 1", results=[ROWS])]
+        [
+            build_start_event("SERVER_A", "SELECT 1"),
+            build_end_event("SERVER_A", "SELECT 1", results=[RESULT_SET]),
+        ]
     )
     assert console.history.model.total == 1
     assert len(console.current.results.grids) == 1
@@ -387,7 +392,7 @@ def test_drafts_survive_a_restart(qtbot: Any, console: Any, run: Any) -> None:
 def test_another_time_keeps_texts_and_drops_results(qtbot: Any, console: Any, run: Any) -> None:
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    show_batch(console, results=[ROWS])
+    show_batch(console, results=[RESULT_SET])
     qtbot.keyClick(console.current.editor, Key.Key_F5)
     console.show_drill(run)
     assert console.list_drafts() == {"SERVER_A": "SELECT 1"}
@@ -401,7 +406,7 @@ def test_a_run_continued_elsewhere_fills_history_and_windows(console: Any, run: 
     run.journal.append(Input(1200, "sql", ("SERVER_A", "SELECT 1")))
     run.events += [
         build_start_event("SERVER_A", "SELECT 1"),
-        build_end_event("SERVER_A", "SELECT 1", results=[ROWS]),
+        build_end_event("SERVER_A", "SELECT 1", results=[RESULT_SET]),
         build_start_event("SERVER_A", "ALTER DATABASE Sales SET PARTNER SUSPEND"),
         build_end_event("SERVER_A", "ALTER DATABASE Sales SET PARTNER SUSPEND"),
     ]
@@ -534,7 +539,7 @@ def test_execute_is_in_the_text_menu_and_save_in_the_grid_menu(qtbot: Any, conso
     assert console.tools["run"] in console.current.editor.menu_actions
     console.current.editor.setPlainText("SELECT 1")
     qtbot.keyClick(console.current.editor, Key.Key_F5)
-    show_batch(console, results=[ROWS])
+    show_batch(console, results=[RESULT_SET])
     (grid,) = console.current.results.grids
     assert console.tools["file"] in grid.actions()
 

@@ -15,7 +15,7 @@ from app.views.console.tabs import ToolBar
 from engine import simulator
 from engine.messages import Message
 from engine.verbs.lines import parse_line
-from tests.app.views.fakes import Run
+from tests.app.views.fakes import FakeRun
 from tests.children import find_child
 from tests.engine.worlds import build_lab
 
@@ -27,7 +27,7 @@ def console(qtbot: Any) -> Console:
     console = Console()
     qtbot.addWidget(console)
 
-    course = Run(world)
+    course = FakeRun(world)
 
     def do(line: str) -> None:
         item = parse_line(line, world.tick)
@@ -45,7 +45,7 @@ def console(qtbot: Any) -> Console:
     return console
 
 
-def run_text(qtbot: Any, console: Any, text: str) -> Any:
+def run_batch(qtbot: Any, console: Any, text: str) -> Any:
     window = console.current
     window.editor.setPlainText(text)
     qtbot.keyClick(window.editor, Qt.Key.Key_F5)
@@ -62,7 +62,7 @@ def advance_world(console: Any, seconds: float) -> None:
 def test_a_catalog_view_fills_the_grid(qtbot: Any, console: Any) -> None:
     columns = "SELECT mirroring_role_desc, mirroring_state_desc"
     rows = "FROM sys.database_mirroring WHERE mirroring_guid IS NOT NULL"
-    window = run_text(qtbot, console, f"USE master\nGO\n{columns}\n{rows}")
+    window = run_batch(qtbot, console, f"USE master\nGO\n{columns}\n{rows}")
     grid = window.results.grids[0]
     assert [grid.table.index(0, column).data() for column in (0, 1)] == ["PRINCIPAL", "SYNCHRONIZED"]
     assert "dba (51)" in find_child(window, QLabel, "facts").text()
@@ -85,7 +85,7 @@ def test_alt_f1_describes_the_selected_name(qtbot: Any, console: Any) -> None:
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin cannot grab the keyboard
 def test_a_window_moves_to_another_server_with_its_text(qtbot: Any, console: Any) -> None:
-    run_text(qtbot, console, "SELECT @@SERVERNAME")
+    run_batch(qtbot, console, "SELECT @@SERVERNAME")
     console.open_query("SERVER_W")
     console.tabs.setCurrentIndex(0)
     first = console.current.editor
@@ -108,7 +108,7 @@ def test_a_window_moves_to_another_server_with_its_text(qtbot: Any, console: Any
 
 
 def test_waitfor_uses_simulated_time_and_can_be_canceled(qtbot: Any, console: Any) -> None:
-    window = run_text(qtbot, console, "WAITFOR DELAY '00:00:20'\nPRINT 'late'")
+    window = run_batch(qtbot, console, "WAITFOR DELAY '00:00:20'\nPRINT 'late'")
     assert window.busy
     advance_world(console, 5)
     assert "00:00:05" in find_child(window, QLabel, "facts").text()
@@ -120,25 +120,25 @@ def test_waitfor_uses_simulated_time_and_can_be_canceled(qtbot: Any, console: An
 
 def test_the_mirror_refuses_with_a_message(qtbot: Any, console: Any) -> None:
     console.open_query("SERVER_B")
-    window = run_text(qtbot, console, "USE Sales")
+    window = run_batch(qtbot, console, "USE Sales")
     assert window.results.messages.toPlainText().startswith(
         "Msg 954, Level 14, State 1, Server SERVER_B, Line 1"
     )
 
 
 def test_a_connection_ends_with_its_server(qtbot: Any, console: Any) -> None:
-    window = run_text(qtbot, console, "SELECT 1")
+    window = run_batch(qtbot, console, "SELECT 1")
     assert "dba" in find_child(window, QLabel, "facts").text()
     simulator.apply_input(console.world, parse_line("power-off SERVER_A"))
     advance_world(console, 1)
     # as in reality, the client has not noticed it yet
     assert "dba" in find_child(window, QLabel, "facts").text()
-    run_text(qtbot, console, "SELECT 1")
+    run_batch(qtbot, console, "SELECT 1")
     assert "completed with errors" in find_child(window, QLabel, "state").text()
     assert "dba" not in find_child(window, QLabel, "facts").text()
     simulator.apply_input(console.world, parse_line("power-on SERVER_A"))
     advance_world(console, 200)
-    run_text(qtbot, console, "SELECT 1")
+    run_batch(qtbot, console, "SELECT 1")
     assert "executed successfully" in find_child(window, QLabel, "state").text()
     assert "dba" in find_child(window, QLabel, "facts").text()
 
@@ -162,7 +162,7 @@ def test_completion_uses_grammar_and_catalog(qtbot: Any, console: Any, typed: st
 
 
 def test_panes_are_cycled_forwards_and_backwards(qtbot: Any, console: Any) -> None:
-    window = run_text(qtbot, console, "SELECT 1 AS one")
+    window = run_batch(qtbot, console, "SELECT 1 AS one")
     grid, messages, editor = window.results.grids[0], window.results.messages, window.editor
     for stop in (editor, grid, messages, editor):  # nothing has the focus at first
         qtbot.keyClick(console.focusWidget(), Qt.Key.Key_F6)
@@ -177,13 +177,13 @@ def test_panes_are_cycled_forwards_and_backwards(qtbot: Any, console: Any) -> No
 
 
 def test_the_focus_moves_only_when_its_pane_closes(qtbot: Any, console: Any) -> None:
-    window = run_text(qtbot, console, "SELECT 1 AS one")
+    window = run_batch(qtbot, console, "SELECT 1 AS one")
     window.databases.setFocus()
     window.toggle_results()
     assert window.databases.hasFocus()
     window.toggle_results()
     window.results.grids[0].setFocus()
-    run_text(qtbot, console, "SELECT 2 AS two")
+    run_batch(qtbot, console, "SELECT 2 AS two")
     assert window.results.grids[0].hasFocus(), "the new grid in the place of the old one"
     window.toggle_results()
     assert window.editor.hasFocus()
@@ -222,7 +222,7 @@ def test_raiserror_output_follows_an_error() -> None:
 
 
 def test_enter_on_an_error_goes_to_its_line(qtbot: Any, console: Any) -> None:
-    window = run_text(qtbot, console, "PRINT 'a'\n\nSELECT * FROM nowhere")
+    window = run_batch(qtbot, console, "PRINT 'a'\n\nSELECT * FROM nowhere")
     messages = window.results.messages
     messages.setFocus()
     qtbot.keyClick(messages, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
@@ -252,15 +252,15 @@ def test_a_double_click_goes_to_the_line_in_any_batch(qtbot: Any, console: Any, 
 def test_the_end_of_a_batch_is_announced(qtbot: Any, console: Any) -> None:
     announcements: list[str] = []
     console.current.announcement_ready.connect(announcements.append)
-    run_text(qtbot, console, "SELECT 1 AS one UNION SELECT 2")
-    run_text(qtbot, console, "SELECT * FROM nowhere")
+    run_batch(qtbot, console, "SELECT 1 AS one UNION SELECT 2")
+    run_batch(qtbot, console, "SELECT * FROM nowhere")
     assert announcements[0] == "Query executed successfully. 2 rows"
     assert announcements[1].startswith("Query completed with errors. Msg 208: Invalid object name")
 
 
 def test_esc_closes_the_history_even_during_a_query(qtbot: Any, console: Any) -> None:
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-    window = run_text(qtbot, console, "WAITFOR DELAY '00:00:20'")
+    window = run_batch(qtbot, console, "WAITFOR DELAY '00:00:20'")
     qtbot.keyClick(window.editor, Qt.Key.Key_H, modifiers)
     assert console.history.table.hasFocus()
     qtbot.keyClick(console.history.table, Qt.Key.Key_Escape)
@@ -271,7 +271,7 @@ def test_esc_closes_the_history_even_during_a_query(qtbot: Any, console: Any) ->
 
 
 def test_in_a_narrow_dock_the_history_replaces_the_windows(qtbot: Any, console: Any) -> None:
-    window = run_text(qtbot, console, "SELECT 1 AS one")
+    window = run_batch(qtbot, console, "SELECT 1 AS one")
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
     console.resize(616, 300)
     qtbot.keyClick(window.editor, Qt.Key.Key_H, modifiers)
@@ -294,7 +294,7 @@ def test_in_a_narrow_dock_the_history_replaces_the_windows(qtbot: Any, console: 
 
 
 def test_the_status_line_is_complete_on_a_small_screen(qtbot: Any, console: Any) -> None:
-    window = run_text(qtbot, console, "SELECT name FROM sys.databases")
+    window = run_batch(qtbot, console, "SELECT name FROM sys.databases")
     console.resize(616, 300)  # the size of the panel on the desk at 1366x768
     facts = find_child(window, QLabel, "facts").text()
     assert all(part in facts for part in ("SERVER_A (9.0)", "dba (51)", "master", "00:00:00", "row"))
@@ -323,7 +323,7 @@ def test_buttons_without_room_move_into_a_menu_and_tabs_stay_readable(qtbot: Any
 @pytest.mark.parametrize("shows_waits", [True, False])
 def test_a_blocked_batch_names_its_blocking_session(qtbot: Any, console: Any, shows_waits: bool) -> None:
     """In an exam, only the view sys.dm_exec_requests names the blocking session."""
-    run_text(
+    run_batch(
         qtbot, console, "USE Sales CREATE TABLE t (i int) INSERT t VALUES (1) BEGIN TRAN UPDATE t SET i = 2"
     )
     advance_world(console, 1.0)
@@ -331,7 +331,7 @@ def test_a_blocked_batch_names_its_blocking_session(qtbot: Any, console: Any, sh
     blocker = console.world.sessions[first.window_id].session.spid
     console.tabs.show_waits(shows_waits)
     console.open_query("SERVER_A")
-    run_text(qtbot, console, "USE Sales SELECT * FROM t")
+    run_batch(qtbot, console, "USE Sales SELECT * FROM t")
     advance_world(console, 1.0)
     assert (
         f"Blocked by session {blocker}." in find_child(console.current, QLabel, "state").text()

@@ -63,7 +63,7 @@ def open_tab(page: Debrief, tab: int) -> None:
     page.findChildren(QTabWidget)[0].setCurrentIndex(tab)
 
 
-def list_texts(page: Debrief, *tabs: int) -> str:
+def read_label_texts(page: Debrief, *tabs: int) -> str:
     for tab in tabs:
         open_tab(page, tab)
     return "\n".join(label.text() for label in require(page.widget()).findChildren(QLabel))
@@ -75,7 +75,7 @@ def find_button(page: Debrief, text: str) -> QPushButton | None:
 
 
 def test_every_score_line_has_its_reason(page: Debrief, report: Report) -> None:
-    labels = list_texts(page, POINTS)
+    labels = read_label_texts(page, POINTS)
     assert report["title"] in labels
     for item in report["score"]["items"]:
         assert item["name"] in labels
@@ -84,7 +84,7 @@ def test_every_score_line_has_its_reason(page: Debrief, report: Report) -> None:
 
 
 def test_losses_and_the_forced_failover_are_listed(page: Debrief, report: Report) -> None:
-    labels = list_texts(page, TIMELINE, STORY)
+    labels = read_label_texts(page, TIMELINE, STORY)
     (failover,) = [row for row in report["failovers"] if row["kind"] == "forced"]
     assert failover["lost_transactions"] > 0
     assert (
@@ -104,7 +104,7 @@ def test_phases_add_up_to_the_failover(report: Report) -> None:
         assert delay_s == pytest.approx(failover["failover_s"])
 
 
-def test_a_moment_is_selected_on_the_strip_and_in_the_score(qtbot: QtBot, page: Debrief) -> None:
+def test_a_time_is_selected_on_the_strip_and_in_the_score(qtbot: QtBot, page: Debrief) -> None:
     open_tab(page, TIMELINE)
     strip = require(page.widget()).findChildren(TimeStrip)[0]
     place = QPoint(round(strip.compute_x(30.0)), strip.height() // 2)
@@ -153,7 +153,7 @@ def test_enter_follows_the_suggestion_of_the_result(
     page.show_run(replace(model, is_analyzing=True))
     page.show()
     page.take_focus()
-    assert "Looking for the biggest mistake…" in list_texts(page)
+    assert "Looking for the biggest mistake…" in read_label_texts(page)
     page.update_run(replace(model, regret_analysis=RegretAnalysis((MISTAKE,), 50.0, None)))
     first = [b for b in page.findChildren(QPushButton) if b.property("primary") == "true" and b.isVisible()]
     assert [b.text().startswith(primary) for b in first] == [True]
@@ -233,10 +233,10 @@ def test_the_score_without_an_action_is_shown_where_better(points: float, text: 
     assert mistakes.format_counterfactual(deed) == text
 
 
-ACT = Input(1000, "power-off", ("SERVER_B",))
-LATE = Input(5000, "power-on", ("SERVER_A",))
-CHANCE = LastChance(
-    1000, (LATE,), 0, ACT.line_without_time, (("SERVER_B serves", 6000), ("All is well", None))
+ACTION = Input(1000, "power-off", ("SERVER_B",))
+LATE_INPUT = Input(5000, "power-on", ("SERVER_A",))
+LAST_CHANCE = LastChance(
+    1000, (LATE_INPUT,), 0, ACTION.line_without_time, (("SERVER_B serves", 6000), ("All is well", None))
 )
 """Last chance that ends with the input ACT."""
 
@@ -249,21 +249,21 @@ def read_labels(parts: Sequence[QWidget]) -> str:
 def show_parts(
     qtbot: QtBot,
     account: RegretAnalysis,
-    tried: list[tuple[float, str]] | None = None,
-    watch: Callable[[SegmentWithBest], None] = print,
+    retries: list[tuple[float, str]] | None = None,
+    watch_plan: Callable[[SegmentWithBest], None] = print,
     choices: Mapping[str, Sequence[str]] = MappingProxyType({}),
     has_solution: bool = True,
     can_retry: bool = True,
     search_on: Callable[[], None] | None = None,
-    refused: Container[tuple[int, str]] = (),
+    refused_actions: Container[tuple[int, str]] = (),
 ) -> list[QWidget]:
     """Show the regret analysis *account*, and return its widgets. Each requested retry is appended to
-    *tried*.
+    *retries*.
     """
-    into = [] if tried is None else tried
+    into = [] if retries is None else retries
     parts = build_regret_widgets(
-        account, (), has_solution, can_retry, lambda *args: into.append(args), print, watch, choices,
-        continue_search=search_on, refused=refused,
+        account, (), has_solution, can_retry, lambda *args: into.append(args), print, watch_plan, choices,
+        continue_search=search_on, refused=refused_actions,
     )  # fmt: skip
     for part in parts:
         qtbot.addWidget(part)
@@ -276,9 +276,9 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
     batch = Input(4500, "sql", ("SERVER_B", "SELECT\n  1"))
     moves = (
         RunSegment(0, 1000, WAITING, 100.0, 100.0, "best"),
-        RunSegment(1000, 1000, ACT.line_without_time, 100.0, 80.0, "blunder", (answer, batch, LATE)),
-        RunSegment(1000, 2000, WAITING, 80.0, 78.0, "good", (ACT, LATE), 1),
-        RunSegment(2000, 3000, WAITING, 78.0, 75.5, "good", (ACT, LATE), 1),
+        RunSegment(1000, 1000, ACTION.line_without_time, 100.0, 80.0, "blunder", (answer, batch, LATE_INPUT)),
+        RunSegment(1000, 2000, WAITING, 80.0, 78.0, "good", (ACTION, LATE_INPUT), 1),
+        RunSegment(2000, 3000, WAITING, 78.0, 75.5, "good", (ACTION, LATE_INPUT), 1),
         RunSegment(3000, 9000, WAITING, 75.5, 75.5, "best"),
     )
     assert [(move.until, move.regret) for move in merge_waits(moves)][-2:] == [(3000, 4.5), (9000, 0.0)]
@@ -289,9 +289,14 @@ def test_the_run_is_compared_with_the_best_possible(qtbot: QtBot) -> None:
     watched: list[SegmentWithBest] = []
     tried: list[tuple[float, str]] = []
     choices = {"whose-word": ["Mine.", "The witness's."]}
-    refused = {(1000, ACT.line_without_time)}
+    refused = {(1000, ACTION.line_without_time)}
     parts = show_parts(
-        qtbot, RegretAnalysis(moves, 60.0, CHANCE), tried, watched.append, choices, refused=refused
+        qtbot,
+        RegretAnalysis(moves, 60.0, LAST_CHANCE),
+        tried,
+        watched.append,
+        choices,
+        refused_actions=refused,
     )
     (curve,) = [part for part in parts if isinstance(part, ValueCurve)]
     assert "0:10.0  SERVER_B ▸ Power off, refused by the server" in curve.format_tip(1000, moves[1])
@@ -314,12 +319,18 @@ def test_the_last_chance_is_shown_watched_and_retried(qtbot: QtBot, equal_texts:
     """The last chance has its own text if its plan differs from the plan after the mistake."""
     moves = (
         RunSegment(
-            1000, 1000, ACT.line_without_time, 100.0, 80.0, "blunder", (LATE,) if equal_texts else (ACT, LATE)
+            1000,
+            1000,
+            ACTION.line_without_time,
+            100.0,
+            80.0,
+            "blunder",
+            (LATE_INPUT,) if equal_texts else (ACTION, LATE_INPUT),
         ),
     )
     watched: list[SegmentWithBest] = []
     tried: list[tuple[float, str]] = []
-    parts = show_parts(qtbot, RegretAnalysis(moves, 60.0, CHANCE), tried, watched.append)
+    parts = show_parts(qtbot, RegretAnalysis(moves, 60.0, LAST_CHANCE), tried, watched.append)
     labels = read_labels(parts)
     assert ("Point of no return: last chance to meet all goals." in labels) is equal_texts
     note = (
@@ -333,7 +344,7 @@ def test_the_last_chance_is_shown_watched_and_retried(qtbot: QtBot, equal_texts:
         b for b in pressed if b.text() == f"Watch the {'best continuation' if equal_texts else 'last chance'}"
     )
     qtbot.mouseClick(look, Qt.MouseButton.LeftButton)
-    assert watched == [moves[0] if equal_texts else CHANCE]
+    assert watched == [moves[0] if equal_texts else LAST_CHANCE]
     qtbot.mouseClick(pressed[pressed.index(look) + 1], Qt.MouseButton.LeftButton)
     begin_s, steps = tried[0]
     assert begin_s == 0.0, "a start later than that would be too late to type"
@@ -341,7 +352,7 @@ def test_the_last_chance_is_shown_watched_and_retried(qtbot: QtBot, equal_texts:
 
 
 def test_a_last_chance_lost_by_time_names_its_action_and_end(qtbot: QtBot) -> None:
-    chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
+    chance = LastChance(5000, (ACTION, LATE_INPUT), 1, WAITING, (("SERVER_B serves", 6000),))
     tried: list[tuple[float, str]] = []
     for can_retry in (True, False):
         parts = show_parts(qtbot, RegretAnalysis((), 60.0, chance), tried, can_retry=can_retry)
@@ -358,8 +369,8 @@ def test_a_last_chance_lost_by_time_names_its_action_and_end(qtbot: QtBot) -> No
 
 def test_a_missed_last_chance_is_described(qtbot: QtBot) -> None:
     """The page labels the wait as the missed last chance, because "waiting" would not explain the loss."""
-    wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT, LATE), 1)
-    chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
+    wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACTION, LATE_INPUT), 1)
+    chance = LastChance(5000, (ACTION, LATE_INPUT), 1, WAITING, (("SERVER_B serves", 6000),))
     parts = show_parts(qtbot, RegretAnalysis((wait,), 60.0, chance))
     labels = read_labels(parts)
     assert "0:50.0  last chance missed" in labels
@@ -382,7 +393,7 @@ def test_a_missed_last_chance_is_described(qtbot: QtBot) -> None:
 def test_the_debrief_states_whether_more_was_possible(
     qtbot: QtBot, doubt: BoundGap | None, text: str, offered: bool
 ) -> None:
-    wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT,), 1)
+    wait = RunSegment(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACTION,), 1)
     requests: list[bool] = []
     account = RegretAnalysis((wait,), 60.0, None, doubt)
     for working in (False, True):
@@ -406,7 +417,7 @@ def test_a_point_of_the_curve_is_described_and_selected(
         RunSegment(1000, 1000, act.line_without_time, 100.0, 80.0, "blunder", (act,)),
         RunSegment(1000, 3000, WAITING, 80.0, 60.0, "blunder", (act,), 1),
     )
-    curve = ValueCurve(RegretAnalysis(moves, 60.0, CHANCE), {})
+    curve = ValueCurve(RegretAnalysis(moves, 60.0, LAST_CHANCE), {})
     qtbot.addWidget(curve)
     curve.resize(curve.sizeHint())
     curve.show()
@@ -441,11 +452,11 @@ def test_no_loss_of_the_curve_covers_the_point_of_no_return(qtbot: QtBot) -> Non
         RunSegment(1000, 1000, act.line_without_time, 100.0, 94.0, "inaccuracy", (act,)),
         RunSegment(1000, 3000, WAITING, 94.0, 94.0, "best", (act,)),
     )
-    curve = ValueCurve(RegretAnalysis(moves, 60.0, CHANCE), {})
+    curve = ValueCurve(RegretAnalysis(moves, 60.0, LAST_CHANCE), {})
     qtbot.addWidget(curve)
     curve.resize(curve.sizeHint())
     curve.show()
-    boxes = {text.words: text.box for text in painted.list_texts(curve)}
+    boxes = {text.content: text.box for text in painted.list_texts(curve)}
     assert not boxes["−6"].intersects(boxes["point of no return 0:10.0"])
 
 
@@ -462,7 +473,9 @@ def test_the_point_of_no_return_is_on_the_timeline(page: Debrief, report: Report
 
     assert "no-return" not in list_mark_kinds()
     page.show_run(
-        DebriefModel(report, load_shipped_scenario("forced-service"), None, RegretAnalysis((), 60.0, CHANCE))
+        DebriefModel(
+            report, load_shipped_scenario("forced-service"), None, RegretAnalysis((), 60.0, LAST_CHANCE)
+        )
     )
     assert list_mark_kinds().count("no-return") == 1
     (mark,) = [marker for marker in require(page.findChild(TimeStrip)).markers if marker.kind == "no-return"]

@@ -27,7 +27,7 @@ from app.views.editor.form_widgets import CompletingLine
 from engine.drill.authoring import schema
 from engine.drill.authoring.run_scenario import find_prompts
 
-TEXT = '''# What this is about.
+SCENARIO_TEXT = '''# What this is about.
 title = "Old"  # the title's comment
 summary = "In short."
 level = "beginner"
@@ -70,7 +70,7 @@ class RecordingForm(ScenarioForm):
 def form(qtbot: Any) -> RecordingForm:
     form = RecordingForm()
     qtbot.addWidget(form)
-    form.show_text(TEXT)
+    form.show_text(SCENARIO_TEXT)
     return form
 
 
@@ -82,7 +82,7 @@ def select_section(form: RecordingForm, key: str) -> None:
     form.sections.setCurrentRow([section.key for section in list_sections()].index(key))
 
 
-def list_differences(new_text: str, old_text: str = TEXT) -> list[str]:
+def list_differences(new_text: str, old_text: str = SCENARIO_TEXT) -> list[str]:
     lines = list(difflib.unified_diff(old_text.splitlines(), new_text.splitlines(), lineterm="", n=0))[2:]
     return [line for line in lines if not line.startswith("@@")]
 
@@ -194,7 +194,7 @@ def test_entry_is_moved_by_its_buttons_and_its_comment_with_it(form: RecordingFo
     assert form.entries.currentRow() == 1
     assert (form.up.isEnabled(), form.down.isEnabled()) == (True, False)
     click_button(form, "up")
-    assert list_texts(form)[1:] == [TEXT]
+    assert list_texts(form)[1:] == [SCENARIO_TEXT]
     assert form.entries.currentRow() == 0
 
 
@@ -286,7 +286,7 @@ def test_entry_can_be_added_to_every_list(form: RecordingForm) -> None:
         select_section(form, key)
         form.add.click()
         assert form.problem.isHidden(), (key, form.problem.text())
-        before = tomllib.loads(TEXT).get(key, [])
+        before = tomllib.loads(SCENARIO_TEXT).get(key, [])
         assert len(tomllib.loads(list_texts(form)[-1])[key]) == len(before) + 1
     assert len(list_texts(form)) == len(keys)
 
@@ -322,7 +322,7 @@ def test_a_new_entry_uses_unused_names_and_asks_for_its_texts(form: RecordingFor
 
 
 def test_a_new_entry_precedes_the_comment_of_the_next(form: RecordingForm) -> None:
-    form.show_text(TEXT.replace("[[database]]", "# What is mirrored.\n[[database]]"))
+    form.show_text(SCENARIO_TEXT.replace("[[database]]", "# What is mirrored.\n[[database]]"))
     select_section(form, "server")
     form.add.click()
     text = list_texts(form)[-1]
@@ -387,7 +387,7 @@ def test_fields_are_disabled_while_the_text_is_invalid(form: RecordingForm) -> N
     form.show_text("title = [")
     assert not form.page.isEnabled()
     assert "not valid TOML" in form.problem.text()
-    form.show_text(TEXT)
+    form.show_text(SCENARIO_TEXT)
     assert form.page.isEnabled()
     assert form.problem.isHidden()
     assert list_texts(form) == []
@@ -402,7 +402,7 @@ def test_section_entry_and_cursor_survive_a_refresh(form: RecordingForm, qtbot: 
     qtbot.waitExposed(form)
     line.setFocus()
     line.setCursorPosition(3)
-    form.show_text(TEXT.replace('"SERVER_B"', '"SERVER_C"'))
+    form.show_text(SCENARIO_TEXT.replace('"SERVER_B"', '"SERVER_C"'))
     assert form.page.rows["server", 1, "name"].widget is line
     assert (line.text(), line.cursorPosition(), form.entries.currentRow()) == ("SERVER_C", 3, 1)
 
@@ -498,7 +498,7 @@ def test_a_refusal_names_value_position_and_expectation(
 
 
 def test_actions_that_cost_points_are_added_and_removed(form: RecordingForm, qtbot: Any) -> None:
-    text = TEXT.replace('kind = "goals"', 'kind = "conduct"')
+    text = SCENARIO_TEXT.replace('kind = "goals"', 'kind = "conduct"')
     form.show_text(text)
     select_section(form, "rubric")
     click_inside(form, "Add to Actions that cost points")
@@ -563,7 +563,7 @@ def test_pools_of_variants_are_created_changed_grouped_and_removed(form: Recordi
     assert cell.text() == "1.0 | 2.5 | 4.0"
     for _ in range(2):
         QTest.keyClick(table, Qt.Key.Key_Delete)
-    assert tomllib.loads(list_texts(form)[-1]) == tomllib.loads(TEXT)
+    assert tomllib.loads(list_texts(form)[-1]) == tomllib.loads(SCENARIO_TEXT)
 
 
 def set_cell(table: QTableWidget, row: int, column: int, text: str) -> None:
@@ -650,11 +650,11 @@ def test_an_invalid_field_is_marked_with_the_reason(form: RecordingForm) -> None
     assert not row.widget.toolTip().startswith("At most")
 
 
-SHIPPED = sorted(path.name for path in files("scenarios").iterdir() if path.name.endswith(".toml"))
+SHIPPED_NAMES = sorted(path.name for path in files("scenarios").iterdir() if path.name.endswith(".toml"))
 
 
 @pytest.mark.parametrize(
-    "scenario_names", [SHIPPED[::10], pytest.param(SHIPPED, marks=pytest.mark.slow)], ids=len
+    "scenario_names", [SHIPPED_NAMES[::10], pytest.param(SHIPPED_NAMES, marks=pytest.mark.slow)], ids=len
 )
 def test_every_shipped_scenario_is_shown_without_a_problem(
     form: RecordingForm, scenario_names: list[str]

@@ -46,7 +46,7 @@ SHIFT, CTRL, NONE = (
 )
 LEFT_BUTTON = Qt.MouseButton.LeftButton
 
-TEXT = """\
+SCENARIO_TEXT = """\
 # A drill for tests
 length = "10min"   # not long
 
@@ -95,7 +95,7 @@ do = "+10 note done"
 why = "waits"
 """
 
-SHIPPED = sorted(entry.name for entry in files("scenarios").iterdir() if entry.name.endswith(".toml"))
+SHIPPED_NAMES = sorted(entry.name for entry in files("scenarios").iterdir() if entry.name.endswith(".toml"))
 
 
 def find_changed_lines(old_text: str, new_text: str) -> list[tuple[str, str]]:
@@ -117,7 +117,7 @@ def find_entry(text: str, *path: str | int) -> TimelineEntry:
 
 
 def test_faults_are_in_time_order_followed_by_conditional_ones() -> None:
-    plan = read_plan(TEXT)
+    plan = read_plan(SCENARIO_TEXT)
     assert plan.length_s == 600.0
     assert [(entry.path[1], entry.kind, entry.span) for entry in plan.faults] == [
         (3, AT, (30.0, 30.0)),
@@ -128,7 +128,7 @@ def test_faults_are_in_time_order_followed_by_conditional_ones() -> None:
 
 
 def test_steps_count_from_the_previous_one_and_keep_their_order() -> None:
-    steps = read_plan(TEXT).steps
+    steps = read_plan(SCENARIO_TEXT).steps
     assert [(step.line, step.is_time_known) for step in steps] == [
         ("sql SERVER_B SELECT 1", True),
         ("unhang SERVER_B", True),
@@ -170,15 +170,15 @@ def test_invalid_toml_is_a_value_error(text: str) -> None:
 
 
 def test_names_are_offered_by_kind() -> None:
-    assert list_names_in_text(TEXT, "server") == ["SERVER_A", "SERVER_B"]
-    assert list_names_in_text(TEXT, "name") == ["SERVER_A", "SERVER_B", "Shop"]
-    assert list_names_in_text(TEXT, "database") == ["Sales"]
-    assert list_names_in_text(TEXT, "number") == []
+    assert list_names_in_text(SCENARIO_TEXT, "server") == ["SERVER_A", "SERVER_B"]
+    assert list_names_in_text(SCENARIO_TEXT, "name") == ["SERVER_A", "SERVER_B", "Shop"]
+    assert list_names_in_text(SCENARIO_TEXT, "database") == ["Sales"]
+    assert list_names_in_text(SCENARIO_TEXT, "number") == []
     assert list_names_in_text("[[", "server") == []
 
 
 def test_an_entry_is_described_in_words() -> None:
-    descriptions = [describe_entry(entry) for entry in read_plan(TEXT).entries]
+    descriptions = [describe_entry(entry) for entry in read_plan(SCENARIO_TEXT).entries]
     assert descriptions[0] == "At 0:30: hang SERVER_B"
     assert descriptions[2] == "Between 4:00 and 5:00: cut SERVER_A SERVER_B"
     assert descriptions[3] == "When Sales serves on SERVER_B, 10 s later: power-on SERVER_A"
@@ -211,12 +211,12 @@ def test_a_time_keeps_its_notation(t_s: float, template: Any, expected: Any) -> 
 
 
 def test_moving_an_entry_changes_one_line_and_keeps_its_comment() -> None:
-    text = move_entry(TEXT, find_entry(TEXT, "timeline", 0), (180.0, 180.0))
-    assert find_changed_lines(TEXT, text) == [
+    text = move_entry(SCENARIO_TEXT, find_entry(SCENARIO_TEXT, "timeline", 0), (180.0, 180.0))
+    assert find_changed_lines(SCENARIO_TEXT, text) == [
         ('at = "2min"   # the second minute', 'at = "3min"   # the second minute')
     ]
-    text = move_entry(TEXT, find_entry(TEXT, "timeline", 1), (240.0, 310.0))
-    assert find_changed_lines(TEXT, text) == [
+    text = move_entry(SCENARIO_TEXT, find_entry(SCENARIO_TEXT, "timeline", 1), (240.0, 310.0))
+    assert find_changed_lines(SCENARIO_TEXT, text) == [
         ('between = ["240s", 300]   # some time', 'between = ["240s", 310]   # some time')
     ]
 
@@ -335,7 +335,7 @@ def view(qtbot: Any) -> TimelineView:
     view = TimelineView()
     qtbot.addWidget(view)
     view.resize(1400, 500)
-    view.show_text(TEXT)
+    view.show_text(SCENARIO_TEXT)
     view.show()
     return view
 
@@ -365,7 +365,7 @@ def convert_to_pixels(view: TimelineView, seconds: float) -> int:
 
 
 def test_showing_an_entry_emits_no_signal(view: TimelineView, listener: ViewListener) -> None:
-    view.show_text(TEXT.replace('"2min"', '"3min"'))
+    view.show_text(SCENARIO_TEXT.replace('"2min"', '"3min"'))
     assert listener.texts == []
     assert listener.paths == []
     assert view.list.item(1).text() == "At 3:00: power-off SERVER_A"
@@ -379,7 +379,7 @@ def test_a_drag_changes_one_line_at_release(view: TimelineView, listener: ViewLi
     assert listener.texts == []
     QTest.mouseRelease(view.canvas, LEFT_BUTTON, NONE, start + QPoint(convert_to_pixels(view, 60.0), 0))
     (text,) = listener.texts
-    assert find_changed_lines(TEXT, text) == [
+    assert find_changed_lines(SCENARIO_TEXT, text) == [
         ('at = "2min"   # the second minute', 'at = "3min"   # the second minute')
     ]
     assert listener.paths == [("timeline", 0)]
@@ -399,7 +399,7 @@ def test_a_window_is_dragged_by_its_ends_or_as_a_whole(
 ) -> None:
     drag_by(view, find_point(view, hold_s, "timeline", 1), convert_to_pixels(view, by_s))
     (text,) = listener.texts
-    assert [new for _, new in find_changed_lines(TEXT, text)] == [line]
+    assert [new for _, new in find_changed_lines(SCENARIO_TEXT, text)] == [line]
 
 
 def test_a_click_selects_and_changes_nothing(view: TimelineView, listener: ViewListener) -> None:
@@ -430,7 +430,7 @@ def test_solution_steps_cannot_be_dragged(view: TimelineView, listener: ViewList
     assert not view.remove_button.isEnabled()
 
 
-@pytest.mark.parametrize("door", ["list", "canvas"])
+@pytest.mark.parametrize("widget_name", ["list", "canvas"])
 @pytest.mark.parametrize(
     ("key", "modifiers", "line"),
     [
@@ -443,15 +443,15 @@ def test_solution_steps_cannot_be_dragged(view: TimelineView, listener: ViewList
 def test_arrow_keys_move_the_selected_fault(
     view: TimelineView,
     listener: ViewListener,
-    door: str,
+    widget_name: str,
     key: Qt.Key,
     modifiers: Qt.KeyboardModifier,
     line: str,
 ) -> None:
     view.list.setCurrentRow(0)
-    QTest.keyClick(getattr(view, door), key, modifiers)
+    QTest.keyClick(getattr(view, widget_name), key, modifiers)
     (text,) = listener.texts
-    assert find_changed_lines(TEXT, text) == [("at = 30", line)]
+    assert find_changed_lines(SCENARIO_TEXT, text) == [("at = 30", line)]
 
 
 def test_keys_change_the_end_of_a_window_and_a_delay(view: TimelineView, listener: ViewListener) -> None:
@@ -497,7 +497,7 @@ def test_delete_removes_the_selected_fault_and_selects_the_next(
     entry_text = (
         '[[timeline]]\nat = "2min"   # the second minute\ndo = "power-off SERVER_A"\nnote = "The plug."\n\n'
     )
-    assert entry_text in TEXT
+    assert entry_text in SCENARIO_TEXT
     assert read_plan(text).faults == tuple(
         TimelineEntry(
             ("timeline", int(e.path[1]) - (int(e.path[1]) > 0)),
@@ -508,10 +508,13 @@ def test_delete_removes_the_selected_fault_and_selects_the_next(
             e.note,
             e.is_time_known,
         )
-        for e in read_plan(TEXT).faults
+        for e in read_plan(SCENARIO_TEXT).faults
         if e.path != ("timeline", 0)
     )
-    assert set(TEXT.splitlines()) - set(text.splitlines()) <= {*entry_text.splitlines(), "# A window"}
+    assert set(SCENARIO_TEXT.splitlines()) - set(text.splitlines()) <= {
+        *entry_text.splitlines(),
+        "# A window",
+    }
     assert view.list.currentItem().text() == "Between 4:00 and 5:00: cut SERVER_A SERVER_B"
     for _ in range(3):
         QTest.keyClick(view.list, Key.Key_Delete)
@@ -519,7 +522,7 @@ def test_delete_removes_the_selected_fault_and_selects_the_next(
     assert read_plan(listener.texts[-1]).steps
 
 
-ALL_MOVED = [
+MOVED_LINES = [
     ("at = 30", "at = 40"),
     ('at = "2min"   # the second minute', 'at = "130s"   # the second minute'),
 ]
@@ -539,7 +542,7 @@ def test_several_entries_are_selected_with_ctrl_and_dragged_together(
     assert "2 selected" in view.canvas.accessibleDescription()
     drag_by(view, second, convert_to_pixels(view, 10.0))
     (text,) = listener.texts
-    assert sorted(find_changed_lines(TEXT, text)) == sorted(ALL_MOVED)
+    assert sorted(find_changed_lines(SCENARIO_TEXT, text)) == sorted(MOVED_LINES)
     assert len(list_selected_paths(view)) == 2
     QTest.mouseClick(view.canvas, LEFT_BUTTON, CTRL, find_point(view, 40.0, "timeline", 3))
     assert list_selected_paths(view) == [("timeline", 0)]
@@ -554,7 +557,7 @@ def test_several_entries_are_selected_moved_and_removed_by_keys(
     assert list_selected_paths(view) == [("timeline", 3), ("timeline", 0)]
     QTest.keyClick(view.canvas, Key.Key_Right, SHIFT)
     (text,) = listener.texts
-    assert sorted(find_changed_lines(TEXT, text)) == sorted(ALL_MOVED)
+    assert sorted(find_changed_lines(SCENARIO_TEXT, text)) == sorted(MOVED_LINES)
     QTest.keyClick(view.canvas, Key.Key_Delete)
     assert [entry.line for entry in read_plan(listener.texts[1]).faults] == [
         "cut SERVER_A SERVER_B",
@@ -630,7 +633,7 @@ def test_insert_adds_a_fault_at_the_cursor(view: TimelineView, listener: ViewLis
     QTest.keyClick(view.adding.note, Key.Key_Return)
     (text,) = listener.texts
     entry = f'[[timeline]]\nat = "{at_s:.0f}s"\ndo = "degrade SERVER_A SERVER_B rtt_ms=60"\nnote = "The carrier."\n\n'
-    assert text.replace(entry, "") == TEXT
+    assert text.replace(entry, "") == SCENARIO_TEXT
     assert listener.paths == [("timeline", 4)]
     assert view.list.isVisible()
     assert "degrade" in view.list.currentItem().text()
@@ -738,14 +741,14 @@ def test_invalid_toml_grays_the_timeline_until_it_is_valid(
 ) -> None:
     view.list.setCurrentRow(1)
     before = view.list.count()
-    view.show_text(TEXT + "[[timeline")
+    view.show_text(SCENARIO_TEXT + "[[timeline")
     assert not view.body.isEnabled()
     assert not view.add_button.isEnabled()
     assert "not valid TOML" in view.message.text()
     assert view.list.count() == before
     view.begin_adding(10.0)
     assert not view.adding.isVisible()
-    view.show_text(TEXT)
+    view.show_text(SCENARIO_TEXT)
     assert view.body.isEnabled()
     assert view.add_button.isEnabled()
     assert view.list.currentItem().text() == "At 2:00: power-off SERVER_A"
@@ -758,14 +761,14 @@ def test_invalid_toml_is_reported_while_the_form_is_open(view: TimelineView, lis
     view.show_text("[[timeline")
     assert view.message.isVisible()
     assert "not valid TOML" in view.message.text()
-    view.show_text(TEXT)
+    view.show_text(SCENARIO_TEXT)
     assert not view.message.isVisible()
     assert view.adding.isVisible()  # the typed text is kept
 
 
 def test_the_selected_entry_is_kept_while_it_exists(view: TimelineView, listener: ViewListener) -> None:
     view.list.setCurrentRow(0)
-    view.show_text(TEXT.replace("at = 30", "at = 500"))
+    view.show_text(SCENARIO_TEXT.replace("at = 30", "at = 500"))
     assert view.list.currentItem().text() == "At 8:20: hang SERVER_B"
     view.show_text("title = 'nothing'")
     assert view.list.count() == 0
@@ -824,19 +827,19 @@ def test_the_axis_height_follows_its_lanes_until_changed(view: TimelineView) -> 
     before = view.body.sizes()[0]
     assert before >= view.canvas.minimumHeight()
     crowd = "".join(f'\n[[timeline]]\nat = {n}\ndo = "hang SERVER_A"\n' for n in range(40, 45))
-    view.show_text(TEXT + crowd)
+    view.show_text(SCENARIO_TEXT + crowd)
     assert view.body.sizes()[0] > before
     view.body.splitterMoved.emit(200, 1)
     view.body.setSizes([200, 250])
     sizes = view.body.sizes()
-    view.show_text(TEXT)
+    view.show_text(SCENARIO_TEXT)
     assert view.body.sizes() == sizes
 
 
 def test_a_zoomed_axis_is_dragged_by_seconds(view: TimelineView, listener: ViewListener) -> None:
     view.area.zoom_by(8.0)
     drag_by(view, find_point(view, 30.0, "timeline", 3), convert_to_pixels(view, 7.0))
-    assert find_changed_lines(TEXT, listener.texts[0]) == [("at = 30", "at = 37")]
+    assert find_changed_lines(SCENARIO_TEXT, listener.texts[0]) == [("at = 30", "at = 37")]
 
 
 def test_every_entry_has_an_accessible_name(view: TimelineView) -> None:
@@ -851,7 +854,7 @@ def test_every_entry_has_an_accessible_name(view: TimelineView) -> None:
     assert all(field.accessibleName() for _, _, field in view.adding.fields)
 
 
-@pytest.mark.parametrize("name", sample_cases(5, SHIPPED))
+@pytest.mark.parametrize("name", sample_cases(5, SHIPPED_NAMES))
 def test_every_shipped_scenario_is_shown(view: TimelineView, listener: ViewListener, name: str) -> None:
     text = (files("scenarios") / name).read_text(encoding="utf-8")
     view.show_text(text)

@@ -23,7 +23,7 @@ NAMES = {
     "client": ["APP"],
     "program": ["pay"],
 }
-KNOWN = ConditionNames(
+CONDITION_NAMES = ConditionNames(
     servers=("SERVER_A", "SERVER_B"), databases=("Sales", "Order Desk"), clients=("APP",), programs=("pay",)
 )
 
@@ -89,7 +89,7 @@ def test_a_condition_is_completed_word_by_word(
 
 def is_valid_prefix(text: str) -> bool:
     try:
-        parse(text, KNOWN)
+        parse(text, CONDITION_NAMES)
     except ConditionError as problem:
         return problem.column > len(text) or problem.text.endswith("needs a name")
     return True

@@ -20,7 +20,9 @@ from tests.events import build_event, read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
 
-def log_line(tick: int, server: str, text: str, number: int = 0, severity: int = 10, state: int = 1) -> Event:
+def build_log_event(
+    tick: int, server: str, text: str, number: int = 0, severity: int = 10, state: int = 1
+) -> Event:
     data = (("number", number), ("severity", severity), ("state", state))
     return build_event(tick, "errorlog", server, None, text, **dict(data))
 
@@ -48,10 +50,10 @@ def build_view(qtbot: Any, kind: type, run: Any) -> Any:
 
 
 LINES = [
-    log_line(4125, "SERVER_A", "Database mirroring connection error 4.", 1474, 16),
-    log_line(4130, "SERVER_A", "Database mirroring is inactive for database 'Sales'.", 1442),
-    log_line(4200, "SERVER_B", "Recovery is complete."),
-    log_line(4300, "SERVER_A", "SQL Server is terminating.", 17148),
+    build_log_event(4125, "SERVER_A", "Database mirroring connection error 4.", 1474, 16),
+    build_log_event(4130, "SERVER_A", "Database mirroring is inactive for database 'Sales'.", 1442),
+    build_log_event(4200, "SERVER_B", "Recovery is complete."),
+    build_log_event(4300, "SERVER_A", "SQL Server is terminating.", 17148),
 ]
 
 
@@ -76,7 +78,9 @@ def test_each_server_has_its_own_log(qtbot: Any, run: Any) -> None:
     assert [row[2] for row in read_cells(log)] == ["Recovery is complete."]
     log.show_server("SERVER_W")
     assert read_cells(log) == []
-    log.add_events([log_line(5000, "SERVER_W", "hello"), log_line(5000, "SERVER_A", "not here")])
+    log.add_events(
+        [build_log_event(5000, "SERVER_W", "hello"), build_log_event(5000, "SERVER_A", "not here")]
+    )
     assert [row[2] for row in read_cells(log)] == ["hello"]
 
 
@@ -86,7 +90,7 @@ def test_the_filter_requires_every_word(qtbot: Any, run: Any) -> None:
     qtbot.keyClicks(log.filter, "mirroring SALES")
     assert [row[2] for row in read_cells(log)] == ["Database mirroring is inactive for database 'Sales'."]
     assert log.found.text() == "1 found"
-    log.add_events([log_line(6000, "SERVER_A", "Database mirroring is active with 'Sales'.")])
+    log.add_events([build_log_event(6000, "SERVER_A", "Database mirroring is active with 'Sales'.")])
     assert len(read_cells(log)) == 2
     log.filter.clear()
     assert len(read_cells(log)) == 5
@@ -102,7 +106,7 @@ def test_lines_are_copied_unchanged(qtbot: Any, run: Any) -> None:
 
 
 def test_the_selected_row_is_shown_in_full_below(qtbot: Any, run: Any) -> None:
-    run.events = [log_line(100, "SERVER_A", "word " * 80)]
+    run.events = [build_log_event(100, "SERVER_A", "word " * 80)]
     log = build_view(qtbot, ErrorLog, run)
     assert not log.detail.isVisible()
     place = log.table.visualRect(log.model.index(0, 1)).center()
@@ -191,7 +195,7 @@ def test_a_narrow_dock_shows_short_columns_of_the_same_rows(qtbot: Any, run: Any
     assert log.model.total == 5
 
 
-def test_a_double_click_goes_to_the_moment(qtbot: Any, run: Any) -> None:
+def test_a_double_click_on_a_row_selects_its_time(qtbot: Any, run: Any) -> None:
     run.events = [build_event(4125, "fault", "SERVER_A", None, "power-off SERVER_A")]
     view = build_view(qtbot, EventsList, run)
     place = view.table.visualRect(view.model.index(0, 4)).center()

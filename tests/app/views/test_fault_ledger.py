@@ -20,13 +20,13 @@ from tests.engine.worlds import apply_lines, build_lab
 
 
 @dataclass
-class Drill:
+class StubDrill:
     world: World
     journal: list[Input] = field(default_factory=list)
     terms: ModePermissions = PERMISSIONS[DrillMode.LAB]
 
 
-class Ledger(FaultLedger):
+class RecordingLedger(FaultLedger):
     """Fault ledger view that records its requests."""
 
     def __init__(self) -> None:
@@ -36,13 +36,13 @@ class Ledger(FaultLedger):
 
 
 @pytest.fixture
-def drill() -> Drill:
-    return Drill(build_lab())
+def drill() -> StubDrill:
+    return StubDrill(build_lab())
 
 
 @pytest.fixture
-def ledger(qtbot: Any, drill: Drill) -> Ledger:
-    ledger = Ledger()
+def ledger(qtbot: Any, drill: StubDrill) -> RecordingLedger:
+    ledger = RecordingLedger()
     qtbot.addWidget(ledger)
     ledger.resize(900, 200)
     ledger.show_drill(drill)
@@ -52,14 +52,14 @@ def ledger(qtbot: Any, drill: Drill) -> Ledger:
     return ledger
 
 
-def apply_and_show(ledger: Ledger, drill: Drill, *lines: str, then_s: float = 0.01) -> None:
+def apply_and_show(ledger: RecordingLedger, drill: StubDrill, *lines: str, run_s: float = 0.01) -> None:
     for line in lines:
         drill.journal.append(parse_line(line, drill.world.tick))
-    ledger.add_events(apply_lines(drill.world, *lines, then_s=then_s))
+    ledger.add_events(apply_lines(drill.world, *lines, wait_s=run_s))
     ledger.show_world(drill.world)
 
 
-def list_texts(ledger: Ledger) -> list[list[str]]:
+def list_texts(ledger: RecordingLedger) -> list[list[str]]:
     model = ledger.model
     return [
         [str(model.index(row, column).data()) for column in range(model.columnCount())]
@@ -67,17 +67,17 @@ def list_texts(ledger: Ledger) -> list[list[str]]:
     ]
 
 
-def click_row(qtbot: Any, ledger: Ledger, row: int) -> None:
+def click_row(qtbot: Any, ledger: RecordingLedger, row: int) -> None:
     place = ledger.table.visualRect(ledger.model.index(row, 0)).center()
     qtbot.mouseClick(ledger.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
-def test_a_fault_shows_four_times_and_its_effect(ledger: Ledger, drill: Drill) -> None:
+def test_a_fault_shows_four_times_and_its_effect(ledger: RecordingLedger, drill: StubDrill) -> None:
     apply_and_show(ledger, drill, "black-hole SERVER_A SERVER_B")
     (row,) = list_texts(ledger)
     assert row[:4] == ["○ not detected", "black-hole SERVER_A SERVER_B", "0:00.00", "–"]
     assert row[4:] == ["–", "0:00.00", "not detected yet"]
-    apply_and_show(ledger, drill, then_s=15.0)
+    apply_and_show(ledger, drill, run_s=15.0)
     (row,) = list_texts(ledger)
     assert row[0] == "● active"
     assert row[3].startswith("0:1")  # the partner timeout of 10 s counts from the last answer
@@ -91,7 +91,9 @@ def test_a_fault_shows_four_times_and_its_effect(ledger: Ledger, drill: Drill) -
     assert ledger.detail.text() == "0 of 1 active."
 
 
-def test_fault_and_three_times_fit_a_dock_of_a_small_screen(ledger: Ledger, drill: Drill) -> None:
+def test_fault_and_three_times_fit_a_dock_of_a_small_screen(
+    ledger: RecordingLedger, drill: StubDrill
+) -> None:
     apply_and_show(ledger, drill, "power-off SERVER_A")
     ledger.resize(476, 240)  # This is the size of the panel at 1366x768.
     header = ledger.table.horizontalHeader()
@@ -104,16 +106,18 @@ def test_fault_and_three_times_fit_a_dock_of_a_small_screen(ledger: Ledger, dril
     assert header.sectionSize(fault) > 1.2 * narrow  # The column of the fault text gets the remaining width.
 
 
-def test_the_selected_fault_is_shown_in_full_below(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
+def test_the_selected_fault_is_shown_in_full_below(
+    qtbot: Any, ledger: RecordingLedger, drill: StubDrill
+) -> None:
     apply_and_show(ledger, drill, "reset-link SERVER_A SERVER_B")
     click_row(qtbot, ledger, 0)
     assert ledger.detail.text().startswith("reset-link SERVER_A SERVER_B: reset the open connections")
     assert "Requested at 0:00.00, not detected yet. The fault ends automatically." in ledger.detail.text()
-    apply_and_show(ledger, drill, then_s=5.0)
+    apply_and_show(ledger, drill, run_s=5.0)
     assert "detected at 0:00.05 (0.05 s after the action)" in ledger.detail.text()
 
 
-def test_one_fault_is_reverted_by_key(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
+def test_one_fault_is_reverted_by_key(qtbot: Any, ledger: RecordingLedger, drill: StubDrill) -> None:
     apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
     assert ledger.lines == []  # no row is selected
@@ -125,7 +129,7 @@ def test_one_fault_is_reverted_by_key(qtbot: Any, ledger: Ledger, drill: Drill) 
     assert not ledger.tools["ledger.revert"].isEnabled()
 
 
-def test_all_faults_are_reverted_by_button(ledger: Ledger, drill: Drill) -> None:
+def test_all_faults_are_reverted_by_button(ledger: RecordingLedger, drill: StubDrill) -> None:
     assert not ledger.revert_all.isEnabled()
     apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     ledger.revert_all.trigger()
@@ -160,9 +164,9 @@ def test_no_fault_is_omitted() -> None:
 
 @pytest.mark.parametrize("line", FAULTS)
 def test_the_button_reverts_exactly_the_selected_fault(
-    qtbot: Any, ledger: Ledger, drill: Drill, line: str
+    qtbot: Any, ledger: RecordingLedger, drill: StubDrill, line: str
 ) -> None:
-    apply_and_show(ledger, drill, line, then_s=12.0)
+    apply_and_show(ledger, drill, line, run_s=12.0)
     click_row(qtbot, ledger, 0)
     passes_by_itself = find_reverse(drill.world.faults[0]) is None
     assert ledger.tools["ledger.revert"].isEnabled() is not passes_by_itself
@@ -174,14 +178,14 @@ def test_the_button_reverts_exactly_the_selected_fault(
         assert list_texts(ledger)[0][0] == "✓ undone"
 
 
-def test_selection_survives_new_faults(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
+def test_selection_survives_new_faults(qtbot: Any, ledger: RecordingLedger, drill: StubDrill) -> None:
     apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     click_row(qtbot, ledger, 1)
-    apply_and_show(ledger, drill, "hang SERVER_W", then_s=5.0)
+    apply_and_show(ledger, drill, "hang SERVER_W", run_s=5.0)
     assert [index.row() for index in ledger.table.selectionModel().selectedRows()] == [1]
 
 
-def test_only_active_faults_can_be_shown(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
+def test_only_active_faults_can_be_shown(qtbot: Any, ledger: RecordingLedger, drill: StubDrill) -> None:
     apply_and_show(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B", "plug-cable SERVER_B")
     bar = require(ledger.findChild(ButtonBar))
     qtbot.keyClick(bar.widgetForAction(ledger.only_active), Qt.Key.Key_Space)
@@ -189,9 +193,9 @@ def test_only_active_faults_can_be_shown(qtbot: Any, ledger: Ledger, drill: Dril
     assert ledger.detail.text() == "1 of 2 active."
 
 
-def test_faults_of_the_scenario_stay_hidden(ledger: Ledger, drill: Drill) -> None:
+def test_faults_of_the_scenario_stay_hidden(ledger: RecordingLedger, drill: StubDrill) -> None:
     drill.terms = PERMISSIONS[DrillMode.EXAM]
-    apply_lines(drill.world, "pull-cable SERVER_B", then_s=5.0)  # This line is not an input of the user.
+    apply_lines(drill.world, "pull-cable SERVER_B", wait_s=5.0)  # This line is not an input of the user.
     apply_and_show(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
     assert [row[1] for row in list_texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
     assert ledger.detail.text() == "1 of 1 active."
@@ -200,20 +204,20 @@ def test_faults_of_the_scenario_stay_hidden(ledger: Ledger, drill: Drill) -> Non
     assert len(list_texts(ledger)) == 2
 
 
-def test_a_shutdown_by_statement_is_listed(ledger: Ledger, drill: Drill) -> None:
+def test_a_shutdown_by_statement_is_listed(ledger: RecordingLedger, drill: StubDrill) -> None:
     drill.terms = PERMISSIONS[DrillMode.EXAM]
-    apply_and_show(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", then_s=5.0)
+    apply_and_show(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", run_s=5.0)
     assert list_texts(ledger)[0][1].split() == ["shutdown-nowait", "SERVER_A"]
 
 
-def test_another_time_shows_its_own_faults(ledger: Ledger, drill: Drill) -> None:
+def test_another_time_shows_its_own_faults(ledger: RecordingLedger, drill: StubDrill) -> None:
     before = drill.world.fork()
     apply_and_show(ledger, drill, "hang SERVER_W")
-    ledger.show_drill(Drill(before))
+    ledger.show_drill(StubDrill(before))
     assert list_texts(ledger) == []
 
 
-def test_reverting_one_slow_disk_keeps_the_other(ledger: Ledger, drill: Drill) -> None:
+def test_reverting_one_slow_disk_keeps_the_other(ledger: RecordingLedger, drill: StubDrill) -> None:
     apply_and_show(ledger, drill, "slow-disk SERVER_B log factor=8", "slow-disk SERVER_B data factor=5")
     apply_and_show(ledger, drill, "slow-disk SERVER_B log factor=1")
     assert [(row[1], row[0]) for row in list_texts(ledger)] == [

@@ -32,15 +32,15 @@ def build_row(id: str, section: str = FIRST, **changes: Any) -> FigureRow:
     return FigureRow(**(fields | changes))
 
 
-GOOD = build_row("T2a.tps.NONE")
-BAD = build_row(
+GOOD_ROW = build_row("T2a.tps.NONE")
+BAD_ROW = build_row(
     "T3a.writes.OFF",
     kind=FigureClass.PREDICTED,
     verdict="fail",
     error_percent=27.7,
     reason="Bursts, one fewer",
 )
-WORDS = build_row("F8.below20", SECOND, published="minimal change", ours="0.5 % <fewer>", unit="",
+TEXT_ROW = build_row("F8.below20", SECOND, published="minimal change", ours="0.5 % <fewer>", unit="",
             kind=FigureClass.STATEMENT, error_percent=None)  # fmt: skip
 CURVE = Figure(
     "Figure 8: round trip",
@@ -62,7 +62,7 @@ def build_steps(*results: StepResult) -> Callable[[], tuple[FidelityStep, ...]]:
 def open_page(qtbot: Any) -> Iterator[Callable[..., FidelityView]]:
     pages = []
 
-    def make(*results: StepResult) -> FidelityView:
+    def build_page(*results: StepResult) -> FidelityView:
         page = FidelityView(todo=build_steps(*results))
         qtbot.addWidget(page)
         pages.append(page)
@@ -71,7 +71,7 @@ def open_page(qtbot: Any) -> Iterator[Callable[..., FidelityView]]:
             page.show()
         return page
 
-    yield make
+    yield build_page
     for page in pages:
         page.close()
         assert not page.work.isRunning()
@@ -81,7 +81,9 @@ def open_page(qtbot: Any) -> Iterator[Callable[..., FidelityView]]:
 def page(open_page: Callable[..., FidelityView]) -> FidelityView:
     # The page computes the second section first, because it is fast.
     return open_page(
-        StepResult(rows=(WORDS,)), StepResult(figures=(("Figure 8", CURVE),)), StepResult(rows=(GOOD, BAD))
+        StepResult(rows=(TEXT_ROW,)),
+        StepResult(figures=(("Figure 8", CURVE),)),
+        StepResult(rows=(GOOD_ROW, BAD_ROW)),
     )
 
 
@@ -95,7 +97,7 @@ def read_page(page: FidelityView) -> str:
 
 
 def test_rows_follow_the_section_order_with_counts(page: FidelityView) -> None:
-    assert list_row_ids(page) == [GOOD.id, BAD.id, WORDS.id]
+    assert list_row_ids(page) == [GOOD_ROW.id, BAD_ROW.id, TEXT_ROW.id]
     assert "3 rows: 2 pass, 1 fail" in page.summary.text()
     assert "failures with a known reason: 1" in page.summary.text()
     texts = [page.parts.item(place).text() for place in range(4)]
@@ -109,10 +111,10 @@ def test_the_page_shows_cells_reason_and_section_of_each_row(page: FidelityView)
     text = read_page(page)
     assert (
         text.index(FIRST)
-        < text.index(GOOD.id)
-        < text.index(BAD.id)
+        < text.index(GOOD_ROW.id)
+        < text.index(BAD_ROW.id)
         < text.index(SECOND)
-        < text.index(WORDS.id)
+        < text.index(TEXT_ROW.id)
     )
     for part in ("transactions / sec", "241 1/s", "240.9 1/s", "0.0%", "calibrated", "table 2a", "✕", "+27.7%",
                  "predicted", "Bursts, one fewer", "minimal change", "0.5 % <fewer>"):  # fmt: skip
@@ -122,36 +124,36 @@ def test_the_page_shows_cells_reason_and_section_of_each_row(page: FidelityView)
 
 def test_filters_narrow_and_combine(page: FidelityView) -> None:
     page.parts.setCurrentRow(1)
-    assert list_row_ids(page) == [GOOD.id, BAD.id]
+    assert list_row_ids(page) == [GOOD_ROW.id, BAD_ROW.id]
     page.verdict.setCurrentText("Fail")
-    assert list_row_ids(page) == [BAD.id]
+    assert list_row_ids(page) == [BAD_ROW.id]
     page.show_selected_part()
     assert page.shown.text() == "1 of 3 rows"
     page.verdict.setCurrentIndex(0)
     page.kind.setCurrentText("Calibrated")
-    assert list_row_ids(page) == [GOOD.id]
+    assert list_row_ids(page) == [GOOD_ROW.id]
     page.parts.setCurrentRow(2)
     assert list_row_ids(page) == []
     page.kind.setCurrentIndex(0)
     page.parts.setCurrentRow(0)
     page.search.setText("bursts FEWER")
-    assert list_row_ids(page) == [BAD.id]
+    assert list_row_ids(page) == [BAD_ROW.id]
     page.search.setText("")
     assert len(list_row_ids(page)) == 3
 
 
 def test_rows_that_arrive_later_are_filtered(open_page: Callable[..., FidelityView]) -> None:
-    page = open_page(StepResult(rows=(GOOD,)))
+    page = open_page(StepResult(rows=(GOOD_ROW,)))
     page.verdict.setCurrentText("Fail")
     assert list_row_ids(page) == []
-    page.work.result_ready.emit(StepResult(rows=(BAD, build_row("T2a.cpu"))))
-    assert list_row_ids(page) == [BAD.id]
+    page.work.result_ready.emit(StepResult(rows=(BAD_ROW, build_row("T2a.cpu"))))
+    assert list_row_ids(page) == [BAD_ROW.id]
 
 
 def test_a_section_with_an_unexplained_failure_stands_out_more(
     open_page: Callable[..., FidelityView],
 ) -> None:
-    page = open_page(StepResult(rows=(BAD, WORDS)))
+    page = open_page(StepResult(rows=(BAD_ROW, TEXT_ROW)))
     colors = theme.get_tokens(page.palette())
     assert page.parts.item(1).foreground().color() == colors.warn
     page.work.result_ready.emit(StepResult(rows=(build_row("T3a.new", verdict="fail", error_percent=50.0),)))
@@ -174,11 +176,11 @@ def test_stopping_keeps_the_rest_for_later(qtbot: Any) -> None:
     def run_first_step() -> StepResult:
         calls.append(1)
         QThread.currentThread().requestInterruption()
-        return StepResult(rows=(GOOD,))
+        return StepResult(rows=(GOOD_ROW,))
 
     def record_second() -> StepResult:
         calls.append(2)
-        return StepResult(rows=(WORDS,))
+        return StepResult(rows=(TEXT_ROW,))
 
     page: FidelityView = FidelityView(
         todo=lambda: (FidelityStep("first", run_first_step), FidelityStep("second", record_second))
@@ -194,7 +196,7 @@ def test_stopping_keeps_the_rest_for_later(qtbot: Any) -> None:
         page.show()
     assert calls == [1, 2]
     assert page.work.is_complete
-    assert list_row_ids(page) == [GOOD.id, WORDS.id]
+    assert list_row_ids(page) == [GOOD_ROW.id, TEXT_ROW.id]
 
 
 def test_closing_waits_for_the_current_step(qtbot: Any) -> None:
@@ -258,7 +260,7 @@ def test_figures_are_drawn_for_the_papers_of_the_given_rows() -> None:
         for n in (20, 100)
         for name in ("tps", "cpu", "mirror-cpu")
     ]
-    figures = build_figures([GOOD, BAD, WORDS, *failovers, *many_rows])
+    figures = build_figures([GOOD_ROW, BAD_ROW, TEXT_ROW, *failovers, *many_rows])
     errors = {line.name: line for line in figures["All errors"].panels[0].lines}
     assert errors["predicted"].y == (27.7,)
     assert errors["predicted"].x == (2.0,)
@@ -267,7 +269,7 @@ def test_figures_are_drawn_for_the_papers_of_the_given_rows() -> None:
     assert [line.spread for line in table.panels[0].lines if not line.is_measured] == [((2.5, 3.5),) * 2] * 2
     ours, published = figures["Many databases"].panels[0].lines
     assert (ours.x, ours.y, published.y) == ((20.0, 100.0), (30.0, 150.0), (20.0, 100.0))
-    assert build_figures([WORDS]) == {}
+    assert build_figures([TEXT_ROW]) == {}
 
 
 def test_the_report_follows_a_theme_change(page: FidelityView, qapp: Any) -> None:

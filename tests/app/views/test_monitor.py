@@ -15,7 +15,7 @@ from app.widgets import theme
 from app.words import language
 from engine import simulator
 from engine.verbs.lines import parse_line
-from tests.app.views.fakes import Run
+from tests.app.views.fakes import FakeRun
 from tests.children import find_child
 from tests.engine.worlds import build_lab, play_script
 
@@ -40,7 +40,7 @@ def monitor(qtbot: Any) -> MirroringMonitor:
         monitor.show()
         monitor.activateWindow()
     monitor.world = world  # type: ignore[attr-defined]
-    monitor.show_drill(Run(world))  # type: ignore[arg-type]
+    monitor.show_drill(FakeRun(world))  # type: ignore[arg-type]
     return monitor
 
 

@@ -19,7 +19,7 @@ from engine.events import Event
 from engine.model import Certificate, DbState, Endpoint, Job, Login, MirrorState, Role, World
 from engine.verbs.lines import parse_line
 from tests.app.views.conftest import build_mirrored_copy
-from tests.engine.availability.worlds import ag_lab
+from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.worlds import apply_lines, build_lab
 
 Key = Qt.Key
@@ -27,12 +27,12 @@ SALES_A, SALES_B = ("SERVER_A", "databases", "database:Sales"), ("SERVER_B", "da
 
 
 @dataclass
-class Drill:
+class StubDrill:
     world: World
     events: list[Event] = field(default_factory=list)
 
 
-class Explorer(ObjectExplorer):
+class RecordingExplorer(ObjectExplorer):
     """Object Explorer that records its requests."""
 
     def __init__(self) -> None:
@@ -44,18 +44,18 @@ class Explorer(ObjectExplorer):
 
 
 @pytest.fixture
-def drill() -> Drill:
+def drill() -> StubDrill:
     world = build_lab()
     jobs = (Job(name="Log backup", database="Sales"), Job(name="Monitor", enabled=False))
     world.update_instance(
         "SERVER_A", jobs=jobs, linked_servers=("REPORTS",), logins=(Login(name="app", sid=7),)
     )
-    return Drill(world)
+    return StubDrill(world)
 
 
 @pytest.fixture
-def explorer(qtbot: Any, drill: Drill) -> Explorer:
-    explorer = Explorer()
+def explorer(qtbot: Any, drill: StubDrill) -> RecordingExplorer:
+    explorer = RecordingExplorer()
     qtbot.addWidget(explorer)
     explorer.resize(300, 600)
     explorer.show_drill(drill)
@@ -66,26 +66,26 @@ def explorer(qtbot: Any, drill: Drill) -> Explorer:
     return explorer
 
 
-def get_label(explorer: Explorer, *path: str) -> str | None:
+def get_label(explorer: RecordingExplorer, *path: str) -> str | None:
     item = explorer.tree.find_item(path)
     return item.text() if item is not None else None
 
 
-def select_path(explorer: Explorer, *path: str) -> None:
+def select_path(explorer: RecordingExplorer, *path: str) -> None:
     item = explorer.tree.find_item(path)
     assert item is not None, path
     explorer.view.setCurrentIndex(item.index())
 
 
-def list_children(explorer: Explorer, *path: str) -> list[str]:
+def list_children(explorer: RecordingExplorer, *path: str) -> list[str]:
     item = explorer.tree.find_item(path)
     assert item is not None, path
     explorer.view.expand(item.index())
     return [item.child(row).text() for row in range(item.rowCount())]
 
 
-def apply_and_show(explorer: Explorer, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
-    explorer.add_events(apply_lines(drill.world, *lines, then_s=then_s))
+def apply_and_show(explorer: RecordingExplorer, drill: StubDrill, *lines: str, run_s: float = 25.0) -> None:
+    explorer.add_events(apply_lines(drill.world, *lines, wait_s=run_s))
     explorer.show_world(drill.world)
 
 
@@ -119,7 +119,7 @@ def test_labels_match_management_studio(role: Role, changes: dict[str, Any], wan
     assert answers.build_database_item(copy).label == wanted
 
 
-def test_the_tree_matches_management_studio(explorer: Explorer) -> None:
+def test_the_tree_matches_management_studio(explorer: RecordingExplorer) -> None:
     assert get_label(explorer, "SERVER_A") == "SERVER_A (SQL Server 9.0.5000 - CORP\\dba)"
     assert list_children(explorer, "SERVER_A") == [
         "Databases", "Security", "Server Objects", "Management", "SQL Server Agent",
@@ -141,9 +141,9 @@ def test_the_tree_matches_management_studio(explorer: Explorer) -> None:
 # --- requests to the server ---------------------------------------------------------------------------------
 
 
-def test_labels_stay_old_until_a_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_labels_stay_old_until_a_refresh(qtbot: Any, explorer: RecordingExplorer, drill: StubDrill) -> None:
     select_path(explorer, *SALES_A)
-    apply_and_show(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
+    apply_and_show(explorer, drill, "pull-cable SERVER_B", run_s=30.0)
     assert get_label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
     assert explorer.age.text() == "Databases of SERVER_A, as of 0:00, 30\u00a0s ago"
     qtbot.keyClick(explorer.view, Key.Key_F5)
@@ -153,7 +153,9 @@ def test_labels_stay_old_until_a_refresh(qtbot: Any, explorer: Explorer, drill: 
     assert "as of 0:00" in explorer.age.text()
 
 
-def test_a_lost_server_is_noticed_only_by_a_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_a_lost_server_is_noticed_only_by_a_refresh(
+    qtbot: Any, explorer: RecordingExplorer, drill: StubDrill
+) -> None:
     select_path(explorer, *SALES_B)
     apply_and_show(explorer, drill, "power-off SERVER_B")
     assert get_label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
@@ -165,22 +167,24 @@ def test_a_lost_server_is_noticed_only_by_a_refresh(qtbot: Any, explorer: Explor
     select_path(explorer, "SERVER_B")
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert list_children(explorer, "SERVER_B") == ["Cannot connect to SERVER_B."]
-    apply_and_show(explorer, drill, "power-on SERVER_B", then_s=120.0)
+    apply_and_show(explorer, drill, "power-on SERVER_B", run_s=120.0)
     assert get_label(explorer, "SERVER_B") == "SERVER_B (not available)"
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert get_label(explorer, "SERVER_B") == "SERVER_B (SQL Server 9.0.5000 - CORP\\dba)"
     assert get_label(explorer, *SALES_B) is not None  # The nodes stay expanded.
 
 
-def test_each_server_reports_its_own_knowledge(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_each_server_reports_its_own_knowledge(
+    qtbot: Any, explorer: RecordingExplorer, drill: StubDrill
+) -> None:
     # SERVER_B takes over, and SERVER_A does not detect this.
-    apply_and_show(explorer, drill, "pull-cable SERVER_A", then_s=60.0)
+    apply_and_show(explorer, drill, "pull-cable SERVER_A", run_s=60.0)
     select_path(explorer, "SERVER_B", "databases")
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert get_label(explorer, *SALES_B) == "Sales (Principal, Disconnected)"
     assert get_label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
     apply_and_show(
-        explorer, drill, "cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W", "plug-cable SERVER_A", then_s=5.0
+        explorer, drill, "cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W", "plug-cable SERVER_A", run_s=5.0
     )
     select_path(explorer, "SERVER_A", "databases")
     qtbot.keyClick(explorer.view, Key.Key_F5)
@@ -188,34 +192,36 @@ def test_each_server_reports_its_own_knowledge(qtbot: Any, explorer: Explorer, d
 
 
 def test_a_frozen_server_blocks_the_request_until_the_login_timeout(
-    qtbot: Any, explorer: Explorer, drill: Drill
+    qtbot: Any, explorer: RecordingExplorer, drill: StubDrill
 ) -> None:
-    apply_and_show(explorer, drill, "hang SERVER_W", then_s=1.0)
+    apply_and_show(explorer, drill, "hang SERVER_W", run_s=1.0)
     select_path(explorer, "SERVER_W")
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert str(get_label(explorer, "SERVER_W")).endswith("(expanding...)")
-    apply_and_show(explorer, drill, then_s=14.0)
+    apply_and_show(explorer, drill, run_s=14.0)
     assert str(get_label(explorer, "SERVER_W")).endswith("(expanding...)")
-    apply_and_show(explorer, drill, then_s=1.5)
+    apply_and_show(explorer, drill, run_s=1.5)
     assert get_label(explorer, "SERVER_W") == "SERVER_W (not available)"
     assert explorer.age.text() == "Cannot connect to SERVER_W (error -2)."
     qtbot.keyClick(explorer.view, Key.Key_F5)
-    apply_and_show(explorer, drill, "unhang SERVER_W", then_s=1.0)
+    apply_and_show(explorer, drill, "unhang SERVER_W", run_s=1.0)
     assert get_label(explorer, "SERVER_W") == "SERVER_W (SQL Server 9.0.5000 - CORP\\dba)"
 
 
-def test_a_folder_is_loaded_when_first_expanded(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
-    apply_and_show(explorer, drill, then_s=30.0)
+def test_a_folder_is_loaded_when_first_expanded(
+    qtbot: Any, explorer: RecordingExplorer, drill: StubDrill
+) -> None:
+    apply_and_show(explorer, drill, run_s=30.0)
     select_path(explorer, "SERVER_A", "agent", "jobs")
     assert "SERVER_A, as of 0:00" in explorer.age.text()
     qtbot.keyClick(explorer.view, Key.Key_Right)
     assert "Jobs of SERVER_A, as of 0:30" in explorer.age.text()
-    apply_and_show(explorer, drill, "stop-service SERVER_W", then_s=10.0)
+    apply_and_show(explorer, drill, "stop-service SERVER_W", run_s=10.0)
     assert list_children(explorer, "SERVER_W", "security", "logins") == ["Cannot connect to SERVER_W."]
     assert get_label(explorer, "SERVER_W") == "SERVER_W (not available)"
 
 
-def test_a_name_is_dragged_into_a_query(explorer: Explorer) -> None:
+def test_a_name_is_dragged_into_a_query(explorer: RecordingExplorer) -> None:
     def drag_name(*path: str) -> str:
         select_path(explorer, *path)
         return explorer.tree.mimeData([explorer.view.currentIndex()]).text()
@@ -225,7 +231,9 @@ def test_a_name_is_dragged_into_a_query(explorer: Explorer) -> None:
     assert drag_name("SERVER_A", "databases") == "", "a folder has no name in T-SQL"
 
 
-def test_removed_objects_disappear_at_the_next_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_removed_objects_disappear_at_the_next_refresh(
+    qtbot: Any, explorer: RecordingExplorer, drill: StubDrill
+) -> None:
     list_children(explorer, "SERVER_A", "agent", "jobs")
     select_path(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
     drill.world.update_instance("SERVER_A", jobs=drill.world.instances["SERVER_A"].jobs[:1])
@@ -233,13 +241,15 @@ def test_removed_objects_disappear_at_the_next_refresh(qtbot: Any, explorer: Exp
     assert list_children(explorer, "SERVER_A", "agent", "jobs") == ["Log backup"]
 
 
-def test_another_time_refreshes_all_and_keeps_expanded_nodes(explorer: Explorer, drill: Drill) -> None:
+def test_another_time_refreshes_all_and_keeps_expanded_nodes(
+    explorer: RecordingExplorer, drill: StubDrill
+) -> None:
     before = drill.world.fork()
     list_children(explorer, "SERVER_B", "security", "logins")
     select_path(explorer, *SALES_A)
-    apply_and_show(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
+    apply_and_show(explorer, drill, "pull-cable SERVER_B", run_s=30.0)
     explorer.refresh()
-    explorer.show_drill(Drill(before))
+    explorer.show_drill(StubDrill(before))
     assert get_label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
     assert explorer.node is not None
     assert explorer.node.path == SALES_A
@@ -249,7 +259,7 @@ def test_another_time_refreshes_all_and_keeps_expanded_nodes(explorer: Explorer,
 # --- requests sent ------------------------------------------------------------------------------------------
 
 
-def open_menu(qtbot: Any, explorer: Explorer, *path: str) -> QMenu:
+def open_menu(qtbot: Any, explorer: RecordingExplorer, *path: str) -> QMenu:
     item = explorer.tree.find_item(path)
     assert item is not None
     menu = QMenu(explorer)
@@ -266,7 +276,7 @@ def trigger_item(menu: QMenu, *labels: str) -> None:
     action.trigger()
 
 
-def test_menu_of_a_server_is_complete(qtbot: Any, explorer: Explorer) -> None:
+def test_menu_of_a_server_is_complete(qtbot: Any, explorer: RecordingExplorer) -> None:
     menu = open_menu(qtbot, explorer, "SERVER_B")
     assert list_texts(menu) == ["New query", "Start", "Stop", "Restart", "View SQL Server Log", "Refresh"]
     trigger_item(menu, "Stop")
@@ -276,7 +286,7 @@ def test_menu_of_a_server_is_complete(qtbot: Any, explorer: Explorer) -> None:
     assert blocker.args == ["SERVER_B"]
 
 
-def test_menu_of_a_database_is_complete(qtbot: Any, explorer: Explorer) -> None:
+def test_menu_of_a_database_is_complete(qtbot: Any, explorer: RecordingExplorer) -> None:
     select_path(explorer, *SALES_A)
     menu = open_menu(qtbot, explorer, *SALES_A)
     assert list_texts(menu) == ["New query", "Script Mirroring as", "Tasks", "Refresh"]
@@ -290,21 +300,23 @@ def test_menu_of_a_database_is_complete(qtbot: Any, explorer: Explorer) -> None:
     assert explorer.lines == []  # Object Explorer does not execute the script.
 
 
-def test_a_job_is_enabled_by_statement_and_then_shown(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_a_job_is_enabled_by_statement_and_then_shown(
+    qtbot: Any, explorer: RecordingExplorer, drill: StubDrill
+) -> None:
     list_children(explorer, "SERVER_A", "agent", "jobs")
     select_path(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
     trigger_item(open_menu(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Enable")
-    apply_and_show(explorer, drill, *explorer.lines, then_s=1.0)
+    apply_and_show(explorer, drill, *explorer.lines, run_s=1.0)
     assert get_label(explorer, "SERVER_A", "agent", "jobs", "job:Monitor") == "Monitor"
     drill.world.update_instance("SERVER_A", jobs=())
     trigger_item(open_menu(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Disable")
-    apply_and_show(explorer, drill, explorer.lines[-1], then_s=1.0)
+    apply_and_show(explorer, drill, explorer.lines[-1], run_s=1.0)
     assert explorer.age.text().startswith("Msg 14262")
 
 
-def test_the_agent_is_started_and_stopped(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_the_agent_is_started_and_stopped(qtbot: Any, explorer: RecordingExplorer, drill: StubDrill) -> None:
     trigger_item(open_menu(qtbot, explorer, "SERVER_A", "agent"), "Stop")
-    apply_and_show(explorer, drill, *explorer.lines, then_s=1.0)
+    apply_and_show(explorer, drill, *explorer.lines, run_s=1.0)
     select_path(explorer, "SERVER_A", "agent")
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert get_label(explorer, "SERVER_A", "agent") == "SQL Server Agent (stopped)"
@@ -322,7 +334,7 @@ def test_the_sent_statements_are_visible(line: str) -> None:
     assert parse_line(line).line_without_time == line
 
 
-def test_context_menu_opens_by_key(qtbot: Any, qtlog: Any, explorer: Explorer) -> None:
+def test_context_menu_opens_by_key(qtbot: Any, qtlog: Any, explorer: RecordingExplorer) -> None:
     item = explorer.tree.find_item(SALES_A)
     assert item is not None
     with qtlog.disabled():  # the offscreen plugin cannot raise menus
@@ -334,7 +346,7 @@ def test_context_menu_opens_by_key(qtbot: Any, qtlog: Any, explorer: Explorer) -
         menu.close()
 
 
-def test_a_log_is_opened_by_enter(qtbot: Any, explorer: Explorer) -> None:
+def test_a_log_is_opened_by_enter(qtbot: Any, explorer: RecordingExplorer) -> None:
     list_children(explorer, "SERVER_W", "management", "logs")
     select_path(explorer, "SERVER_W", "management", "logs", "log:Current")
     with qtbot.waitSignal(explorer.log_wanted) as blocker:
@@ -345,7 +357,7 @@ def test_a_log_is_opened_by_enter(qtbot: Any, explorer: Explorer) -> None:
 # --- scripts ------------------------------------------------------------------------------------------------
 
 
-def test_every_generated_script_parses(drill: Drill) -> None:
+def test_every_generated_script_parses(drill: StubDrill) -> None:
     world = drill.world
     certificate = Certificate(
         name="A's cert", thumbprint=1, subject="it's A", valid_from_tick=0, expires_tick=10**6
@@ -371,7 +383,7 @@ def test_every_generated_script_parses(drill: Drill) -> None:
             assert not any(message.is_error for message in messages), (title, text, messages)
 
 
-def test_the_script_of_an_endpoint_creates_the_same_endpoint(drill: Drill) -> None:
+def test_the_script_of_an_endpoint_creates_the_same_endpoint(drill: StubDrill) -> None:
     world = drill.world
     before = Endpoint(port=7022, role="PARTNER", encryption="SUPPORTED", algorithms=("AES", "RC4"))
     world.update_instance("SERVER_W", endpoint=before)
@@ -380,7 +392,7 @@ def test_the_script_of_an_endpoint_creates_the_same_endpoint(drill: Drill) -> No
     apply_lines(
         world,
         *[f"sql SERVER_W {batch}" for batch in [create.replace("\nGO\n", "").replace("\n", " ")]],
-        then_s=1.0,
+        wait_s=1.0,
     )
     endpoint = world.instances["SERVER_W"].endpoint
     assert endpoint is not None
@@ -391,7 +403,7 @@ def test_the_script_of_an_endpoint_creates_the_same_endpoint(drill: Drill) -> No
 
 
 def test_the_properties_page_fails_over_after_a_confirmation(
-    qtbot: Any, explorer: Explorer, drill: Drill
+    qtbot: Any, explorer: RecordingExplorer, drill: StubDrill
 ) -> None:
     select_path(explorer, *SALES_A)
     qtbot.keyClick(explorer.view, Key.Key_Return, Qt.KeyboardModifier.AltModifier)
@@ -405,21 +417,23 @@ def test_the_properties_page_fails_over_after_a_confirmation(
     qtbot.mouseClick(page.buttons[FAILOVER], Qt.MouseButton.LeftButton)
     qtbot.mouseClick(page.yes, Qt.MouseButton.LeftButton)
     assert explorer.lines == ["sql SERVER_A#mirroring-Sales ALTER DATABASE [Sales] SET PARTNER FAILOVER"]
-    apply_and_show(explorer, drill, *explorer.lines, then_s=60.0)
+    apply_and_show(explorer, drill, *explorer.lines, run_s=60.0)
     page.refresh()
     assert page.labels["Mirror"].text() == "SERVER_A (this server)"
     page.close()
 
 
-def test_the_properties_page_shows_the_servers_refusal(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
+def test_the_properties_page_shows_the_servers_refusal(
+    qtbot: Any, explorer: RecordingExplorer, drill: StubDrill
+) -> None:
     select_path(explorer, *SALES_A)
     explorer.tools["explorer.properties"].trigger()
     (page,) = explorer.pages
-    apply_and_show(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
+    apply_and_show(explorer, drill, "pull-cable SERVER_B", run_s=30.0)
     assert page.labels["Status"].text() == "Synchronized"  # The page still shows the state at its opening.
     qtbot.mouseClick(page.buttons[FAILOVER], Qt.MouseButton.LeftButton)
     qtbot.mouseClick(page.yes, Qt.MouseButton.LeftButton)
-    apply_and_show(explorer, drill, *explorer.lines, then_s=1.0)
+    apply_and_show(explorer, drill, *explorer.lines, run_s=1.0)
     assert page.message.text().startswith("Msg 1447")
     assert page.labels["Status"].text() == "No connection"
     explorer.show_drill(drill)
@@ -444,10 +458,10 @@ def test_availability_groups_are_shown_as_each_server_knows_them(qtbot: Any) -> 
     """A primary knows the roles of all replicas, a secondary only its own. A server without a cluster has no
     folder.
     """
-    world = ag_lab()
-    explorer = Explorer()
+    world = build_ag_lab()
+    explorer = RecordingExplorer()
     qtbot.addWidget(explorer)
-    explorer.show_drill(Drill(world))
+    explorer.show_drill(StubDrill(world))
     groups = ("always on", "groups")
     assert list_children(explorer, "NODE_1", *groups) == ["AG1 (Primary)"]
     assert list_children(explorer, "NODE_2", *groups) == ["AG1 (Secondary)"]

@@ -14,7 +14,7 @@ from app.views.palette import Palette
 Key = Qt.Key
 
 
-class Desk(QWidget):
+class PaletteWindow(QWidget):
     """Window with a text field and some actions that record their use."""
 
     def __init__(self) -> None:
@@ -41,8 +41,8 @@ class Desk(QWidget):
 
 
 @pytest.fixture
-def desk(qtbot: Any) -> Desk:
-    desk = Desk()
+def desk(qtbot: Any) -> PaletteWindow:
+    desk = PaletteWindow()
     qtbot.addWidget(desk)
     with qtbot.waitActive(desk):
         desk.show()
@@ -52,23 +52,23 @@ def desk(qtbot: Any) -> Desk:
     return desk
 
 
-def list_lines(desk: Desk) -> list[str]:
+def list_lines(desk: PaletteWindow) -> list[str]:
     model = desk.palette_.model
     return [model.index(row).data() for row in range(model.rowCount())]
 
 
-def test_every_command_is_listed_with_its_group_and_keys(desk: Desk) -> None:
+def test_every_command_is_listed_with_its_group_and_keys(desk: PaletteWindow) -> None:
     assert list_lines(desk) == ["Time: Run or pause", "Time: Next event, F9", "Views: Next theme"]
     assert desk.palette_.field.hasFocus()
 
 
-def test_an_action_without_a_group_is_listed_alone(desk: Desk) -> None:
+def test_an_action_without_a_group_is_listed_alone(desk: PaletteWindow) -> None:
     desk.palette_.set_actions([("", [desk.actions_["Next theme"]])])
     desk.palette_.open()
     assert list_lines(desk) == ["Next theme"]
 
 
-def test_typing_and_enter_run_a_command_and_restore_the_focus(qtbot: Any, desk: Desk) -> None:
+def test_typing_and_enter_run_a_command_and_restore_the_focus(qtbot: Any, desk: PaletteWindow) -> None:
     qtbot.keyClicks(desk.palette_.field, "nxt th")
     assert list_lines(desk) == ["Views: Next theme"]
     qtbot.keyClick(desk.palette_.field, Key.Key_Return)
@@ -77,7 +77,7 @@ def test_typing_and_enter_run_a_command_and_restore_the_focus(qtbot: Any, desk: 
     assert desk.field.hasFocus()
 
 
-def test_arrow_keys_select_and_announce(qtbot: Any, desk: Desk) -> None:
+def test_arrow_keys_select_and_announce(qtbot: Any, desk: PaletteWindow) -> None:
     qtbot.keyClicks(desk.palette_.field, "next")
     assert desk.palette_.field.accessibleDescription() == "Time: Next event, F9; 2 of 3 commands"
     qtbot.keyClick(desk.palette_.field, Key.Key_Down)
@@ -86,27 +86,27 @@ def test_arrow_keys_select_and_announce(qtbot: Any, desk: Desk) -> None:
     assert desk.done == ["Next theme"]
 
 
-def test_escape_closes_the_palette_and_restores_the_focus(qtbot: Any, desk: Desk) -> None:
+def test_escape_closes_the_palette_and_restores_the_focus(qtbot: Any, desk: PaletteWindow) -> None:
     qtbot.keyClick(desk.palette_.field, Key.Key_Escape)
     assert desk.palette_.isHidden()
     assert desk.field.hasFocus()
     assert desk.done == []
 
 
-def test_a_click_elsewhere_closes_the_palette(qtbot: Any, desk: Desk) -> None:
+def test_a_click_elsewhere_closes_the_palette(qtbot: Any, desk: PaletteWindow) -> None:
     desk.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
     qtbot.mouseClick(desk, Qt.MouseButton.LeftButton, pos=QPoint(5, 590))
     assert desk.palette_.isHidden()
 
 
-def test_a_click_on_a_line_runs_its_command(qtbot: Any, desk: Desk) -> None:
+def test_a_click_on_a_line_runs_its_command(qtbot: Any, desk: PaletteWindow) -> None:
     view = desk.palette_.list
     place = view.visualRect(desk.palette_.model.index(1)).center()
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert desk.done == ["Next event"]
 
 
-def test_disabled_commands_are_last_and_cannot_run(qtbot: Any, desk: Desk) -> None:
+def test_disabled_commands_are_last_and_cannot_run(qtbot: Any, desk: PaletteWindow) -> None:
     desk.actions_["&Run or pause"].setEnabled(False)
     desk.palette_.open()
     assert list_lines(desk)[-1] == "Time: Run or pause, not available now"
@@ -116,13 +116,13 @@ def test_disabled_commands_are_last_and_cannot_run(qtbot: Any, desk: Desk) -> No
     assert desk.palette_.isVisible()
 
 
-def test_invisible_commands_are_not_found(desk: Desk) -> None:
+def test_invisible_commands_are_not_found(desk: PaletteWindow) -> None:
     desk.actions_["Next theme"].setVisible(False)
     desk.palette_.open()
     assert list_lines(desk) == ["Time: Run or pause", "Time: Next event, F9"]
 
 
-def test_recent_commands_come_first_until_typing(qtbot: Any, desk: Desk) -> None:
+def test_recent_commands_come_first_until_typing(qtbot: Any, desk: PaletteWindow) -> None:
     qtbot.keyClicks(desk.palette_.field, "theme")
     qtbot.keyClick(desk.palette_.field, Key.Key_Return)
     desk.palette_.open()
@@ -131,7 +131,7 @@ def test_recent_commands_come_first_until_typing(qtbot: Any, desk: Desk) -> None
     assert list_lines(desk)[0] == "Time: Next event, F9"
 
 
-def test_no_match_is_reported(qtbot: Any, desk: Desk) -> None:
+def test_no_match_is_reported(qtbot: Any, desk: PaletteWindow) -> None:
     qtbot.keyClicks(desk.palette_.field, "zebra")
     assert list_lines(desk) == []
     assert "no match; 0 of 3" in desk.palette_.field.accessibleDescription()
@@ -139,7 +139,7 @@ def test_no_match_is_reported(qtbot: Any, desk: Desk) -> None:
     assert desk.done == []
 
 
-def test_the_palette_fits_a_window_of_any_size(desk: Desk) -> None:
+def test_the_palette_fits_a_window_of_any_size(desk: PaletteWindow) -> None:
     for width, height in ((1366, 768), (320, 200)):
         desk.resize(width, height)
         QApplication.processEvents()

@@ -20,7 +20,7 @@ from engine.drill.running.modes import DrillMode
 from tests.children import find_child
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
-COURSES = (DrillCandidate("one", ("quorum",), 0, 5), DrillCandidate("two", ("resume",), 1, 9))
+DRILL_CANDIDATES = (DrillCandidate("one", ("quorum",), 0, 5), DrillCandidate("two", ("resume",), 1, 9))
 
 
 def build_days(count: float) -> timedelta:
@@ -33,7 +33,7 @@ def test_skills_have_bars_and_recommended_drills(qtbot: QtBot) -> None:
     qtbot.addWidget(page)
     skill_list = estimate_skills(runs, {"one": ("quorum",), "two": ("resume",)}, NOW)
     page.show_progress(
-        skill_list, recommend_drills(runs, COURSES, NOW), {"one": "First", "two": "Second"}, NOW
+        skill_list, recommend_drills(runs, DRILL_CANDIDATES, NOW), {"one": "First", "two": "Second"}, NOW
     )
     page.resize(1000, 700)
     page.show()

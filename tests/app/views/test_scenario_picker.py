@@ -111,7 +111,7 @@ def test_no_title_of_a_learning_path_is_cut(qtbot: QtBot, cards: list[DrillCard]
     paths.show_paths(list_path_progress(cards), None)
     paths.show()
     QApplication.processEvents()
-    shown = [text.words for text in painted.list_texts(paths)]
+    shown = [text.content for text in painted.list_texts(paths)]
     assert len(shown) > 18
     assert not [words for words in shown if "…" in words]
 

@@ -32,8 +32,8 @@ from tests.children import find_child
 from tests.events import read_field
 
 Key = Qt.Key
-SEND_A = CounterChoice("SERVER_A", MIRRORING, "Log Send Queue KB", "Sales")
-REDO_B = CounterChoice("SERVER_B", MIRRORING, "Redo Queue KB", "Sales")
+SEND_QUEUE_A = CounterChoice("SERVER_A", MIRRORING, "Log Send Queue KB", "Sales")
+REDO_QUEUE_B = CounterChoice("SERVER_B", MIRRORING, "Redo Queue KB", "Sales")
 TPS_A, TPS_B = (
     CounterChoice(server, DATABASES, "Transactions/sec", "Sales") for server in ("SERVER_A", "SERVER_B")
 )
@@ -153,7 +153,7 @@ def test_an_unreachable_server_leaves_a_gap(drill: Drill, fault: str, repair: st
     drill.apply_line(repair)
     drill.advance_to(drill.tick + 1000)
     history = SampleHistory(drill)
-    values = history.compute_values(REDO_B, start, history.count)
+    values = history.compute_values(REDO_QUEUE_B, start, history.count)
     assert np.isnan(values[:10]).all()
     assert not np.isnan(values[10:]).any()
     cpu = history.compute_values(
@@ -199,13 +199,13 @@ def test_the_view_starts_with_both_sides_of_the_first_session(monitor: SystemMon
 
 
 def test_statistics_and_lines_follow_the_run(monitor: SystemMonitor, drill: Drill) -> None:
-    place = monitor.choices.index(SEND_A)
+    place = monitor.choices.index(SEND_QUEUE_A)
     drill.apply_line("cut SERVER_A SERVER_B")
     drill.advance_to(drill.tick + 6000)
     monitor.show_world(drill.world)
     assert int(list_cells(monitor, "Last")[place].replace(",", "")) > 10_000
     assert list_cells(monitor, "Scale")[place] == "0.001"
-    _, y = require(find_child(monitor, CounterPlot)).curves[SEND_A].getData()
+    _, y = require(find_child(monitor, CounterPlot)).curves[SEND_QUEUE_A].getData()
     assert 10.0 < y.max() <= 100.0
 
 
@@ -263,9 +263,9 @@ def test_another_time_shows_only_its_past(monitor: SystemMonitor, drill: Drill) 
     drill.advance_to(drill.tick + 6000)
     monitor.show_world(drill.world)
     monitor.show_drill(earlier_drill)
-    x, _ = require(find_child(monitor, CounterPlot)).curves[SEND_A].getData()
+    x, _ = require(find_child(monitor, CounterPlot)).curves[SEND_QUEUE_A].getData()
     assert x.max() <= 30.0
-    assert list_cells(monitor, "Maximum")[monitor.choices.index(SEND_A)] == "0"
+    assert list_cells(monitor, "Maximum")[monitor.choices.index(SEND_QUEUE_A)] == "0"
 
 
 def test_colors_and_spoken_names_are_listed(monitor: SystemMonitor) -> None:

@@ -33,7 +33,7 @@ def test_dialog_of_a_role_has_one_button_that_takes_it(qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "text"),
+    ("build_dialog", "text"),
     [
         (lambda: JoinClassDialog("Ann"), "&Join"),
         (lambda: StartClassDialog([("lab", "Lab")]), "&Start the class"),
@@ -45,9 +45,9 @@ def test_dialog_of_a_role_has_one_button_that_takes_it(qtbot: QtBot) -> None:
     ],
 )
 def test_a_dialog_fills_the_button_that_enter_presses(
-    qtbot: QtBot, make: Callable[[], QDialog], text: str
+    qtbot: QtBot, build_dialog: Callable[[], QDialog], text: str
 ) -> None:
-    dialog = make()
+    dialog = build_dialog()
     qtbot.addWidget(dialog)
     dialog.show()
     buttons = dialog.findChildren(QPushButton)

@@ -39,12 +39,12 @@ from tests.children import find_child, get_scene
 from tests.engine.worlds import M, P, W, apply_lines, build_lab
 from tests.shipped_scenarios import load_shipped_scenario
 
-NO_KEYBOARD_TO_GRAB = pytest.mark.qt_log_ignore("This plugin does not support")
+IGNORE_MENU_WARNING = pytest.mark.qt_log_ignore("This plugin does not support")
 """The offscreen plugin logs this warning for every menu."""
 
 
 @dataclass
-class Drill:
+class StubDrill:
     world: World
     terms: ModePermissions = PERMISSIONS[DrillMode.LAB]
 
@@ -55,7 +55,7 @@ def view(qtbot: QtBot) -> Iterator[TopologyView]:
     qtbot.addWidget(topology)
     topology.resize(700, 380)
     topology.show()
-    topology.show_drill(Drill(build_lab()))
+    topology.show_drill(StubDrill(build_lab()))
     topology.setFocus()
     yield topology
     for menu in open_menus():
@@ -140,7 +140,7 @@ def test_a_double_click_opens_a_query_or_a_connection(qtbot: QtBot, view: Topolo
 # --- actions ----------------------------------------------------------------------------------------------------
 
 
-@NO_KEYBOARD_TO_GRAB
+@IGNORE_MENU_WARNING
 def test_the_context_menu_sends_input_lines(qtbot: QtBot, view: TopologyView) -> None:
     place = find_center(view, build_server_target(P))
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, view.viewport().mapToGlobal(place))
@@ -152,7 +152,7 @@ def test_the_context_menu_sends_input_lines(qtbot: QtBot, view: TopologyView) ->
     assert blocker.args == [f"power-off {P}"]
 
 
-@NO_KEYBOARD_TO_GRAB
+@IGNORE_MENU_WARNING
 def test_enter_opens_the_menu_of_the_selection(qtbot: QtBot, view: TopologyView) -> None:
     view.select_target(build_server_target(W))
     qtbot.keyClick(view, Qt.Key.Key_Return)
@@ -178,7 +178,7 @@ def test_menu_and_toolbar_share_their_actions(view: TopologyView) -> None:
 
 def test_the_menu_follows_the_world(view: TopologyView) -> None:
     world = build_lab()
-    apply_lines(world, f"power-off {P}", then_s=1.0)
+    apply_lines(world, f"power-off {P}", wait_s=1.0)
     view.show_world(world)
     labels = [action.text() for action in view.list_actions(build_server_target(P))]
     assert labels[0] == "Power on"
@@ -201,17 +201,19 @@ def is_all_visible(view: TopologyView) -> bool:
     return visible_area.adjusted(-px, -px, px, px).contains(get_scene(view).get_extent())
 
 
-LONG: Final = "a much longer text that is not yet detected and reaches far beyond the cards of the links " * 2
+LONG_TEXT: Final = (
+    "a much longer text that is not yet detected and reaches far beyond the cards of the links " * 2
+)
 
 
 def test_everything_fits_after_a_text_has_grown(qtbot: QtBot, view: TopologyView) -> None:
     link = next(iter(get_scene(view).links.values()))
     picture = view.picture
     assert picture is not None
-    links = tuple(replace(face, notes=(LONG,), measured=LONG) for face in picture.links)
+    links = tuple(replace(face, notes=(LONG_TEXT,), measured=LONG_TEXT) for face in picture.links)
     get_scene(view).show_picture(replace(picture, links=links))
     assert is_all_visible(view)
-    links = tuple(replace(face, notes=(), measured=LONG) for face in picture.links)
+    links = tuple(replace(face, notes=(), measured=LONG_TEXT) for face in picture.links)
     get_scene(view).show_picture(replace(picture, links=links))
     view.fit_all()
     click_target(qtbot, view, link.target)
@@ -228,7 +230,10 @@ def test_everything_fits_while_a_note_is_written(qtbot: QtBot, view: TopologyVie
 
 @pytest.mark.parametrize(
     ("name", "fields"),
-    [("APP", {"status": StatusSign(LONG, "ok", "dot"), "rate": LONG}), (W, {"faults": (LONG,)})],
+    [
+        ("APP", {"status": StatusSign(LONG_TEXT, "ok", "dot"), "rate": LONG_TEXT}),
+        (W, {"faults": (LONG_TEXT,)}),
+    ],
 )
 def test_a_long_line_stays_inside_its_card(view: TopologyView, name: str, fields: dict[str, Any]) -> None:
     node = get_scene(view).nodes[name]
@@ -283,7 +288,7 @@ def test_a_dragged_card_snaps_to_the_grid_and_is_remembered(qtbot: QtBot, view: 
     assert (x % 8, y % 8) == (0, 0)
     second_view = TopologyView()
     qtbot.addWidget(second_view)
-    second_view.show_drill(Drill(build_lab()))
+    second_view.show_drill(StubDrill(build_lab()))
     second_view.place_cards(view.list_moved_positions())
     assert (get_scene(second_view).nodes[P].x(), get_scene(second_view).nodes[P].y()) == (x, y)
     second_view.reset_positions()
@@ -433,7 +438,7 @@ def test_no_link_crosses_the_text_of_another(view: TopologyView, name: str, widt
 def test_no_broken_link_mark_hides_another_links_text(view: TopologyView) -> None:
     view.resize(620, 345)
     world = build_lab()
-    apply_lines(world, f"power-off {P}", then_s=0.2)  # The failure is not detected yet.
+    apply_lines(world, f"power-off {P}", wait_s=0.2)  # The failure is not detected yet.
     language.use_language(language.GERMAN)
     try:
         view.show_world(world)
@@ -460,8 +465,8 @@ def test_the_canvas_has_a_text_description(view: TopologyView) -> None:
 
 def test_an_exam_shows_only_facts_visible_without_a_query(view: TopologyView) -> None:
     world = build_lab()
-    apply_lines(world, f"hang {M}", f"power-off {W}", then_s=20.0)
-    view.show_drill(Drill(world, PERMISSIONS[DrillMode.EXAM]))
+    apply_lines(world, f"hang {M}", f"power-off {W}", wait_s=20.0)
+    view.show_drill(StubDrill(world, PERMISSIONS[DrillMode.EXAM]))
     description_text = get_description(view)
     assert f"{W}: witness, power off" in description_text
     assert f"{M}: partner, power on" in description_text

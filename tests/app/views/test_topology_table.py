@@ -26,13 +26,13 @@ Key = Qt.Key
 
 
 @dataclass
-class Drill:
+class StubDrill:
     world: World
     events: list[Event] = field(default_factory=list)
     terms: ModePermissions = PERMISSIONS[DrillMode.LAB]
 
 
-class Table(TopologyTable):
+class RecordingTable(TopologyTable):
     """Topology table that records its requests."""
 
     def __init__(self) -> None:
@@ -42,13 +42,13 @@ class Table(TopologyTable):
 
 
 @pytest.fixture
-def drill() -> Drill:
-    return Drill(build_lab())
+def drill() -> StubDrill:
+    return StubDrill(build_lab())
 
 
 @pytest.fixture
-def table(qtbot: Any, drill: Drill) -> Table:
-    table = Table()
+def table(qtbot: Any, drill: StubDrill) -> RecordingTable:
+    table = RecordingTable()
     qtbot.addWidget(table)
     table.resize(800, 400)
     table.show_drill(drill)
@@ -58,12 +58,12 @@ def table(qtbot: Any, drill: Drill) -> Table:
     return table
 
 
-def apply_and_show(table: Table, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
-    table.add_events(apply_lines(drill.world, *lines, then_s=then_s))
+def apply_and_show(table: RecordingTable, drill: StubDrill, *lines: str, run_s: float = 25.0) -> None:
+    table.add_events(apply_lines(drill.world, *lines, wait_s=run_s))
     table.show_world(drill.world)
 
 
-def find_row(table: Table, name: str) -> dict[str, str]:
+def find_row(table: RecordingTable, name: str) -> dict[str, str]:
     model = table.model
     (place,) = [p for p, row in enumerate(model.rows) if row.name.strip() == name]
     return {column.title: str(model.index(place, n).data()) for n, column in enumerate(model.columns)}
@@ -78,7 +78,7 @@ def select_rows(table: TopologyTable, *names: str) -> None:
             selection.setCurrentIndex(table.model.index(place, 0), flags)
 
 
-def test_every_object_of_the_picture_has_a_row(table: Table, drill: Drill) -> None:
+def test_every_object_of_the_picture_has_a_row(table: RecordingTable, drill: StubDrill) -> None:
     picture = build_picture(drill.world)
     names = [row.name.strip() for row in table.model.rows]
     faces: tuple[Any, ...] = (*picture.servers, *picture.links, *picture.clients)
@@ -87,19 +87,19 @@ def test_every_object_of_the_picture_has_a_row(table: Table, drill: Drill) -> No
     assert names[:3] == ["SERVER_A", "Sales on SERVER_A", "SERVER_B"]
 
 
-def test_cells_match_the_cards(table: Table, drill: Drill) -> None:
+def test_cells_match_the_cards(table: RecordingTable, drill: StubDrill) -> None:
     assert find_row(table, "Sales on SERVER_A") | {"Queue, line": ""} == {
         "Item": "    Sales on SERVER_A", "State": "SYNCHRONIZED, ONLINE", "Role": "PRINCIPAL",
         "Service": "in service, quorum", "Queue, line": "", "Witness": "witness", "Safety": "FULL",
     }  # fmt: skip
-    apply_and_show(table, drill, "cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W", then_s=60.0)
+    apply_and_show(table, drill, "cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W", run_s=60.0)
     assert find_row(table, "Sales on SERVER_A")["Service"] == "down, no quorum"
     assert find_row(table, "SERVER_A – SERVER_B")["State"] == "cut"
-    apply_and_show(table, drill, "power-off SERVER_B", then_s=1.0)
+    apply_and_show(table, drill, "power-off SERVER_B", run_s=1.0)
     assert find_row(table, "SERVER_B")["State"] == "power off"
 
 
-def test_a_row_is_read_aloud_in_full_sentences(table: Table, drill: Drill) -> None:
+def test_a_row_is_read_aloud_in_full_sentences(table: RecordingTable, drill: StubDrill) -> None:
     roles = [table.model.index(p, 0).data(Qt.ItemDataRole.AccessibleTextRole) for p in range(4)]
     assert roles[0] == build_picture(drill.world).servers[0].accessible_text
     assert "PRINCIPAL, SYNCHRONIZED, ONLINE" in roles[1]
@@ -108,7 +108,7 @@ def test_a_row_is_read_aloud_in_full_sentences(table: Table, drill: Drill) -> No
     assert set(roles) <= set(names)
 
 
-def test_many_databases_have_one_row_each(drill: Drill) -> None:
+def test_many_databases_have_one_row_each(drill: StubDrill) -> None:
     for number in range(5):
         for server in ("SERVER_A", "SERVER_B"):
             copy = drill.world.copies[server, "Sales"]
@@ -117,7 +117,7 @@ def test_many_databases_have_one_row_each(drill: Drill) -> None:
     assert names.count("D3 on SERVER_B") == 1
 
 
-def test_menu_offers_what_the_picture_offers(qtbot: Any, table: Table, drill: Drill) -> None:
+def test_menu_offers_what_the_picture_offers(qtbot: Any, table: RecordingTable, drill: StubDrill) -> None:
     picture = TopologyView()
     qtbot.addWidget(picture)
     picture.show_drill(drill)
@@ -135,7 +135,7 @@ def test_menu_offers_what_the_picture_offers(qtbot: Any, table: Table, drill: Dr
     assert table.lines == ["cut SERVER_A SERVER_B"]
 
 
-def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: Drill) -> None:
+def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: StubDrill) -> None:
     picture = TopologyView()
     qtbot.addWidget(picture)
     picture.show_drill(drill)
@@ -155,7 +155,7 @@ def test_actions_shared_with_the_other_view_are_identical(qtbot: Any, drill: Dri
     assert len(lines) == 1  # The view that owns the actions sends one request.
 
 
-def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: Table) -> None:
+def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: RecordingTable) -> None:
     select_rows(table, "SERVER_B")
     table.table.setFocus()
     with qtlog.disabled():  # the offscreen plugin cannot raise menus
@@ -165,26 +165,26 @@ def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: Table) -> None:
         menu.close()
 
 
-def test_several_rows_offer_their_common_actions(qtbot: Any, table: Table, drill: Drill) -> None:
+def test_several_rows_offer_their_common_actions(qtbot: Any, table: RecordingTable, drill: StubDrill) -> None:
     select_rows(table, "SERVER_A – SERVER_B", "SERVER_A – SERVER_W")
     menu = QMenu(table)
     table.fill_menu(menu)
     (cut,) = [action for action in menu.actions() if action.text().startswith("Cut")]
     cut.trigger()
     assert table.lines == ["cut SERVER_A SERVER_B", "cut SERVER_A SERVER_W"]
-    apply_and_show(table, drill, "cut SERVER_A SERVER_B", then_s=1.0)
+    apply_and_show(table, drill, "cut SERVER_A SERVER_B", run_s=1.0)
     pair = [ActionTarget("link", ("SERVER_A", "SERVER_B")), ActionTarget("link", ("SERVER_A", "SERVER_W"))]
     assert not [label for label, _ in list_common_offers(drill.world, pair) if label.startswith("Cut")]
 
 
-def test_filter_narrows_the_rows(qtbot: Any, table: Table) -> None:
+def test_filter_narrows_the_rows(qtbot: Any, table: RecordingTable) -> None:
     qtbot.keyClicks(table.field, "link witness")
     assert {format_role(row) for row in table.model.rows} == {"witness link"}
     qtbot.keyClicks(table.field, " zebra")
     assert list(table.model.rows) == []
 
 
-def test_selection_follows_the_other_views(qtbot: Any, table: Table, drill: Drill) -> None:
+def test_selection_follows_the_other_views(qtbot: Any, table: RecordingTable, drill: StubDrill) -> None:
     with qtbot.waitSignal(table.chosen) as blocker:
         table.select_target(ActionTarget("link", ("SERVER_W", "SERVER_B")))
     assert blocker.args == [ActionTarget("link", ("SERVER_B", "SERVER_W"))]
@@ -195,10 +195,10 @@ def test_selection_follows_the_other_views(qtbot: Any, table: Table, drill: Dril
     assert [row.name.strip() for row in table.list_selected_rows()] == ["Sales on SERVER_B"]
 
 
-def test_an_exam_shows_only_facts_visible_without_a_query(table: Table, drill: Drill) -> None:
+def test_an_exam_shows_only_facts_visible_without_a_query(table: RecordingTable, drill: StubDrill) -> None:
     drill.terms = PERMISSIONS[DrillMode.EXAM]
     table.show_drill(drill)
-    apply_and_show(table, drill, "pull-cable SERVER_B", "hang SERVER_W", then_s=30.0)
+    apply_and_show(table, drill, "pull-cable SERVER_B", "hang SERVER_W", run_s=30.0)
     spoken_text = " ".join(row.face.accessible_text for row in table.model.rows)
     for secret in ("DISCONNECTED", "PRINCIPAL", "MIRROR", "respond", "pulled", "unprotected", "queue"):
         assert secret not in spoken_text

@@ -12,12 +12,13 @@ from app.words.formatting import KB, MS, PERCENT, SECONDS
 
 
 @pytest.mark.parametrize(
-    ("values", "top"), [((0.0, 241.0), 250.0), ((99.0,), 100.0), ((101.0,), 120.0), ((0.13,), 0.15)]
+    ("values", "expected_maximum"),
+    [((0.0, 241.0), 250.0), ((99.0,), 100.0), ((101.0,), 120.0), ((0.13,), 0.15)],
 )
-def test_linear_axes_end_above_a_round_number(values: tuple[float, ...], top: float) -> None:
+def test_linear_axes_end_above_a_round_number(values: tuple[float, ...], expected_maximum: float) -> None:
     low, high = compute_value_range(np.array(values), PERCENT, False)
     assert low == 0.0
-    assert high == pytest.approx(HEADROOM_FACTOR * top)
+    assert high == pytest.approx(HEADROOM_FACTOR * expected_maximum)
 
 
 def test_sizes_are_round_in_their_own_unit() -> None:

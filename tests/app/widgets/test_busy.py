@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.widgets.busy_cursor import show_preparing_text
 
 
-class Paints(QObject):
+class PaintRecorder(QObject):
     """Event filter that records the text of a button at each paint event."""
 
     def __init__(self, button: QPushButton) -> None:
@@ -44,7 +44,7 @@ def button(page: QWidget) -> QPushButton:
 
 
 def test_the_button_is_painted_as_busy_before_the_work(button: QPushButton) -> None:
-    paints = Paints(button)
+    paints = PaintRecorder(button)
     with show_preparing_text(button):
         assert paints.texts[-1] == ("Preparing…", False)
         cursor = QApplication.overrideCursor()

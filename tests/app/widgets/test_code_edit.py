@@ -36,18 +36,18 @@ def test_replacing_a_text_is_one_undo_step(qtbot: QtBot, old_text: str, new_text
     assert edit.toPlainText() == old_text
 
 
-class Counted(SqlEditor):
+class ResizeCountingEditor(SqlEditor):
     """Editor that records the nesting depth of its resize events."""
 
-    nested = 0
-    deepest = 0
+    nested_resizes = 0
+    deepest_nesting = 0
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self.nested += 1
-        self.deepest = max(self.deepest, self.nested)
-        if self.nested < 20:
+        self.nested_resizes += 1
+        self.deepest_nesting = max(self.deepest_nesting, self.nested_resizes)
+        if self.nested_resizes < 20:
             super().resizeEvent(event)
-        self.nested -= 1
+        self.nested_resizes -= 1
 
 
 QUERY = """SELECT DB_NAME(database_id) AS name, mirroring_role_desc, mirroring_state_desc,
@@ -59,7 +59,7 @@ WHERE mirroring_guid IS NOT NULL
 
 def test_changing_scroll_bars_do_not_resize_the_editor_forever(qtbot: QtBot) -> None:
     """In a small editor, the two scroll bars appeared and disappeared in turn until the program crashed."""
-    edit = Counted(lambda *_: ())
+    edit = ResizeCountingEditor(lambda *_: ())
     qtbot.addWidget(edit)
     edit.setFont(QFont("monospace", 8))
     edit.setPlainText(QUERY)
@@ -67,4 +67,4 @@ def test_changing_scroll_bars_do_not_resize_the_editor_forever(qtbot: QtBot) -> 
     for height in range(50, 120):
         for change in (0, 1, -3, 14, -20):
             edit.resize(473, height + change)
-    assert 0 < edit.deepest < 10
+    assert 0 < edit.deepest_nesting < 10

@@ -15,7 +15,7 @@ from tests.engine.worlds import build_lab
 from tests.events import build_event, read_field
 
 
-class Row:
+class StubRow:
     def __init__(self, event: Event, text: str) -> None:
         self.tick, self.search_text = event.tick, text
 
@@ -26,13 +26,13 @@ class RowCounter:
     def __init__(self) -> None:
         self.count = 0
 
-    def __call__(self, event: Event, world: World) -> Iterator[Row]:
+    def __call__(self, event: Event, world: World) -> Iterator[StubRow]:
         for part in range(read_field(event, "number")):
             self.count += 1
-            yield Row(event, f"{event.text} {part}")
+            yield StubRow(event, f"{event.text} {part}")
 
 
-def log_of(count: int) -> EventLog:
+def build_event_log(count: int) -> EventLog:
     """Return a log with *count* events. Every tenth event has two rows, and every hundredth is on SERVER_B."""
     return EventLog(
         build_event(
@@ -67,7 +67,7 @@ def list_rows(rows: Iterable[Any]) -> list[tuple[Any, Any]]:
 
 def test_rows_are_built_when_visible(row_counter: RowCounter, world: World) -> None:
     rows = EventRows(row_counter)
-    rows.set_events(log_of(10_000), world)
+    rows.set_events(build_event_log(10_000), world)
     assert rows.search_events(return_true)
     assert len(rows) == rows.total == 11_000
     assert row_counter.count < 10, "one for each kind of fields"
@@ -81,7 +81,7 @@ def test_rows_are_built_when_visible(row_counter: RowCounter, world: World) -> N
 def test_another_time_keeps_shared_rows(
     row_counter: RowCounter, world: World, search_terms: tuple[str, ...]
 ) -> None:
-    run = log_of(4_000)
+    run = build_event_log(4_000)
     rows = EventRows(row_counter, kinds=("errorlog",))
     rows.set_filter(EventFilter(search_words=search_terms))
     rows.set_events(run, world)
@@ -92,7 +92,7 @@ def test_another_time_keeps_shared_rows(
     assert row_counter.count == count, "the past is cut, nothing is looked at again"
     earlier_rows = EventRows(RowCounter(), kinds=("errorlog",))
     earlier_rows.set_filter(EventFilter(search_words=search_terms))
-    earlier_rows.set_events(log_of(1_000), world)
+    earlier_rows.set_events(build_event_log(1_000), world)
     earlier_rows.search_events(return_true)
     assert list_rows(rows) == list_rows(earlier_rows)
     rows.set_events(run, world)
@@ -101,7 +101,7 @@ def test_another_time_keeps_shared_rows(
 
 
 def test_rows_of_a_different_branch_are_replaced(row_counter: RowCounter, world: World) -> None:
-    run = log_of(1_000)
+    run = build_event_log(1_000)
     rows = EventRows(row_counter)
     rows.set_events(run, world)
     rows.search_events(return_true)
@@ -115,7 +115,7 @@ def test_rows_of_a_different_branch_are_replaced(row_counter: RowCounter, world:
 
 def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter, world: World) -> None:
     rows = EventRows(row_counter)
-    rows.set_events(log_of(1_000), world)
+    rows.set_events(build_event_log(1_000), world)
     for wanted, ticks in (
         (EventFilter(server="SERVER_B"), [0, 0, 100, 100]),
         (EventFilter(kinds=frozenset({"errorlog"})), [1, 3, 5, 7]),
@@ -132,7 +132,7 @@ def test_rows_are_filtered_by_server_kind_time_and_text(row_counter: RowCounter,
 
 def test_text_is_searched_in_slices(row_counter: RowCounter, world: World) -> None:
     rows = EventRows(row_counter)
-    rows.set_events(log_of(5 * SLICE_EVENTS), world)
+    rows.set_events(build_event_log(5 * SLICE_EVENTS), world)
     rows.set_filter(EventFilter(search_words=("word3",)))
     slices = 1
     while not rows.search_events(lambda: False):

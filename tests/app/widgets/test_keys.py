@@ -18,7 +18,7 @@ from app.widgets import keys
 from app.words import language
 
 SSMS = keys.resolve_keys(keys.SSMS)
-NAMES = [command.name for command in keys.COMMANDS]
+COMMAND_NAMES = [command.name for command in keys.COMMANDS]
 
 
 @pytest.mark.parametrize("language_code", [language.ENGLISH, "de"])
@@ -43,12 +43,14 @@ def test_no_scheme_assigns_a_key_twice(scheme: str) -> None:
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
 def test_no_window_key_overrides_text_fields(scheme: str) -> None:
     scheme_keys = keys.resolve_keys(scheme)
-    outside = [name for name in NAMES if keys.COMMANDS_BY_NAME[name].scope in (keys.WINDOW, keys.DESK)]
+    outside = [
+        name for name in COMMAND_NAMES if keys.COMMANDS_BY_NAME[name].scope in (keys.WINDOW, keys.DESK)
+    ]
     assert [key for name in outside for key in scheme_keys[name] if keys.is_character_key(key)] == []
 
 
 def test_names_are_unique_and_scopes_are_known() -> None:
-    assert len(set(NAMES)) == len(NAMES)
+    assert len(set(COMMAND_NAMES)) == len(COMMAND_NAMES)
     assert {command.scope for command in keys.COMMANDS} <= set(keys.SCOPES)
 
 
@@ -134,7 +136,7 @@ def test_tools_of_the_sql_windows_have_the_keys_of_the_table(qtbot: Any) -> None
             key.toString(QKeySequence.SequenceFormat.PortableText) for key in action.shortcuts()
         )
         assert key_texts == SSMS[f"query.{name}"]
-    query = {name for name in NAMES if name.startswith("query.")}
+    query = {name for name in COMMAND_NAMES if name.startswith("query.")}
     assert query == {f"query.{name}" for name in console.tools}
 
 
@@ -156,17 +158,17 @@ def test_invalid_keys_are_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "yes"), [("?", True), ("Shift+A", True), ("Space", True), ("Alt+A", False), ("F5", False)]
+    ("text", "expected"), [("?", True), ("Shift+A", True), ("Space", True), ("Alt+A", False), ("F5", False)]
 )
-def test_typing_keys_are_recognized(text: str, yes: bool) -> None:
-    assert keys.is_character_key(text) is yes
+def test_typing_keys_are_recognized(text: str, expected: bool) -> None:
+    assert keys.is_character_key(text) is expected
 
 
 # --- clashes ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("first_scope", "second_scope", "yes"),
+    ("first_scope", "second_scope", "expected"),
     [
         ("window", "editor", True),
         ("query", "editor", True),
@@ -179,17 +181,17 @@ def test_typing_keys_are_recognized(text: str, yes: bool) -> None:
     ],
 )
 def test_scopes_overlap_where_the_focus_can_be_in_both(
-    first_scope: str, second_scope: str, yes: bool
+    first_scope: str, second_scope: str, expected: bool
 ) -> None:
     assert (
         keys.is_scope_shared(first_scope, second_scope)
         is keys.is_scope_shared(second_scope, first_scope)
-        is yes
+        is expected
     )
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "with_whom"),
+    ("name", "text", "conflicting_names"),
     [
         ("time.step", "F5", {"desk.run", "query.run", "explorer.refresh", "edit.try", "monitor.refresh"}),
         ("explorer.query", "Ctrl+E", set()),
@@ -200,11 +202,11 @@ def test_scopes_overlap_where_the_focus_can_be_in_both(
         ("ledger.revert", "Ctrl+C", {"table.copy"}),
     ],
 )
-def test_conflicting_commands_are_found(name: str, text: str, with_whom: set[str]) -> None:
+def test_conflicting_commands_are_found(name: str, text: str, conflicting_names: set[str]) -> None:
     clashes = keys.list_conflicts_with(SSMS, name, text)
     assert {
         clash.first_command if clash.second_command == name else clash.second_command for clash in clashes
-    } == with_whom
+    } == conflicting_names
 
 
 def test_a_clash_names_the_common_scope() -> None:
@@ -291,7 +293,7 @@ def test_actions_get_their_keys_and_scope(qtbot: Any) -> None:
 
 
 def test_commands_without_an_action_are_reported() -> None:
-    choosable = [name for name in NAMES if not keys.COMMANDS_BY_NAME[name].fixed]
+    choosable = [name for name in COMMAND_NAMES if not keys.COMMANDS_BY_NAME[name].fixed]
     assert {command.name for command in keys.COMMANDS if not command.fixed} <= set(choosable)
 
 

@@ -16,14 +16,14 @@ from app.widgets.strip import LANES, MARKER_LOOKS, TimeStrip, choose_time_step, 
 from engine.drill.judging.report import DatabaseClients
 from tests import painted
 
-BAD = {"severity": 16}
+SEVERE_ERROR = {"severity": 16}
 EVENTS: list[dict[str, Any]] = [
     {"t_s": 30.0, "kind": "fault", "text": "power-off SERVER_A", "verb": "power-off", "args": ["SERVER_A"]},
     {"t_s": 30.0, "kind": "availability", "text": "down", "database": "Sales", "serving": False},
     {"t_s": 60.0, "kind": "state", "text": "", "server": "SERVER_B", "database": "Sales", "new": "DISCONNECTED"},
     {"t_s": 60.0, "kind": "availability", "text": "up", "server": "SERVER_B", "database": "Sales", "serving": True},
     {"t_s": 70.0, "kind": "sql_done", "text": "ok", "server": "SERVER_B", "batch": "SELECT 1", "messages": []},
-    {"t_s": 80.0, "kind": "sql_done", "text": "", "server": "SERVER_B", "batch": "ALTER", "messages": [BAD]},
+    {"t_s": 80.0, "kind": "sql_done", "text": "", "server": "SERVER_B", "batch": "ALTER", "messages": [SEVERE_ERROR]},
     {"t_s": 90.0, "kind": "fault", "text": "power-on SERVER_A", "verb": "power-on", "args": ["SERVER_A"]},
     {"t_s": 95.0, "kind": "goal", "text": "goal met", "news": "met"},
 ]  # fmt: skip
@@ -186,7 +186,7 @@ def test_database_and_clients_have_their_own_lanes(qtbot: QtBot, qapp: QApplicat
     strip.resize(800, 140)
     strip.show_timeline(course, 100.0, live=False)
     strip.show()
-    names = [text.words for text in painted.list_texts(strip)]
+    names = [text.content for text in painted.list_texts(strip)]
     assert [lane for lane in LANES if lane in names] == list(LANES)
     image, (top, height) = strip.grab().toImage(), find_lanes(strip)
     ok = theme.get_tokens(qapp.palette()).ok

@@ -19,10 +19,10 @@ from app.widgets.theme import ThemeTokens
 from tests.painted import compute_contrast
 
 THEMES = [theme.build_light_theme(), theme.build_dark_theme(), theme.build_high_contrast_theme()]
-GROUNDS = ("window", "surface", "raised")
-TEXTS = ("text", "muted", "ok", "warn", "bad", "info", "idle")
-SOFT = ("ok", "warn", "bad", "info", "idle")
-CODE = ("keyword", "string", "number", "comment", "function")
+BACKGROUND_TOKENS = ("window", "surface", "raised")
+TEXT_TOKENS = ("text", "muted", "ok", "warn", "bad", "info", "idle")
+SOFT_TOKENS = ("ok", "warn", "bad", "info", "idle")
+CODE_TOKENS = ("keyword", "string", "number", "comment", "function")
 
 
 def test_contrast_follows_the_wcag_formula() -> None:
@@ -32,9 +32,11 @@ def test_contrast_follows_the_wcag_formula() -> None:
 
 @pytest.mark.parametrize("colors", THEMES, ids=lambda colors: colors.name)
 def test_text_is_readable_on_its_backgrounds(colors: ThemeTokens) -> None:
-    pairs = [(text, ground) for text in TEXTS for ground in GROUNDS]
-    pairs += [(name, f"{name}_soft") for name in SOFT] + [("text", f"{name}_soft") for name in SOFT]
-    pairs += [(name, "surface") for name in CODE]
+    pairs = [(text, ground) for text in TEXT_TOKENS for ground in BACKGROUND_TOKENS]
+    pairs += [(name, f"{name}_soft") for name in SOFT_TOKENS] + [
+        ("text", f"{name}_soft") for name in SOFT_TOKENS
+    ]
+    pairs += [(name, "surface") for name in CODE_TOKENS]
     pairs += [("on_accent", "accent"), ("on_selection", "selection")]
     low = {
         pair: round(compute_contrast(getattr(colors, pair[0]), getattr(colors, pair[1])), 2)
@@ -91,7 +93,7 @@ def test_text_is_readable_in_the_scene_and_on_plots(colors: ThemeTokens) -> None
 
 @pytest.mark.parametrize("colors", THEMES, ids=lambda colors: colors.name)
 def test_marks_stand_out_from_their_backgrounds(colors: ThemeTokens) -> None:
-    for ground in GROUNDS:
+    for ground in BACKGROUND_TOKENS:
         for mark in (*colors.series, colors.accent, colors.focus):
             assert compute_contrast(mark, getattr(colors, ground)) >= 3.0, (mark.name(), ground)
 

@@ -21,7 +21,7 @@ from tests.engine.worlds import M, P, build_lab
 
 APP, ENGINE = (Path(__file__).parents[3] / name for name in ("app", "engine"))
 CATALOGS = Path(__file__).parents[3] / "assets" / "languages"
-METHODS = [
+MESSAGE_METHODS = [
     ("**/skills.toml", "tests.collectors:collect_skills"),
     ("**/authoring/schema/*.py", "tests.collectors:collect_schema"),
     ("**.tsv", "tests.collectors:collect_table"),
@@ -54,7 +54,7 @@ def in_the_code() -> set[Text]:
     return {
         message
         for root in (APP, ENGINE)
-        for _, _, message, _, _ in extract_from_dir(root, METHODS, {}, KEYWORDS)
+        for _, _, message, _, _ in extract_from_dir(root, MESSAGE_METHODS, {}, KEYWORDS)
     }
 
 

@@ -57,8 +57,8 @@ def in_german() -> Iterator[None]:
 
 # --- form of a sentence -------------------------------------------------------------------------------------
 
-LOST = build_message("lost {server}", server="SERVER_A")
-NESTED = build_message(
+LOST_MESSAGE = build_message("lost {server}", server="SERVER_A")
+NESTED_MESSAGE = build_message(
     "{problem}; did you mean {name}?",
     problem=build_message("there is no server {name!r}", name="X"),
     name="Y",
@@ -66,11 +66,11 @@ NESTED = build_message(
 
 
 def test_a_message_equals_its_text() -> None:
-    assert LOST == "lost SERVER_A"
-    assert hash(LOST) == hash("lost SERVER_A")
-    assert repr([LOST]) == "['lost SERVER_A']"
-    assert json.dumps(LOST) == '"lost SERVER_A"'
-    assert NESTED == "there is no server 'X'; did you mean Y?"
+    assert LOST_MESSAGE == "lost SERVER_A"
+    assert hash(LOST_MESSAGE) == hash("lost SERVER_A")
+    assert repr([LOST_MESSAGE]) == "['lost SERVER_A']"
+    assert json.dumps(LOST_MESSAGE) == '"lost SERVER_A"'
+    assert NESTED_MESSAGE == "there is no server 'X'; did you mean Y?"
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,16 @@ def test_a_message_equals_its_text() -> None:
     ids=["pickle", "copy", "exception", "json", "event log", "joined"],
 )
 def test_a_message_survives_copying_and_pickling(copy_message: Any) -> None:
-    assert copy_message(NESTED) == NESTED
-    assert localize(copy_message(NESTED)) == "es gibt keinen Server 'X'; meinten Sie Y?"
+    assert copy_message(NESTED_MESSAGE) == NESTED_MESSAGE
+    assert localize(copy_message(NESTED_MESSAGE)) == "es gibt keinen Server 'X'; meinten Sie Y?"
 
 
 def test_a_log_stores_message_and_plain_text_separately() -> None:
     log = EventLog(
-        [build_event(tick, "note", None, None, text) for tick, text in enumerate((str.__str__(LOST), LOST))]
+        [
+            build_event(tick, "note", None, None, text)
+            for tick, text in enumerate((str.__str__(LOST_MESSAGE), LOST_MESSAGE))
+        ]
     )
     assert [localize(event.text) for event in log] == ["lost SERVER_A", "SERVER_A verloren"]
 
@@ -103,7 +106,7 @@ def test_a_log_stores_message_and_plain_text_separately() -> None:
 @pytest.mark.parametrize(
     ("english", "german"),
     [
-        (LOST, "SERVER_A verloren"),
+        (LOST_MESSAGE, "SERVER_A verloren"),
         (build_message("{state} -> no session", state="SYNCHRONIZED"), "SYNCHRONIZED -> keine Sitzung"),
         (
             build_message("{input}: {why}", input="power-off SERVER_A", why=build_message("the server is off")),
@@ -163,7 +166,7 @@ def test_a_name_that_looks_like_a_term_is_not_translated() -> None:
 
 # --- completeness: texts in the code ------------------------------------------------------------------------
 
-SAYING = frozenset(
+MESSAGE_FUNCTIONS = frozenset(
     {"InputError", "BranchError", "ScenarioRecordingError", "ConditionError", "Finding", "PlanFinding",
      "FailoverPrecondition", "emit", "_emit_event", "emit_role_event", "emit_maintenance_event",
      "_emit_announcement", "add", "add_problem", "Loss", "RuleResult", "RubricItem", "Item", "PaperStatement",
@@ -172,12 +175,12 @@ SAYING = frozenset(
 )  # fmt: skip
 """Functions whose text arguments are shown to a user."""
 
-QUOTED = frozenset(
+QUOTED_EVENT_KINDS = frozenset(
     {"trace", "errorlog", "clusterlog", "powershell", "sql", "sql_done", "alert", "hint", "question"}
 )
 """Kinds of events with texts of SQL Server, Windows, the trainee or the author."""
 
-OF_OTHERS = re.compile(
+UNTRANSLATED_PATTERN = re.compile(
     # names, states, keys, choices, titles of papers
     r"[^ ]*|7, 7|\[\[\w+\]\] .*|\w+ = .*|> 7|Figure \d+|Table \d+"
 )
@@ -190,7 +193,9 @@ def _find_texts_in_code(path: Path) -> Iterator[tuple[int, str]]:
     """Yield line number and text of every message in a call of SAYING. The digit 7 stands for inserted
     values.
     """
-    saying = {"emit"} if "tsql" in path.parts else SAYING  # Events of this package quote SQL Server.
+    saying = (
+        {"emit"} if "tsql" in path.parts else MESSAGE_FUNCTIONS
+    )  # Events of this package quote SQL Server.
     for call in ast.walk(ast.parse(path.read_text("utf-8"))):
         if not isinstance(call, ast.Call) or _get_function_name(call.func) not in saying:
             continue
@@ -198,7 +203,8 @@ def _find_texts_in_code(path: Path) -> Iterator[tuple[int, str]]:
         if _get_function_name(call.func) in ("emit", "_tell"):
             data = call.args[0]
             quoted = (
-                isinstance(data, ast.Call) and KINDS_OF_CLASSES.get(_get_function_name(data.func)) in QUOTED
+                isinstance(data, ast.Call)
+                and KINDS_OF_CLASSES.get(_get_function_name(data.func)) in QUOTED_EVENT_KINDS
             )
             arguments = [] if quoted else call.args[1:2]
         for argument in arguments:
@@ -231,19 +237,19 @@ def test_no_text_is_localized_without_its_template() -> None:
         if not {"published", "flow", "catalog", "language"}
         & set(path.parts)  # These modules contain rows of papers and texts of SQL Server.
         for line, text in _find_texts_in_code(path)
-        if not OF_OTHERS.fullmatch(text)
+        if not UNTRANSLATED_PATTERN.fullmatch(text)
     ]
     assert not plain_texts, "\n".join(plain_texts)
 
 
 # --- completeness: texts of runs ----------------------------------------------------------------------------
 
-LINE = re.compile(rf"({'|'.join(VERBS)})( .*)?", re.DOTALL)
+INPUT_LINE_PATTERN = re.compile(rf"({'|'.join(VERBS)})( .*)?", re.DOTALL)
 
 
 def _list_run_texts(drill: Drill) -> Iterator[tuple[str, str]]:
     """Yield (origin, text) of all texts of a run and its debrief."""
-    yield from ((event.kind, event.text) for event in drill.events if event.kind not in QUOTED)
+    yield from ((event.kind, event.text) for event in drill.events if event.kind not in QUOTED_EVENT_KINDS)
     yield from (("effect", fault.effect) for fault in drill.world.faults)
     for item in drill.compute_score().items if drill.scenario.scored else ():
         yield from (("reason", item.reason), ("advice", item.better))
@@ -291,7 +297,7 @@ def _list_quotations(drill: Drill) -> set[str]:
     for event in drill.events:
         quoted_texts |= (
             {" ".join(str(read_field(event, "batch", "")).split()), " ".join(event.text.split())}
-            if event.kind in QUOTED
+            if event.kind in QUOTED_EVENT_KINDS
             else set()
         )
         quoted_texts |= {message["text"] for message in read_field(event, "messages", ())}
@@ -299,13 +305,13 @@ def _list_quotations(drill: Drill) -> set[str]:
     return quoted_texts | {" ".join(arg.split()) for item in (*drill.journal, *planned) for arg in item.args}
 
 
-MESSAGE = re.compile(
+REPEATED_MESSAGE_PATTERN = re.compile(
     r"(Login failed|Cannot open database|Unable to access|The transaction log|Logical consistency|I/O error|"
     r"The operating system) .*",
     re.DOTALL,
 )
 """Pattern of server messages that an application repeats."""
-PRODUCT = re.compile(r"20\d\d \w+")
+PRODUCT_PATTERN = re.compile(r"20\d\d \w+")
 """Pattern of a product version with its edition."""
 
 
@@ -331,9 +337,9 @@ def test_a_german_run_contains_english_only_in_quotes(name: str) -> None:
                 for part in _find_untranslated_texts(text)
                 if " " in part
                 and part not in quoted
-                and not LINE.fullmatch(part)
-                and not MESSAGE.fullmatch(part)
-                and not PRODUCT.fullmatch(part)
+                and not INPUT_LINE_PATTERN.fullmatch(part)
+                and not REPEATED_MESSAGE_PATTERN.fullmatch(part)
+                and not PRODUCT_PATTERN.fullmatch(part)
             }
     assert not missing, "\n".join(sorted(missing))
 

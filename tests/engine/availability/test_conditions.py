@@ -10,15 +10,15 @@ from engine.drill.authoring import conditions
 from engine.drill.authoring.facts import ConditionNames, Facts
 from engine.model import World
 from engine.protocol.groups import has_automatic_failover, list_preconditions
-from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
-from tests.engine.cluster.worlds import fci_lab
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
+from tests.engine.cluster.worlds import build_fci_lab
 from tests.events import read_field
 
 NAMES = ConditionNames(("Sales", "Orders"), ("NODE_1", "NODE_2", "NODE_3"), ("APP", "REPORT"), ("FSW",))
 
 
 @pytest.mark.parametrize(
-    ("setup_lines", "true", "false"),
+    ("setup_lines", "true_text", "false_text"),
     [
         ((), "Sales is SYNCHRONIZED and Sales is ARMED", "Sales is NONE"),
         ((), "Sales on NODE_1 is PRIMARY and Sales on NODE_2 is READY", "Sales on NODE_3 is READY"),
@@ -31,17 +31,19 @@ NAMES = ConditionNames(("Sales", "Orders"), ("NODE_1", "NODE_2", "NODE_3"), ("AP
         ),
     ],
 )
-def test_conditions_support_groups(setup_lines: tuple[str, ...], true: str, false: str) -> None:
-    world = ag_lab()
+def test_conditions_evaluate_availability_groups(
+    setup_lines: tuple[str, ...], true_text: str, false_text: str
+) -> None:
+    world = build_ag_lab()
     apply_lines(world, *setup_lines)
     run_until(world, 40)
     facts = Facts(world, ())
-    assert conditions.parse(true, NAMES).holds(facts)
-    assert not conditions.parse(false, NAMES).holds(facts)
+    assert conditions.parse(true_text, NAMES).holds(facts)
+    assert not conditions.parse(false_text, NAMES).holds(facts)
 
 
 def test_each_failed_precondition_names_where_to_check() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     assert has_automatic_failover(world, "Sales")
     apply_lines(world, "power-off NODE_2")
     run_until(world, 30)
@@ -54,12 +56,12 @@ def test_each_failed_precondition_names_where_to_check() -> None:
     "fault", ["power-off NODE_1", "pull-cable NODE_1", "stop-service NODE_1", "hang NODE_1"]
 )
 def test_a_loss_counts_as_noticed_at_its_detection(fault: str) -> None:
-    _check_detection(ag_lab(), fault)
+    _check_detection(build_ag_lab(), fault)
 
 
 @pytest.mark.parametrize("fault", ["power-off NODE_1", "pull-cable NODE_1", "hang SQLFCI1"])
 def test_an_instance_loss_counts_as_noticed_at_its_detection(fault: str) -> None:
-    _check_detection(fci_lab(), fault)
+    _check_detection(build_fci_lab(), fault)
 
 
 def _check_detection(world: World, fault: str) -> None:

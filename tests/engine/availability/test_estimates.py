@@ -13,8 +13,8 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.review import review_run
 from engine.drill.running.drill import Drill
 from engine.protocol.groups import has_automatic_failover, list_preconditions
-from tests.engine.availability.worlds import SCENARIOS, ag_lab, apply_lines, run_until
-from tests.engine.cluster.worlds import fci_lab
+from tests.engine.availability.worlds import SCENARIOS, apply_lines, build_ag_lab, run_until
+from tests.engine.cluster.worlds import build_fci_lab
 from tests.engine.drill.texts import advance_drill
 
 
@@ -35,7 +35,7 @@ def test_estimates_follow_the_formulas(redo, send, failover_s, loss_s) -> None:
     [("power-off", 5.0), ("hang", 20.0), ("slow-cpu", 20.0), ("stop-service", 10.0), ("manual", 0.0)],
 )
 def test_detection_time_follows_the_setting_for_the_lost_part(cause: str, seconds: float) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     loss_estimate = estimates.estimate_failover(world, world.copies["NODE_2", "Sales"], cause)
     assert loss_estimate is not None
     assert loss_estimate.detection_s == pytest.approx(seconds)
@@ -68,7 +68,7 @@ def test_a_review_uses_the_estimate_just_before_the_loss() -> None:
 
 
 def test_one_ready_secondary_is_enough_and_others_name_their_reason() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     assert has_automatic_failover(world, "Sales")
     apply_lines(world, "sql NODE_2 ALTER DATABASE Orders SET HADR SUSPEND")
     run_until(world, 5)
@@ -79,7 +79,7 @@ def test_one_ready_secondary_is_enough_and_others_name_their_reason() -> None:
 
 
 def test_a_failover_cluster_instance_has_preconditions_per_node() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     database = next(iter(world.availability))
     assert has_automatic_failover(world, database)
     server = next(copy.server for copy in world.list_copies_of(database))

@@ -11,7 +11,7 @@ import pytest
 
 from engine.inputs import InputError
 from engine.model import ReplicaRole, ReplicaWord, ResourceState, SyncState, World
-from tests.engine.availability.worlds import ag_lab, apply_lines, list_primaries, run_until
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, list_primaries, run_until
 
 FAULTS = (
     *(f"{verb} {node}" for verb in ("power-off", "pull-cable", "stop-service", "stop-cluster", "hang")
@@ -95,7 +95,7 @@ def _is_healthy(world: World) -> bool:
 
 
 def explore_fault_pairs(step: int, offset: int = 0) -> None:
-    start, problems = ag_lab(), []
+    start, problems = build_ag_lab(), []
     for number, (first_fault, second_fault, gap_s) in enumerate(product(FAULTS, FAULTS, GAPS_S)):
         if first_fault == second_fault or number % step != offset:
             continue
@@ -131,9 +131,9 @@ def test_every_pair_of_faults_recovers(part: int) -> None:
     ],
 )
 def test_known_exploration_findings_stay_fixed(first_fault: str, second_fault: str) -> None:
-    assert _is_healthy(_run_faults(ag_lab(), first_fault, second_fault, 4))
+    assert _is_healthy(_run_faults(build_ag_lab(), first_fault, second_fault, 4))
 
 
 def test_repeating_the_faults_ends_in_the_same_state() -> None:
-    ends = [_run_faults(ag_lab(), "power-off NODE_1", "power-off FSW", 4) for _ in range(2)]
+    ends = [_run_faults(build_ag_lab(), "power-off NODE_1", "power-off FSW", 4) for _ in range(2)]
     assert ends[0].compute_state_hash() == ends[1].compute_state_hash()

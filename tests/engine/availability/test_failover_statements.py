@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.availability.worlds import ag_lab, apply_lines, list_primaries, run_until
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, list_primaries, run_until
 from tests.events import read_field
 
 
@@ -15,7 +15,7 @@ from tests.events import read_field
     ("server", "command"), [("NODE_2", "FAILOVER"), ("NODE_3", "FORCE_FAILOVER_ALLOW_DATA_LOSS")]
 )
 def test_the_statement_ends_when_the_replica_is_primary(server: str, command: str) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, f"sql {server} ALTER AVAILABILITY GROUP AG1 {command}")
     events = run_until(world, 30)
     (done_event,) = [event for event in events if event.kind == "sql_done"]
@@ -26,7 +26,7 @@ def test_the_statement_ends_when_the_replica_is_primary(server: str, command: st
 
 
 def test_a_failover_that_fails_is_an_error() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     run_until(world, 1)
     apply_lines(world, "sql NODE_2#2 REVOKE VIEW SERVER STATE FROM [NT AUTHORITY\\SYSTEM]")
@@ -39,7 +39,7 @@ def test_a_failover_that_fails_is_an_error() -> None:
 
 
 def test_a_failover_statement_can_be_canceled_while_the_failover_continues() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     run_until(world, 2)
     apply_lines(world, "cancel NODE_2")

@@ -12,17 +12,23 @@ from engine.inputs import InputError
 from engine.messages import SqlError
 from engine.model import ReplicaWord, Service, SuspendReason, SyncState, World
 from engine.protocol import serving
-from tests.engine.availability.worlds import ag_lab, apply_lines, build_many_groups, list_primaries, run_until
+from tests.engine.availability.worlds import (
+    apply_lines,
+    build_ag_lab,
+    build_many_groups,
+    list_primaries,
+    run_until,
+)
 from tests.events import read_field
 
 
-def list_online_s(world: World) -> list[float]:
+def list_failover_durations_s(world: World) -> list[float]:
     """Return the seconds from the failure until the databases are open, for each failover."""
     return [((f.online_tick or 0) - f.failed_tick) / 100 for f in world.failovers if f.online_tick]
 
 
 @pytest.mark.parametrize(
-    ("fault", "least_s", "most_s"),
+    ("fault", "min_s", "max_s"),
     [
         ("stop-service NODE_1", 1, 6),
         ("hang NODE_1", 10, 20),
@@ -30,20 +36,22 @@ def list_online_s(world: World) -> list[float]:
         ("pull-cable NODE_1", 10, 25),
     ],
 )
-def test_both_databases_move_to_the_automatic_target(fault: str, least_s: float, most_s: float) -> None:
-    world = ag_lab()
+def test_both_databases_move_to_the_automatic_target(fault: str, min_s: float, max_s: float) -> None:
+    world = build_ag_lab()
     run_until(world, 30)
     apply_lines(world, fault)
     run_until(world, 90)
     assert list_primaries(world) == ["NODE_2"]
     assert [(f.kind, f.to_server) for f in world.failovers] == [("automatic", "NODE_2")] * 2
-    assert all(least_s <= outage_s <= most_s for outage_s in list_online_s(world)), list_online_s(world)
+    assert all(min_s <= outage_s <= max_s for outage_s in list_failover_durations_s(world)), (
+        list_failover_durations_s(world)
+    )
     assert all(account.lost_transactions == 0 for account in world.availability.values())
     assert world.clients["APP"].connected_to == "NODE_2"
 
 
 def test_redone_log_does_not_stop_the_flow_again() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 30)
     apply_lines(world, "power-off NODE_1")
     run_until(world, 90)
@@ -52,7 +60,7 @@ def test_redone_log_does_not_stop_the_flow_again() -> None:
 
 
 def test_a_resource_that_fails_again_moves_to_the_other_node() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 30)
     apply_lines(world, "fail-resource AG1")
     run_until(world, 60)
@@ -62,19 +70,21 @@ def test_a_resource_that_fails_again_moves_to_the_other_node() -> None:
     assert list_primaries(world) == ["NODE_2"]
 
 
-@pytest.mark.parametrize(("better_s", "server", "ends_s"), [(20, "NODE_1", 58), (90, "NODE_2", 60)])
-def test_a_hung_primary_is_restarted_on_its_node_first(better_s: float, server: str, ends_s: float) -> None:
+@pytest.mark.parametrize(("recovery_s", "server", "online_s"), [(20, "NODE_1", 58), (90, "NODE_2", 60)])
+def test_an_overloaded_primary_restarts_on_its_node_if_it_recovers_in_time(
+    recovery_s: float, server: str, online_s: float
+) -> None:
     """The login of the group's resource fails after 15 seconds. [DOC: automatic failover problems]"""
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 30)
     apply_lines(world, "slow-cpu NODE_1 factor=200")
-    run_until(world, 30 + better_s)
+    run_until(world, 30 + recovery_s)
     apply_lines(world, "slow-cpu NODE_1 factor=1")
     alerts = run_until(world, 120)
     online = [event for event in alerts if event.kind == "cluster" and read_field(event, "what") == "online"]
     assert list_primaries(world) == [server]
     if server == "NODE_1":
-        assert [round(event.t_s) for event in online] == [ends_s]
+        assert [round(event.t_s) for event in online] == [online_s]
     else:
         assert online == []  # the group came online on NODE_2 before the processors of NODE_1 recovered
 
@@ -88,7 +98,7 @@ def _fail_log_disk(world: World, database: str) -> SyncState:
 
 
 def test_a_database_without_its_disk_causes_no_failover_and_moves_without_loss() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     assert _fail_log_disk(world, "Sales") is SyncState.NOT_SYNCHRONIZING
     assert (list_primaries(world), world.failovers) == (["NODE_1"], [])
     assert world.copies["NODE_1", "Orders"].availability.get_peer_state("NODE_2") is SyncState.SYNCHRONIZED
@@ -104,7 +114,7 @@ def test_a_database_without_its_disk_causes_no_failover_and_moves_without_loss()
 
 
 def test_a_primary_whose_disk_returns_sends_log_again() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     _fail_log_disk(world, "Sales")
     apply_lines(world, "mend-disk NODE_1 Sales")
     run_until(world, 50)
@@ -113,7 +123,7 @@ def test_a_primary_whose_disk_returns_sends_log_again() -> None:
 
 
 def test_with_db_failover_one_lost_disk_moves_the_group() -> None:
-    world = ag_lab(version=2017)
+    world = build_ag_lab(version=2017)
     apply_lines(world, "sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (DB_FAILOVER = ON)")
     _fail_log_disk(world, "Orders")
     assert list_primaries(world) == ["NODE_2"]
@@ -122,7 +132,7 @@ def test_with_db_failover_one_lost_disk_moves_the_group() -> None:
 
 
 def test_a_file_that_redo_cannot_create_suspends_the_copy_until_the_drive_exists() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "add-drive NODE_1 E size_gb=20", "add-drive NODE_3 E size_gb=20")
     add = "ADD FILE (NAME = Sales_2, FILENAME = 'E:\\Data\\Sales_2.ndf', SIZE = 1GB)"
     apply_lines(world, f"sql NODE_1 ALTER DATABASE Sales {add}")
@@ -140,8 +150,8 @@ def test_a_file_that_redo_cannot_create_suspends_the_copy_until_the_drive_exists
     assert world.copies["NODE_2", "Sales"].extra_files == world.copies["NODE_1", "Sales"].extra_files
 
 
-def test_a_lost_secondary_delays_commits_for_its_timeout_only() -> None:
-    world = ag_lab()
+def test_after_the_loss_of_the_synchronous_secondary_no_failover_follows() -> None:
+    world = build_ag_lab()
     run_until(world, 30)
     apply_lines(world, "power-off NODE_2")
     run_until(world, 60)
@@ -156,7 +166,7 @@ def test_a_lost_secondary_delays_commits_for_its_timeout_only() -> None:
 
 
 def test_without_quorum_no_replica_serves_until_quorum_is_forced() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 30)
     apply_lines(world, "power-off NODE_2", "power-off NODE_3")
     run_until(world, 60)
@@ -174,7 +184,7 @@ def test_without_quorum_no_replica_serves_until_quorum_is_forced() -> None:
 
 
 def test_a_planned_failover_needs_a_synchronized_target() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     with pytest.raises(SqlError, match="41142"):
         commands.start_planned_failover(world, "NODE_3", "AG1")
@@ -188,7 +198,7 @@ def test_a_planned_failover_needs_a_synchronized_target() -> None:
 
 
 def test_after_a_forced_failover_the_old_primary_follows_only_after_resume() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     commands.start_forced_failover(world, "NODE_3", "AG1")
     run_until(world, 60)
@@ -204,7 +214,7 @@ def _get_guid(world: World) -> int:
 
 
 def test_a_secondary_without_cluster_service_counts_as_lost_until_it_returns() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 30)
     apply_lines(world, "stop-cluster NODE_2")
     run_until(world, 35)
@@ -219,9 +229,9 @@ def test_a_secondary_without_cluster_service_counts_as_lost_until_it_returns() -
 
 
 @pytest.mark.parametrize("line", ["start-cluster NODE_2", "start-service NODE_2", "power-off NODE_2"])
-def test_a_booting_node_takes_its_full_time(line: str) -> None:
+def test_requests_do_not_shorten_the_boot_of_a_node(line: str) -> None:
     """Until the boot ends, nothing can be started on the node; a power loss restarts the boot."""
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "power-off NODE_2")
     run_until(world, 20)
     apply_lines(world, "power-on NODE_2")
@@ -243,7 +253,7 @@ def test_a_booting_node_takes_its_full_time(line: str) -> None:
 
 
 def test_a_copy_dropped_during_recovery_stays_dropped() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 1)
     apply_lines(world, "sql NODE_3 ALTER DATABASE Sales SET HADR OFF")
     run_until(world, 2)
@@ -255,7 +265,7 @@ def test_a_copy_dropped_during_recovery_stays_dropped() -> None:
 
 
 def test_commits_wait_for_the_required_number_of_synchronized_secondaries() -> None:
-    world = ag_lab(version=2017)
+    world = build_ag_lab(version=2017)
     option = "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
     apply_lines(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET ({option} = 1)", "power-off NODE_2")
     run_until(world, 40)
@@ -272,7 +282,7 @@ def test_commits_wait_for_the_required_number_of_synchronized_secondaries() -> N
 
 
 def test_commits_do_not_wait_for_a_second_secondary_while_enough_are_synchronized() -> None:
-    world = ag_lab(version=2017)
+    world = build_ag_lab(version=2017)
     group = "sql NODE_1 ALTER AVAILABILITY GROUP AG1 "
     mode = "MODIFY REPLICA ON 'NODE_3' WITH (AVAILABILITY_MODE = SYNCHRONOUS_COMMIT)"
     apply_lines(world, group + mode, group + "SET (REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT = 1)")
@@ -283,7 +293,7 @@ def test_commits_do_not_wait_for_a_second_secondary_while_enough_are_synchronize
 
 
 def test_a_role_does_not_move_to_a_replica_without_automatic_failover() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     manual = "MODIFY REPLICA ON 'NODE_2' WITH (FAILOVER_MODE = MANUAL)"
     apply_lines(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 {manual}")
     run_until(world, 10)
@@ -301,8 +311,10 @@ def _count_commits(world: World, seconds: float) -> float:
     return world.flow.read_source_positions(source).transactions - before
 
 
-@pytest.mark.parametrize(("level", "stays"), [(4, "NODE_1"), (5, "NODE_2")])
-def test_a_lack_of_worker_threads_is_logged_and_fails_the_group_at_level_5(level: int, stays: str) -> None:
+@pytest.mark.parametrize(("level", "expected_primary"), [(4, "NODE_1"), (5, "NODE_2")])
+def test_a_lack_of_worker_threads_is_logged_and_fails_the_group_at_level_5(
+    level: int, expected_primary: str
+) -> None:
     """Check documented behavior: [DOC: thread usage of groups; flexible failover policy]."""
     world = build_world(build_many_groups(1, 40), 1)
     configure = "EXEC sp_configure 'show advanced options', 1; RECONFIGURE; EXEC sp_configure 'max worker threads', {}"
@@ -310,7 +322,7 @@ def test_a_lack_of_worker_threads_is_logged_and_fails_the_group_at_level_5(level
     apply_lines(world, f"sql NODE_1 {configure.format(128)}; RECONFIGURE")
     run_until(world, 90)
     assert [line[1] for line in world.errorlog["NODE_1"]].count(35217) >= 1
-    assert list_primaries(world) == [stays]
+    assert list_primaries(world) == [expected_primary]
     assert 35217 not in [line[1] for line in world.errorlog["NODE_2"]]
 
 
@@ -320,7 +332,7 @@ def test_a_group_that_is_moving_does_not_start_on_a_second_node(command: str, af
     """Earlier, the role came online again on its old node during a planned failover, and both replicas became
     primary.
     """
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
     run_until(world, world.tick / 100 + after_s)
     with suppress(InputError):

@@ -14,7 +14,7 @@ from engine.inputs import InputError
 from engine.model import ReplicaRole, SyncState
 from engine.protocol import clients
 from engine.verbs.lines import parse_line
-from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 from tests.events import read_field
 
 NO, READ_ONLY, ALL = "NO", "READ_ONLY", "ALL"
@@ -69,7 +69,7 @@ def modify_replica(world: model.World, server: str, option: str) -> None:
 def test_access_follows_role_connections_and_intent(
     role: str, allowed: str, intent: bool, error: int
 ) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     server = "NODE_1" if role == "primary" else "NODE_2"
     word = "PRIMARY" if role == "primary" else "SECONDARY"
     modify_replica(world, server, f"{word}_ROLE (ALLOW_CONNECTIONS = {allowed})")
@@ -93,7 +93,7 @@ def query_server_name(world: model.World, window: str) -> object:
 
 
 def test_a_listener_connects_to_the_primary_or_follows_the_routing_list() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "change-connection NODE_1 Server=tcp:agl1,1433;Database=Sales")
     assert query_server_name(world, "NODE_1") == "NODE_1"
     apply_lines(
@@ -109,7 +109,7 @@ def test_a_listener_connects_to_the_primary_or_follows_the_routing_list() -> Non
 
 
 def test_routing_without_a_target_is_982_and_reported_to_the_application() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     modify_replica(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")
     modify_replica(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
     apply_lines(world, "change-connection NODE_1 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
@@ -139,7 +139,7 @@ def test_routing_without_a_target_is_982_and_reported_to_the_application() -> No
 )
 def test_the_listener_sends_no_reader_to_a_lost_copy(lines: tuple[str, ...]) -> None:
     """Check documented behavior: [DOC: read-only routing; availability group listeners]."""
-    world = ag_lab()
+    world = build_ag_lab()
     modify_replica(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3', 'NODE_1'))")
     modify_replica(world, "NODE_1", "SECONDARY_ROLE (READ_ONLY_ROUTING_URL = 'TCP://NODE_1:1433')")
     assert clients.resolve_login(world, "AGL1", "Sales", read_intent=True) == ("NODE_3", None)
@@ -150,7 +150,7 @@ def test_the_listener_sends_no_reader_to_a_lost_copy(lines: tuple[str, ...]) -> 
 
 
 def test_the_primary_routes_readers_to_a_silent_secondary_until_it_loses_it() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "hang NODE_3")
     run_until(world, world.t_s + 8)
     assert clients.resolve_login(world, "AGL1", "Sales", read_intent=True) == ("NODE_3", None)
@@ -159,7 +159,7 @@ def test_the_primary_routes_readers_to_a_silent_secondary_until_it_loses_it() ->
 
 
 def test_a_window_on_the_listener_follows_a_failover() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "change-connection NODE_3 Server=AGL1;Database=Sales")
     assert query_server_name(world, "NODE_3") == "NODE_1"
     assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
@@ -169,7 +169,7 @@ def test_a_window_on_the_listener_follows_a_failover() -> None:
 
 def test_open_connections_survive_suspended_data_movement() -> None:
     """Check documented behavior: [DOC: suspend an availability database]."""
-    world = ag_lab()
+    world = build_ag_lab()
     assert run_sql(world, "NODE_3#2", "USE Sales") == []
     assert run_sql(world, "NODE_3", "ALTER DATABASE Sales SET HADR SUSPEND") == []
     assert run_sql(world, "NODE_3#2", "SELECT 1") == []
@@ -182,11 +182,11 @@ def test_open_connections_survive_suspended_data_movement() -> None:
 )
 def test_connection_strings_without_a_target_are_refused(text: str) -> None:
     with pytest.raises((InputError, ValueError)):
-        apply_lines(ag_lab(), f"change-connection NODE_1 {text}")
+        apply_lines(build_ag_lab(), f"change-connection NODE_1 {text}")
 
 
 def test_a_program_with_read_intent_is_accepted() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     modify_replica(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)")
     login = '{"login": "sa", "password": "right", "database": "Sales"'
     apply_lines(
@@ -197,7 +197,7 @@ def test_a_program_with_read_intent_is_accepted() -> None:
 
 
 def test_a_program_with_read_intent_is_routed_by_the_listener() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
 
     def connect_client(window: str, **properties: str) -> Event:
         properties_sent = {
@@ -231,7 +231,7 @@ def test_a_program_with_read_intent_is_routed_by_the_listener() -> None:
 )
 def test_a_secondary_redirects_writers_to_the_primary(allowed: str, intent: bool, reached: str | int) -> None:
     """Check documented behavior: [DOC: read/write connection redirection]."""
-    world = ag_lab(version=2019)
+    world = build_ag_lab(version=2019)
     modify_replica(world, "NODE_1", "PRIMARY_ROLE (READ_WRITE_ROUTING_URL = 'TCP://NODE_1:1433')")
     modify_replica(world, "NODE_2", f"SECONDARY_ROLE (ALLOW_CONNECTIONS = {allowed})")
     intent_option = ";ApplicationIntent=ReadOnly" if intent else ""
@@ -251,10 +251,10 @@ def test_a_secondary_redirects_writers_to_the_primary(allowed: str, intent: bool
 
 def test_servers_of_a_nested_routing_list_share_the_readers() -> None:
     nested = "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))"
-    old = ag_lab(version=2014)
+    old = build_ag_lab(version=2014)
     alter = f"ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_1' WITH ({nested})"
     assert run_sql(old, "NODE_1#1", alter) == [102]
-    world = ag_lab(version=2016)
+    world = build_ag_lab(version=2016)
     modify_replica(world, "NODE_1", nested)
     rows = "SELECT routing_priority FROM sys.availability_read_only_routing_lists ORDER BY 1"
     result_rows = run_statement(world, "NODE_1#1", f"{rows}")["results"][0]["rows"]
@@ -282,7 +282,7 @@ def test_servers_of_a_nested_routing_list_share_the_readers() -> None:
     ],
 )
 def test_a_readable_secondary_works_without_its_primary(version: int, fault: str, error: int) -> None:
-    world = ag_lab(version=version)
+    world = build_ag_lab(version=version)
     for server in ("NODE_1", "NODE_2"):
         modify_replica(world, server, "FAILOVER_MODE = MANUAL")
     window = "NODE_3#2"

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.availability.worlds import ag_lab, apply_lines, list_primaries, run_until
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, list_primaries, run_until
 
 
 @pytest.mark.parametrize("level", [1, 2, 3, 4, 5])
 def test_the_lease_of_a_frozen_primary_expires_at_every_level(level: int) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = {level})")
     run_until(world, 10)
     apply_lines(world, "hang NODE_1")
@@ -20,7 +20,7 @@ def test_the_lease_of_a_frozen_primary_expires_at_every_level(level: int) -> Non
 
 
 def test_a_frozen_instance_writes_nothing_until_it_continues() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     apply_lines(world, "hang NODE_1")
     lines, guid = len(world.errorlog.get("NODE_1", ())), next(guid for _, guid in world.replicas)
@@ -38,7 +38,7 @@ def test_a_frozen_instance_writes_nothing_until_it_continues() -> None:
 
 
 def test_a_frozen_instance_reports_lost_quorum_later() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     apply_lines(world, "hang NODE_1", "pull-cable NODE_1")
     lines = len(world.errorlog.get("NODE_1", ()))

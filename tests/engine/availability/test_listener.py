@@ -15,14 +15,14 @@ from tests.engine.availability.test_intent import run_sql, run_statement
 from tests.engine.availability.worlds import SCENARIOS, apply_lines, run_until
 from tests.events import read_field
 
-BOTH = ("10.0.1.50", "10.0.2.50")
+LISTENER_ADDRESSES = ("10.0.1.50", "10.0.2.50")
 
 
 def build_two_site_lab(client: str = "", listener: str = "", seed: int = 1) -> model.World:
     """Return the lab with NODE_1 in one subnet, NODE_2 and NODE_3 in another; *client* holds settings of APP."""
     text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
     text = text.replace('witness = "FSW"', 'witness = "FSW"\nsubnets = ["10.0.1", "10.0.2", "10.0.2"]')
-    addresses = f"listener_addresses = {list(BOTH)}\n{listener}"
+    addresses = f"listener_addresses = {list(LISTENER_ADDRESSES)}\n{listener}"
     text = text.replace('listener = "AGL1"', f'listener = "AGL1"\n{addresses}', 1)
     text = text.replace('name = "APP"', f'name = "APP"\n{client}')
     return build_world(load_scenario(text, "two-sites"), seed)
@@ -82,9 +82,9 @@ def test_thirty_seconds_are_enough_for_two_addresses() -> None:
 def test_a_single_registered_address_is_cached_for_its_time_to_live(multi_subnet: str) -> None:
     settings = "register_all_addresses = false\nrecord_ttl_s = 300"
     world = build_two_site_lab(f"multi_subnet = {multi_subnet}", settings)
-    assert world.records["AGL1"].addresses == BOTH[:1]
+    assert world.records["AGL1"].addresses == LISTENER_ADDRESSES[:1]
     assert 285 <= measure_outage_s(world) < 330
-    assert world.records["AGL1"].addresses == BOTH[1:]
+    assert world.records["AGL1"].addresses == LISTENER_ADDRESSES[1:]
 
 
 def test_flushing_the_dns_cache_of_a_computer_ends_the_delay() -> None:
@@ -106,7 +106,7 @@ def test_settings_of_the_network_name_apply_when_it_comes_online_again() -> None
     )
     assert "until AG1_AGL1 is taken offline and then online again" in output
     run_powershell(world, "Get-ClusterResource AG1_AGL1 | Set-ClusterParameter HostRecordTTL 300")
-    assert world.records["AGL1"].addresses == BOTH
+    assert world.records["AGL1"].addresses == LISTENER_ADDRESSES
     states = run_powershell(world, "Stop-ClusterResource AG1_AGL1")
     assert "Offline" in states
     run_until(world, world.tick / 100 + 5)
@@ -114,11 +114,13 @@ def test_settings_of_the_network_name_apply_when_it_comes_online_again() -> None
     assert "AG1  NODE_1    PartialOnline" in run_powershell(world, "Get-ClusterGroup AG1")
     run_powershell(world, "Start-ClusterGroup AG1")
     run_until(world, world.tick / 100 + 10)
-    assert world.records["AGL1"] == model.NameRecord(addresses=BOTH[:1], online=BOTH[0], ttl_s=300)
+    assert world.records["AGL1"] == model.NameRecord(
+        addresses=LISTENER_ADDRESSES[:1], online=LISTENER_ADDRESSES[0], ttl_s=300
+    )
     answer = run_powershell(world, "Resolve-DnsName AGL1")
     assert "300" in answer
-    assert BOTH[0] in answer
-    assert BOTH[1] not in answer
+    assert LISTENER_ADDRESSES[0] in answer
+    assert LISTENER_ADDRESSES[1] not in answer
 
 
 def test_listener_addresses_are_resources_and_rows() -> None:
@@ -130,9 +132,12 @@ def test_listener_addresses_are_resources_and_rows() -> None:
     rows = run_statement(
         world, "NODE_1#1", "SELECT ip_address, state_desc FROM sys.availability_group_listener_ip_addresses"
     )
-    assert rows["results"][0]["rows"] == [[BOTH[0], "ONLINE"], [BOTH[1], "OFFLINE"]]
-    assert "PingSucceeded : True" in run_powershell(world, f"Test-NetConnection {BOTH[0]}")
-    assert "PingSucceeded : False" in run_powershell(world, f"Test-NetConnection {BOTH[1]}")
+    assert rows["results"][0]["rows"] == [
+        [LISTENER_ADDRESSES[0], "ONLINE"],
+        [LISTENER_ADDRESSES[1], "OFFLINE"],
+    ]
+    assert "PingSucceeded : True" in run_powershell(world, f"Test-NetConnection {LISTENER_ADDRESSES[0]}")
+    assert "PingSucceeded : False" in run_powershell(world, f"Test-NetConnection {LISTENER_ADDRESSES[1]}")
 
 
 def test_connection_string_of_an_application_is_parsed() -> None:

@@ -12,26 +12,32 @@ import pytest
 from engine.cluster import config
 from engine.inputs import InputError
 from engine.model import ReplicaWord, World
-from tests.engine.availability.test_statements import AG, CREATE, DATABASES, MATRIX, NEIGHBOURS
-from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
+from tests.engine.availability.test_statements import (
+    ALTER_AG1,
+    CREATE,
+    DATABASE_STATEMENTS,
+    MATRIX,
+    RELATED_STATEMENTS,
+)
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 from tests.events import read_field
 
-SYNC = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = AUTOMATIC"
-ON_REPLICAS = (
-    f"ADD REPLICA ON 'NODE_{{n}}' WITH (ENDPOINT_URL = 'TCP://NODE_{{n}}:5022', {SYNC})",
+SYNC_OPTIONS = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = AUTOMATIC"
+REPLICA_CLAUSES = (
+    f"ADD REPLICA ON 'NODE_{{n}}' WITH (ENDPOINT_URL = 'TCP://NODE_{{n}}:5022', {SYNC_OPTIONS})",
     "REMOVE REPLICA ON 'NODE_{n}'",
     "MODIFY REPLICA ON 'NODE_{n}' WITH (FAILOVER_MODE = MANUAL)",
     "MODIFY REPLICA ON 'NODE_{n}' WITH (AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT)",
     "MODIFY REPLICA ON 'NODE_{n}' WITH (SECONDARY_ROLE (ALLOW_CONNECTIONS = NO))",
 )
 STATEMENTS = (
-    *(AG + row[0] for row in MATRIX),
-    *(f"ALTER DATABASE {name} {row[0]}" for row in DATABASES for name in ("Sales", "Orders")),
-    *(row[0] for row in NEIGHBOURS),
-    *(AG + text.format(n=n) for text in ON_REPLICAS for n in (1, 2, 3)),
+    *(ALTER_AG1 + row[0] for row in MATRIX),
+    *(f"ALTER DATABASE {name} {row[0]}" for row in DATABASE_STATEMENTS for name in ("Sales", "Orders")),
+    *(row[0] for row in RELATED_STATEMENTS),
+    *(ALTER_AG1 + text.format(n=n) for text in REPLICA_CLAUSES for n in (1, 2, 3)),
     "DROP AVAILABILITY GROUP AG1",
     CREATE.replace("AG2", "AG1"),
-    *(AG + text for text in ("ADD DATABASE Orders", "JOIN", "FAILOVER")),
+    *(ALTER_AG1 + text for text in ("ADD DATABASE Orders", "JOIN", "FAILOVER")),
 )
 FAULTS = (
     "power-off", "power-on", "stop-service", "start-service", "stop-cluster", "start-cluster", "force-quorum", "hang",
@@ -42,7 +48,7 @@ FAULTS = (
 @pytest.mark.parametrize("seed", [0, 23, 27, 73, 176, 185])
 def test_statements_in_any_order_are_handled(seed: int) -> None:
     """Each seed once revealed a defect."""
-    chance, world = random.Random(seed), ag_lab(seed)
+    chance, world = random.Random(seed), build_ag_lab(seed)
     run_until(world, 10)
     for _ in range(40):
         node = f"NODE_{chance.randint(1, 3)}"
@@ -70,7 +76,7 @@ def assert_one_primary(world: World, group: int) -> None:
 
 def test_a_primary_without_quorum_reports_not_synchronizing() -> None:
     """The charts draw their lanes from this state."""
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
     state_changes = [
         event for event in run_until(world, 40.0) if event.kind == "state" and event.server == "NODE_1"
@@ -85,20 +91,20 @@ def test_two_partitions_do_not_affect_each_other() -> None:
     """NODE_2 has forced quorum while the other nodes keep a majority. Statements at NODE_1 affect only its
     own partition.
     """
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     apply_lines(world, "cut NODE_2 NODE_1", "cut NODE_2 NODE_3", "cut NODE_2 FSW")
     run_until(world, 60)
     apply_lines(world, "force-quorum NODE_2")
     run_until(world, 70)
-    apply_lines(world, "sql NODE_2 " + AG + "FORCE_FAILOVER_ALLOW_DATA_LOSS")
+    apply_lines(world, "sql NODE_2 " + ALTER_AG1 + "FORCE_FAILOVER_ALLOW_DATA_LOSS")
     run_until(world, 100)
     words = {server: state.word for (server, _), state in world.replicas.items()}
     assert words["NODE_1"] == words["NODE_2"] == ReplicaWord.PRIMARY_NORMAL
     state_before = world.nodes["NODE_2"].config, world.copies["NODE_2", "Sales"].availability.state
     apply_lines(world, "sql NODE_1 ALTER DATABASE Sales SET HADR SUSPEND")
-    apply_lines(world, "sql NODE_1 " + AG + "REMOVE LISTENER 'AGL1'")
-    apply_lines(world, "sql NODE_1 " + AG + "REMOVE REPLICA ON 'NODE_3'")
+    apply_lines(world, "sql NODE_1 " + ALTER_AG1 + "REMOVE LISTENER 'AGL1'")
+    apply_lines(world, "sql NODE_1 " + ALTER_AG1 + "REMOVE REPLICA ON 'NODE_3'")
     run_until(world, 110)
     assert (world.nodes["NODE_2"].config, world.copies["NODE_2", "Sales"].availability.state) == state_before
     role = world.nodes["NODE_1"].config.find_role("AG1")

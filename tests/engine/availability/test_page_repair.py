@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from tests.engine.availability.worlds import ag_lab, apply_lines, list_primaries, run_until
-from tests.engine.cluster.random_runs import mirroring_lab
-from tests.engine.tsql.console import Answer, run_on
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, list_primaries, run_until
+from tests.engine.cluster.random_runs import build_mirroring_lab
+from tests.engine.tsql.console import Answer, run_seconds
 
-STATE = (
+STATE_QUERY = (
     "SELECT s.synchronization_state_desc, s.suspend_reason_desc FROM sys.dm_hadr_database_replica_states s "
     "WHERE s.is_local = 1 AND DB_NAME(s.database_id) = 'Sales'"
 )
@@ -17,7 +17,7 @@ STATE = (
 
 def send_query(world: World, server: str, text: str) -> list[list[object]]:
     apply_lines(world, f"sql {server} {text}")
-    (done_event,) = [event for event in run_on(world, 0.5) if event.kind == "sql_done"]
+    (done_event,) = [event for event in run_seconds(world, 0.5) if event.kind == "sql_done"]
     return Answer(done_event).grids[0]
 
 
@@ -37,7 +37,7 @@ CASES = [
 def test_a_damaged_page_is_repaired_from_another_replica(
     server: str, lines: tuple[str, ...], page: int, status: int | None, event_type: int, state: list[object]
 ) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     apply_lines(world, *lines)
     run_until(world, 12)
@@ -52,24 +52,24 @@ def test_a_damaged_page_is_repaired_from_another_replica(
         world, server, f"SELECT event_type FROM msdb.dbo.suspect_pages WHERE page_id = {page}"
     )
     assert events == [[event_type]]
-    assert send_query(world, server, STATE) == [state]
+    assert send_query(world, server, STATE_QUERY) == [state]
 
 
 def test_redo_reads_a_damaged_page_again_after_resume() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     apply_lines(world, "corrupt-page NODE_2 Sales page=9")
     run_until(world, 20)
     apply_lines(world, "sql NODE_2 ALTER DATABASE Sales SET HADR RESUME")
     run_until(world, 100)
-    assert send_query(world, "NODE_2", STATE) == [["NOT SYNCHRONIZING", "SUSPEND_FROM_REDO"]]
+    assert send_query(world, "NODE_2", STATE_QUERY) == [["NOT SYNCHRONIZING", "SUSPEND_FROM_REDO"]]
     apply_lines(world, "mend-page NODE_2 Sales", "sql NODE_2 ALTER DATABASE Sales SET HADR RESUME")
     run_until(world, 200)
-    assert send_query(world, "NODE_2", STATE) == [["SYNCHRONIZED", None]]
+    assert send_query(world, "NODE_2", STATE_QUERY) == [["SYNCHRONIZED", None]]
 
 
 def test_a_page_that_is_damaged_during_a_failover_of_mirroring_does_not_stop_it() -> None:
-    world = mirroring_lab(1)
+    world = build_mirroring_lab(1)
     run_until(world, 10)
     apply_lines(
         world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", "corrupt-page SERVER_B Sales page=77"

@@ -15,7 +15,7 @@ from engine.model import World
 from engine.protocol import groups, serving
 from tests import recordings
 from tests.engine.availability.test_statements import (
-    AG,
+    ALTER_AG1,
     apply_lines,
     build_settled_world,
     force_quorum,
@@ -25,17 +25,17 @@ from tests.engine.availability.test_statements import (
 )
 
 TABLE: Final = Path(__file__).parent / "policy_table.txt"
-REPLICA: Final = f"{AG}MODIFY REPLICA ON 'NODE_{{}}' WITH ({{}})"
+REPLICA: Final = f"{ALTER_AG1}MODIFY REPLICA ON 'NODE_{{}}' WITH ({{}})"
 
 
-def build_world_after(*lines: str, then_s: float = 20.0) -> World:
+def build_world_after(*lines: str, wait_s: float = 20.0) -> World:
     world = build_settled_world().fork()
     apply_lines(world, *lines)
-    run_until(world, world.t_s + then_s)
+    run_until(world, world.t_s + wait_s)
     return world
 
 
-def on_primary(*statements: str) -> tuple[str, ...]:
+def build_primary_lines(*statements: str) -> tuple[str, ...]:
     return tuple(f"sql NODE_1 {statement}" for statement in statements)
 
 
@@ -45,13 +45,13 @@ WORLDS: Final[dict[str, World]] = {
     "without-quorum": lose_quorum(),
     "forced-quorum": force_quorum(),
     "suspended": build_world_after("sql NODE_2 ALTER DATABASE Sales SET HADR SUSPEND"),
-    "suspended-everywhere": build_world_after(*on_primary("ALTER DATABASE Sales SET HADR SUSPEND")),
+    "suspended-everywhere": build_world_after(*build_primary_lines("ALTER DATABASE Sales SET HADR SUSPEND")),
     "secondary-lost": build_world_after("power-off NODE_2"),
-    "primary-lost": build_world_after("power-off NODE_1", then_s=60.0),
+    "primary-lost": build_world_after("power-off NODE_1", wait_s=60.0),
     "disk-failed": build_world_after("fail-disk NODE_2 Sales"),
-    "failing-over": build_world_after(f"sql NODE_2 {AG}FAILOVER", then_s=0.3),
+    "failing-over": build_world_after(f"sql NODE_2 {ALTER_AG1}FAILOVER", wait_s=0.3),
     "readers": build_world_after(
-        *on_primary(
+        *build_primary_lines(
             REPLICA.format(2, "SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL)"),
             REPLICA.format(3, "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)"),
             REPLICA.format(3, "SECONDARY_ROLE (READ_ONLY_ROUTING_URL = 'TCP://NODE_3:1433')"),
@@ -60,12 +60,12 @@ WORLDS: Final[dict[str, World]] = {
         )
     ),
     "asynchronous": build_world_after(
-        *on_primary(
+        *build_primary_lines(
             REPLICA.format(2, "FAILOVER_MODE = MANUAL"),
             REPLICA.format(2, "AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT"),
         )
     ),
-    "removed": build_world_after(*on_primary(f"{AG}REMOVE DATABASE Sales")),
+    "removed": build_world_after(*build_primary_lines(f"{ALTER_AG1}REMOVE DATABASE Sales")),
 }
 
 
@@ -122,4 +122,4 @@ def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> N
         for name, world in WORLDS.items()
         for condition in groups.list_preconditions(world, "Sales")
     ]
-    recordings.check_lines(TABLE, rows, request)
+    recordings.compare_lines(TABLE, rows, request)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from engine import model
 from tests.engine.availability.test_intent import run_sql, run_statement
-from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 
-QUEUE = "SELECT redo_queue_size FROM sys.dm_hadr_database_replica_states WHERE DB_NAME(database_id) = 'Sales'"
-WAITS = "SELECT session_id, blocking_session_id FROM sys.dm_exec_requests WHERE wait_type = 'LCK_M_SCH_M'"
+REDO_QUEUE_QUERY = (
+    "SELECT redo_queue_size FROM sys.dm_hadr_database_replica_states WHERE DB_NAME(database_id) = 'Sales'"
+)
+SCHEMA_LOCK_WAITS_QUERY = (
+    "SELECT session_id, blocking_session_id FROM sys.dm_exec_requests WHERE wait_type = 'LCK_M_SCH_M'"
+)
 
 
-def read_while_changed() -> model.World:
+def build_world_with_waiting_redo() -> model.World:
     """Return a world in which redo of a table change waits on NODE_3.
 
     REPORT runs a query of half an hour there, and the table of Sales was altered on NODE_1 during the query.
     """
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     apply_lines(world, "long-query REPORT minutes=30", "change-schema Sales")
     run_until(world, 40)
@@ -28,15 +32,15 @@ def query_rows(world: model.World, window: str, text: str) -> list[list[object]]
     return rows
 
 
-def redo_queue_kb(world: model.World) -> float:
-    return float(str(query_rows(world, "NODE_3#2", QUEUE)[0][0]))
+def query_redo_queue_kb(world: model.World) -> float:
+    return float(str(query_rows(world, "NODE_3#2", REDO_QUEUE_QUERY)[0][0]))
 
 
 def test_the_redo_queue_grows_while_log_is_hardened() -> None:
-    world = read_while_changed()
-    first = redo_queue_kb(world)
+    world = build_world_with_waiting_redo()
+    first = query_redo_queue_kb(world)
     run_until(world, 80)
-    assert redo_queue_kb(world) > first > 1000
+    assert query_redo_queue_kb(world) > first > 1000
     sales = world.copies["NODE_3", "Sales"]
     assert sales.stream is not None
     positions = world.flow.read_stream_positions(sales.stream)
@@ -45,8 +49,8 @@ def test_the_redo_queue_grows_while_log_is_hardened() -> None:
 
 
 def test_the_blocking_reader_is_found_and_killed() -> None:
-    world = read_while_changed()
-    ((waiting, blocker),) = query_rows(world, "NODE_3#2", WAITS)
+    world = build_world_with_waiting_redo()
+    ((waiting, blocker),) = query_rows(world, "NODE_3#2", SCHEMA_LOCK_WAITS_QUERY)
     ((waiting_session,),) = query_rows(
         world,
         "NODE_3#2",
@@ -60,12 +64,12 @@ def test_the_blocking_reader_is_found_and_killed() -> None:
     assert run_sql(world, "NODE_3#2", f"KILL {waiting}") == [6107]
     assert run_sql(world, "NODE_3#2", f"KILL {blocker}") == []
     run_until(world, world.tick / 100 + 20)
-    assert redo_queue_kb(world) < 1000
-    assert query_rows(world, "NODE_3#2", WAITS) == []
+    assert query_redo_queue_kb(world) < 1000
+    assert query_rows(world, "NODE_3#2", SCHEMA_LOCK_WAITS_QUERY) == []
 
 
 def test_redo_continues_after_the_query() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     apply_lines(world, "long-query REPORT minutes=1", "change-schema Sales")
     run_until(world, 60)
@@ -75,7 +79,7 @@ def test_redo_continues_after_the_query() -> None:
 
 
 def test_redo_waits_only_for_a_query_and_a_schema_change() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     apply_lines(world, "change-schema Sales")
     run_until(world, 12)
@@ -85,7 +89,7 @@ def test_redo_waits_only_for_a_query_and_a_schema_change() -> None:
 
 
 def test_forbidding_connections_ends_the_query() -> None:
-    world = read_while_changed()
+    world = build_world_with_waiting_redo()
     text = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_3' WITH (SECONDARY_ROLE (ALLOW_CONNECTIONS = NO))"
     assert run_sql(world, "NODE_1#2", text) == []
     run_until(world, 60)

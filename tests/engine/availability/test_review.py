@@ -16,11 +16,11 @@ from engine.drill.running.build import build_world
 from engine.model import DbState, ReplicaRole, ReplicaWord, ResourceState, SuspendReason, SyncState
 from engine.protocol import streams
 from tests.engine.availability.test_intent import modify_replica, run_sql, run_statement
-from tests.engine.availability.worlds import ag_lab, apply_lines, list_primaries, run_until
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, list_primaries, run_until
 from tests.engine.drill.authoring.test_scenario import list_problems
 from tests.events import read_field
 
-FORCE = "ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS"
+FORCE_FAILOVER = "ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS"
 
 
 # --- routing -----------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def find_routed_server(world: model.World, number: int) -> str:
 
 def test_logins_rotate_among_the_servers_of_a_nested_list() -> None:
     """The rotation does not depend on whether earlier connections stay open. [DOC: read-only routing]"""
-    world = ag_lab(version=2016)
+    world = build_ag_lab(version=2016)
     modify_replica(
         world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))"
     )
@@ -62,13 +62,13 @@ def test_logins_rotate_among_the_servers_of_a_nested_list() -> None:
 
 def force_failovers(world: model.World, *servers: str) -> None:
     for server in servers:
-        assert run_sql(world, server, FORCE) == []
+        assert run_sql(world, server, FORCE_FAILOVER) == []
         run_until(world, world.tick / 100 + 20)
 
 
 def test_each_forced_primary_moves_data_and_two_recovery_forks_are_tracked() -> None:
     """Check documented behavior: [DOC: forced failover]."""
-    world = ag_lab()
+    world = build_ag_lab()
     force_failovers(world, "NODE_3", "NODE_1", "NODE_3")
     for database in ("Sales", "Orders"):
         membership = world.copies["NODE_3", database].availability
@@ -82,7 +82,7 @@ def test_each_forced_primary_moves_data_and_two_recovery_forks_are_tracked() -> 
 
 
 def test_a_secondary_that_missed_a_forced_failover_follows_after_resume() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     force_failovers(world, "NODE_3")
     assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
     run_until(world, world.tick / 100 + 60)
@@ -134,7 +134,7 @@ def test_the_timeout_of_a_secondary_applies_to_its_connection_with_the_primary(
     timeouts: dict[str, int], waited_s: tuple[int, int]
 ) -> None:
     """Check documented behavior: [DOC: session-timeout period]."""
-    world = ag_lab()
+    world = build_ag_lab()
     for server, timeout_s in timeouts.items():
         modify_replica(world, server, f"SESSION_TIMEOUT = {timeout_s}")
     run_until(world, 10)
@@ -143,9 +143,9 @@ def test_the_timeout_of_a_secondary_applies_to_its_connection_with_the_primary(
     assert waited_s[0] <= lost[0].tick / 100 - 10 <= waited_s[1]
 
 
-def test_a_restart_is_the_reason_of_a_suspension_from_before() -> None:
+def test_after_a_restart_an_earlier_suspension_has_the_reason_restart() -> None:
     """A restart never ends a suspension. [DOC: database replica states]"""
-    world = ag_lab()
+    world = build_ag_lab()
     assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR SUSPEND") == []
     apply_lines(world, "restart-service NODE_2")
     run_until(world, 60)
@@ -158,7 +158,7 @@ def test_a_restart_is_the_reason_of_a_suspension_from_before() -> None:
 
 def test_redo_without_the_data_volume_is_suspended_at_each_resume() -> None:
     """Derived: a mirror reports 823 and suspends the session in the same case."""
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "fail-volume NODE_2 D")
     resume = "ALTER DATABASE Sales SET HADR RESUME"
     for attempt in range(2):
@@ -186,7 +186,7 @@ def test_redo_without_the_data_volume_is_suspended_at_each_resume() -> None:
 )
 def test_a_secondary_without_its_primary_is_read_but_not_backed_up(lines: str) -> None:
     """Check documented behavior: [DOC: active secondaries; suspend an availability database]."""
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, *lines.split(";"))
     run_until(world, 30)
     assert run_sql(world, "NODE_3", "SELECT COUNT(*) FROM Sales.sys.tables") == []
@@ -197,7 +197,7 @@ def test_a_secondary_without_its_primary_is_read_but_not_backed_up(lines: str) -
 
 # --- a database of the primary that closes and reopens ----------------------------------------------------
 
-INSERT = "INSERT Sales.dbo.late VALUES (1)"
+INSERT_LATE_ROW = "INSERT Sales.dbo.late VALUES (1)"
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ INSERT = "INSERT Sales.dbo.late VALUES (1)"
 @pytest.mark.parametrize("outage", [("fail-disk", "mend-disk", "Sales"), ("fail-volume", "mend-volume", "L")])
 def test_a_reopened_primary_waits_for_copies_that_were_ready(outage: tuple[str, str, str], loss: str) -> None:
     """Otherwise the cluster could fail over to a copy that lacks the commits since. [DOC: availability modes]"""
-    world = ag_lab()
+    world = build_ag_lab()
     assert run_sql(world, "NODE_1", "CREATE TABLE Sales.dbo.late (a int)") == []
     fail, mend, what = outage
     apply_lines(world, f"{fail} NODE_1 {what}")
@@ -223,7 +223,7 @@ def test_a_reopened_primary_waits_for_copies_that_were_ready(outage: tuple[str, 
     run_until(world, 40)
     apply_lines(world, f"{mend} NODE_1 {what}")
     run_until(world, 60)
-    assert run_sql(world, "NODE_1", INSERT) == []
+    assert run_sql(world, "NODE_1", INSERT_LATE_ROW) == []
     assert ("Sales", "NODE_2") not in world.nodes["NODE_1"].config.groups[0].ready
     apply_lines(world, "power-off NODE_1", "power-on NODE_2", "mend NODE_1 NODE_2", "mend-disk NODE_2 Sales")
     run_until(world, 260)
@@ -234,19 +234,19 @@ def test_a_reopened_primary_waits_for_copies_that_were_ready(outage: tuple[str, 
     assert rows == [[1]]
 
 
-@pytest.mark.parametrize("statement", ["ALTER AVAILABILITY GROUP AG1 FAILOVER", FORCE])
+@pytest.mark.parametrize("statement", ["ALTER AVAILABILITY GROUP AG1 FAILOVER", FORCE_FAILOVER])
 @pytest.mark.parametrize("continues_at_s", [60, 100.5])
 def test_a_failover_request_ends_with_the_move_that_it_started(statement: str, continues_at_s: float) -> None:
     """A target that hangs during the failover becomes a secondary again. It never becomes primary without
     later commits.
     """
-    world = ag_lab(version=2016)
+    world = build_ag_lab(version=2016)
     assert run_sql(world, "NODE_1", "CREATE TABLE Sales.dbo.late (a int)") == []
     apply_lines(world, f"sql NODE_2#3 {statement}")
     run_until(world, world.t_s + 0.2)
     apply_lines(world, "hang NODE_2")
     run_until(world, 50)
-    assert run_sql(world, "NODE_1", INSERT) == [], "the group has returned"
+    assert run_sql(world, "NODE_1", INSERT_LATE_ROW) == [], "the group has returned"
     if continues_at_s < 100:
         run_until(world, continues_at_s)
         apply_lines(world, "unhang NODE_2")
@@ -267,7 +267,7 @@ def test_the_loss_of_one_disk_during_a_failover_leaves_one_primary() -> None:
 
     [DOC: database level health detection]
     """
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     apply_lines(world, "shutdown-server NODE_1")
     run_until(world, 12)
@@ -285,9 +285,9 @@ def test_the_loss_of_one_disk_during_a_failover_leaves_one_primary() -> None:
 
 
 @pytest.mark.parametrize("state", [ResourceState.FAILED, ResourceState.OFFLINE])
-def test_a_primary_gives_up_its_role_when_the_cluster_has_the_group_offline(state: ResourceState) -> None:
+def test_a_primary_gives_up_its_role_when_its_group_is_offline_in_the_cluster(state: ResourceState) -> None:
     """The lease of the primary is not renewed. [DOC: lease timeout]"""
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     config.update_role(world, "NODE_1", "AG1", state=state, way=roles.EXHAUSTED)
     run_until(world, 11)
@@ -297,7 +297,7 @@ def test_a_primary_gives_up_its_role_when_the_cluster_has_the_group_offline(stat
 
 
 def test_a_restarted_group_keeps_the_readiness_of_a_database_that_it_cannot_open() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "fail-disk NODE_1 Sales")
     run_until(world, 15)
     apply_lines(world, "fail-resource AG1")
@@ -309,15 +309,15 @@ def test_a_restarted_group_keeps_the_readiness_of_a_database_that_it_cannot_open
 
 # --- basic groups ------------------------------------------------------------------------------------------
 
-BASIC = "CREATE AVAILABILITY GROUP B WITH (BASIC) FOR DATABASE Orders REPLICA ON {replicas}"
-REPLICA = (
+CREATE_BASIC_GROUP = "CREATE AVAILABILITY GROUP B WITH (BASIC) FOR DATABASE Orders REPLICA ON {replicas}"
+REPLICA_CLAUSE = (
     "'{0}' WITH (ENDPOINT_URL = 'TCP://{0}:5022', AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, "
     "FAILOVER_MODE = MANUAL{1})"
 )
 
 
 def build_standard_lab() -> model.World:
-    world = ag_lab(version=2019)
+    world = build_ag_lab(version=2019)
     assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
     for name, instance in list(world.instances.items()):
         world.instances[name] = replace(instance, edition="Standard")
@@ -328,13 +328,15 @@ def test_a_basic_group_has_two_replicas_and_no_readable_secondary() -> None:
     """See [DOC: basic availability groups]. The text of 41199 was seen in a public trace."""
     world = build_standard_lab()
     reads = ", SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL)"
-    replicas = [REPLICA.format("NODE_1", ""), REPLICA.format("NODE_2", reads)]
-    refused = run_statement(world, "NODE_1", BASIC.format(replicas=", ".join(replicas)))["messages"]
+    replicas = [REPLICA_CLAUSE.format("NODE_1", ""), REPLICA_CLAUSE.format("NODE_2", reads)]
+    refused = run_statement(world, "NODE_1", CREATE_BASIC_GROUP.format(replicas=", ".join(replicas)))[
+        "messages"
+    ]
     assert [(error["number"], error["state"]) for error in refused] == [(41199, 8)]
     assert "allow_connections" in refused[0]["text"]
-    replicas[1] = REPLICA.format("NODE_2", "")
-    assert run_sql(world, "NODE_1", BASIC.format(replicas=", ".join(replicas)), 5.0) == []
-    third = f"ALTER AVAILABILITY GROUP B ADD REPLICA ON {REPLICA.format('NODE_3', '')}"
+    replicas[1] = REPLICA_CLAUSE.format("NODE_2", "")
+    assert run_sql(world, "NODE_1", CREATE_BASIC_GROUP.format(replicas=", ".join(replicas)), 5.0) == []
+    third = f"ALTER AVAILABILITY GROUP B ADD REPLICA ON {REPLICA_CLAUSE.format('NODE_3', '')}"
     assert run_sql(world, "NODE_1", third) == [35223]
     alter = (
         "ALTER AVAILABILITY GROUP B MODIFY REPLICA ON 'NODE_2' WITH (SECONDARY_ROLE (ALLOW_CONNECTIONS = {}))"
@@ -343,8 +345,8 @@ def test_a_basic_group_has_two_replicas_and_no_readable_secondary() -> None:
     assert run_sql(world, "NODE_1", alter.format("NO")) == []
 
 
-LAB = (Path(__file__).parents[3] / "scenarios" / "ag-lab.toml").read_text(encoding="utf-8")
-BAG = """
+LAB_TEXT = (Path(__file__).parents[3] / "scenarios" / "ag-lab.toml").read_text(encoding="utf-8")
+BASIC_GROUP_SCENARIO_TEXT = """
 title = "t"
 summary = "s"
 level = "beginner"
@@ -391,19 +393,21 @@ absent = "x"
 
 
 def test_a_scenario_with_standard_edition_allows_only_basic_groups() -> None:
-    lab = LAB.replace(
+    lab = LAB_TEXT.replace(
         'name = "NODE_1"\nversion = 2014', 'name = "NODE_1"\nversion = 2014\nedition = "Standard"'
     )
     problem_texts = [problem.text for problem in list_problems(lab)]
     assert any("from SQL Server 2016 on" in str(problem) for problem in problem_texts)
     assert any("3 replicas exceed the limit" in str(problem) for problem in problem_texts)
-    readable = list_problems(BAG.format(version=2017, edition="Standard", readers="ALL"))
+    readable = list_problems(
+        BASIC_GROUP_SCENARIO_TEXT.format(version=2017, edition="Standard", readers="ALL")
+    )
     assert ["does not support readable secondaries" in str(problem.text) for problem in readable] == [True]
-    valid_text = BAG.format(version=2017, edition="Standard", readers="NO")
+    valid_text = BASIC_GROUP_SCENARIO_TEXT.format(version=2017, edition="Standard", readers="NO")
     world = build_world(load_scenario(valid_text, "bag"), 1)
     result = run_statement(world, "N1", "SELECT basic_features FROM sys.availability_groups")
     assert result["results"][0]["rows"] == [[1]]
-    load_scenario(BAG.format(version=2014, edition="Enterprise", readers="ALL"), "bag")
+    load_scenario(BASIC_GROUP_SCENARIO_TEXT.format(version=2014, edition="Enterprise", readers="ALL"), "bag")
 
 
 # --- permissions, snapshots, connection errors -------------------------------------------------------------
@@ -412,7 +416,7 @@ def test_a_scenario_with_standard_edition_allows_only_basic_groups() -> None:
 @pytest.mark.parametrize("verb", ["GRANT {} TO", "DENY {} TO", "REVOKE {} FROM"])
 def test_permissions_on_a_group_are_reported_as_not_simulated(verb: str) -> None:
     """Check documented behavior: [DOC: GRANT availability group permissions]."""
-    world = ag_lab()
+    world = build_ag_lab()
     assert run_sql(world, "NODE_1", "CREATE LOGIN pm WITH PASSWORD = 'Pa55!!'") == []
     begin, end = verb.split(" {} ")
     grant_template = f"{begin} ALTER, CONTROL, VIEW DEFINITION ON AVAILABILITY GROUP::{{}} {end} {{}}"
@@ -423,39 +427,39 @@ def test_permissions_on_a_group_are_reported_as_not_simulated(verb: str) -> None
     assert run_sql(world, "NODE_1", grant_template.format("AG1", "nobody")) == [15151]
 
 
-SNAP = "CREATE DATABASE {0} ON (NAME = Sales, FILENAME = 'D:\\Data\\{0}.ss') AS SNAPSHOT OF Sales"
+CREATE_SNAPSHOT = "CREATE DATABASE {0} ON (NAME = Sales, FILENAME = 'D:\\Data\\{0}.ss') AS SNAPSHOT OF Sales"
 
 
 def test_a_secondary_allows_snapshots_regardless_of_reads_and_movement() -> None:
     """Check documented behavior: [DOC: database snapshots of availability databases]."""
-    world = ag_lab()
+    world = build_ag_lab()
     for allowed in ("NO", "READ_ONLY", "ALL"):
         modify_replica(world, "NODE_2", f"SECONDARY_ROLE (ALLOW_CONNECTIONS = {allowed})")
-        assert run_sql(world, "NODE_2", SNAP.format(f"s_{allowed}")) == []
+        assert run_sql(world, "NODE_2", CREATE_SNAPSHOT.format(f"s_{allowed}")) == []
     assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR SUSPEND") == []
-    assert run_sql(world, "NODE_2", SNAP.format("s_suspended")) == []
+    assert run_sql(world, "NODE_2", CREATE_SNAPSHOT.format("s_suspended")) == []
     assert run_sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
     apply_lines(world, "cut NODE_1 NODE_2")
     run_until(world, world.tick / 100 + 25)
-    assert run_sql(world, "NODE_2", SNAP.format("s_alone")) == []
-    assert run_sql(world, "NODE_1", SNAP.format("s_primary")) == []
+    assert run_sql(world, "NODE_2", CREATE_SNAPSHOT.format("s_alone")) == []
+    assert run_sql(world, "NODE_1", CREATE_SNAPSHOT.format("s_primary")) == []
 
 
 def test_a_resolving_replica_allows_no_snapshot() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
     run_until(world, 40)
-    assert run_sql(world, "NODE_1", SNAP.format("s")) == [988]
+    assert run_sql(world, "NODE_1", CREATE_SNAPSHOT.format("s")) == [988]
 
 
 @pytest.mark.parametrize(("version", "errors"), [(2014, [1844]), (2016, []), (2022, [])])
 def test_standard_edition_has_snapshots_since_2016(version: int, errors: list[int]) -> None:
-    world = ag_lab(version=version)
+    world = build_ag_lab(version=version)
     world.instances["NODE_1"] = replace(world.instances["NODE_1"], edition="Standard")
-    assert run_sql(world, "NODE_1", SNAP.format("s")) == errors
+    assert run_sql(world, "NODE_1", CREATE_SNAPSHOT.format("s")) == errors
 
 
-LAST = (
+LAST_CONNECT_ERROR_QUERY = (
     "SELECT s.last_connect_error_number FROM sys.dm_hadr_availability_replica_states s "
     "JOIN sys.availability_replicas r ON r.replica_id = s.replica_id WHERE r.replica_server_name = 'NODE_2'"
 )
@@ -479,15 +483,15 @@ LAST = (
 def test_the_last_connection_error_distinguishes_a_handshake_from_a_closed_port(
     lines: list[str], number: int
 ) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     for line in lines:
         apply_lines(world, line)
         run_until(world, world.tick / 100 + 1)
     run_until(world, world.tick / 100 + 60)
-    assert run_statement(world, "NODE_1", LAST)["results"][0]["rows"] == [[number]]
+    assert run_statement(world, "NODE_1", LAST_CONNECT_ERROR_QUERY)["results"][0]["rows"] == [[number]]
 
 
 @pytest.mark.parametrize("server", ["NODE_1", "NODE_2"])
 def test_a_database_of_a_group_cannot_be_mirrored(server: str) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     assert run_sql(world, server, "ALTER DATABASE Sales SET PARTNER = 'TCP://NODE_3:5022'") == [1468]

@@ -7,23 +7,25 @@ import pytest
 from engine import model
 from engine.model import SyncState
 from tests.engine.availability.test_intent import run_sql, run_statement
-from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 
-AUTOMATIC = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_2' WITH (SEEDING_MODE = AUTOMATIC)"
+SET_AUTOMATIC_SEEDING = (
+    "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_2' WITH (SEEDING_MODE = AUTOMATIC)"
+)
 
 
 def prepare_seeding(*, granted: bool = True) -> model.World:
     """Return a world that is ready for seeding: Orders has left the group and is dropped on NODE_2."""
-    world = ag_lab(version=2016)
+    world = build_ag_lab(version=2016)
     assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
     assert run_sql(world, "NODE_2", "DROP DATABASE Orders") == []
-    assert run_sql(world, "NODE_1", AUTOMATIC) == []
+    assert run_sql(world, "NODE_1", SET_AUTOMATIC_SEEDING) == []
     if granted:
         assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 GRANT CREATE ANY DATABASE") == []
     return world
 
 
-def add_database(world: model.World) -> None:
+def add_orders_to_group(world: model.World) -> None:
     assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 ADD DATABASE Orders") == []
 
 
@@ -35,7 +37,7 @@ def query_rows(world: model.World, server: str, columns: str) -> list[list[objec
     return rows
 
 
-def list_numbers(world: model.World, server: str) -> list[int]:
+def list_message_numbers(world: model.World, server: str) -> list[int]:
     return [line[1] for line in world.errorlog[server]]
 
 
@@ -46,7 +48,7 @@ def get_orders_state(world: model.World) -> SyncState | None:
 
 def test_an_added_database_is_seeded_and_joins() -> None:
     world = prepare_seeding()
-    add_database(world)
+    add_orders_to_group(world)
     assert query_rows(world, "NODE_1", "current_state, is_source, performed_seeding") == [["SEEDING", 1, 1]]
     running = run_statement(
         world, "NODE_2", "SELECT role_desc, local_database_name FROM sys.dm_hadr_physical_seeding_stats"
@@ -70,11 +72,11 @@ def test_an_added_database_is_seeded_and_joins() -> None:
 
 def test_without_the_permission_seeding_fails_with_19506_until_granted() -> None:
     world = prepare_seeding(granted=False)
-    add_database(world)
+    add_orders_to_group(world)
     seeding_rows = query_rows(world, "NODE_1", "current_state, failure_state, failure_state_desc")
     assert seeding_rows == [["FAILED", 21, "Seeding Check Message Timeout"]]
-    assert 19506 in list_numbers(world, "NODE_2")
-    assert 19495 in list_numbers(world, "NODE_1")
+    assert 19506 in list_message_numbers(world, "NODE_2")
+    assert 19495 in list_message_numbers(world, "NODE_1")
     assert ("NODE_2", "Orders") not in world.copies
     assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 GRANT CREATE ANY DATABASE") == []
     run_until(world, 3000)
@@ -85,19 +87,19 @@ def test_a_leftover_database_blocks_seeding_until_the_mode_is_set_again() -> Non
     world = prepare_seeding()
     assert run_sql(world, "NODE_2", "CREATE DATABASE Orders") == []
     run_until(world, 60)
-    add_database(world)
+    add_orders_to_group(world)
     assert query_rows(world, "NODE_1", "failure_state_desc") == [["Database With Name Already Exists"]]
     assert run_sql(world, "NODE_2", "DROP DATABASE Orders") == []
     run_until(world, 300)
     assert get_orders_state(world) is None, "an unrecoverable error waits for a person"
-    assert run_sql(world, "NODE_1", AUTOMATIC) == []
+    assert run_sql(world, "NODE_1", SET_AUTOMATIC_SEEDING) == []
     run_until(world, 3000)
     assert get_orders_state(world) is SyncState.SYNCHRONIZED
 
 
 def test_an_unseeded_database_can_be_suspended_at_the_primary() -> None:
     world = prepare_seeding()
-    add_database(world)
+    add_orders_to_group(world)
     apply_lines(world, "power-off NODE_2")
     run_until(world, world.t_s + 2)
     apply_lines(world, "power-on NODE_2")
@@ -109,10 +111,10 @@ def test_an_unseeded_database_can_be_suspended_at_the_primary() -> None:
 
 def test_a_broken_connection_is_a_transient_error() -> None:
     world = prepare_seeding()
-    add_database(world)
+    add_orders_to_group(world)
     apply_lines(world, "cut NODE_1 NODE_2")
     run_until(world, world.tick / 100 + 30)
-    assert 19494 in list_numbers(world, "NODE_1")
+    assert 19494 in list_message_numbers(world, "NODE_1")
     assert ("NODE_2", "Orders") not in world.copies
     apply_lines(world, "mend NODE_1 NODE_2")
     run_until(world, 4000)
@@ -120,8 +122,8 @@ def test_a_broken_connection_is_a_transient_error() -> None:
     assert [row[0] for row in query_rows(world, "NODE_1", "number_of_attempts")] == [1, 2]
 
 
-MODES = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
-CREATE = (
+MODE_OPTIONS = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
+CREATE_TEMPLATE = (
     "CREATE AVAILABILITY GROUP B {basic}FOR DATABASE {names} REPLICA ON "
     "'NODE_1' WITH (ENDPOINT_URL = 'TCP://NODE_1:5022', {modes}), "
     "'NODE_2' WITH (ENDPOINT_URL = 'TCP://NODE_2:5022', {modes})"
@@ -137,10 +139,12 @@ CREATE = (
     ],
 )
 def test_basic_groups_are_seeded(edition: str, basic: str, names: str, errors: list[int]) -> None:
-    world = ag_lab(version=2016)
+    world = build_ag_lab(version=2016)
     assert run_sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1") == []
     world.update_instance("NODE_1", edition=edition)
-    answer = run_sql(world, "NODE_1", CREATE.format(basic=basic, names=names, modes=MODES), 5.0)
+    answer = run_sql(
+        world, "NODE_1", CREATE_TEMPLATE.format(basic=basic, names=names, modes=MODE_OPTIONS), 5.0
+    )
     assert answer == errors
     if not errors:
         run_until(world, 30)
@@ -162,42 +166,47 @@ def test_basic_groups_are_seeded(edition: str, basic: str, names: str, errors: l
 # --- encrypted databases: every replica needs the certificate [DOC: TDE]
 # -----------------------------------------
 
-ENCRYPT = (
+ENCRYPT_SALES = (
     "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'",
     "CREATE CERTIFICATE tde WITH SUBJECT = 'tde'",
     "USE Orders; CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE tde; "
     "ALTER DATABASE Orders SET ENCRYPTION ON; USE master",
 )
-PAIR = "FILE = 'D:\\tde.cer' WITH PRIVATE KEY (FILE = 'D:\\tde.pvk', {} BY PASSWORD = 'Ward#1')"
+CERTIFICATE_FILES = "FILE = 'D:\\tde.cer' WITH PRIVATE KEY (FILE = 'D:\\tde.pvk', {} BY PASSWORD = 'Ward#1')"
 
 
 def encrypt_database(world: model.World) -> None:
-    for text in ENCRYPT:
+    for text in ENCRYPT_SALES:
         assert run_sql(world, "NODE_1", text) in ([], [33091])
 
 
-def bring_certificate(world: model.World) -> None:
-    assert run_sql(world, "NODE_1", f"BACKUP CERTIFICATE tde TO {PAIR.format('ENCRYPTION')}") == []
+def copy_certificate(world: model.World) -> None:
+    assert (
+        run_sql(world, "NODE_1", f"BACKUP CERTIFICATE tde TO {CERTIFICATE_FILES.format('ENCRYPTION')}") == []
+    )
     for name in ("tde.cer", "tde.pvk"):
         apply_lines(world, f"copy-file NODE_1 NODE_2 D:\\{name}")
         run_until(world, world.tick / 100 + 5)
     assert run_sql(world, "NODE_2", "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'") == []
-    assert run_sql(world, "NODE_2", f"CREATE CERTIFICATE tde FROM {PAIR.format('DECRYPTION')}") == []
+    assert (
+        run_sql(world, "NODE_2", f"CREATE CERTIFICATE tde FROM {CERTIFICATE_FILES.format('DECRYPTION')}")
+        == []
+    )
 
 
 def test_an_encrypted_database_is_seeded_only_with_its_certificate() -> None:
     world = prepare_seeding()
     encrypt_database(world)
-    add_database(world)
+    add_orders_to_group(world)
     run_until(world, world.tick / 100 + 600)
     assert get_orders_state(world) is None
     assert query_rows(world, "NODE_1", "current_state, failure_state_desc, error_code") == [
         ["FAILED", "SQL Error", 33111]
     ]
-    assert 33111 in list_numbers(world, "NODE_2")
+    assert 33111 in list_message_numbers(world, "NODE_2")
     assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41142]
-    bring_certificate(world)
-    assert run_sql(world, "NODE_1", AUTOMATIC) == []
+    copy_certificate(world)
+    assert run_sql(world, "NODE_1", SET_AUTOMATIC_SEEDING) == []
     run_until(world, world.tick / 100 + 1200)
     assert get_orders_state(world) is SyncState.SYNCHRONIZED
     assert world.copies["NODE_2", "Orders"].encrypted
@@ -208,7 +217,7 @@ def test_an_encrypted_database_is_seeded_only_with_its_certificate() -> None:
 
 
 def test_redo_of_encryption_suspends_without_the_certificate() -> None:
-    world = ag_lab(version=2016)
+    world = build_ag_lab(version=2016)
     assert run_sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
     run_until(world, world.tick / 100 + 5)
     encrypt_database(world)
@@ -217,9 +226,9 @@ def test_redo_of_encryption_suspends_without_the_certificate() -> None:
     run_until(world, world.tick / 100 + 30)
     membership = world.copies["NODE_2", "Orders"].availability
     assert (membership.state, membership.suspended) == (SyncState.NOT_SYNCHRONIZING, model.SuspendReason.REDO)
-    assert list_numbers(world, "NODE_2").count(33111) == 1
+    assert list_message_numbers(world, "NODE_2").count(33111) == 1
     assert run_sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == [41142]
-    bring_certificate(world)
+    copy_certificate(world)
     assert run_sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR RESUME") == []
     run_until(world, world.tick / 100 + 60)
     assert get_orders_state(world) is SyncState.SYNCHRONIZED

@@ -13,7 +13,7 @@ import pytest
 from engine.model import World
 from tests import recordings
 from tests.engine.availability.test_policy_table import (
-    AG,
+    ALTER_AG1,
     REPLICA,
     build_settled_world,
     describe_copy,
@@ -21,7 +21,7 @@ from tests.engine.availability.test_policy_table import (
 
 TABLE: Final = Path(__file__).parent / "state_table.txt"
 NODES: Final = ("NODE_1", "NODE_2", "NODE_3")
-FORCE: Final = f"{AG}FORCE_FAILOVER_ALLOW_DATA_LOSS"
+FORCE: Final = f"{ALTER_AG1}FORCE_FAILOVER_ALLOW_DATA_LOSS"
 
 SEQUENCES: Final[dict[str, recordings.Steps]] = {
     "primary-lost": (
@@ -36,11 +36,11 @@ SEQUENCES: Final[dict[str, recordings.Steps]] = {
     "isolated": (("pull-cable NODE_1", 5.0), ("", 10.0), ("", 30.0), ("plug-cable NODE_1", 5.0), ("", 60.0)),
     "link": (("cut NODE_1 NODE_2", 9.0), ("", 2.0), ("", 20.0), ("mend NODE_1 NODE_2", 1.0), ("", 30.0)),
     "failover": (
-        (f"sql NODE_2 {AG}FAILOVER", 0.1),
+        (f"sql NODE_2 {ALTER_AG1}FAILOVER", 0.1),
         ("", 0.5),
         ("", 1.0),
         ("", 20.0),
-        (f"sql NODE_1 {AG}FAILOVER", 30.0),
+        (f"sql NODE_1 {ALTER_AG1}FAILOVER", 30.0),
     ),
     "forced": (
         (f"sql NODE_3 {FORCE}", 0.5),
@@ -81,8 +81,8 @@ SEQUENCES: Final[dict[str, recordings.Steps]] = {
     "removed": (
         ("sql NODE_2 ALTER DATABASE Sales SET HADR OFF", 20.0),
         ("sql NODE_2 ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1", 30.0),
-        (f"sql NODE_1 {AG}REMOVE REPLICA ON 'NODE_3'", 20.0),
-        (f"sql NODE_1 {AG}REMOVE DATABASE Sales", 20.0),
+        (f"sql NODE_1 {ALTER_AG1}REMOVE REPLICA ON 'NODE_3'", 20.0),
+        (f"sql NODE_1 {ALTER_AG1}REMOVE DATABASE Sales", 20.0),
     ),
     "group-offline": (
         ("stop-role AG1", 0.5),
@@ -126,4 +126,4 @@ def play_steps(steps: recordings.Steps) -> list[str]:
 
 def test_states_are_as_in_the_table(request: pytest.FixtureRequest) -> None:
     rows = [row for name, steps in SEQUENCES.items() for row in (f"# {name}", *play_steps(steps))]
-    recordings.check_lines(TABLE, rows, request)
+    recordings.compare_lines(TABLE, rows, request)

@@ -8,7 +8,7 @@ from engine.flow import StreamSetup
 from engine.flow.places import count_group_threads, count_mirroring_threads
 from engine.model import World
 from engine.published.clusters import build_group_world
-from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 
 
 def _get_stream_setup(world: World, server: str) -> StreamSetup:
@@ -18,14 +18,14 @@ def _get_stream_setup(world: World, server: str) -> StreamSetup:
 
 
 def _build_lab(version: int, *lines: str) -> World:
-    world = ag_lab(version=version)
+    world = build_ag_lab(version=version)
     apply_lines(world, *lines)
     run_until(world, 2)
     return world
 
 
 def test_log_is_sent_from_the_log_pool_and_pages_are_written_at_checkpoints() -> None:
-    assert _get_stream_setup(ag_lab(), "NODE_2").log_pool
+    assert _get_stream_setup(build_ag_lab(), "NODE_2").log_pool
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,15 @@ import pytest
 
 from engine.model import DbState, World
 from tests.engine.availability.test_statements import run_batch
-from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 
-DROP = "DROP AVAILABILITY GROUP AG1"
-OFF = "ALTER DATABASE Sales SET HADR OFF"
-RECOVER = "RESTORE DATABASE Sales WITH RECOVERY"
+DROP_GROUP = "DROP AVAILABILITY GROUP AG1"
+SET_HADR_OFF = "ALTER DATABASE Sales SET HADR OFF"
+RESTORE_WITH_RECOVERY = "RESTORE DATABASE Sales WITH RECOVERY"
 
 
 def lose_quorum() -> World:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5)
     apply_lines(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
     run_until(world, 40)
@@ -22,7 +22,7 @@ def lose_quorum() -> World:
 
 
 def stop_cluster_service() -> World:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5)
     apply_lines(world, "stop-cluster NODE_2")
     run_until(world, 10)
@@ -30,7 +30,7 @@ def stop_cluster_service() -> World:
 
 
 def evict_node() -> World:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5)
     apply_lines(world, "evict NODE_2")
     run_until(world, 20)
@@ -53,13 +53,13 @@ WORLDS = [
 
 
 @pytest.mark.parametrize(("build", "server"), WORLDS)
-@pytest.mark.parametrize("statement", [DROP, OFF])
+@pytest.mark.parametrize("statement", [DROP_GROUP, SET_HADR_OFF])
 def test_databases_can_be_recovered_without_the_cluster(build: object, server: str, statement: str) -> None:
     assert callable(build)
     world: World = build()
     assert run_batch(world, server, statement) == []
     assert world.copies[server, "Sales"].db_state is DbState.RESTORING
-    apply_lines(world, f"sql {server} {RECOVER}")
+    apply_lines(world, f"sql {server} {RESTORE_WITH_RECOVERY}")
     run_until(world, world.t_s + 10)
     assert world.copies[server, "Sales"].db_state is DbState.ONLINE
     assert run_batch(world, server, "DROP DATABASE Sales") == []
@@ -69,7 +69,7 @@ def test_databases_can_be_recovered_without_the_cluster(build: object, server: s
 def test_the_errorlog_names_the_group(build: object, server: str) -> None:
     assert callable(build)
     world: World = build()
-    run_batch(world, server, DROP)
+    run_batch(world, server, DROP_GROUP)
     text = "\n".join(str(line) for line in world.errorlog[server])
     assert "'AG1' is going offline because it is being removed" in text
     assert "availability group '2'" not in text
@@ -77,20 +77,20 @@ def test_the_errorlog_names_the_group(build: object, server: str) -> None:
 
 def test_a_group_dropped_without_quorum_returns_until_a_second_drop() -> None:
     world = lose_quorum()
-    run_batch(world, "NODE_1", DROP)
-    assert run_batch(world, "NODE_1", DROP) == [35220]
+    run_batch(world, "NODE_1", DROP_GROUP)
+    assert run_batch(world, "NODE_1", DROP_GROUP) == [35220]
     apply_lines(world, "power-on FSW", "power-on NODE_2")
     run_until(world, 400)
     assert world.nodes["NODE_1"].partition
     assert world.nodes["NODE_1"].config.groups
-    assert run_batch(world, "NODE_1", DROP) == []
+    assert run_batch(world, "NODE_1", DROP_GROUP) == []
     assert not world.nodes["NODE_1"].config.groups
     assert all(server != "NODE_2" for server, _ in world.replicas)
 
 
 def test_a_copy_that_left_without_quorum_leaves_the_configuration_later() -> None:
     world = stop_cluster_service()
-    run_batch(world, "NODE_2", OFF)
+    run_batch(world, "NODE_2", SET_HADR_OFF)
     apply_lines(world, "start-cluster NODE_2")
     run_until(world, 60)
     group = world.nodes["NODE_2"].config.groups[0]
@@ -101,6 +101,6 @@ def test_a_copy_that_left_without_quorum_leaves_the_configuration_later() -> Non
     assert world.copies["NODE_2", "Sales"].group_kind == "availability"
 
 
-def test_only_a_former_node_knows_groups() -> None:
+def test_an_evicted_node_refuses_join_with_35220() -> None:
     """Error 35220 reports that the computer is not a node of the cluster. Always On stays enabled."""
     assert run_batch(evict_node(), "NODE_2", "ALTER AVAILABILITY GROUP AG1 JOIN") == [35220]

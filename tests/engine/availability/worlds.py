@@ -15,7 +15,7 @@ from engine.verbs.lines import parse_line
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
 
 
-def ag_lab(seed: int = 1, version: int = 2014) -> World:
+def build_ag_lab(seed: int = 1, version: int = 2014) -> World:
     """Return the lab with NODE_1 as primary.
 
     NODE_2 is synchronous with automatic failover, NODE_3 is asynchronous, and FSW holds a file share witness.

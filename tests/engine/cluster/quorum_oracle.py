@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Settled:
+class SettledFacts:
     """Physical connections after a fault has settled."""
 
-    groups: list[frozenset[str]]
+    partitions: list[frozenset[str]]
     """Sets of connected nodes with a running cluster service."""
-    witness_reached: frozenset[str] = frozenset()
+    nodes_with_witness: frozenset[str] = frozenset()
     """Nodes with a connection to the witness."""
 
 
 @dataclass
-class Oracle:
+class QuorumOracle:
     """State of the cluster according to the documentation."""
 
     nodes: tuple[str, ...]
@@ -29,19 +29,19 @@ class Oracle:
     witness: str
     """Kind of witness: disk, file share, cloud or none."""
     members: frozenset[str] = frozenset()
-    version: dict[str, int] = field(default_factory=dict)
+    node_versions: dict[str, int] = field(default_factory=dict)
     """Version of the cluster database on each node."""
-    tag: int = 1
+    witness_version: int = 1
     """Version of the cluster database that the witness stores."""
     votes: dict[int, tuple[frozenset[str], bool]] = field(default_factory=dict)
     """Version of the cluster database -> (nodes with a vote, whether the witness has a vote)."""
 
     def __post_init__(self) -> None:
         self.members = frozenset(self.nodes)
-        self.version = dict.fromkeys(self.nodes, 0)
-        self.tag = 0
+        self.node_versions = dict.fromkeys(self.nodes, 0)
+        self.witness_version = 0
 
-    def find_problem(self, facts: Settled, members: Collection[str], counted: Collection[str]) -> str:
+    def find_problem(self, facts: SettledFacts, members: Collection[str], counted: Collection[str]) -> str:
         """Return why the engine's *members* or *counted* votes are wrong; "" if the documentation allows
         them.
         """
@@ -52,7 +52,7 @@ class Oracle:
         self._adopt_state(facts, member_set, frozenset(counted))
         if not member_set:
             return ""
-        nodes, witness = self._expected_votes(facts)
+        nodes, witness = self._count_expected_votes(facts)
         counted_nodes = frozenset(counted)
         if len(counted_nodes) != nodes or not counted_nodes <= member_set | (
             frozenset(self.nodes) if self._is_static() else member_set
@@ -65,18 +65,18 @@ class Oracle:
         if name not in self.members or self._is_static():
             return
         left = self.members - {name}
-        newest = max(self.version[member] for member in self.members) + 1
+        newest = max(self.node_versions[member] for member in self.members) + 1
         if left:  # the leaving member writes the configuration too; otherwise it could form the cluster alone
-            self.version.update(dict.fromkeys(self.members, newest))
+            self.node_versions.update(dict.fromkeys(self.members, newest))
             self.votes[newest] = (left, False)
         self.members = left
 
     def _is_static(self) -> bool:
         return self.windows == "2008 R2"
 
-    def _expected_votes(self, facts: Settled) -> tuple[int, bool]:
+    def _count_expected_votes(self, facts: SettledFacts) -> tuple[int, bool]:
         member_count, configured = len(self.members), self.witness != "none"
-        reached = bool(self.members & facts.witness_reached)
+        reached = bool(self.members & facts.nodes_with_witness)
         if self._is_static():
             return len(self.nodes), configured
         if self.windows == "2012":
@@ -86,54 +86,58 @@ class Oracle:
         return member_count - (member_count % 2 == 0), False
 
     def _has_majority(self, nodes: frozenset[str], version: int, witness: bool) -> bool:
-        voters, witness_votes = self.votes.get(version, self._first_votes())
+        voters, witness_votes = self.votes.get(version, self._get_initial_votes())
         return 2 * (len(nodes & voters) + (witness and witness_votes)) > len(voters) + witness_votes
 
-    def _first_votes(self) -> tuple[frozenset[str], bool]:
+    def _get_initial_votes(self) -> tuple[frozenset[str], bool]:
         everyone = frozenset(self.nodes)
         if self.witness == "none":
             return everyone, False
         return everyone, self.windows in ("2008 R2", "2012") or len(everyone) % 2 == 0
 
-    def _derive_members(self, facts: Settled) -> list[frozenset[str]]:
+    def _derive_members(self, facts: SettledFacts) -> list[frozenset[str]]:
         if self.members:
-            version = max(self.version[name] for name in self.members)
-            sides = [group & self.members for group in facts.groups]
-            able = [s for s in sides if s and self._has_majority(s, version, bool(s & facts.witness_reached))]
+            version = max(self.node_versions[name] for name in self.members)
+            sides = [group & self.members for group in facts.partitions]
+            able = [
+                s for s in sides if s and self._has_majority(s, version, bool(s & facts.nodes_with_witness))
+            ]
             if able:
-                return [self._with_joiners(able_side, facts) for able_side in able]
-        forming = [group for group in facts.groups if self._can_form(group, facts)]
+                return [self._add_joiners(able_side, facts) for able_side in able]
+        forming = [group for group in facts.partitions if self._can_form(group, facts)]
         return forming or [frozenset()]
 
-    def _with_joiners(self, nodes: frozenset[str], facts: Settled) -> frozenset[str]:
-        return next(group for group in facts.groups if nodes <= group)
+    def _add_joiners(self, nodes: frozenset[str], facts: SettledFacts) -> frozenset[str]:
+        return next(group for group in facts.partitions if nodes <= group)
 
-    def _can_form(self, group: frozenset[str], facts: Settled) -> bool:
-        newest = max(self.version[name] for name in group)
-        reached = bool(group & facts.witness_reached)
-        if reached and self.tag > newest:
+    def _can_form(self, group: frozenset[str], facts: SettledFacts) -> bool:
+        newest = max(self.node_versions[name] for name in group)
+        reached = bool(group & facts.nodes_with_witness)
+        if reached and self.witness_version > newest:
             if self.witness != "disk":
                 return self._has_majority(group, newest, False)
-            newest = self.tag
+            newest = self.witness_version
         return self._has_majority(group, newest, reached)
 
-    def _adopt_state(self, facts: Settled, current_members: frozenset[str], counted: frozenset[str]) -> None:
+    def _adopt_state(
+        self, facts: SettledFacts, current_members: frozenset[str], counted: frozenset[str]
+    ) -> None:
         changed = current_members != self.members
         self.members = current_members
         if not current_members:
             return
         newest = max(
-            [self.version[name] for name in current_members]
-            + ([self.tag] if self._reads_disk(facts, current_members) else [])
+            [self.node_versions[name] for name in current_members]
+            + ([self.witness_version] if self._reads_disk(facts, current_members) else [])
         )
-        witness = self._expected_votes(facts)[1]
+        witness = self._count_expected_votes(facts)[1]
         if changed or self.votes.get(newest) != (counted, witness):
             newest += 1
         self.votes[newest] = (counted, witness)
         for name in current_members:
-            self.version[name] = newest
-        if current_members & facts.witness_reached:
-            self.tag = max(self.tag, newest)
+            self.node_versions[name] = newest
+        if current_members & facts.nodes_with_witness:
+            self.witness_version = max(self.witness_version, newest)
 
-    def _reads_disk(self, facts: Settled, current_members: frozenset[str]) -> bool:
-        return self.witness == "disk" and bool(current_members & facts.witness_reached)
+    def _reads_disk(self, facts: SettledFacts, current_members: frozenset[str]) -> bool:
+        return self.witness == "disk" and bool(current_members & facts.nodes_with_witness)

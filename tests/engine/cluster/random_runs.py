@@ -19,8 +19,8 @@ from engine.drill.running.build import build_world
 from engine.inputs import InputError
 from engine.model import World
 from engine.protocol import serving
-from tests.engine.availability.worlds import SCENARIOS, ag_lab, apply_lines, run_until
-from tests.engine.cluster.quorum_oracle import Oracle, Settled
+from tests.engine.availability.worlds import SCENARIOS, apply_lines, build_ag_lab, run_until
+from tests.engine.cluster.quorum_oracle import QuorumOracle, SettledFacts
 from tests.engine.cluster.random_actions import (
     ACCOUNT,
     BACKUP_STATEMENTS,
@@ -32,7 +32,7 @@ from tests.engine.cluster.random_actions import (
     OUTAGES,
     SESSION_STATEMENTS,
 )
-from tests.engine.cluster.worlds import SITES, build_pair, build_sites, fci_lab
+from tests.engine.cluster.worlds import SITES, build_fci_lab, build_pair, build_sites
 from tests.events import read_field
 
 VERSIONS = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
@@ -50,8 +50,8 @@ def _pair_builder(kind: str) -> Callable[[int], World]:
 
 LABS: dict[str, Callable[[int], World]] = {
     "lab": mirroring_lab,
-    "ag-lab": ag_lab,
-    "fci-lab": fci_lab,
+    "ag-lab": build_ag_lab,
+    "fci-lab": build_fci_lab,
     "pair-disk": _pair_builder("disk"),
     "pair-share": _pair_builder("file share"),
     "pair-cloud": _pair_builder("cloud"),
@@ -71,7 +71,7 @@ class Run:
     """True if each fault settles before the next one, and the oracle checks each state."""
     world: World = field(init=False)
     chance: random.Random = field(init=False)
-    oracle: Oracle | None = None
+    oracle: QuorumOracle | None = None
     acknowledged: set[int] = field(default_factory=set)
     sent: int = 0
     forced: bool = False
@@ -85,7 +85,7 @@ class Run:
         if clusters and self.settled:
             cluster, witness = clusters[0], config.find_current_config(self.world, clusters[0].name).witness
             kind = KINDS[witness.kind] if witness is not None else "none"
-            self.oracle = Oracle(cluster.nodes, cluster.windows, kind)
+            self.oracle = QuorumOracle(cluster.nodes, cluster.windows, kind)
 
     @property
     def endpoint(self) -> str:
@@ -304,7 +304,7 @@ class Run:
         partitioned_nodes = [name for name in world.nodes if world.nodes[name].partition]
         counted = world.nodes[partitioned_nodes[0]].config.counted if partitioned_nodes else ()
         problem = self.oracle.find_problem(
-            Settled(list(self._iterate_connected_groups(running)), frozenset(reach)),
+            SettledFacts(list(self._iterate_connected_groups(running)), frozenset(reach)),
             partitioned_nodes,
             counted,
         )

@@ -12,23 +12,23 @@ from engine.cluster.quorum import WINDOWS_VERSIONS
 from engine.internal_errors import INTERNAL_ERROR
 from engine.powershell.parameters import PARAMETERS, resolve_parameters
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError
-from tests.engine.availability.worlds import ag_lab
+from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.cluster.test_powershell import run_cmdlet
 from tests.engine.cluster.worlds import build_pair
 
-NOT_A_NUMBER = (
+NOT_A_NUMBER_ERROR = (
     'Cannot convert value "{0}" to type "System.{1}". Error: "Input string was not in a correct format."'
 )
-OUTSIDE = 'Cannot convert value "{0}" to type "System.{1}". Error: "Value was either too large or too small for {2}."'
+OUT_OF_RANGE_ERROR = 'Cannot convert value "{0}" to type "System.{1}". Error: "Value was either too large or too small for {2}."'
 
 REFUSALS = (
-    ("Get-ClusterLog -TimeSpan abc", NOT_A_NUMBER.format("abc", "UInt32")),
-    ("Get-ClusterLog -TimeSpan -5", OUTSIDE.format("-5", "UInt32", "a UInt32")),
-    ("Get-ClusterLog -TimeSpan 4294967296", OUTSIDE.format("4294967296", "UInt32", "a UInt32")),
-    ("Stop-ClusterGroup AG1 -Wait soon", NOT_A_NUMBER.format("soon", "Int32")),
-    ("Start-ClusterNode NODE_2 -Wait 3000000000", OUTSIDE.format("3000000000", "Int32", "an Int32")),
-    ("Test-NetConnection NODE_2 -Port 5022x", NOT_A_NUMBER.format("5022x", "Int32")),
-    ("Get-ClusterNode | Select-Object -First x", NOT_A_NUMBER.format("x", "Int32")),
+    ("Get-ClusterLog -TimeSpan abc", NOT_A_NUMBER_ERROR.format("abc", "UInt32")),
+    ("Get-ClusterLog -TimeSpan -5", OUT_OF_RANGE_ERROR.format("-5", "UInt32", "a UInt32")),
+    ("Get-ClusterLog -TimeSpan 4294967296", OUT_OF_RANGE_ERROR.format("4294967296", "UInt32", "a UInt32")),
+    ("Stop-ClusterGroup AG1 -Wait soon", NOT_A_NUMBER_ERROR.format("soon", "Int32")),
+    ("Start-ClusterNode NODE_2 -Wait 3000000000", OUT_OF_RANGE_ERROR.format("3000000000", "Int32", "an Int32")),
+    ("Test-NetConnection NODE_2 -Port 5022x", NOT_A_NUMBER_ERROR.format("5022x", "Int32")),
+    ("Get-ClusterNode | Select-Object -First x", NOT_A_NUMBER_ERROR.format("x", "Int32")),
     ("Get-ClusterNode | select -First -1", "The -1 argument is less than the minimum allowed range of 0."),
     ("Test-NetConnection NODE_2 -Port 70000", "The 70000 argument is greater than the maximum allowed range of 65535."),
     ("Test-NetConnection NODE_2 -Port 0", "The 0 argument is less than the minimum allowed range of 1."),
@@ -67,7 +67,7 @@ def test_a_parameter_that_is_not_simulated_needs_no_argument_to_be_refused() -> 
 
 @pytest.mark.parametrize(("line", "text"), REFUSALS, ids=[line for line, _ in REFUSALS])
 def test_an_invalid_argument_is_refused(line: str, text: str) -> None:
-    world = ag_lab(version=2019)
+    world = build_ag_lab(version=2019)
     before = world.compute_state_hash()
     assert text in run_cmdlet(world, line)
     assert world.compute_state_hash() == before
@@ -88,11 +88,11 @@ NAMES = {
 
 @pytest.mark.parametrize(("line", "names"), NAMES.items(), ids=list(NAMES))
 def test_valid_patterns_and_numbers_select_objects(line: str, names: list[str]) -> None:
-    rows = run_cmdlet(ag_lab(), line).splitlines()[2:]
+    rows = run_cmdlet(build_ag_lab(), line).splitlines()[2:]
     assert [row.split()[0] for row in rows] == names
 
 
-WORDS = st.text("-[](){}*?+\\|;,'\"$`.0129xaN_ \t{}", max_size=12)
+ARGUMENT_TEXTS = st.text("-[](){}*?+\\|;,'\"$`.0129xaN_ \t{}", max_size=12)
 
 
 @settings(max_examples=300)
@@ -100,12 +100,15 @@ WORDS = st.text("-[](){}*?+\\|;,'\"$`.0129xaN_ \t{}", max_size=12)
 def test_any_argument_gives_a_result(cmdlet: str, data: st.DataObject) -> None:
     words = [re.split("[:/@]", word)[0] for word in PARAMETERS[cmdlet].replace("|", "").split()]
     line = " ".join(
-        [cmdlet, *(f"-{name} {data.draw(WORDS)}" for name in data.draw(st.lists(st.sampled_from(words))))]
+        [
+            cmdlet,
+            *(f"-{name} {data.draw(ARGUMENT_TEXTS)}" for name in data.draw(st.lists(st.sampled_from(words)))),
+        ]
     )
-    assert INTERNAL_ERROR not in run_cmdlet(ag_lab(), f"{line} {data.draw(WORDS)}")
+    assert INTERNAL_ERROR not in run_cmdlet(build_ag_lab(), f"{line} {data.draw(ARGUMENT_TEXTS)}")
 
 
-BY_VERSION = (
+REFUSING_VERSIONS = (
     # cmdlet, last Windows Server that refuses it ("" if none does), parameter in the error ("" for the
     # cmdlet)
     ("Suspend-ClusterNode N2 -Drain", "2008 R2", "Drain"),
@@ -135,8 +138,14 @@ BY_VERSION = (
 )
 
 
-@pytest.mark.parametrize(("line", "last", "name"), BY_VERSION, ids=[line for line, _, _ in BY_VERSION])
-def test_each_version_of_windows_has_its_parameters_and_cmdlets(line: str, last: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("line", "last_refusing_version", "name"),
+    REFUSING_VERSIONS,
+    ids=[line for line, _, _ in REFUSING_VERSIONS],
+)
+def test_each_version_of_windows_has_its_parameters_and_cmdlets(
+    line: str, last_refusing_version: str, name: str
+) -> None:
     refusal = f"A parameter cannot be found that matches parameter name '{name}'."
     if not name:
         refusal = f"The term '{line.partition(' ')[0]}' is not recognized as the name of a cmdlet, function,"
@@ -145,9 +154,11 @@ def test_each_version_of_windows_has_its_parameters_and_cmdlets(line: str, last:
         for windows in WINDOWS_VERSIONS
         if refusal in run_cmdlet(build_pair("disk", windows), line, "N1")
     ]
-    assert refusing_versions == list(WINDOWS_VERSIONS[: WINDOWS_VERSIONS.index(last) + 1] if last else ())
+    assert refusing_versions == list(
+        WINDOWS_VERSIONS[: WINDOWS_VERSIONS.index(last_refusing_version) + 1] if last_refusing_version else ()
+    )
 
 
 def test_a_prefix_of_two_parameters_is_ambiguous() -> None:
     text = "the parameter name 'N' is ambiguous. Possible matches include: -Name -Node."
-    assert text in run_cmdlet(ag_lab(), "Move-ClusterGroup AG1 -N NODE_2")
+    assert text in run_cmdlet(build_ag_lab(), "Move-ClusterGroup AG1 -N NODE_2")

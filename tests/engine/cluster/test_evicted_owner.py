@@ -9,7 +9,7 @@ from engine.cluster import config
 from engine.drill.running.drill import Drill, DrillMode
 from engine.model import ResourceState
 from tests.engine.availability.worlds import apply_lines, run_until
-from tests.engine.cluster.worlds import build_sites, fci_lab
+from tests.engine.cluster.worlds import build_fci_lab, build_sites
 from tests.shipped_scenarios import load_shipped_scenario
 
 
@@ -42,7 +42,7 @@ def test_a_move_that_a_lost_partition_began_does_not_stay_pending() -> None:
 
 
 def test_faults_of_an_evicted_node_do_not_stop_revert_all() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     apply_lines(world, "stop-cluster NODE_2", "fail-witness CLU1", "evict NODE_2", "revert-all")
     run_until(world, 10)
     assert world.clusters["CLU1"].witness_there

@@ -6,8 +6,8 @@ import pytest
 
 from engine import tsql
 from engine.model import World
-from tests.engine.availability.worlds import ag_lab, apply_lines, run_until
-from tests.engine.cluster.random_runs import mirroring_lab
+from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
+from tests.engine.cluster.random_runs import build_mirroring_lab
 from tests.events import read_field
 
 
@@ -15,7 +15,7 @@ def _hang_principal(open_transaction: bool = False) -> World:
     """Return a world in which SERVER_B has taken over, but SERVER_A responds again and still acts as
     principal.
     """
-    world = mirroring_lab(383)
+    world = build_mirroring_lab(383)
     run_until(world, 5)
     tsql.submit_text(world, "SERVER_A", "USE Sales; CREATE TABLE marker (n int)")
     run_until(world, 10)
@@ -94,7 +94,7 @@ def test_a_row_count_appears_when_the_commit_is_done(text: str, owner_lost: bool
     """The commit waits for lost synchronous secondaries. With *owner_lost*, the primary loses power during
     the wait.
     """
-    world = ag_lab(1)
+    world = build_ag_lab(1)
     run_until(world, 5)
     tsql.submit_text(world, "NODE_1", "USE Sales; CREATE TABLE marker (n int)")
     run_until(world, 10)

@@ -10,9 +10,9 @@ import pytest
 
 from engine.model import ResourceState, World
 from tests.engine.availability.test_statements import run_batch
-from tests.engine.availability.worlds import ag_lab, list_primaries
+from tests.engine.availability.worlds import build_ag_lab, list_primaries
 from tests.engine.cluster.test_powershell import run_cmdlet, split_cells
-from tests.engine.cluster.worlds import apply_lines, build_pair, fci_lab, get_role, run_until
+from tests.engine.cluster.worlds import apply_lines, build_fci_lab, build_pair, get_role, run_until
 
 LOSSES = {
     "power": ("power-off {0}",),
@@ -27,7 +27,7 @@ def lose_node(world: World, node: str, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", LOSSES)
 def test_a_move_waits_for_an_owner_that_does_not_answer(kind: str) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     lose_node(world, "NODE_1", kind)
     run_cmdlet(world, "Move-ClusterGroup AG1 NODE_2", "NODE_3")
@@ -42,7 +42,7 @@ def test_a_move_waits_for_an_owner_that_does_not_answer(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", LOSSES)
 def test_a_move_to_a_lost_node_waits_and_returns(kind: str) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     lose_node(world, "NODE_2", kind)
     run_cmdlet(world, "Move-ClusterGroup AG1 NODE_2")
@@ -56,7 +56,7 @@ def test_a_move_to_a_lost_node_waits_and_returns(kind: str) -> None:
 
 
 def test_a_move_continues_when_the_target_answers_again() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     lose_node(world, "NODE_2", "links")
     run_cmdlet(world, "Move-ClusterGroup AG1 NODE_2")
@@ -67,7 +67,7 @@ def test_a_move_continues_when_the_target_answers_again() -> None:
 
 
 def test_a_group_that_is_stopped_waits_for_its_owner() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     lose_node(world, "NODE_1", "links")
     assert run_cmdlet(world, "Stop-ClusterGroup AG1", "NODE_2").split()[-1] == "Pending"
@@ -78,7 +78,7 @@ def test_a_group_that_is_stopped_waits_for_its_owner() -> None:
 
 
 def test_a_planned_failover_waits_for_a_primary_that_does_not_answer() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     lose_node(world, "NODE_1", "power")
     apply_lines(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
@@ -106,7 +106,7 @@ COMMANDS = (
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_node_that_is_cut_off_changes_nothing(command: str) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     apply_lines(world, "pull-cable NODE_1")
     before = world.nodes, world.clusters, world.replicas
@@ -125,7 +125,7 @@ def test_a_node_that_is_cut_off_changes_nothing(command: str) -> None:
     ],
 )
 def test_statements_of_a_primary_that_is_cut_off_are_refused(statement: str) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 10)
     lose_node(world, "NODE_1", "links")
     assert run_batch(world, "NODE_1", statement) == [35220]
@@ -135,7 +135,7 @@ def test_statements_of_a_primary_that_is_cut_off_are_refused(statement: str) -> 
 
 
 def test_views_and_cmdlets_agree_on_the_state_of_a_lost_node() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     run_until(world, 10)
     apply_lines(world, "power-off NODE_2")
     for until_s, expected in ((12, "Up"), (30, "Down")):
@@ -150,7 +150,7 @@ def test_views_and_cmdlets_agree_on_the_state_of_a_lost_node() -> None:
 
 
 def test_a_moving_role_does_not_depend_on_the_node_that_manages_it() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     run_until(world, 10)
     apply_lines(world, "move-role SQLFCI2 NODE_4")
     run_until(world, 11)

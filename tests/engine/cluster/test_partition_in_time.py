@@ -8,7 +8,7 @@ import pytest
 
 from engine.cluster import config
 from engine.model import World
-from tests.engine.availability.worlds import ag_lab, list_primaries
+from tests.engine.availability.worlds import build_ag_lab, list_primaries
 from tests.engine.cluster.worlds import apply_lines, build_pair, run_until
 
 VERSIONS = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
@@ -95,7 +95,7 @@ def test_a_replaced_witness_does_not_help_an_old_node() -> None:
 
 def test_a_returning_node_causes_no_automatic_failover() -> None:
     """Two nodes and a share remain, the link between the nodes is cut, then the primary fails."""
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 8)
     apply_lines(world, "power-off NODE_3")
     run_until(world, 115)

@@ -7,9 +7,9 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from tests.engine.availability.worlds import ag_lab, list_primaries
+from tests.engine.availability.worlds import build_ag_lab, list_primaries
 from tests.engine.cluster.test_powershell import run_cmdlet
-from tests.engine.cluster.worlds import apply_lines, fci_lab, get_role, is_served, run_until
+from tests.engine.cluster.worlds import apply_lines, build_fci_lab, get_role, is_served, run_until
 from tests.events import read_field
 
 
@@ -24,7 +24,7 @@ def fail_over(world: World, server: str, command: str = "FAILOVER") -> list[int]
     "start", ["Start-ClusterGroup SQLFCI1", "Start-ClusterResource 'SQL Server (SQLFCI1)'"]
 )
 def test_a_role_does_not_come_online_on_its_paused_owner(start: str) -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     run_cmdlet(world, "Stop-ClusterGroup SQLFCI1")
     run_until(world, 15)
     run_cmdlet(world, "Suspend-ClusterNode NODE_1")
@@ -38,7 +38,7 @@ def test_a_role_does_not_come_online_on_its_paused_owner(start: str) -> None:
 
 
 def test_a_failed_role_leaves_its_paused_owner() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     run_cmdlet(world, "Suspend-ClusterNode NODE_1")
     run_until(world, 10)
     assert get_role(world, "SQLFCI1").state.value == "Online"
@@ -48,7 +48,7 @@ def test_a_failed_role_leaves_its_paused_owner() -> None:
 
 
 def test_a_failed_role_waits_for_a_node_that_is_not_paused() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     run_cmdlet(world, "Get-ClusterNode NODE_1, NODE_2 | Suspend-ClusterNode")
     apply_lines(world, "fail-resource SQL Server (SQLFCI1)")
     events = run_until(world, 120)
@@ -73,7 +73,7 @@ def test_a_failed_role_waits_for_a_node_that_is_not_paused() -> None:
 def test_a_node_that_the_cluster_excludes_is_no_failover_target(
     refuse: str, allow: str, command: str
 ) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_cmdlet(world, refuse)
     assert fail_over(world, "NODE_2", command) == [41018]
     assert list_primaries(world) == ["NODE_1"]

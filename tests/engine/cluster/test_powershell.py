@@ -11,12 +11,12 @@ from engine.inputs import InputError
 from engine.model import World
 from engine.powershell.cluster_cmdlets import FIRST_VERSIONS
 from tests.assertions import require
-from tests.engine.availability.worlds import SCENARIOS, ag_lab, list_primaries
+from tests.engine.availability.worlds import SCENARIOS, build_ag_lab, list_primaries
 from tests.engine.cluster.worlds import (
     apply_lines,
     build_cluster_world,
+    build_fci_lab,
     build_pair,
-    fci_lab,
     get_role,
     run_until,
 )
@@ -43,7 +43,7 @@ def split_cells(text: str) -> list[list[str]]:
 
 
 def test_read_cmdlets_show_the_cluster() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     assert split_cells(run_cmdlet(world, "Get-ClusterNode")) == [
         ["Name", "State", "Type"],
         ["----", "-----", "----"],
@@ -64,7 +64,7 @@ def test_read_cmdlets_show_the_cluster() -> None:
 
 
 def test_a_parameter_is_set() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_cmdlet(world, "Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 40000")
     assert world.nodes["NODE_2"].config.groups[0].lease_timeout_ms == 40_000
     assert "not simulated" in run_cmdlet(
@@ -73,7 +73,7 @@ def test_a_parameter_is_set() -> None:
 
 
 def test_action_cmdlets_change_the_cluster() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     assert split_cells(run_cmdlet(world, "Move-ClusterGroup -Name SQLFCI1 -Node NODE_2"))[2][0] == "SQLFCI1"
     run_until(world, 30)
     assert get_role(world, "SQLFCI1").owner == "NODE_2"
@@ -88,7 +88,7 @@ def test_action_cmdlets_change_the_cluster() -> None:
 
 
 def test_invalid_and_unsimulated_cmdlets_are_refused() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     output = run_cmdlet(world, "Get-ClusterGroup Nothing")
     assert output.startswith("Get-ClusterGroup : The cluster group 'Nothing' was not found.")
     assert "CategoryInfo" in output
@@ -103,7 +103,7 @@ def test_invalid_and_unsimulated_cmdlets_are_refused() -> None:
 
 
 def test_limits_and_owners_of_a_group_are_set() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     assert run_cmdlet(world, "(Get-ClusterGroup SQLFCI1).FailoverThreshold = 0") == ""
     assert run_cmdlet(world, "(Get-ClusterGroup SQLFCI1).FailoverThreshold") == "0"
     assert "is not simulated" in run_cmdlet(world, "(Get-ClusterGroup SQLFCI1).Priority = 3000")
@@ -122,7 +122,7 @@ def test_limits_and_owners_of_a_group_are_set() -> None:
 
 def test_an_unset_variable_is_reported() -> None:
     """The input is the documented script for forced quorum, one line at a time. [DOC: forced quorum]"""
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "power-off NODE_1", "power-off NODE_3", "power-off FSW")
     run_until(world, 40)
     assert "$node has no value" in run_cmdlet(world, "Stop-ClusterNode -Name $node", "NODE_2")
@@ -141,7 +141,7 @@ def test_an_unset_variable_is_reported() -> None:
 
 
 def test_a_listener_name_resolves_even_while_offline() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     resolved = run_cmdlet(world, "Resolve-DnsName AGL1")
     assert resolved.endswith("10.0.0.202")
     assert run_cmdlet(world, "Stop-ClusterGroup AG1").endswith("Offline")
@@ -150,7 +150,7 @@ def test_a_listener_name_resolves_even_while_offline() -> None:
 
 
 def test_the_default_groups_of_a_cluster_are_shown() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     assert run_cmdlet(world, "(Get-ClusterResource 'File Share Witness').State") == "Online"
     assert "other operations on it are not simulated" in run_cmdlet(
         world, "Stop-ClusterResource 'Cluster Name'"
@@ -184,7 +184,7 @@ def test_the_default_groups_of_a_cluster_are_shown() -> None:
 )
 def test_the_cluster_log_records_detected_events(fault: str, texts: tuple[str, ...]) -> None:
     """Check documented behavior: [DOC: group health events]."""
-    world = ag_lab()
+    world = build_ag_lab()
     if fault.endswith(" long lease"):
         apply_lines(world, "ps NODE_1 Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 200000")
     apply_lines(world, fault.removesuffix(" long lease"))
@@ -211,7 +211,7 @@ def test_the_missing_tempdb_folder_can_be_created() -> None:
     assert world.instances["FCI"].answering
 
 
-CHOSEN = [
+EXPRESSIONS = [
     ("(Get-ClusterGroup -Name AG1).OwnerNode.Name", "NODE_1"),
     ("(Get-ClusterNode | Where-Object {$_.Name -eq 'node_3'}).NodeWeight", "1"),
     ("(Get-ClusterNode).Count", "3"),
@@ -260,20 +260,20 @@ CHOSEN = [
 ]
 
 
-@pytest.mark.parametrize(("line", "answer"), CHOSEN)
+@pytest.mark.parametrize(("line", "answer"), EXPRESSIONS)
 def test_lines_of_public_scripts_run(line: str, answer: str) -> None:
-    assert run_cmdlet(ag_lab(), line) == answer
+    assert run_cmdlet(build_ag_lab(), line) == answer
 
 
 def test_a_list_shows_the_properties_matching_a_pattern() -> None:
-    lines = run_cmdlet(ag_lab(), "Get-Cluster | fl *Subnet*").splitlines()
+    lines = run_cmdlet(build_ag_lab(), "Get-Cluster | fl *Subnet*").splitlines()
     assert [line.split()[0] for line in lines] == [
         "SameSubnetDelay", "SameSubnetThreshold", "CrossSubnetDelay", "CrossSubnetThreshold",
     ]  # fmt: skip
 
 
 def test_services_are_stopped_and_started_by_net_and_by_cmdlet() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_cmdlet(world, "net stop clussvc", "NODE_3")
     run_until(world, 10)
     assert not world.nodes["NODE_3"].partition
@@ -311,7 +311,7 @@ def test_services_are_stopped_and_started_by_net_and_by_cmdlet() -> None:
     (("net stop clussvc", 20), "net stop clussvc", "The Cluster Service service is not started."),
 ])  # fmt: skip
 def test_net_reports_the_state_of_the_service(setup: tuple[str | int, ...], line: str, text: str) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5)
     for step in setup:
         if isinstance(step, str):
@@ -339,11 +339,11 @@ def test_properties_exist_from_their_version_of_windows(windows: str, properties
         )
 
 
-FORCE = "because it has dependent services. It can only be stopped if the Force flag is set."
-SERVICES = [
+FORCE_REQUIRED_ERROR = "because it has dependent services. It can only be stopped if the Force flag is set."
+SERVICE_CASES = [
     # steps (seconds or lines), states of ClusSvc, MSSQLSERVER and SQLSERVERAGENT at the end, part of the last answer
-    (["Stop-Service MSSQLSERVER"], "Running Running Running", FORCE),
-    (["Restart-Service MSSQLSERVER"], "Running Running Running", FORCE),
+    (["Stop-Service MSSQLSERVER"], "Running Running Running", FORCE_REQUIRED_ERROR),
+    (["Restart-Service MSSQLSERVER"], "Running Running Running", FORCE_REQUIRED_ERROR),
     (["Stop-Service MSSQLSERVER -Force", 20], "Running Stopped Stopped", ""),
     (["Stop-Service MSSQLSERVER -Force", 20, "Start-Service MSSQLSERVER", 40], "Running Running Stopped", ""),
     (
@@ -369,11 +369,11 @@ SERVICES = [
 ]
 
 
-@pytest.mark.parametrize(("steps", "states", "answer"), SERVICES)
+@pytest.mark.parametrize(("steps", "states", "answer"), SERVICE_CASES)
 def test_services_stop_and_start_with_those_that_depend_on_them(
     steps: list[str | int], states: str, answer: str
 ) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5)
     last = ""
     for step in steps:
@@ -386,7 +386,7 @@ def test_services_stop_and_start_with_those_that_depend_on_them(
 
 
 def test_a_passive_node_lists_the_stopped_service_of_the_instance() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     run_until(world, 5)
     assert run_cmdlet(world, "(Get-Service MSSQLSERVER).Status", "NODE_2") == "Stopped"
     assert "Stopped MSSQLSERVER" in " ".join(run_cmdlet(world, "Get-Service", "NODE_2").split())
@@ -394,7 +394,7 @@ def test_a_passive_node_lists_the_stopped_service_of_the_instance() -> None:
 
 
 def test_an_interface_is_up_until_the_cluster_has_removed_its_node() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5)
     states = "(Get-ClusterNetworkInterface).State"
     apply_lines(world, "power-off NODE_3")
@@ -404,7 +404,7 @@ def test_an_interface_is_up_until_the_cluster_has_removed_its_node() -> None:
 
 
 def test_the_core_group_stays_on_the_node_to_which_it_moved() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5)
     owners = []
     for act in ("power-off NODE_1", "power-on NODE_1", "stop-cluster NODE_2", "start-cluster NODE_2"):
@@ -415,7 +415,7 @@ def test_the_core_group_stays_on_the_node_to_which_it_moved() -> None:
 
 
 def test_a_group_does_not_fail_over_to_an_excluded_node() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5)
     run_cmdlet(world, "Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners NODE_1,NODE_3")
     apply_lines(world, "power-off NODE_1")
@@ -427,7 +427,7 @@ def test_a_group_does_not_fail_over_to_an_excluded_node() -> None:
 
 
 def test_a_drained_node_gives_up_the_core_cluster_group() -> None:
-    world = fci_lab(1)
+    world = build_fci_lab(1)
     run_until(world, 5)
     owner = config.find_core_owner(world, "NODE_1")
     run_cmdlet(world, f"Suspend-ClusterNode {owner} -Drain")
@@ -437,7 +437,7 @@ def test_a_drained_node_gives_up_the_core_cluster_group() -> None:
 
 @pytest.mark.parametrize("line", ["Get-Cluster {}", "Get-Cluster -Name {}", "Get-ClusterNode -Cluster {}"])
 def test_the_name_of_a_cluster_is_checked(line: str) -> None:
-    world = fci_lab(1)
+    world = build_fci_lab(1)
     for name in ("CLU1", "clu1", "NODE_2", "."):
         assert "spelling" not in run_cmdlet(world, line.format(name))
     assert "Check the spelling of the cluster name" in run_cmdlet(world, line.format("CLU9"))
@@ -449,7 +449,7 @@ def test_the_name_of_a_cluster_is_checked(line: str) -> None:
      "Suspend-ClusterNode NODE_2, NODE_3"],
 )  # fmt: skip
 def test_a_cmdlet_acts_on_every_object_of_a_list_or_pipeline(line: str) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5)
     output = run_cmdlet(world, line)
     assert "NODE_2" in output
@@ -459,13 +459,13 @@ def test_a_cmdlet_acts_on_every_object_of_a_list_or_pipeline(line: str) -> None:
 
 @pytest.mark.parametrize("line", ["Start-ClusterGroup AG1", "Move-ClusterGroup AG1 -Node NODE_1"])
 def test_a_group_that_is_there_already_is_returned(line: str) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5)
     assert split_cells(run_cmdlet(world, line))[2:] == [["AG1", "NODE_1", "Online"]]
 
 
 @pytest.mark.parametrize(
-    ("act", "port", "open_"),
+    ("input_line", "port", "succeeded_text"),
     [
         ("note nothing", 5022, "True"),
         ("note nothing", 1433, "True"),
@@ -476,24 +476,26 @@ def test_a_group_that_is_there_already_is_returned(line: str) -> None:
     ],
 )
 def test_a_port_is_open_only_if_something_listens_behind_the_firewall(
-    act: str, port: int, open_: str
+    input_line: str, port: int, succeeded_text: str
 ) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5)
-    apply_lines(world, act)
-    apply_lines(world, "restart-service NODE_2" if act.startswith("disable") else "note waiting")
+    apply_lines(world, input_line)
+    apply_lines(world, "restart-service NODE_2" if input_line.startswith("disable") else "note waiting")
     run_until(world, 90)
-    assert f"TcpTestSucceeded : {open_}" in run_cmdlet(world, f"Test-NetConnection NODE_2 -Port {port}")
+    assert f"TcpTestSucceeded : {succeeded_text}" in run_cmdlet(
+        world, f"Test-NetConnection NODE_2 -Port {port}"
+    )
 
 
-def test_a_port_beyond_the_range_is_no_argument() -> None:
+def test_a_port_beyond_the_range_is_refused() -> None:
     assert "greater than the maximum allowed range" in run_cmdlet(
-        ag_lab(), "Test-NetConnection NODE_2 -Port 99999"
+        build_ag_lab(), "Test-NetConnection NODE_2 -Port 99999"
     )
 
 
 WHAT_IF = 'What if: Performing the operation "{}" on target "{}".'
-PARAMETERS = [
+PARAMETER_CASES = [
     ("Stop-ClusterNode NODE_3 -WhatIf", WHAT_IF.format("Stop-ClusterNode", "NODE_3")),
     ("Remove-ClusterNode node_2 -Force -wi", WHAT_IF.format("Remove-ClusterNode", "NODE_2")),
     ("Suspend-ClusterNode -Drain -WhatIf", WHAT_IF.format("Suspend-ClusterNode", "NODE_1")),
@@ -516,16 +518,16 @@ PARAMETERS = [
 ]
 
 
-@pytest.mark.parametrize(("line", "answer"), PARAMETERS)
-def test_parameters_are_those_of_the_product(line: str, answer: str) -> None:
+@pytest.mark.parametrize(("line", "answer"), PARAMETER_CASES)
+def test_unsupported_parameters_are_refused_and_whatif_changes_nothing(line: str, answer: str) -> None:
     """None of these lines changes anything. [DOC: about parameters]"""
-    world = ag_lab()
+    world = build_ag_lab()
     before = dict(world.nodes), dict(world.replicas)
     assert answer in run_cmdlet(world, line)
     assert (dict(world.nodes), dict(world.replicas)) == before
 
 
-SELECTED = [
+SELECTIONS = [
     ("Get-ClusterNode *_2", ["NODE_2"]),
     ("Get-ClusterNode x*", []),
     ("Get-ClusterGroup a*", ["AG1", "Available Storage"]),
@@ -537,15 +539,17 @@ SELECTED = [
 ]
 
 
-@pytest.mark.parametrize(("line", "names"), SELECTED)
+@pytest.mark.parametrize(("line", "names"), SELECTIONS)
 def test_names_select_by_wildcard_and_by_node(line: str, names: list[str]) -> None:
     """Check documented behavior: [DOC: about pipelines]."""
-    assert run_cmdlet(ag_lab(), f"{line} | Select-Object -ExpandProperty Name").split("\n") == (names or [""])
+    assert run_cmdlet(build_ag_lab(), f"{line} | Select-Object -ExpandProperty Name").split("\n") == (
+        names or [""]
+    )
 
 
 def test_the_last_node_with_quorum_is_not_stopped() -> None:
     """Check documented behavior: [DOC: Stop-ClusterNode]."""
-    world = ag_lab()
+    world = build_ag_lab()
     output = run_cmdlet(world, "Get-ClusterNode | Stop-ClusterNode", "NODE_3")
     assert "The cluster would lose quorum without 'NODE_3'." in output
     assert [world.nodes[name].service for name in world.nodes] == ["stopped", "stopped", "running"]
@@ -555,7 +559,7 @@ def test_the_last_node_with_quorum_is_not_stopped() -> None:
 
 def test_a_moved_group_keeps_its_state_and_avoids_paused_nodes() -> None:
     """Check documented behavior: [DOC: MoveClusterGroup]."""
-    world = fci_lab()
+    world = build_fci_lab()
     run_cmdlet(world, "Stop-ClusterGroup SQLFCI1")
     assert split_cells(run_cmdlet(world, "Move-ClusterGroup SQLFCI1 -Node NODE_2"))[2] == [
         "SQLFCI1",
@@ -574,7 +578,7 @@ def test_a_moved_group_keeps_its_state_and_avoids_paused_nodes() -> None:
 
 
 def test_a_node_is_drained_to_the_named_target() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5)
     run_cmdlet(world, "Suspend-ClusterNode NODE_1 -Drain -Target NODE_2")
     run_until(world, 40)
@@ -583,7 +587,7 @@ def test_a_node_is_drained_to_the_named_target() -> None:
 
 @pytest.mark.parametrize(("drain", "owner"), [("", "NODE_1"), (" -Drain", "NODE_2")])
 def test_only_draining_moves_the_core_group(drain: str, owner: str) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     run_until(world, 5)
     assert "NODE_1" in run_cmdlet(world, "Get-ClusterGroup 'Cluster Group'")
     run_cmdlet(world, "Suspend-ClusterNode NODE_1" + drain)
@@ -592,7 +596,7 @@ def test_only_draining_moves_the_core_group(drain: str, owner: str) -> None:
 
 
 def test_an_evicted_node_that_is_down_owns_nothing_anymore() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     apply_lines(world, "power-off NODE_2")
     run_until(world, 30)
     run_cmdlet(world, "Remove-ClusterNode NODE_2 -Force")
@@ -605,7 +609,7 @@ def test_an_evicted_node_that_is_down_owns_nothing_anymore() -> None:
 @pytest.mark.parametrize("line", ["Start-ClusterNode NODE_2", "Stop-ClusterNode NODE_2"])
 @pytest.mark.parametrize("fault", ["power-off NODE_2", "cut NODE_1 NODE_2"])
 def test_a_node_that_does_not_answer_is_an_error(fault: str, line: str) -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, fault)
     run_until(world, 5)
     assert "The RPC server is unavailable" in run_cmdlet(world, line)

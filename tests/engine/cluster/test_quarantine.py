@@ -10,7 +10,7 @@ from engine.inputs import InputError
 from engine.model import World
 from tests.engine.availability.worlds import SCENARIOS, apply_lines, run_until
 from tests.engine.cluster.test_powershell import run_cmdlet
-from tests.engine.cluster.worlds import build_pair, fci_lab
+from tests.engine.cluster.worlds import build_fci_lab, build_pair
 from tests.events import read_field
 
 
@@ -111,7 +111,7 @@ def test_the_state_hash_covers_the_quarantine_record() -> None:
 
 @pytest.mark.parametrize("server", ["NODE_1", "SQLFCI1"])
 def test_a_shutdown_is_an_orderly_exit(server: str) -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     run_until(world, 10)
     apply_lines(world, f"shutdown-server {server}")
     left = [read_field(event, "what") for event in run_until(world, 12) if event.kind == "cluster"]
@@ -147,7 +147,7 @@ def test_a_quarantined_node_refuses_to_start() -> None:
 
 
 def test_a_node_without_an_instance_shuts_down_in_good_order_and_boots_again() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     run_until(world, 5)
     apply_lines(world, "shutdown-server NODE_4")
     run_until(world, 6)

@@ -8,13 +8,13 @@ from engine.cluster import config
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import World
-from tests.engine.availability.worlds import SCENARIOS, ag_lab
+from tests.engine.availability.worlds import SCENARIOS, build_ag_lab
 from tests.engine.cluster.test_powershell import run_cmdlet, split_cells
-from tests.engine.cluster.worlds import apply_lines, build_pair, fci_lab, run_until
+from tests.engine.cluster.worlds import apply_lines, build_fci_lab, build_pair, run_until
 
 
 def test_a_new_witness_replaces_a_lost_one() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     assert config.find_current_config(world, "CLU1").witness_counts
     apply_lines(world, "fail-witness CLU1")
     run_until(world, 30)
@@ -35,7 +35,7 @@ def test_a_new_witness_replaces_a_lost_one() -> None:
 
 
 def test_an_unreachable_share_is_refused_as_witness() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     apply_lines(world, "power-off FSW")
     for share in (r"\\FSW\Quorum", r"\\NOWHERE\Quorum"):
         assert "is not available" in run_cmdlet(world, f"Set-ClusterQuorum -FileShareWitness {share}")
@@ -48,7 +48,7 @@ def test_an_unreachable_share_is_refused_as_witness() -> None:
     assert current_config.witness.name == "FSW"
 
 
-def build_world_of_2016() -> World:
+def build_2016_lab() -> World:
     text = (SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8")
     text = text.replace('name = "CLU1"', 'name = "CLU1"\nwindows = "2016"')
     return build_world(load_scenario(text, "fci-lab"), 1)
@@ -65,14 +65,14 @@ def build_world_of_2016() -> World:
         ("Set-ClusterQuorum -DiskOnly 'Cluster Disk 9'", "-DiskOnly of Set-ClusterQuorum is not simulated"),
     ],
 )
-def test_a_witness_is_checked(line: str, answer: str) -> None:
-    world = build_world_of_2016()
+def test_invalid_witnesses_are_refused(line: str, answer: str) -> None:
+    world = build_2016_lab()
     before = config.find_current_config(world, "CLU1").witness
     assert answer in run_cmdlet(world, line.replace("\\\\", "\\"))
     assert (config.find_current_config(world, "CLU1").witness == before) is (answer != "Cloud Witness")
 
 
-VALUES = [
+PROPERTY_VALUES = [
     ("fci", "FailureConditionLevel 0", ""),
     ("fci", "FailureConditionLevel 6", "parameter is incorrect"),
     ("fci", "HealthCheckTimeout 5000", "parameter is incorrect"),
@@ -85,24 +85,28 @@ VALUES = [
     ("listener", "RegisterAllProvidersIP 7", "is not simulated"),
     ("listener", "HostRecordTTL 300", "WARNING"),
 ]
-RESOURCES = {"fci": "'SQL Server (SQLFCI1)'", "ag": "AG1", "listener": "AG1_AGL1"}
+RESOURCE_ARGUMENTS = {"fci": "'SQL Server (SQLFCI1)'", "ag": "AG1", "listener": "AG1_AGL1"}
 
 
-@pytest.mark.parametrize(("kind", "change", "answer"), VALUES)
-def test_a_private_property_is_checked(kind: str, change: str, answer: str) -> None:
-    world = fci_lab() if kind == "fci" else ag_lab()
+@pytest.mark.parametrize(("kind", "change", "answer"), PROPERTY_VALUES)
+def test_private_properties_accept_only_valid_values(kind: str, change: str, answer: str) -> None:
+    world = build_fci_lab() if kind == "fci" else build_ag_lab()
     before = world.nodes["NODE_1"].config, world.instances
-    output = run_cmdlet(world, f"Get-ClusterResource {RESOURCES[kind]} | Set-ClusterParameter {change}")
+    output = run_cmdlet(
+        world, f"Get-ClusterResource {RESOURCE_ARGUMENTS[kind]} | Set-ClusterParameter {change}"
+    )
     assert output == answer or (answer and answer in output)
     changed = (world.nodes["NODE_1"].config, world.instances) != before
     assert changed is (answer in ("", "WARNING")) or kind == "fci"
-    missing = run_cmdlet(world, f"Get-ClusterResource {RESOURCES[kind]} | Get-ClusterParameter Nonsense")
+    missing = run_cmdlet(
+        world, f"Get-ClusterResource {RESOURCE_ARGUMENTS[kind]} | Get-ClusterParameter Nonsense"
+    )
     assert "'nonsense' does not exist on the cluster object" in missing
 
 
 def test_a_higher_threshold_keeps_a_briefly_silent_node() -> None:
     for threshold, left in ((5, True), (20, False)):
-        world = fci_lab()
+        world = build_fci_lab()
         assert run_cmdlet(world, f"(Get-Cluster).SameSubnetThreshold = {threshold}") == ""
         assert run_cmdlet(world, "(Get-Cluster).SameSubnetThreshold") == str(threshold)
         run_until(world, 10)
@@ -115,7 +119,7 @@ def test_a_higher_threshold_keeps_a_briefly_silent_node() -> None:
 
 @pytest.mark.parametrize("setting", ["-NoWitness", "-DiskWitness 'Cluster Disk 3'", ""])
 def test_a_failed_witness_can_be_repaired_after_it_was_replaced(setting: str) -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     apply_lines(world, "fail-witness CLU1", "add-drive SQLFCI1 S")
     if setting:
         run_cmdlet(world, f"Set-ClusterQuorum {setting}")
@@ -134,7 +138,7 @@ def test_the_vote_of_the_node_with_the_lower_priority_is_removed_first() -> None
     assert config.find_current_config(world, "CLU1").counted == ("N1", "N2")
 
 
-RESTARTS = [
+RESTART_CASES = [
     # properties of the SQL Server resource and the group, number of failures, owner and state of the role
     # afterwards
     ((), 1, "NODE_1 Online"),
@@ -150,11 +154,11 @@ RESTARTS = [
 ]
 
 
-@pytest.mark.parametrize(("properties", "failures", "state"), RESTARTS)
+@pytest.mark.parametrize(("properties", "failures", "state"), RESTART_CASES)
 def test_restarts_and_failovers_follow_their_properties(
     properties: tuple[str, ...], failures: int, state: str
 ) -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     run_until(world, 5)
     for line in properties:
         target = "Group SQLFCI1" if line.startswith("Failover") else "Resource 'SQL Server (SQLFCI1)'"
@@ -176,7 +180,7 @@ def test_restarts_and_failovers_follow_their_properties(
     ("(Get-Cluster).QuarantineThreshold = 3", "is not simulated"),
 ])  # fmt: skip
 def test_values_outside_the_limits_of_properties_are_refused(line: str, answer: str) -> None:
-    assert answer in run_cmdlet(fci_lab(), line)
+    assert answer in run_cmdlet(build_fci_lab(), line)
 
 
 @pytest.mark.parametrize(("fault", "states"), [
@@ -185,7 +189,7 @@ def test_values_outside_the_limits_of_properties_are_refused(line: str, answer: 
     ("set-owners SQL Network Name (SQLFCI1) NODE_2", "Online Online Online Online Online"),
 ])  # fmt: skip
 def test_only_the_cause_of_a_failed_role_is_failed(fault: str, states: str) -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     run_until(world, 5)
     apply_lines(world, fault)
     run_until(world, 90)
@@ -198,7 +202,7 @@ def test_only_the_cause_of_a_failed_role_is_failed(fault: str, states: str) -> N
 
 
 def test_a_role_without_a_living_owner_belongs_to_a_member() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     run_until(world, 5)
     apply_lines(world, "power-off NODE_3", "power-off NODE_4")
     run_until(world, 60)
@@ -208,8 +212,8 @@ def test_a_role_without_a_living_owner_belongs_to_a_member() -> None:
     assert split_cells(run_cmdlet(world, "Get-ClusterGroup SQLFCI2"))[2] == ["SQLFCI2", "NODE_4", "Online"]
 
 
-def test_a_failover_after_a_restart_that_did_not_help_counts() -> None:
-    world = ag_lab()
+def test_a_failover_after_an_unsuccessful_restart_counts_towards_the_limit() -> None:
+    world = build_ag_lab()
     run_until(world, 5)
     apply_lines(world, "slow-cpu NODE_1 factor=200")
     run_until(world, 60)

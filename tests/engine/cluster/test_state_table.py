@@ -16,19 +16,22 @@ from engine.cluster import config, failure_limits, instances, quarantine, roles
 from engine.model import World
 from engine.protocol import groups, serving
 from tests import recordings
-from tests.engine.availability.worlds import ag_lab
-from tests.engine.cluster.worlds import build_cluster_world, build_pair, fci_lab, run_until
+from tests.engine.availability.worlds import build_ag_lab
+from tests.engine.cluster.worlds import build_cluster_world, build_fci_lab, build_pair, run_until
 
 TABLE: Final = Path(__file__).parent / "state_table.txt"
 
 SITUATIONS: Final[dict[str, tuple[Callable[[], World], recordings.Steps]]] = {
-    "node-lost": (fci_lab, (("power-off NODE_1", 2.0), ("", 18.0), ("power-on NODE_1", 30.0), ("", 120.0))),
+    "node-lost": (
+        build_fci_lab,
+        (("power-off NODE_1", 2.0), ("", 18.0), ("power-on NODE_1", 30.0), ("", 120.0)),
+    ),
     "service-stopped": (
-        fci_lab,
+        build_fci_lab,
         (("stop-cluster NODE_3", 0.1), ("", 30.0), ("start-cluster NODE_3", 1.0), ("", 30.0)),
     ),
     "halves": (
-        fci_lab,
+        build_fci_lab,
         (
             ("fail-witness CLU1", 1.0),
             ("cut NODE_1 NODE_3", 2.0),
@@ -41,11 +44,11 @@ SITUATIONS: Final[dict[str, tuple[Callable[[], World], recordings.Steps]]] = {
         ),
     ),
     "role-moved": (
-        fci_lab,
+        build_fci_lab,
         (("move-role SQLFCI1 NODE_2", 1.0), ("", 5.0), ("", 30.0), ("move-role SQLFCI1 NODE_1", 60.0)),
     ),
     "role-failed": (
-        fci_lab,
+        build_fci_lab,
         (
             ("fail-resource SQL Server (SQLFCI1)", 0.3),
             ("", 10.0),
@@ -58,7 +61,7 @@ SITUATIONS: Final[dict[str, tuple[Callable[[], World], recordings.Steps]]] = {
         ),
     ),
     "restart-period": (
-        fci_lab,
+        build_fci_lab,
         (
             ("fail-resource SQL Server (SQLFCI1)", 899.99),
             ("", 0.01),
@@ -66,7 +69,7 @@ SITUATIONS: Final[dict[str, tuple[Callable[[], World], recordings.Steps]]] = {
         ),
     ),
     "moving": (
-        fci_lab,
+        build_fci_lab,
         (
             ("move-role SQLFCI1 NODE_2", 0.2),
             ("start-role SQLFCI1", 0.2),
@@ -77,7 +80,7 @@ SITUATIONS: Final[dict[str, tuple[Callable[[], World], recordings.Steps]]] = {
         ),
     ),
     "weights": (
-        fci_lab,
+        build_fci_lab,
         (
             ("set-weight NODE_1 0", 5.0),
             ("power-off NODE_2", 30.0),
@@ -86,14 +89,14 @@ SITUATIONS: Final[dict[str, tuple[Callable[[], World], recordings.Steps]]] = {
         ),
     ),
     "owners": (
-        fci_lab,
+        build_fci_lab,
         (
             ("set-owners SQL Server (SQLFCI1) NODE_1", 1.0),
             ("power-off NODE_1", 40.0),
             ("power-on NODE_1", 150.0),
         ),
     ),
-    "evicted": (fci_lab, (("evict NODE_1", 1.0), ("", 60.0))),
+    "evicted": (build_fci_lab, (("evict NODE_1", 1.0), ("", 60.0))),
     "flapping": (
         build_cluster_world,
         (
@@ -127,7 +130,7 @@ SITUATIONS: Final[dict[str, tuple[Callable[[], World], recordings.Steps]]] = {
         )
     },
     "group": (
-        ag_lab,
+        build_ag_lab,
         (
             ("hang NODE_1", 5.0),
             ("", 60.0),
@@ -210,4 +213,4 @@ def describe_world(world: World) -> list[str]:
 
 def test_states_are_as_in_the_table(request: pytest.FixtureRequest) -> None:
     rows = [row for name in SITUATIONS for row in describe_states(name)]
-    recordings.check_lines(TABLE, rows, request)
+    recordings.compare_lines(TABLE, rows, request)

@@ -20,7 +20,7 @@ SHORT_S, LONG_S = 2.0, 60.0
 
 VERSIONS = ("2008 R2", "2012", "2012 R2", "2016")
 
-FILE = """
+SCENARIO_TEXT = """
 title = "Votes"
 summary = "Nodes and nothing else."
 level = "beginner"
@@ -42,7 +42,7 @@ Votes = tuple[frozenset[str], bool]
 
 def build_cluster(nodes: int, witness: bool, windows: str) -> World:
     names = [f"N{number}" for number in range(1, nodes + 1)]
-    lines = [FILE, f"nodes = {names}", f'windows = "{windows}"', 'witness = "W"' if witness else ""]
+    lines = [SCENARIO_TEXT, f"nodes = {names}", f'windows = "{windows}"', 'witness = "W"' if witness else ""]
     lines += [f'[[server]]\nname = "{name}"\nsql = false' for name in [*names, "W"]]
     lines += ['[[server]]\nname = "DB"', '[[database]]\nname = "Sales"\nserver = "DB"\nscale = 0.0']
     return build_world(load_scenario("\n".join(lines), "votes"), 1)
@@ -51,10 +51,10 @@ def build_cluster(nodes: int, witness: bool, windows: str) -> World:
 # --- table of votes
 # -------------------------------------------------------------------------------------------
 
-STATIC = ("2008 R2",)
+STATIC_QUORUM_VERSIONS = ("2008 R2",)
 """Windows versions without dynamic quorum."""
 
-COUNTED = {
+EXPECTED_VOTES = {
     # (witness configured, witness present, number of present nodes) -> (number of nodes with a vote,
     # witness's vote)
     "2012": {
@@ -69,7 +69,7 @@ COUNTED = {
         **{(configured, False, n): (n - 1, 0) for configured in (True, False) for n in (2, 4)},
     },
 }
-COUNTED["2016"] = COUNTED["2012 R2"]
+EXPECTED_VOTES["2016"] = EXPECTED_VOTES["2012 R2"]
 
 
 def predict_members(nodes: int, witness: bool, windows: str, groups: list[list[str]]) -> set[str]:
@@ -86,8 +86,8 @@ def predict_members(nodes: int, witness: bool, windows: str, groups: list[list[s
             votes = sum(name in remaining for name in voting) + (witness_votes and witness_there)
             if 2 * votes <= voters + witness_votes:
                 return set()
-        if windows not in STATIC:
-            voters, witness_votes = COUNTED[windows][witness, witness_there, len(remaining)]
+        if windows not in STATIC_QUORUM_VERSIONS:
+            voters, witness_votes = EXPECTED_VOTES[windows][witness, witness_there, len(remaining)]
             voting = remaining[:voters]  # the node with the highest number loses its vote
     return set(remaining)
 
@@ -96,7 +96,7 @@ def predict_members(nodes: int, witness: bool, windows: str, groups: list[list[s
 # ----------------------------------------------------------------------------------------
 
 
-def list_orders(nodes: int, witness: bool) -> Iterator[list[list[str]]]:
+def list_loss_orders(nodes: int, witness: bool) -> Iterator[list[list[str]]]:
     """Yield groups of up to three losses in every order; the losses of a group follow in quick succession."""
     names = [*(f"N{number}" for number in range(1, nodes + 1)), *(["W"] if witness else [])]
     for size in (1, 2, 3):
@@ -108,7 +108,7 @@ def list_orders(nodes: int, witness: bool) -> Iterator[list[list[str]]]:
                 yield groups
 
 
-def predict_or_list_members(start: World, groups: list[list[str]]) -> set[str]:
+def list_members_after_losses(start: World, groups: list[list[str]]) -> set[str]:
     world = start.fork()
     tick_s = 1.0
     for group in groups:
@@ -122,12 +122,12 @@ def predict_or_list_members(start: World, groups: list[list[str]]) -> set[str]:
     return {node.name for node in world.nodes.values() if node.partition}
 
 
-def check_votes(nodes: int, witness: bool, windows: str, step: int) -> None:
+def assert_predicted_members(nodes: int, witness: bool, windows: str, step: int) -> None:
     start = build_cluster(nodes, witness, windows)
-    for number, groups in enumerate(list_orders(nodes, witness)):
+    for number, groups in enumerate(list_loss_orders(nodes, witness)):
         if number % step == 0:
             expected = predict_members(nodes, witness, windows, groups)
-            assert predict_or_list_members(start, groups) == expected, (
+            assert list_members_after_losses(start, groups) == expected, (
                 f"{nodes} nodes, witness {witness}, {windows}: {groups}"
             )
 
@@ -139,14 +139,14 @@ SIZES = [(nodes, witness) for nodes in (2, 3, 4, 5) for witness in (False, True)
 def test_each_order_of_losses_leaves_the_expected_survivor(windows: str) -> None:
     """All orders are tested for two and three nodes, and every seventeenth order for more nodes."""
     for nodes, witness in SIZES:
-        check_votes(nodes, witness, windows, 1 if nodes < 4 else 17)
+        assert_predicted_members(nodes, witness, windows, 1 if nodes < 4 else 17)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("windows", VERSIONS)
 @pytest.mark.parametrize(("nodes", "witness"), SIZES)
 def test_every_order_of_losses_follows_the_model(nodes: int, witness: bool, windows: str) -> None:
-    check_votes(nodes, witness, windows, 1)
+    assert_predicted_members(nodes, witness, windows, 1)
 
 
 def test_losing_the_witness_does_not_shorten_the_heartbeat_threshold() -> None:
@@ -227,7 +227,7 @@ def test_the_witness_votes_for_the_half_with_the_core_resources(owner: str) -> N
     assert sorted(node.name for node in world.nodes.values() if node.partition) == winner
 
 
-def test_the_last_node_with_a_vote_keeps_it_when_it_leaves() -> None:
+def test_the_last_node_with_a_vote_keeps_its_vote_when_it_stops() -> None:
     world = build_pair("none", "2016")
     run_until(world, 5)
     apply_lines(world, "set-weight N1 0", "stop-cluster N2")

@@ -8,17 +8,17 @@ from engine.model import ClusterRole, World
 from engine.protocol import serving
 from tests.engine.availability.worlds import SCENARIOS, apply_lines, run_until
 
-__all__ = ["apply_lines", "build_cluster_world", "fci_lab", "get_role", "is_served", "run_until"]
+__all__ = ["apply_lines", "build_cluster_world", "build_fci_lab", "get_role", "is_served", "run_until"]
 
 
-def fci_lab(seed: int = 1) -> World:
+def build_fci_lab(seed: int = 1) -> World:
     """Return the lab with a disk witness: SQLFCI1 can run on NODE_1 and NODE_2, SQLFCI2 on NODE_3 and NODE_4."""
     return build_world(
         load_scenario((SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8"), "fci-lab"), seed
     )
 
 
-FEW = """
+FEW_NODES_TEXT = """
 title = "A few nodes"
 summary = "A few nodes with one failover cluster instance."
 level = "beginner"
@@ -59,7 +59,7 @@ data_source = "FCI"
 def build_cluster_world(*, instance: str = "", windows: str = "2012 R2") -> World:
     """Return a world in which instance FCI with Sales can run on N1 and N2; N3 is outside the cluster."""
     servers = "\n".join(f'[[server]]\nname = "{name}"\nsql = false' for name in ("N1", "N2", "N3"))
-    text = FEW.format(servers=servers, instance=instance, windows=windows)
+    text = FEW_NODES_TEXT.format(servers=servers, instance=instance, windows=windows)
     return build_world(load_scenario(text, "few"), 1)
 
 
@@ -75,7 +75,7 @@ def is_served(world: World, database: str = "Sales") -> bool:
     return serving.find_serving_key(world, database) is not None
 
 
-PAIR = """
+PAIR_TEXT = """
 title = "Two nodes with a group"
 summary = "Two nodes with an availability group."
 level = "beginner"
@@ -142,7 +142,7 @@ REMOTE_REPLICAS = "".join(
 def build_sites(windows: str = "2016", seed: int = 1) -> World:
     """Return the world of `build_pair` with a file share witness and two asynchronous replicas on N3 and N4."""
     version = 2014 if windows in ("2008 R2", "2012", "2012 R2") else 2019
-    text = PAIR.format(version=version, windows=windows, witness=WITNESSES["file share"])
+    text = PAIR_TEXT.format(version=version, windows=windows, witness=WITNESSES["file share"])
     servers = "".join(f'[[server]]\nname = "{name}"\nversion = {version}\n\n' for name in SITES[1])
     text = text.replace("[[cluster]]", servers + "[[cluster]]").replace(
         '["N1", "N2"]', '["N1", "N2", "N3", "N4"]'
@@ -166,5 +166,5 @@ def build_pair(witness: str, windows: str = "2016", seed: int = 1) -> World:
     *witness*: kind of the witness, or none.
     """
     version = 2014 if windows in ("2008 R2", "2012", "2012 R2") else 2019
-    text = PAIR.format(version=version, windows=windows, witness=WITNESSES[witness])
+    text = PAIR_TEXT.format(version=version, windows=windows, witness=WITNESSES[witness])
     return build_world(load_scenario(text, "pair"), seed)

@@ -7,7 +7,7 @@ import pytest
 from engine.drill.authoring.lint import list_warnings
 from engine.drill.authoring.problems import Problem, ScenarioError
 from engine.drill.authoring.scenario import load_scenario
-from tests.engine.drill.texts import SMALL, change_text
+from tests.engine.drill.texts import SMALL_TEXT, change_text
 
 
 def check_text(text: str) -> list[Problem]:
@@ -18,13 +18,13 @@ def check_text(text: str) -> list[Problem]:
         return list(problems.problems)
 
 
-SERVED = 'when = "Sales serves on SERVER_B"\n\n'
-LINK = '\n[[link]]\nends = ["SERVER_A", "SERVER_A"]\n'
-QUESTION = (
+SERVED_CONDITION_TEXT = 'when = "Sales serves on SERVER_B"\n\n'
+LINK_TEXT = '\n[[link]]\nends = ["SERVER_A", "SERVER_A"]\n'
+QUESTION_TEXT = (
     '\n[[question]]\nname = "q"\ntext = "t"\nat = "30s"\nchoices = ["a", "b"]\nright = [5]\nwhy = "w"\n'
 )
-SESSION = '\n[[session]]\ndatabase = "Sales"\nprincipal = "SERVER_A"\nmirror = "SERVER_B"\n'
-POOLS = '[variants]\na = ["{b}", "x"]\nb = ["{a}", "y"]\n\n[[source]]'
+SESSION_TEXT = '\n[[session]]\ndatabase = "Sales"\nprincipal = "SERVER_A"\nmirror = "SERVER_B"\n'
+POOLS_TEXT = '[variants]\na = ["{b}", "x"]\nb = ["{a}", "y"]\n\n[[source]]'
 
 
 def format_broken_text(*changes: tuple[str, str]) -> str:
@@ -71,33 +71,51 @@ def format_broken_text(*changes: tuple[str, str]) -> str:
         (format_broken_text(("weight = 3", "weight = nan")), "weight", "a finite number"),
         (format_broken_text(('limit = "60s"', 'limit = "5s"')), "limit", "not above the target"),
         (format_broken_text(('kind = "downtime"', 'kind = "dowtime"')), "kind", "'downtime'"),
-        (SMALL + LINK, "ends", "two different ends"),
+        (SMALL_TEXT + LINK_TEXT, "ends", "two different ends"),
         (format_broken_text(('mirror = "SERVER_B"', 'mirror = "SERVER_A"')), "mirror", "another server"),
         (format_broken_text(('name = "SERVER_W"', 'name = "SERVER_Ω"')), "name = ", "letters, digits"),
         (format_broken_text(('"Small"', '"Sm\u202eall"')), "title", "U+202E"),
         (format_broken_text(('"Small"', '"Sm\\u0000all"')), "title", "U+0000"),
-        (SMALL + '\n[[server]]\nname = "server_a"\n', "name = ", "is listed twice"),
+        (SMALL_TEXT + '\n[[server]]\nname = "server_a"\n', "name = ", "is listed twice"),
         (
-            SMALL + '\n[[goal]]\nname = "served"\ntext = "x"\nwhen = "Sales serves"\n',
+            SMALL_TEXT + '\n[[goal]]\nname = "served"\ntext = "x"\nwhen = "Sales serves"\n',
             "name",
             "is listed twice",
         ),
         (format_broken_text(("minutes = 5", "minutes = 5\nminutes = 6")), "minutes = 6", "not TOML"),
         (format_broken_text(("seed = 3", "seed = = 3")), "seed", "not TOML"),
-        (format_broken_text((SERVED, SERVED.replace("serves", "servs"))), "when", "serves"),
-        (format_broken_text((SERVED, SERVED.replace('"Sales', '"(Sales'))), "when", "incomplete"),
-        (format_broken_text((SERVED, 'when = "send_queue(Sales) > 3"\n\n')), "when", "send_queue_kb"),
+        (
+            format_broken_text((SERVED_CONDITION_TEXT, SERVED_CONDITION_TEXT.replace("serves", "servs"))),
+            "when",
+            "serves",
+        ),
+        (
+            format_broken_text((SERVED_CONDITION_TEXT, SERVED_CONDITION_TEXT.replace('"Sales', '"(Sales'))),
+            "when",
+            "incomplete",
+        ),
+        (
+            format_broken_text((SERVED_CONDITION_TEXT, 'when = "send_queue(Sales) > 3"\n\n')),
+            "when",
+            "send_queue_kb",
+        ),
         (format_broken_text(('when = "Sales is', 'when = "Sals is')), "when", "Sales"),
         (
-            format_broken_text((SERVED, SERVED.replace("SERVER_B", "SERVER_W"))),
+            format_broken_text(
+                (SERVED_CONDITION_TEXT, SERVED_CONDITION_TEXT.replace("SERVER_B", "SERVER_W"))
+            ),
             "[[solution]]",
             "earns 30 points",
         ),
         (format_broken_text(('goal = "served"', 'goal = "servd"')), "goal", "served?"),
-        (SMALL + SESSION, "database", "already has a session"),
-        (SMALL + QUESTION, "right", "numbers from 1 to 2"),
+        (SMALL_TEXT + SESSION_TEXT, "database", "already has a session"),
+        (SMALL_TEXT + QUESTION_TEXT, "right", "numbers from 1 to 2"),
         (format_broken_text(('"Workload1"', '"Workload9"')), "workload", "Workload"),
-        (format_broken_text(('"Small"', '"Small {a}"'), ("[[source]]", POOLS)), "[variants]", "no text uses"),
+        (
+            format_broken_text(('"Small"', '"Small {a}"'), ("[[source]]", POOLS_TEXT)),
+            "[variants]",
+            "no text uses",
+        ),
         (format_broken_text(('"read-state"', '"read-states"')), "skills", "read-state?"),
         (format_broken_text(('length = "5min"', "length = {a = 1}")), "length", "a number"),
         ("x = " + "[" * 400 + "]" * 400, "x", "at most 16 levels"),

@@ -7,12 +7,12 @@ import pytest
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.judging.scored_run import RubricItem
 from engine.drill.running.drill import Drill, DrillMode
-from tests.engine.drill.running.test_questions import CHANGES, build_drill_with_question
+from tests.engine.drill.running.test_questions import QUESTION_CHANGES, build_drill_with_question
 from tests.engine.drill.texts import advance_drill, build_drill, change_small_text
 from tests.events import read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
-FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+FORCE_SERVICE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 WITNESS_OFF = "sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF"
 
 
@@ -20,7 +20,7 @@ def list_items_by_name(drill: Drill) -> dict[str, RubricItem]:
     return {item.name: item for item in drill.compute_score().items}
 
 
-def finish_run(drill: Drill) -> Drill:
+def advance_to_end(drill: Drill) -> Drill:
     return advance_drill(drill, 300)
 
 
@@ -49,20 +49,20 @@ def test_an_unasked_question_is_not_counted() -> None:
     drill_run.apply_line("answer next 1")
     drill_run.apply_line("answer cause 2")
     advance_drill(drill_run, 30).apply_line("power-on SERVER_A")
-    finish_run(drill_run)
+    advance_to_end(drill_run)
     assert list_items_by_name(drill_run)["Diagnosis"].points == 20.0, (
         "the question that was asked bears all the points"
     )
     assert not list_items_by_name(drill_run)["Diagnosis"].losses
 
 
-def test_without_questions_the_points_follow_the_rest() -> None:
+def test_without_questions_the_other_items_share_the_points() -> None:
     never_condition = ('when = "not Sales serves"', 'when = "SERVER_W is OFF"')
     drill_run = advance_drill(
         build_drill_with_question(None, build_premise_edit("Sales serves on SERVER_A"), never_condition), 22
     )
     advance_drill(drill_run, 60).apply_line("power-on SERVER_A")
-    finish_run(drill_run)
+    advance_to_end(drill_run)
     diagnosis = list_items_by_name(drill_run)["Diagnosis"]
     other_items = [item for item in list_items_by_name(drill_run).values() if item is not diagnosis]
     assert not diagnosis.counted
@@ -109,15 +109,17 @@ def test_a_prediction_without_any_outcome_is_not_counted() -> None:
     drill_run = advance_drill(build_drill_with_question(None, *never_conditions), 22)
     drill_run.apply_line("answer next 1")
     advance_drill(drill_run, 60).apply_line("power-on SERVER_A")
-    assert not list_items_by_name(finish_run(drill_run))["Prediction"].counted
+    assert not list_items_by_name(advance_to_end(drill_run))["Prediction"].counted
     silent = advance_drill(build_drill_with_question(None, *never_conditions), 60)
     silent.apply_line("power-on SERVER_A")
-    assert list_items_by_name(finish_run(silent))["Prediction"].counted, "who said nothing has earned nothing"
+    assert list_items_by_name(advance_to_end(silent))["Prediction"].counted, (
+        "who said nothing has earned nothing"
+    )
 
 
 # --- alternative right answers ------------------------------------------------------------------------------
 
-INSTEAD = (
+ALTERNATIVE_ANSWER_CHANGE = (
     'why = "It took over."',
     'why = "It took over."\n\n[[question.instead]]\nwhen = "witness of Sales is NONE"\n'
     'right = [1]\nwhy = "No witness."',
@@ -128,7 +130,7 @@ INSTEAD = (
     ("sabotage", "right_choices", "reason"), [(False, [2], "It took over."), (True, [1], "No witness.")]
 )
 def test_the_right_answer_follows_the_run(sabotage: bool, right_choices: list[int], reason: str) -> None:
-    drill_run = advance_drill(build_drill_with_question(None, INSTEAD), 2)
+    drill_run = advance_drill(build_drill_with_question(None, ALTERNATIVE_ANSWER_CHANGE), 2)
     if sabotage:
         drill_run.apply_line(WITNESS_OFF)
     advance_drill(drill_run, 60).apply_line("answer role 1")
@@ -147,12 +149,12 @@ def test_the_right_answer_follows_the_run(sabotage: bool, right_choices: list[in
 )
 def test_a_wrong_answer_has_its_reason(change: tuple[str, str], message: str) -> None:
     with pytest.raises(ScenarioError, match=message):
-        change_small_text(*CHANGES, INSTEAD, change)
+        change_small_text(*QUESTION_CHANGES, ALTERNATIVE_ANSWER_CHANGE, change)
 
 
 def test_a_premise_is_checked() -> None:
     with pytest.raises(ScenarioError, match="SERVER_X"):
-        change_small_text(*CHANGES, build_premise_edit("SERVER_X is OFF"))
+        change_small_text(*QUESTION_CHANGES, build_premise_edit("SERVER_X is OFF"))
     with pytest.raises(ScenarioError, match="SERVER_X"):
         change_small_text(("price = 20", 'premise = "SERVER_X is OFF"\nprice = 20'))
 
@@ -167,7 +169,7 @@ def test_a_price_is_charged_only_if_its_reason_is_true(premise: str, taken_point
     drill_run = advance_drill(build_drill(("price = 20", f'premise = "{premise}"\nprice = 20')), 40)
     drill_run.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
     advance_drill(drill_run, 45).apply_line("power-on SERVER_A")
-    finish_run(drill_run)
+    advance_to_end(drill_run)
     assert 30.0 - list_items_by_name(drill_run)["Conduct"].points - sum(
         loss.points
         for loss in list_items_by_name(drill_run)["Conduct"].losses
@@ -179,11 +181,11 @@ def test_a_price_is_charged_only_if_its_reason_is_true(premise: str, taken_point
     assert ("The session was removed." in rule_texts) == bool(taken_points)
 
 
-def play_through_sabotage(mode: DrillMode | None = None) -> Drill:
+def play_with_witness_removed(mode: DrillMode | None = None) -> Drill:
     drill_run = Drill(load_shipped_scenario("automatic-failover"), mode=mode)
     for at_s, line in (
         (48, WITNESS_OFF),
-        (80.7, FORCE),
+        (80.7, FORCE_SERVICE),
         (100, "power-on SERVER_A"),
         (190, "sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME"),
         (195, "sql SERVER_B ALTER DATABASE Sales SET WITNESS = 'TCP://SERVER_W:5022'"),
@@ -197,7 +199,7 @@ def play_through_sabotage(mode: DrillMode | None = None) -> Drill:
 
 
 def test_sabotage_earns_nothing_and_reports_are_true() -> None:
-    sabotaged = play_through_sabotage()
+    sabotaged = play_with_witness_removed()
     assert sabotaged.compute_score().finished
     assert sabotaged.compute_score().total < 60.0
     assert list_items_by_name(sabotaged)["Automatic failover disabled"].points == -30.0

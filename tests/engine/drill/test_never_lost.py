@@ -13,10 +13,10 @@ from engine.drill.judging.review import review_run
 from engine.drill.running.drill import Drill
 from engine.inputs import InputError
 from engine.mirroring import preconditions
-from tests.engine.drill.texts import FREE, advance_drill, build_drill
+from tests.engine.drill.texts import FREE_PLAY_TEXT, advance_drill, build_drill
 
-NAMES = ("Sales", "NewDb", "sales_copy", "SALES")
-BACKUP = r"\\SERVER_B\Backup\s.bak"
+DATABASE_NAMES = ("Sales", "NewDb", "sales_copy", "SALES")
+BACKUP_PATH = r"\\SERVER_B\Backup\s.bak"
 STATEMENTS = (
     "CREATE DATABASE {d}",
     "DROP DATABASE {d}",
@@ -25,8 +25,8 @@ STATEMENTS = (
     "EXEC sp_detach_db '{d}'",
     r"CREATE DATABASE {d} ON (FILENAME = 'D:\Data\{e}.mdf') FOR ATTACH",
     r"EXEC sp_attach_db '{d}', 'D:\Data\{e}.mdf'",
-    f"BACKUP DATABASE {{d}} TO DISK = '{BACKUP}' WITH INIT",
-    f"BACKUP LOG {{d}} TO DISK = '{BACKUP}'",
+    f"BACKUP DATABASE {{d}} TO DISK = '{BACKUP_PATH}' WITH INIT",
+    f"BACKUP LOG {{d}} TO DISK = '{BACKUP_PATH}'",
     r"RESTORE DATABASE {d} FROM DISK = 'D:\Backup\s.bak' WITH NORECOVERY, REPLACE",
     r"RESTORE DATABASE {d} FROM DISK = 'D:\Backup\s.bak'",
     "RESTORE DATABASE {d} WITH RECOVERY",
@@ -40,7 +40,7 @@ STATEMENTS = (
     "CREATE DATABASE Snap ON (NAME = Sales, FILENAME = 'D:\\s.ss') AS SNAPSHOT OF {d}",
     "SELECT name FROM sys.databases",
 )
-ACTS = (
+LINE_TEMPLATES = (
     "power-off {s}", "power-on {s}", "stop-service {s}", "start-service {s}",
     "fail-disk {s} {d}", "mend-disk {s} {d}", "fail-volume {s} D", "mend-volume {s} D",
     "stop-app APP", "start-app APP", "point-app APP {s}", "workload {d} Workload2", "fill-log {d}",
@@ -51,11 +51,11 @@ ACTS = (
 @st.composite
 def build_actions(draw: st.DrawFn) -> str:
     names = {
-        "d": draw(st.sampled_from(NAMES)),
-        "e": draw(st.sampled_from(NAMES)),
+        "d": draw(st.sampled_from(DATABASE_NAMES)),
+        "e": draw(st.sampled_from(DATABASE_NAMES)),
         "s": draw(st.sampled_from(("SERVER_A", "SERVER_B"))),
     }
-    line = draw(st.sampled_from([*(f"sql {{s}} {statement}" for statement in STATEMENTS), *ACTS]))
+    line = draw(st.sampled_from([*(f"sql {{s}} {statement}" for statement in STATEMENTS), *LINE_TEMPLATES]))
     return line.format(**names)
 
 
@@ -78,7 +78,7 @@ def assert_nothing_is_lost(drill: Drill) -> None:
 @given(st.lists(st.tuples(build_actions(), st.sampled_from((0.5, 4.0, 30.0))), max_size=14))
 @settings(max_examples=25, deadline=None)
 def test_no_input_loses_the_report(script: list[tuple[str, float]]) -> None:
-    drill_run = advance_drill(build_drill(text=FREE), 5)
+    drill_run = advance_drill(build_drill(text=FREE_PLAY_TEXT), 5)
     for line, wait_s in script:
         try:
             drill_run.apply_line(line)
@@ -94,13 +94,13 @@ def test_no_input_loses_the_report(script: list[tuple[str, float]]) -> None:
         ("CREATE DATABASE NewDb", "DROP DATABASE NewDb", "CREATE DATABASE NewDb"),
         ("ALTER DATABASE Sales SET PARTNER OFF", "EXEC sp_detach_db 'Sales'"),
         (
-            f"BACKUP DATABASE Sales TO DISK = '{BACKUP}'",
-            f"RESTORE DATABASE sales_copy FROM DISK = '{BACKUP}'",
+            f"BACKUP DATABASE Sales TO DISK = '{BACKUP_PATH}'",
+            f"RESTORE DATABASE sales_copy FROM DISK = '{BACKUP_PATH}'",
         ),
     ],
 )
 def test_databases_of_a_partial_report_are_included(statements: tuple[str, ...]) -> None:
-    drill_run = build_drill(text=FREE)
+    drill_run = build_drill(text=FREE_PLAY_TEXT)
     drill_run.apply_line("stop-app APP")
     for statement in statements:
         advance_drill(drill_run, drill_run.world.t_s + 20.0)
@@ -113,7 +113,7 @@ def test_a_failed_part_of_the_report_is_named_and_affects_no_other(monkeypatch: 
         raise KeyError("NewDb")
 
     monkeypatch.setattr(report, "build_readings", raise_key_error)
-    drill_run = advance_drill(build_drill(text=FREE), 10)
+    drill_run = advance_drill(build_drill(text=FREE_PLAY_TEXT), 10)
     drill_run.apply_line("power-off SERVER_A")
     report_made = advance_drill(drill_run, 60).build_report()
     assert report_made["failed_parts"] == [{"part": "readings", "error": "KeyError: 'NewDb'"}]

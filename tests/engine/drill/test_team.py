@@ -17,20 +17,20 @@ from engine.drill.team.view import build_observation
 from engine.inputs import InputError
 from engine.verbs.lines import parse_script
 from tests.events import read_field
-from tests.shipped_scenarios import NAMES, load_shipped_scenario
+from tests.shipped_scenarios import SCENARIO_NAMES, load_shipped_scenario
 
-CABLE = load_shipped_scenario("team-cable")
-TWO_SITES = load_shipped_scenario("team-two-sites")
-TEAMS = [load_shipped_scenario(name) for name in NAMES if name.startswith("team-")]
+CABLE_DRILL = load_shipped_scenario("team-cable")
+TWO_SITES_DRILL = load_shipped_scenario("team-two-sites")
+TEAM_DRILLS = [load_shipped_scenario(name) for name in SCENARIO_NAMES if name.startswith("team-")]
 
 
 def test_four_team_drills_are_shipped() -> None:
-    assert len(TEAMS) >= 4
-    assert all(len(scenario.team) >= 2 for scenario in TEAMS)
+    assert len(TEAM_DRILLS) >= 4
+    assert all(len(scenario.team) >= 2 for scenario in TEAM_DRILLS)
 
 
 def test_a_role_acts_within_its_rights_and_the_journal_names_it() -> None:
-    drill = Drill(CABLE)
+    drill = Drill(CABLE_DRILL)
     with pytest.raises(InputError, match="DBA may not do this: power-off PAY1"):
         drill.apply_line("@dba power-off PAY1")
     with pytest.raises(InputError, match="Computer room may not do this: sql PAY2"):
@@ -45,14 +45,14 @@ def test_a_role_acts_within_its_rights_and_the_journal_names_it() -> None:
 
 
 def test_rights_match_their_patterns() -> None:
-    drill = Drill(TWO_SITES)
+    drill = Drill(TWO_SITES_DRILL)
     drill.apply_line("@east sql EAST1#2 SELECT 1")
     with pytest.raises(InputError, match="DBA east may not do this"):
         drill.apply_line("@east sql WEST1 SELECT 1")
 
 
 def test_one_person_can_play_every_role() -> None:
-    drill = Drill(CABLE)
+    drill = Drill(CABLE_DRILL)
     assert drill.apply_line("power-off PAY2").by == "room"
     assert drill.apply_line("sql PAY1 SELECT 1").by == "dba"
     assert drill.apply_line("note nothing").by == ""
@@ -71,7 +71,7 @@ def test_a_single_player_drill_has_no_team() -> None:
 
 
 def play_lines(*lines: str) -> Drill:
-    drill = Drill(CABLE)
+    drill = Drill(CABLE_DRILL)
     for line in lines:
         drill.advance_to(drill.tick + 100)
         drill.apply_line(line)
@@ -143,26 +143,26 @@ def test_a_status_call_must_be_true() -> None:
 
 
 def test_a_role_sees_only_what_it_may_see() -> None:
-    drill = play_reference(CABLE)
-    dba, room = (build_observation(drill, find_role(CABLE.team, key)) for key in ("dba", "room"))
+    drill = play_reference(CABLE_DRILL)
+    dba, room = (build_observation(drill, find_role(CABLE_DRILL.team, key)) for key in ("dba", "room"))
     assert dba["databases"]
     assert not dba["computers"]
     assert [row["server"] for row in room["computers"]] == ["PAY1", "PAY2", "PAYW"]
     assert not any(room[part] for part in ("databases", "clients", "goals"))
     assert {row["kind"] for row in room["news"]} == {"call", "read-back", "confirm", "fault"}
     assert any(row.get("results") for row in dba["news"])
-    manager = build_observation(drill, find_role(CABLE.team, "manager"))
+    manager = build_observation(drill, find_role(CABLE_DRILL.team, "manager"))
     assert {row["text"] for row in manager["calls"]} == {"Can the tills take money? TILLS"}
 
 
 def test_an_unresponsive_server_shows_no_state() -> None:
-    drill = Drill(CABLE)
+    drill = Drill(CABLE_DRILL)
     drill.apply_line("@room power-off PAY1")
-    rows = build_observation(drill, find_role(CABLE.team, "dba"))["databases"]
+    rows = build_observation(drill, find_role(CABLE_DRILL.team, "dba"))["databases"]
     assert [row["state"] for row in rows if row["server"] == "PAY1"] == [None]
 
 
-@pytest.mark.parametrize("scenario", TEAMS, ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", TEAM_DRILLS, ids=lambda scenario: scenario.name)
 def test_a_team_run_replays_to_the_same_hash(scenario: Scenario) -> None:
     drill = play_reference(scenario)
     replayed = replay(
@@ -174,7 +174,7 @@ def test_a_team_run_replays_to_the_same_hash(scenario: Scenario) -> None:
 
 
 def test_calls_do_not_change_the_world() -> None:
-    silent, loud = Drill(CABLE, mode=DrillMode.PRACTICE), play_lines(ORDER)
+    silent, loud = Drill(CABLE_DRILL, mode=DrillMode.PRACTICE), play_lines(ORDER)
     silent.advance_to(loud.tick)
     assert silent.compute_state_hash() == loud.compute_state_hash()
 
@@ -205,14 +205,16 @@ def read_problem(text: str) -> str:
     ],
 )
 def test_an_invalid_team_is_reported(old_text: str, new_text: str, message: str) -> None:
-    assert message in read_problem(CABLE.text.replace(old_text, new_text))
+    assert message in read_problem(CABLE_DRILL.text.replace(old_text, new_text))
 
 
 # --- roles that the scenario plays
 
 
-def play_alone(name: str, roles: set[str], *lines: str, until_s: float = 0.0) -> Drill:
-    """Play a team drill in which the scenario plays *roles*, and one person plays the other roles.
+def play_with_simulated_roles(
+    name: str, simulated_roles: set[str], *lines: str, until_s: float = 0.0
+) -> Drill:
+    """Play a team drill in which the scenario plays *simulated_roles*, and one person plays the other roles.
 
     Each of *lines* is applied when nothing else is due. `90 @dba …` is applied at 90 s at the earliest.
     """
@@ -220,50 +222,65 @@ def play_alone(name: str, roles: set[str], *lines: str, until_s: float = 0.0) ->
     script = [item for line in lines for item in parse_script(line)[0]]
     while drill.tick < until_s * TICKS_PER_S and not drill.finished:
         drill.advance_to(drill.tick + TICKS_PER_S)
-        while (line := find_due_line(drill, roles)) is not None:
+        while (line := find_due_line(drill, simulated_roles)) is not None:
             drill.apply_line(line)
         while script and script[0].tick <= drill.tick:
             drill.apply_line(script.pop(0).line_without_time)
     return drill
 
 
-def list_deeds(drill: Drill, *roles: str) -> list[str]:
+def list_lines_of_roles(drill: Drill, *roles: str) -> list[str]:
     return [item.line_without_time for item in drill.journal if item.by in roles]
 
 
 def test_a_simulated_operator_reads_back_and_follows_orders_even_if_wrong() -> None:
-    drill = play_alone(
+    drill = play_with_simulated_roles(
         "team-cable", {"room", "manager"},
         "100 @dba call room please power off PAY2", "120 @dba confirm room", until_s=140,
     )  # fmt: skip
-    assert list_deeds(drill, "room") == ["@room read-back dba please power off PAY2", "@room power-off PAY2"]
+    assert list_lines_of_roles(drill, "room") == [
+        "@room read-back dba please power off PAY2",
+        "@room power-off PAY2",
+    ]
     assert [call.closed for call in drill.calls if call.kind == "order"] == [True]
 
 
 def test_a_simulated_role_waits_for_confirmation_and_respects_its_rights() -> None:
-    drill = play_alone("team-cable", {"room"}, "100 @dba call room plug in the cable of PAY1", until_s=200)
-    assert list_deeds(drill, "room") == ["@room read-back dba plug in the cable of PAY1"]
+    drill = play_with_simulated_roles(
+        "team-cable", {"room"}, "100 @dba call room plug in the cable of PAY1", until_s=200
+    )
+    assert list_lines_of_roles(drill, "room") == ["@room read-back dba plug in the cable of PAY1"]
     lines = ("100 @dba call room stop the service of PAY1", "110 @dba confirm room")
-    assert len(list_deeds(play_alone("team-cable", {"room"}, *lines, until_s=200), "room")) == 1
+    assert (
+        len(
+            list_lines_of_roles(
+                play_with_simulated_roles("team-cable", {"room"}, *lines, until_s=200), "room"
+            )
+        )
+        == 1
+    )
 
 
-def test_one_dba_fails_freight_over_with_a_simulated_colleague() -> None:
-    drill = play_alone(
+def test_one_dba_fails_over_freight_with_a_simulated_colleague() -> None:
+    drill = play_with_simulated_roles(
         "team-two-sites", {"west"},
         "200 @east ask-status west Freight", "362 @east mend EAST1 WEST1", "364 @east mend EAST1 WEST2",
         "460 @east call west please fail Freight over to EAST1 now", "470 @east confirm west", until_s=700,
     )  # fmt: skip
-    assert "@west status east Freight serves on WEST1" in list_deeds(drill, "west")
-    assert list_deeds(drill, "west")[-1] == "@west sql WEST1 ALTER DATABASE Freight SET PARTNER FAILOVER"
+    assert "@west status east Freight serves on WEST1" in list_lines_of_roles(drill, "west")
+    assert (
+        list_lines_of_roles(drill, "west")[-1]
+        == "@west sql WEST1 ALTER DATABASE Freight SET PARTNER FAILOVER"
+    )
     assert drill.goals["home"].is_reached
 
 
 def test_a_simulated_owner_decides_and_answers() -> None:
     order = "force service for Orders on NORTH1"
-    drill = play_alone(
+    drill = play_with_simulated_roles(
         "team-owner-decides", {"owner"}, "140 @dba sql NORTH1 SELECT 1", f"160 @dba read-back owner {order}",
         "190 @dba sql NORTH1 ALTER DATABASE Orders SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
         "210 @dba ask-status owner SHOP", until_s=230,
     )  # fmt: skip
-    assert list_deeds(drill, "owner") == [f"@owner call dba {order}", "@owner confirm dba",
+    assert list_lines_of_roles(drill, "owner") == [f"@owner call dba {order}", "@owner confirm dba",
                                      "@owner status dba SHOP on NORTH1 is CONNECTED"]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.running.drill import Drill, DrillMode
 
-WORLD = """
+WORLD_TEXT = """
 title = "Small"
 summary = "A scenario for tests."
 level = "beginner"
@@ -45,7 +45,7 @@ data_source = "SERVER_A"
 failover_partner = "SERVER_B"
 """
 
-COURSE = """
+COURSE_TEXT = """
 [[timeline]]
 at = "20s"
 do = "power-off SERVER_A"
@@ -117,26 +117,26 @@ simplified = "Some of it."
 absent = "None of it."
 """
 
-SMALL = TEXTS.split("\n\n")[0] + WORLD + COURSE + "\n[fidelity]" + TEXTS.split("[fidelity]")[1]
+SMALL_TEXT = TEXTS.split("\n\n")[0] + WORLD_TEXT + COURSE_TEXT + "\n[fidelity]" + TEXTS.split("[fidelity]")[1]
 """Text of the small scenario. `lint` finds no problem in it."""
 
-FREE = WORLD.replace('length = "5min"\n', "")
+FREE_PLAY_TEXT = WORLD_TEXT.replace('length = "5min"\n', "")
 """Text of a lab without timeline, goals and score."""
 
 
-def change_small_text(*changes: tuple[str, str], text: str = SMALL) -> Scenario:
+def change_small_text(*changes: tuple[str, str], text: str = SMALL_TEXT) -> Scenario:
     """Return the small scenario with each old text replaced by its new text. Each old text must exist."""
     return load_scenario(change_text(*changes, text=text), "small.toml")
 
 
-def change_text(*changes: tuple[str, str], text: str = SMALL) -> str:
+def change_text(*changes: tuple[str, str], text: str = SMALL_TEXT) -> str:
     for old, new in changes:
         assert old in text, old
         text = text.replace(old, new)
     return text
 
 
-def build_drill(*changes: tuple[str, str], text: str = SMALL, mode: DrillMode | None = None) -> Drill:
+def build_drill(*changes: tuple[str, str], text: str = SMALL_TEXT, mode: DrillMode | None = None) -> Drill:
     return Drill(change_small_text(*changes, text=text), mode=mode)
 
 

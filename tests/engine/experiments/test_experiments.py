@@ -65,7 +65,7 @@ from tests.engine.tsql.test_answers import format_answer
 from tests.engine.worlds import build_lab, play_script
 from tests.events import build_event, read_field
 
-LONGEST_S: Final = 600
+ANSWER_TIMEOUT_S: Final = 600
 """Time limit for an answer, in simulated seconds."""
 
 WORLDS: Final[dict[str, Callable[[str], World]]] = {
@@ -119,7 +119,7 @@ def build_settled_world(description: str) -> World:
     return world
 
 
-class Trial:
+class ExperimentRun:
     """World in which an experiment runs, together with its events so far."""
 
     def __init__(self, world: World) -> None:
@@ -127,22 +127,22 @@ class Trial:
         self.events: list[Event] = []
         self.window = ""
 
-    def run(self, seconds: float, answer_of: str = "") -> None:
-        """Run for *seconds*, or until window *answer_of* has its answer, whichever comes first."""
+    def run(self, seconds: float, awaited_window: str = "") -> None:
+        """Run for *seconds*, or until window *awaited_window* has its answer, whichever comes first."""
         end = self.world.tick + round(seconds * TICKS_PER_S)
         while True:
-            new = simulator.advance_world(self.world, end, to_event=bool(answer_of))
+            new = simulator.advance_world(self.world, end, to_event=bool(awaited_window))
             self.events += new
-            if self.world.tick >= end or any(is_answer(event, answer_of) for event in new):
+            if self.world.tick >= end or any(is_answer(event, awaited_window) for event in new):
                 return
 
     def submit(self, window: str, text: str, wait: bool) -> None:
         self.window = window
         self.events.append(build_event(self.world.tick, "session", None, None, "", window=window))
         simulator.apply_input(self.world, Input(self.world.tick, "sql", (window, text)))
-        self.run(LONGEST_S if wait else 0.0, window)
+        self.run(ANSWER_TIMEOUT_S if wait else 0.0, window)
 
-    def answer(self, window: str) -> Answer | None:
+    def get_answer(self, window: str) -> Answer | None:
         own_events = [event for event in self.events if read_field(event, "window") == window]
         last = own_events[-1] if own_events else None
         return Answer(last) if last is not None and last.kind == "sql_done" else None
@@ -152,7 +152,7 @@ class Trial:
         server, kind = location.split()
         return any(e.server == server and e.kind == kind and text in e.text for e in self.events)
 
-    def step(self, step: str) -> None:
+    def execute_step(self, step: str) -> None:
         verb, _, argument = step.partition(" ")
         if verb == "do":
             self.events += play_script(self.world, f"{self.world.t_s} {argument}", self.world.t_s)
@@ -165,19 +165,19 @@ class Trial:
         elif verb == "never":
             assert not self.has_event(argument)
         elif step == "not simulated":
-            answer = self.answer(self.window)
+            answer = self.get_answer(self.window)
             assert answer is not None
             assert any("ot simulated" in text for text in answer.texts), answer.texts
         elif verb.endswith(">"):
             self.submit(verb.rstrip(">"), argument, wait=not verb.endswith(">>"))
         elif verb == "=":
-            self.expect(self.window, argument)
+            self.assert_answer(self.window, argument)
         else:
             assert argument.startswith("="), f"no such step: {step}"
-            self.expect(verb, argument.removeprefix("=").strip())
+            self.assert_answer(verb, argument.removeprefix("=").strip())
 
-    def expect(self, window: str, wanted: str) -> None:
-        answer = self.answer(window)
+    def assert_answer(self, window: str, wanted: str) -> None:
+        answer = self.get_answer(window)
         if wanted == "waiting":
             assert answer is None
             return
@@ -199,6 +199,6 @@ def is_answer(event: Event, window: str) -> bool:
     "experiment", [pytest.param(e, id=f"{e.family}: {e.title}") for e in iterate_experiments()]
 )
 def test_an_experiment_matches_the_documentation(experiment: Experiment) -> None:
-    trial = Trial(build_settled_world(experiment.world).fork())
+    trial = ExperimentRun(build_settled_world(experiment.world).fork())
     for step in experiment.steps:
-        trial.step(step)
+        trial.execute_step(step)

@@ -13,7 +13,7 @@ from engine.flow.advance import collect_arrays
 from tests.engine.flow.pairs import W1, W2, build_pair
 from tests.engine.flow.test_invariants import setups
 
-NO_CROSSING = 16
+UNUSED_CROSSING_BIT = 16
 """Bit that arms a crossing that never occurs. It makes sources differ without an effect."""
 
 
@@ -37,7 +37,7 @@ def separate_sources(flow: Flow) -> Flow:
     """Return a fork in which no two sources are identical."""
     fork = flow.fork()
     fork.unshare_arrays()
-    fork.sources[:, k.SOURCE_ARMED] += NO_CROSSING * (1 + np.arange(len(fork.sources)))
+    fork.sources[:, k.SOURCE_ARMED] += UNUSED_CROSSING_BIT * (1 + np.arange(len(fork.sources)))
     return fork
 
 
@@ -47,8 +47,8 @@ def count_computed_sources(flow: Flow) -> int:
     return int(source_places[k.GROUPS, -1])
 
 
-def assert_same(grouped_flow: Flow, separate_flow: Flow) -> None:
-    separate_flow.sources[:, k.SOURCE_ARMED] %= NO_CROSSING
+def assert_equal_flows(grouped_flow: Flow, separate_flow: Flow) -> None:
+    separate_flow.sources[:, k.SOURCE_ARMED] %= UNUSED_CROSSING_BIT
     for name in ("sources", "streams", "hosts", "links", "history", "clock"):
         np.testing.assert_array_equal(getattr(grouped_flow, name), getattr(separate_flow, name), err_msg=name)
 
@@ -69,7 +69,7 @@ def test_equal_sources_match_separate_computation(
         )
         separate_flow = separate_sources(shared_flow)
         assert run_flow(shared_flow, ticks) == run_flow(separate_flow, ticks)
-        assert_same(shared_flow, separate_flow)
+        assert_equal_flows(shared_flow, separate_flow)
 
 
 def test_a_hundred_equal_databases_are_computed_once_until_one_differs() -> None:
@@ -83,7 +83,7 @@ def test_a_hundred_equal_databases_are_computed_once_until_one_differs() -> None
     run_flow(flow, 500)
     run_flow(separate_flow, 500)
     assert count_computed_sources(separate_flow) == 100
-    assert_same(flow, separate_flow)
+    assert_equal_flows(flow, separate_flow)
 
 
 def test_jitter_separates_streams_and_an_extra_stream_separates_its_source() -> None:
@@ -115,7 +115,7 @@ def test_a_full_log_blocks_only_its_own_database(backed_up: int) -> None:
     separate_flow = separate_sources(flow)
     run_flow(flow, 1_000)
     run_flow(separate_flow, 1_000)
-    assert_same(flow, separate_flow)
+    assert_equal_flows(flow, separate_flow)
     assert (
         flow.read_source_positions(backed_up).generated_kb
         > flow.read_source_positions(other_sources[0]).generated_kb + 1e3

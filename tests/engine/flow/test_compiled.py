@@ -24,7 +24,7 @@ from tests.cases import sample_cases
 from tests.engine.flow.pairs import W1, W2, build_pair
 from tests.kernel_libraries import TARGETS
 
-PLAIN = {name: getattr(kernel, name) for name in ENTRY_POINTS}
+PLAIN_FUNCTIONS = {name: getattr(kernel, name) for name in ENTRY_POINTS}
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 BUILDS = [(compiler, level) for compiler in COMPILERS for level in ("-O0", "-O3")]
 needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C compiler here")
@@ -33,7 +33,7 @@ Functions = dict[str, Callable[..., Any]]
 
 
 @cache
-def get_text() -> str:
+def translate_kernel() -> str:
     return translate(loader.read_kernel_source(), vars(kernel))
 
 
@@ -100,7 +100,7 @@ def run_with_functions(functions: Functions, flow: Flow) -> list[bytes]:
 
 def assert_same_bits(functions: Functions) -> None:
     for flow in iterate_flows():
-        assert run_with_functions(functions, flow.fork()) == run_with_functions(PLAIN, flow.fork())
+        assert run_with_functions(functions, flow.fork()) == run_with_functions(PLAIN_FUNCTIONS, flow.fork())
 
 
 def test_the_library_in_use_matches_plain_python_bit_for_bit() -> None:
@@ -113,7 +113,9 @@ def test_every_compiler_matches_plain_python_bit_for_bit(
     build: tuple[str, str], wide: bool, built: Callable[..., Path]
 ) -> None:
     assert_same_bits(
-        loader.load_library_functions(built(get_text(), *build), loader.read_kernel_source(), PLAIN, wide)
+        loader.load_library_functions(
+            built(translate_kernel(), *build), loader.read_kernel_source(), PLAIN_FUNCTIONS, wide
+        )
     )
 
 
@@ -125,7 +127,9 @@ def test_the_prebuilt_library_has_entries_for_every_processor_and_for_wide_vecto
     for wide in (False, True):
         copy = tmp_path / f"{wide}-{path.name}"  # loading the same library twice gives the same object
         copy.write_bytes(path.read_bytes())
-        assert_same_bits(loader.load_library_functions(copy, loader.read_kernel_source(), PLAIN, wide))
+        assert_same_bits(
+            loader.load_library_functions(copy, loader.read_kernel_source(), PLAIN_FUNCTIONS, wide)
+        )
         run_wide = ctypes.c_bool.in_dll(ctypes.PyDLL(str(copy)), "wide_entries_run").value
         processor = Path("/proc/cpuinfo")
         if processor.exists():
@@ -135,7 +139,7 @@ def test_the_prebuilt_library_has_entries_for_every_processor_and_for_wide_vecto
 @pytest.mark.parametrize("target", TARGETS, ids=" ".join)
 def test_the_prebuilt_library_of_every_system_fits_kernel_py(target: tuple[str, str]) -> None:
     """After a change of kernel.py or the translator, run `make kernel`."""
-    stamps = get_text().splitlines()[-2:]
+    stamps = translate_kernel().splitlines()[-2:]
     library = (loader.LIBRARIES / get_library_name(*target)).read_bytes()
     for stamp in stamps:
         assert stamp.split('"')[1].encode() in library, "run `make kernel`"
@@ -146,7 +150,7 @@ def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
     path = built(
         translate(loader.read_kernel_source(), vars(kernel), lines=True), COMPILERS[0], "-O1", "-DCHECKED"
     )
-    functions = loader.load_library_functions(path, loader.read_kernel_source(), PLAIN)
+    functions = loader.load_library_functions(path, loader.read_kernel_source(), PLAIN_FUNCTIONS)
     line_outside = ctypes.PyDLL(str(path)).take_line_outside
     assert_same_bits(functions)
     assert line_outside() == 0
@@ -165,13 +169,13 @@ def test_no_index_is_outside_its_array(built: Callable[..., Path]) -> None:
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="flags of one processor")
 def test_a_library_with_fused_multiply_add_is_refused(built: Callable[..., Path]) -> None:
     path = built(
-        get_text().replace("FP_CONTRACT OFF", "FP_CONTRACT ON"), "gcc", "-mfma", "-ffp-contract=fast"
+        translate_kernel().replace("FP_CONTRACT OFF", "FP_CONTRACT ON"), "gcc", "-mfma", "-ffp-contract=fast"
     )
     if "fma" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
         pytest.skip("a processor without these instructions")
     for wide in (True, False):
         with pytest.raises(LibraryError, match="does not round products before adding"):
-            loader.load_library_functions(path, loader.read_kernel_source(), PLAIN, wide)
+            loader.load_library_functions(path, loader.read_kernel_source(), PLAIN_FUNCTIONS, wide)
 
 
 def test_a_library_of_another_kernel_is_refused() -> None:
@@ -179,7 +183,7 @@ def test_a_library_of_another_kernel_is_refused() -> None:
     if not path.exists():
         pytest.skip("no library for this system")
     with pytest.raises(LibraryError, match=r"another kernel\.py"):
-        loader.load_library_functions(path, loader.read_kernel_source() + "\nx = 1\n", PLAIN)
+        loader.load_library_functions(path, loader.read_kernel_source() + "\nx = 1\n", PLAIN_FUNCTIONS)
 
 
 @pytest.fixture
@@ -203,7 +207,7 @@ def test_a_compiler_builds_the_library_if_none_fits(without_libraries: Path) -> 
 def test_plain_python_runs_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     loaded = loader.load_functions(ENTRY_POINTS)
-    assert loaded.functions == PLAIN
+    assert loaded.functions == PLAIN_FUNCTIONS
     assert "no library is made for" in loaded.reason
     assert "no C compiler" in loaded.reason
     reports: list[str] = []
@@ -211,7 +215,7 @@ def test_plain_python_runs_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(compiled, "report_fallback", reports.append)
     before: Functions = {name: vars(compiled)[name] for name in ENTRY_POINTS if name in vars(compiled)}
     try:
-        assert compiled.load_kernel().functions == PLAIN
+        assert compiled.load_kernel().functions == PLAIN_FUNCTIONS
         assert compiled.load_kernel().reason == loaded.reason
     finally:
         vars(compiled).update(before)
@@ -220,7 +224,7 @@ def test_plain_python_runs_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_selected_backend_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(loader.KERNEL_VARIABLE, "python")
-    assert loader.load_functions(ENTRY_POINTS) == loader.Kernel(PLAIN, "plain Python")
+    assert loader.load_functions(ENTRY_POINTS) == loader.Kernel(PLAIN_FUNCTIONS, "plain Python")
     monkeypatch.setenv(loader.KERNEL_VARIABLE, "c")
     monkeypatch.setattr(loader, "LIBRARIES", Path("nowhere"))
     monkeypatch.setattr(shutil, "which", lambda name: None)
@@ -255,16 +259,16 @@ def test_comments_and_docstrings_require_no_new_library() -> None:
     )
 
 
-HEAD = "class Arrays:\n    sources: Table\n    clock: Numbers\n\n"
+SOURCE_HEAD = "class Arrays:\n    sources: Table\n    clock: Numbers\n\n"
 
 
 def translate_body(body: str) -> str:
-    return translate(f"{HEAD}{body}", {"A": 3, "B": (1, 2), "BAD": "x"})
+    return translate(f"{SOURCE_HEAD}{body}", {"A": 3, "B": (1, 2), "BAD": "x"})
 
 
-DRAW = "@inside\ndef draw(t: Table) -> float:\n    t[0, 0] = 1.0\n    return 1.0\n\n"
+DRAW_FUNCTION_TEXT = "@inside\ndef draw(t: Table) -> float:\n    t[0, 0] = 1.0\n    return 1.0\n\n"
 
-REFUSED = {
+REFUSED_SOURCES = {
     "power": ("@inside\ndef f(x: float) -> float:\n    return x ** 2.0\n", 7),
     "remainder of floats": ("@inside\ndef f(x: float) -> float:\n    return x % 2.0\n", 7),
     "floor division": ("@inside\ndef f(x: int) -> int:\n    return x // 2\n", 7),
@@ -288,20 +292,20 @@ REFUSED = {
     "too many dimensions": ("@inside\ndef f(x: Row) -> float:\n    return x[0, 1]\n", 7),
     "float as index": ("@inside\ndef f(x: Row) -> float:\n    return x[1.0]\n", 7),
     "float into integers": ("@inside\ndef f(x: Numbers) -> None:\n    x[0] = 1.5\n", 7),
-    "order of two calls": (f"{DRAW}@inside\ndef f(t: Table) -> float:\n    return draw(t) + draw(t)\n", 12),
-    "order of call and read": (f"{DRAW}@inside\ndef f(t: Table) -> float:\n    return draw(t) + t[0, 0]\n", 12),
-    "order of call and store": (f"{DRAW}@inside\ndef f(t: Table) -> None:\n    t[0, 0] += draw(t)\n", 12),
+    "order of two calls": (f"{DRAW_FUNCTION_TEXT}@inside\ndef f(t: Table) -> float:\n    return draw(t) + draw(t)\n", 12),
+    "order of call and read": (f"{DRAW_FUNCTION_TEXT}@inside\ndef f(t: Table) -> float:\n    return draw(t) + t[0, 0]\n", 12),
+    "order of call and store": (f"{DRAW_FUNCTION_TEXT}@inside\ndef f(t: Table) -> None:\n    t[0, 0] += draw(t)\n", 12),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REFUSED_SOURCES)
 def test_the_translator_refuses_unknown_constructs_with_the_line(name: str) -> None:
-    body, line = REFUSED[name]
+    body, line = REFUSED_SOURCES[name]
     with pytest.raises(TranslationError, match=rf"^kernel\.py, line {line}: "):
         translate_body(body)
 
 
-ODDS = '''
+UNUSUAL_CONSTRUCTS = '''
 @inside
 def last(row: Row) -> float:
     return row[row.shape[0] - 1]
@@ -343,10 +347,12 @@ def odds(t: Table, c: Cube, n: Numbers, x: float, i: int) -> int:
 def test_every_construct_behaves_in_c_as_in_python(built: Callable[..., Path]) -> None:
     names: dict[str, Any] = {"A": -4, "B": (1, 2), "math": __import__("math")}
     names |= {"inside": lambda f: f, "entry": lambda f: f}
-    code = f"from __future__ import annotations\n{ODDS}"
+    code = f"from __future__ import annotations\n{UNUSUAL_CONSTRUCTS}"
     exec(code, names)
-    path = built(translate(f"{HEAD}{ODDS}", names), COMPILERS[0], "-O1")
-    in_c = loader.load_library_functions(path, f"{HEAD}{ODDS}", {"odds": names["odds"]})["odds"]
+    path = built(translate(f"{SOURCE_HEAD}{UNUSUAL_CONSTRUCTS}", names), COMPILERS[0], "-O1")
+    in_c = loader.load_library_functions(path, f"{SOURCE_HEAD}{UNUSUAL_CONSTRUCTS}", {"odds": names["odds"]})[
+        "odds"
+    ]
     chance = np.random.default_rng(1)
     for i in (-9, -7, 0, 1, 3, 4, 5, 12345678901):
         for x in (0.0, -0.0, 1.5, -7.25, 1e-300, 1e9):

@@ -35,9 +35,11 @@ from tests.engine.flow.pairs import (
 
 FILE: Final = Path(__file__).with_name("figures.txt")
 FULL, OFF, NONE = SafetyMode.FULL, SafetyMode.OFF, SafetyMode.NONE
-QUICK: Final = replace(W1, name="quick", connections=60.0, think_s=0.004, other_delay_ms=0.5, hot_pages=500.0)
-BULK: Final = Operation(name="bulk", log_kb=30_000.0, rate_kb_per_s=9_000.0)
-ALONE: Final[dict[str, Callable[[], Flow]]] = {
+FAST_WORKLOAD: Final = replace(
+    W1, name="quick", connections=60.0, think_s=0.004, other_delay_ms=0.5, hot_pages=500.0
+)
+BULK_OPERATION: Final = Operation(name="bulk", log_kb=30_000.0, rate_kb_per_s=9_000.0)
+FLOWS: Final[dict[str, Callable[[], Flow]]] = {
     **{f"{name}, FULL": partial(build_flow, W1, site=site, version=2014) for name, site in sites.SITES.items()},
     **{f"{name}, OFF": partial(build_flow, load, OFF) for name, load in sites.WORKLOADS.items()},
     "no mirror": lambda: build_flow(W2, NONE),
@@ -72,9 +74,9 @@ ALONE: Final[dict[str, Callable[[], Flow]]] = {
     "delayed, alone": lambda: build_flow(
         sites.LOG_ROWS, NONE, site=sites.DELAYED, version=2014, delayed_durability=True
     ),
-    "quick transactions": lambda: build_flow(QUICK, site=sites.SSD, version=2014),
-    "a long operation": lambda: build_flow(W1, operation=BULK),
-    "an operation in batches": lambda: build_flow(W1, operation=replace(BULK, batch_kb=600.0)),
+    "quick transactions": lambda: build_flow(FAST_WORKLOAD, site=sites.SSD, version=2014),
+    "a long operation": lambda: build_flow(W1, operation=BULK_OPERATION),
+    "an operation in batches": lambda: build_flow(W1, operation=replace(BULK_OPERATION, batch_kb=600.0)),
     "twice the clients": lambda: build_flow(W1, scale=2.0),
     "a hundredth of the clients": lambda: build_flow(W1, scale=0.001),
     "few workers": lambda: build_flow(replace(W1, think_s=0.0), NONE, site=replace(sites.NEC, worker_threads=90.0)),
@@ -82,14 +84,14 @@ ALONE: Final[dict[str, Callable[[], Flow]]] = {
     "cold": lambda: build_flow(W1, warm=False),
     "a log that grows": lambda: build_flow(W2, NONE, log_size_kb=9_000.0, log_max_kb=40_000.0),
 }  # fmt: skip
-CHANGED: Final[dict[str, dict[str, Any]]] = {
+CHANGES: Final[dict[str, dict[str, Any]]] = {
     "suspended": {"sending": False},
     "not redoing": {"redoing": False},
     "disconnected": {"connected": False, "carrying": False},
     "stalled": {"carrying": False},
     "mirror down": {"target_alive": False, "carrying": False},
     "down": {"alive": False},
-    "closed": {"serving": False, "operation": BULK},
+    "closed": {"serving": False, "operation": BULK_OPERATION},
     "fewer clients": {"scale": 0.3},
     "asynchronous": {"awaited": False},
 }
@@ -117,7 +119,7 @@ def build_shared_link_flow() -> Flow:
     One is fast, one idle, one has a full log, and one is far behind.
     """
     flow = Flow.create_empty()
-    for number, load in enumerate((W1, W2, sites.IDLE, W2, QUICK, W2)):
+    for number, load in enumerate((W1, W2, sites.IDLE, W2, FAST_WORKLOAD, W2)):
         own_setup = build_pair(
             load, FULL if number % 2 else OFF, site=sites.THREE_PAR, version=2008, bandwidth_mbps=60.0
         )
@@ -136,7 +138,7 @@ def build_shared_link_flow() -> Flow:
 def list_phases() -> Iterator[tuple[str, float]]:
     """Yield the phases of a failover by cause, idle and under load, in the middle of a checkpoint interval."""
     for name, load in (("load", W1), ("idle", sites.IDLE)):
-        flow = build_flow(load, target_cpu_factor=2.0, target_data_disk_factor=2.0, operation=BULK)
+        flow = build_flow(load, target_cpu_factor=2.0, target_data_disk_factor=2.0, operation=BULK_OPERATION)
         warm_start(flow, 0, 0.25)
         run_seconds(flow, 1)
         for cause in Cause:
@@ -151,11 +153,11 @@ def format_table() -> Iterator[str]:
         yield f"# {case}"
         yield from (f"{name} {value:.12g}" for name, value in figures)
 
-    for case, begin in ALONE.items():
+    for case, begin in FLOWS.items():
         flow = begin()
         run_seconds(flow, 3)
         yield from format_figures(case, list_figures(flow))
-    for case, changes in CHANGED.items():
+    for case, changes in CHANGES.items():
         flow = run_changed_flow(changes)
         yield from format_figures(case, list_figures(flow))
         change_inputs(flow, build_pair(W2, rtt_ms=5.0))
@@ -172,4 +174,4 @@ def format_table() -> Iterator[str]:
 
 
 def test_figures_match_the_file(request: pytest.FixtureRequest) -> None:
-    recordings.check_lines(FILE, format_table(), request)
+    recordings.compare_lines(FILE, format_table(), request)

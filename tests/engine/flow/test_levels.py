@@ -22,10 +22,10 @@ EARLY_TICKS: Final = 30
 """Number of ticks that is not a whole number of seconds."""
 
 
-def run_thin_link(remembers: bool) -> Flow:
+def build_thin_link_flow(has_cache: bool) -> Flow:
     """Return a flow whose link to the mirror is too slow, so that the send queue grows each second."""
     flow = build_flow(W1, SafetyMode.OFF, bandwidth_mbps=3.0, log_max_kb=400_000.0)
-    if remembers:
+    if has_cache:
         flow.enable_run_cache()
     run_flow(flow, EARLY_TICKS)
     return flow
@@ -37,7 +37,7 @@ def get_level_value(flow: Flow, level: Level) -> float:
     return 100.0 * number / level.whole if level.whole else number
 
 
-def is_level_held(flow: Flow, level: Level) -> bool:
+def is_level_met(flow: Flow, level: Level) -> bool:
     return bool(OPERATORS[level.sign](get_level_value(flow, level), level.level))
 
 
@@ -49,15 +49,15 @@ def is_level_held(flow: Flow, level: Level) -> bool:
 def test_the_flow_stops_where_a_check_each_second_would_change(
     counter: str, threshold: float, sign: str
 ) -> None:
-    looked, level = run_thin_link(False), Level(0, counter, threshold, sign, 0.0, False)
+    looked, level = build_thin_link_flow(False), Level(0, counter, threshold, sign, 0.0, False)
     values = []
     for _ in range(SECONDS):
         run_flow(looked, TICKS_PER_S - int(looked.clock[k.TICKS]) % TICKS_PER_S)
         values.append(get_level_value(looked, level))
     for limit in (values[5], (values[20] + values[21]) / 2.0, values[-1] + 1.0):
-        flow = run_thin_link(True)
+        flow = build_thin_link_flow(True)
         level = replace(level, level=limit)
-        level = replace(level, held=is_level_held(flow, level))
+        level = replace(level, held=is_level_met(flow, level))
         answers = [OPERATORS[sign](value, limit) for value in values]
         flow.watch_levels([level])
         change_s = next((second for second, answer in enumerate(answers, 1) if answer != level.held), None)
@@ -69,7 +69,7 @@ def test_the_flow_stops_where_a_check_each_second_would_change(
 
 
 def test_an_unwatched_level_stops_nothing() -> None:
-    flow = run_thin_link(True)
+    flow = build_thin_link_flow(True)
     queue_kb = flow.read_stream(0).send_queue_kb
     flow.watch_levels([Level(0, "send_queue_kb", 0.0, ">", queue_kb + 1.0, False)])
     fork = flow.fork()
@@ -81,7 +81,7 @@ def test_an_unwatched_level_stops_nothing() -> None:
 
 
 def test_watching_does_not_change_the_flow() -> None:
-    watched, plain_run = run_thin_link(True), run_thin_link(False)
+    watched, plain_run = build_thin_link_flow(True), build_thin_link_flow(False)
     watched.watch_levels([Level(0, "send_queue_kb", 0.0, ">", 1e9, False)])
     assert run_flow(watched, 1000)[0] == run_flow(plain_run, 1000)[0] == 1000
     assert watched.compute_digest() == plain_run.compute_digest()

@@ -11,12 +11,12 @@ from engine.published.measure import measure_means, run_seconds
 from tests.engine.flow.pairs import build_flow, build_pair
 from tests.simpy_models import StreamLink, build_simpy_model
 
-NEAR = StreamLink(rtt_ms=0.2)
-MIDDLE = StreamLink(rtt_ms=10.0)
-FAR = StreamLink(rtt_ms=30.0, bandwidth_mbps=100.0, awaited=False)
+NEAR_LINK = StreamLink(rtt_ms=0.2)
+MIDDLE_LINK = StreamLink(rtt_ms=10.0)
+FAR_LINK = StreamLink(rtt_ms=30.0, bandwidth_mbps=100.0, is_synchronous=False)
 
 
-def build_source_with(links: tuple[StreamLink, ...], workload: Workload = WORKLOAD1) -> Flow:
+def build_source(links: tuple[StreamLink, ...], workload: Workload = WORKLOAD1) -> Flow:
     """Return a source on instance 0 with one stream for each of *links*, each to its own instance."""
     flow = Flow.create_empty()
     source = flow.add_source(build_pair(workload, SafetyMode.NONE).source)
@@ -28,7 +28,7 @@ def build_source_with(links: tuple[StreamLink, ...], workload: Workload = WORKLO
                 target_host=1 + number,
                 connected=True,
                 carrying=True,
-                awaited=link.awaited,
+                awaited=link.is_synchronous,
                 rtt_ms=link.rtt_ms,
                 bandwidth_mbps=link.bandwidth_mbps,
             ),
@@ -42,11 +42,11 @@ def build_source_with(links: tuple[StreamLink, ...], workload: Workload = WORKLO
     [WORKLOAD1, replace(WORKLOAD1, name="quick", connections=60.0, think_s=0.05)],
 )
 def test_three_streams_agree_with_the_event_by_event_model(workload: Workload) -> None:
-    links = (NEAR, MIDDLE, FAR)
+    links = (NEAR_LINK, MIDDLE_LINK, FAR_LINK)
     play = build_simpy_model(1, workload=workload, links=links)
     play(20.0)
     expected = play(60.0)
-    flow = build_source_with(links, workload)
+    flow = build_source(links, workload)
     hardened = [flow.read_stream_positions(stream).hardened_kb for stream in range(3)]
     rates = measure_means(flow, 60.0)
     assert rates.transactions_per_s == pytest.approx(expected.transactions_per_s, rel=0.03)
@@ -57,7 +57,10 @@ def test_three_streams_agree_with_the_event_by_event_model(workload: Workload) -
 
 
 def test_a_single_stream_equals_the_pair() -> None:
-    single_source, three = build_flow(WORKLOAD1), build_source_with((NEAR, replace(NEAR, awaited=False), FAR))
+    single_source, three = (
+        build_flow(WORKLOAD1),
+        build_source((NEAR_LINK, replace(NEAR_LINK, is_synchronous=False), FAR_LINK)),
+    )
     assert measure_means(three).transactions_per_s == pytest.approx(
         measure_means(single_source).transactions_per_s, rel=1e-4
     )
@@ -65,16 +68,20 @@ def test_a_single_stream_equals_the_pair() -> None:
 
 def test_commits_wait_only_for_the_slowest_awaited_stream() -> None:
     near_rates, both_rates, neither = (
-        measure_means(build_source_with(links, WORKLOAD2))
-        for links in ((NEAR, FAR), (NEAR, MIDDLE, FAR), (replace(NEAR, awaited=False), FAR))
+        measure_means(build_source(links, WORKLOAD2))
+        for links in (
+            (NEAR_LINK, FAR_LINK),
+            (NEAR_LINK, MIDDLE_LINK, FAR_LINK),
+            (replace(NEAR_LINK, is_synchronous=False), FAR_LINK),
+        )
     )
     assert neither.response_s < near_rates.response_s < both_rates.response_s
-    single_rates = measure_means(build_source_with((MIDDLE,), WORKLOAD2))
+    single_rates = measure_means(build_source((MIDDLE_LINK,), WORKLOAD2))
     assert both_rates.transactions_per_s == pytest.approx(single_rates.transactions_per_s, rel=0.02)
 
 
 def test_a_stalled_awaited_stream_blocks_commits_until_the_timeout() -> None:
-    flow = build_source_with((NEAR, MIDDLE, FAR))
+    flow = build_source((NEAR_LINK, MIDDLE_LINK, FAR_LINK))
     stopped_setup = replace(flow.get_stream_setup(1), carrying=False)
     flow.update_setups(streams={1: stopped_setup})
     run_seconds(flow, 2)
@@ -95,7 +102,7 @@ def test_a_stalled_awaited_stream_blocks_commits_until_the_timeout() -> None:
 
 
 def test_each_stream_stops_the_run_and_is_removed_independently() -> None:
-    flow = build_source_with((NEAR, MIDDLE, FAR))
+    flow = build_source((NEAR_LINK, MIDDLE_LINK, FAR_LINK))
     flow.update_setups(streams={2: replace(flow.get_stream_setup(2), sending=False)})
     run_seconds(flow, 20)
     flow.update_setups(streams={2: replace(flow.get_stream_setup(2), sending=True)})
@@ -114,8 +121,8 @@ def test_each_stream_stops_the_run_and_is_removed_independently() -> None:
 
 
 def test_links_of_one_source_to_one_target_site_are_separate() -> None:
-    thin = StreamLink(bandwidth_mbps=2.0, awaited=False)
-    flow = build_source_with((thin, thin))
+    thin = StreamLink(bandwidth_mbps=2.0, is_synchronous=False)
+    flow = build_source((thin, thin))
     run_seconds(flow, 10)
     before = [flow.read_stream_totals(stream).sent_kb for stream in range(2)]
     run_seconds(flow, 20)

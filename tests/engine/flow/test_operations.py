@@ -18,12 +18,12 @@ from tests.engine.flow.pairs import (
     run_seconds,
 )
 
-QUIET = replace(W1, connections=0)
+IDLE_WORKLOAD = replace(W1, connections=0)
 
 
 def run_operation(operation: Operation, mode: SafetyMode) -> tuple[Flow, float]:
     """Run *operation* on an otherwise idle database; return the flow and the duration in seconds."""
-    flow = build_flow(QUIET, mode, warm=False, operation=operation)
+    flow = build_flow(IDLE_WORKLOAD, mode, warm=False, operation=operation)
     flow.watch_source(0, CrossingKind.OPERATION_DONE)
     ran, source_crossings, _ = run_flow(flow, 10_000_000)
     assert source_crossings == [(0, CrossingKind.OPERATION_DONE)]
@@ -86,10 +86,12 @@ def test_an_operation_slows_clients_and_ends() -> None:
 
 
 def test_other_changes_do_not_restart_an_operation() -> None:
-    flow = build_flow(QUIET, SafetyMode.OFF, warm=False, operation=build_index_operation(0.01))
+    flow = build_flow(IDLE_WORKLOAD, SafetyMode.OFF, warm=False, operation=build_index_operation(0.01))
     run_seconds(flow, 5)
     generated_kb = get_positions(flow).generated_kb
-    change_inputs(flow, build_pair(QUIET, SafetyMode.OFF, operation=build_index_operation(0.01), rtt_ms=1.0))
+    change_inputs(
+        flow, build_pair(IDLE_WORKLOAD, SafetyMode.OFF, operation=build_index_operation(0.01), rtt_ms=1.0)
+    )
     flow.watch_source(0, CrossingKind.OPERATION_DONE)
     run_flow(flow, 1_000_000)
     assert generated_kb > 0

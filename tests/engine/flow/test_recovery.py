@@ -22,7 +22,7 @@ from engine.flow.setup import build_index_operation
 from engine.flow.sites import IDLE
 from tests.engine.flow.pairs import W1, W2, build_flow, build_pair, change_inputs, run_seconds
 
-PUBLISHED = {
+PUBLISHED_S = {
     Cause.MANUAL: (20.5, 32.2),
     Cause.NOWAIT: (5.7, 8.5),
     Cause.STOP_SERVICE: (3.2, 10.8),
@@ -32,7 +32,7 @@ PUBLISHED = {
 }
 
 
-NOTICED_S = {Cause.POWER_OFF: 0.85, Cause.CABLE: 0.85}
+DETECTION_S = {Cause.POWER_OFF: 0.85, Cause.CABLE: 0.85}
 """Seconds until a silent failure is detected. Until then, the mirror continues to write pages."""
 
 
@@ -43,17 +43,17 @@ def simulate_times(cause: Cause, workload: Workload, seeds: int = 200, **changes
         chance = RandomStream.from_seed(seed)
         change_inputs(flow, build_pair(workload, SafetyMode.FULL, **changes))
         warm_start(flow, 0, chance.draw_uniform())
-        if cause in NOTICED_S:
+        if cause in DETECTION_S:
             change_inputs(flow, build_pair(workload, SafetyMode.FULL, alive=False, carrying=False, **changes))
-            run_seconds(flow, NOTICED_S[cause])
+            run_seconds(flow, DETECTION_S[cause])
         runs.append(draw_failover_times(flow, 0, cause, chance))
     return runs
 
 
-@pytest.mark.parametrize("cause", PUBLISHED)
+@pytest.mark.parametrize("cause", PUBLISHED_S)
 def test_table_6_is_reproduced(cause: Cause) -> None:
     medians = []
-    for workload, published in zip((IDLE, W1), PUBLISHED[cause], strict=True):
+    for workload, published in zip((IDLE, W1), PUBLISHED_S[cause], strict=True):
         p5, median, p95 = np.percentile([t.failover_s for t in simulate_times(cause, workload)], [5, 50, 95])
         assert p5 <= published <= p95
         assert median == pytest.approx(published, rel=0.10)

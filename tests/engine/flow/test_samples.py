@@ -8,7 +8,7 @@ import pytest
 from engine.flow import COUNTERS, Samples
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.flow.samples import BLOCK_ENTRIES, GROUP_ITEMS
-from tests.room import measure_room
+from tests.room import measure_memory_bytes
 
 WIDTH = GROUP_ITEMS + 3
 
@@ -89,4 +89,6 @@ def test_hours_of_steady_work_take_little_memory() -> None:
         for view in samples.reserve(1, 20, 20):
             view[0] = entry % 3
         samples.record_entries(100 * entry, 100 * (entry + 1))
-    assert measure_room([samples]) < (samples.sources.values.nbytes + samples.streams.values.nbytes) / 8
+    assert (
+        measure_memory_bytes([samples]) < (samples.sources.values.nbytes + samples.streams.values.nbytes) / 8
+    )

@@ -46,7 +46,7 @@ def test_a_fork_continues_identically_and_independently() -> None:
     assert fork.compute_digest() != flow.compute_digest()
 
 
-DEEDS: Final[tuple[Callable[[Flow], object], ...]] = (
+CHANGES: Final[tuple[Callable[[Flow], object], ...]] = (
     lambda flow: flow.add_log_kb(0, 1.0),
     lambda flow: flow.set_log_reuse_kb(0, 1.0),
     lambda flow: flow.set_positions(0, generated_kb=1e6),
@@ -67,17 +67,17 @@ def _build_busy_flow() -> Flow:
     return flow
 
 
-@pytest.mark.parametrize("deed", DEEDS)
-def test_digest_and_hash_cover_everything_relevant_to_the_future(deed: Callable[[Flow], object]) -> None:
+@pytest.mark.parametrize("change", CHANGES)
+def test_digest_and_hash_cover_everything_relevant_to_the_future(change: Callable[[Flow], object]) -> None:
     flow = _build_busy_flow()
     before, state_key = flow.compute_digest(), flow.get_state_key()
-    deed(flow)
+    change(flow)
     assert flow.compute_digest() != before
     assert flow.get_state_key() != state_key
 
 
-@pytest.mark.parametrize("first_change", DEEDS)
-@pytest.mark.parametrize("second_change", DEEDS)
+@pytest.mark.parametrize("first_change", CHANGES)
+@pytest.mark.parametrize("second_change", CHANGES)
 def test_changing_a_fork_does_not_change_the_flow(
     first_change: Callable[[Flow], object], second_change: Callable[[Flow], object]
 ) -> None:

@@ -80,7 +80,7 @@ def test_a_fast_workload_gets_a_shorter_step_at_any_time() -> None:
     assert get_positions(flow).hardened_kb == pytest.approx(get_positions(twin).hardened_kb, rel=1e-4)
 
 
-TWIN = """
+PLAIN_PYTHON_SCRIPT = """
 from engine.flow import Flow, add_pair, run_flow
 from tests.engine.flow.pairs import W2, build_pair
 flow = Flow.create_empty()
@@ -94,7 +94,7 @@ print(flow.compute_digest().hex())
 def test_compiled_and_plain_python_agree_bit_for_bit() -> None:
     answers = [
         subprocess.run(
-            [sys.executable, "-c", TWIN],
+            [sys.executable, "-c", PLAIN_PYTHON_SCRIPT],
             env={**os.environ, "MIRRORDRILL_KERNEL": choice},
             capture_output=True,
             text=True,

@@ -10,14 +10,14 @@ ROUNDING_KB = 1e-6
 """Maximum rounding difference of floating-point sums."""
 
 
-def check_invariants(world: World, *, witness_kept: bool, nothing_risky: bool) -> int:
+def check_invariants(world: World, *, has_witness: bool, is_safe: bool) -> int:
     """Assert the invariants of all databases; return the number of tested statements.
 
-    *witness_kept*: every session still has its witness. *nothing_risky*: no input forced service, removed
+    *has_witness*: every session still has its witness. *is_safe*: no input forced service, removed
     mirroring or turned safety off.
     """
     checked = 0
-    if witness_kept and nothing_risky:
+    if has_witness and is_safe:
         leaders: dict[str, list[str]] = {}
         for key in world.copies:
             if serving.is_serving(world, key):
@@ -25,7 +25,7 @@ def check_invariants(world: World, *, witness_kept: bool, nothing_risky: bool) -
         for database, servers in leaders.items():
             assert len(servers) <= 1, f"two copies of {database} serve: {servers}"
         checked += len(world.availability)
-    if nothing_risky:
+    if is_safe:
         for account in world.availability.values():
             assert account.lost_transactions == 0, f"an acknowledged commit of {account.database} is lost"
         checked += len(world.availability)

@@ -66,7 +66,7 @@ RISKY_SQL = tuple(
         "PARTNER SAFETY FULL",
     )
 )
-SETTLED_S = 140.0
+RECOVERY_TIME_S = 140.0
 
 
 def run_actions(actions: list[str], gap_s: float, **kind: Any) -> World:
@@ -76,23 +76,23 @@ def run_actions(actions: list[str], gap_s: float, **kind: Any) -> World:
     is_safety_full = kind.get("safety", Safety.FULL) is Safety.FULL
     risky = any(word in joined for word in ("FORCE", "PARTNER OFF", "SAFETY OFF")) or not is_safety_full
     for action in actions:
-        apply_lines(world, action, then_s=gap_s)
-        check_invariants(world, witness_kept=witness and "WITNESS OFF" not in joined, nothing_risky=not risky)
+        apply_lines(world, action, wait_s=gap_s)
+        check_invariants(world, has_witness=witness and "WITNESS OFF" not in joined, is_safe=not risky)
     return world
 
 
-def assert_whole_again(world: World) -> None:
+def assert_recovered(world: World) -> None:
     """Assert that the session heals automatically after all faults are reverted."""
-    apply_lines(world, "revert-all", then_s=1.0)
+    apply_lines(world, "revert-all", wait_s=1.0)
     # the second call repairs the effect of a SHUTDOWN that waited on a hung server
-    apply_lines(world, "revert-all", then_s=SETTLED_S)
+    apply_lines(world, "revert-all", wait_s=RECOVERY_TIME_S)
     if any(
         fault.verb == "fail-volume" for fault in world.faults
     ):  # a mirror without its files suspends the session
         apply_lines(
             world,
             *(f"sql {name} ALTER DATABASE {DB} SET PARTNER RESUME" for name in (P, M)),
-            then_s=SETTLED_S,
+            wait_s=RECOVERY_TIME_S,
         )
     for computer in world.computers.values():
         assert computer.powered
@@ -122,7 +122,7 @@ def test_two_faults_and_their_reverse_recover(fault: str, half_number: int) -> N
     for place, second in enumerate(FAULTS):
         if fault != second:
             gap_s = GAPS_S[(FAULTS.index(fault) + place + half_number) % 2]
-            assert_whole_again(run_actions([fault, second], gap_s))
+            assert_recovered(run_actions([fault, second], gap_s))
 
 
 @pytest.mark.parametrize("fault", sample_cases(2, FAULTS))
@@ -148,7 +148,7 @@ def test_random_sequences_with_a_witness_keep_the_invariants(actions: list[str],
     witness=st.booleans(),
     safety=st.sampled_from((Safety.FULL, Safety.OFF)),
 )
-def test_random_sequences_with_anything_keep_the_invariants(
+def test_random_sequences_with_risky_statements_keep_the_invariants(
     actions: list[str], gap_s: float, witness: bool, safety: Safety
 ) -> None:
     run_actions(actions, gap_s, witness=witness, safety=safety)
@@ -161,10 +161,10 @@ def test_slices_do_not_change_the_run(actions: list[str], cut_s: float) -> None:
     world = build_lab()
     parts = build_lab()
     for action in actions:
-        apply_lines(world, action, then_s=30.0)
-        apply_lines(parts, action, then_s=0.0)
+        apply_lines(world, action, wait_s=30.0)
+        apply_lines(parts, action, wait_s=0.0)
         end = parts.t_s + 30.0
-        apply_lines(parts, then_s=min(cut_s, 30.0))
+        apply_lines(parts, wait_s=min(cut_s, 30.0))
         parts = parts.fork()
-        apply_lines(parts, then_s=end - parts.t_s)
+        apply_lines(parts, wait_s=end - parts.t_s)
     assert world.compute_state_hash() == parts.compute_state_hash()

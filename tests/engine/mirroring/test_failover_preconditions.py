@@ -15,8 +15,8 @@ def find_unmet_preconditions(*lines: str, before_s: float = 20.0, **kind: Any) -
     """Apply *lines*, then power off the principal; return the unmet preconditions."""
     world = build_lab(**kind)
     if lines:
-        apply_lines(world, *lines, then_s=before_s)
-    apply_lines(world, f"power-off {P}", then_s=1.3)
+        apply_lines(world, *lines, wait_s=before_s)
+    apply_lines(world, f"power-off {P}", wait_s=1.3)
     return [p.name for p in list_preconditions(world, DB) if not p.holds]
 
 
@@ -47,7 +47,7 @@ def test_no_witness_is_named() -> None:
     assert "a witness is configured" in find_unmet_preconditions(witness=False)
 
 
-def test_armed_predicts_the_result_of_a_lost_principal() -> None:
+def test_armed_predicts_whether_a_lost_principal_causes_a_failover() -> None:
     for lines in (
         (),
         (f"cut {M} {W}",),
@@ -57,21 +57,21 @@ def test_armed_predicts_the_result_of_a_lost_principal() -> None:
         (f"hang {M}",),
     ):
         world = build_lab()
-        apply_lines(world, *lines, then_s=20.0)
+        apply_lines(world, *lines, wait_s=20.0)
         expected = has_automatic_failover(world, DB)
-        apply_lines(world, f"power-off {P}", then_s=20.0)
+        apply_lines(world, f"power-off {P}", wait_s=20.0)
         assert bool(world.failovers and world.failovers[-1].online_tick) is expected, lines
 
 
 def test_nothing_is_armed_without_mirroring() -> None:
     world = build_lab()
-    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", wait_s=1.0)
     assert not has_automatic_failover(world, DB)
 
 
 def test_a_missing_witness_has_no_preconditions() -> None:
     world = build_lab(witness=False)
-    apply_lines(world, f"power-off {P}", then_s=20.0)
+    apply_lines(world, f"power-off {P}", wait_s=20.0)
     conditions = list_preconditions(world, DB)
     assert [p.name for p in conditions if "witness" in f"{p.name} {p.seen_in}"] == ["a witness is configured"]
     assert not has_automatic_failover(world, DB)

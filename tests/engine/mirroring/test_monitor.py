@@ -46,13 +46,13 @@ def test_the_monitor_job_writes_a_row_per_minute_on_each_partner() -> None:
 def test_rows_are_stale_while_the_agent_is_stopped_and_an_update_refreshes_them() -> None:
     world = build_monitored_world()
     settle_and_run(world, 61.0)
-    apply_lines(world, f"stop-agent {P}", then_s=300.0)
+    apply_lines(world, f"stop-agent {P}", wait_s=300.0)
     commands.suspend_session(world, P, DB)
     (stale,) = monitor.list_results(world, P, DB)
     assert (stale.tick, stale.state) == (6000, MirrorState.SYNCHRONIZED)
     monitor.update_monitor(world, P)
     assert monitor.list_results(world, P, DB)[0].state is MirrorState.SUSPENDED
-    apply_lines(world, f"start-agent {P}", then_s=61.0)
+    apply_lines(world, f"start-agent {P}", wait_s=61.0)
     assert len(monitor.get_rows(world, PRINCIPAL)) == 3
 
 
@@ -138,7 +138,7 @@ def test_an_overloaded_mirror_has_log_to_restore() -> None:
     world = build_monitored_world()
     monitor.change_alert(world, M, DB, 3, 1000)
     assert not [e for e in settle_and_run(world, 61.0) if e.kind == "alert"]
-    events = apply_lines(world, f"slow-cpu {M} factor=60", then_s=120.0)
+    events = apply_lines(world, f"slow-cpu {M} factor=60", wait_s=120.0)
     assert {(e.server, read_field(e, "number")) for e in events if e.kind == "alert"} == {(M, 32043)}
 
 
@@ -156,7 +156,7 @@ def test_a_failover_silences_thresholds_set_on_one_server() -> None:
     for server in (P, M):
         monitor.add_monitoring(world, server)
     monitor.change_alert(world, P, DB, 2, 1000)
-    apply_lines(world, f"power-off {P}", then_s=30.0)
+    apply_lines(world, f"power-off {P}", wait_s=30.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert not [e for e in settle_and_run(world, 300.0) if e.kind == "alert"]
     assert monitor.get_rows(world, MIRROR)[-1].unsent_kb > 100_000
@@ -185,9 +185,9 @@ def test_the_monitor_job_is_an_agent_job() -> None:
     world = build_monitored_world()
     assert monitor.get_update_period(world, P) == 1
     settle_and_run(world, 61.0)
-    apply_lines(world, f"disable-jobs {P} Database Mirroring Monitor Job", then_s=300.0)
+    apply_lines(world, f"disable-jobs {P} Database Mirroring Monitor Job", wait_s=300.0)
     assert len(monitor.get_rows(world, PRINCIPAL)) == 1
-    apply_lines(world, f"enable-jobs {P}", then_s=61.0)
+    apply_lines(world, f"enable-jobs {P}", wait_s=61.0)
     assert len(monitor.get_rows(world, PRINCIPAL)) == 2
     monitor.drop_monitoring(world, P)
     settle_and_run(world, 300.0)
@@ -206,7 +206,7 @@ def test_a_world_can_start_with_the_monitor_job() -> None:
     assert len(monitor.get_rows(world, PRINCIPAL)) == 1
 
 
-REFUSED = [
+REFUSED_CALLS = [
     (monitor.add_monitoring, (W, 0), 32032),
     (monitor.add_monitoring, (W, 121), 32032),
     (monitor.add_monitoring, (P, 1), 32033),
@@ -224,7 +224,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("function", "args", "number"), REFUSED)
+@pytest.mark.parametrize(("function", "args", "number"), REFUSED_CALLS)
 def test_invalid_calls_are_refused(
     function: Callable[..., object], args: tuple[object, ...], number: int
 ) -> None:

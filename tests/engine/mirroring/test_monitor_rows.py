@@ -6,7 +6,7 @@ import pytest
 
 from engine.mirroring.monitor import ROW_DTYPE, MonitorRow, MonitorRows
 from engine.model import MirrorState, Role, WitnessState
-from tests.room import measure_room
+from tests.room import measure_memory_bytes
 
 
 def build_row(tick: int, unsent_kb: float = 0.0) -> MonitorRow:
@@ -44,7 +44,7 @@ def test_deleting_old_rows_frees_their_memory() -> None:
     for tick in range(10_000):
         rows = rows.with_row(build_row(tick), tick - 50)
     assert [row.tick for row in rows] == list(range(9_949, 10_000))
-    assert measure_room([rows]) < 1_000 * ROW_DTYPE.itemsize + 10_000
+    assert measure_memory_bytes([rows]) < 1_000 * ROW_DTYPE.itemsize + 10_000
 
 
 def test_forks_share_their_past_and_diverge() -> None:
@@ -54,7 +54,10 @@ def test_forks_share_their_past_and_diverge() -> None:
         first_rows.with_row(build_row(200), 0),
     )
     ticks: set[int] = set()
-    assert measure_room([first_rows], ticks) > measure_room([first_history], ticks) + 10 * ROW_DTYPE.itemsize
+    assert (
+        measure_memory_bytes([first_rows], ticks)
+        > measure_memory_bytes([first_history], ticks) + 10 * ROW_DTYPE.itemsize
+    )
     assert [rows[-1].tick for rows in (first_rows, first_history, second_history)] == [19, 100, 200]
     assert list(first_history[:20]) == list(second_history[:20]) == list(first_rows)
 

@@ -13,7 +13,7 @@ from tests.engine.mirroring.invariants import check_invariants
 from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 
 SERVERS = (P, M, W)
-ON_DATABASE = (
+DATABASE_STATEMENTS = (
     "PARTNER OFF",
     "PARTNER FAILOVER",
     "PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
@@ -33,7 +33,7 @@ ON_DATABASE = (
     "RECOVERY FULL",
 )
 STATEMENTS = (
-    *(f"ALTER DATABASE {DB} SET {what}" for what in ON_DATABASE),
+    *(f"ALTER DATABASE {DB} SET {what}" for what in DATABASE_STATEMENTS),
     f"RESTORE DATABASE {DB} WITH RECOVERY",
     rf"BACKUP DATABASE {DB} TO DISK = '\\SERVER_B\Backup\s.bak' WITH INIT",
     rf"BACKUP LOG {DB} TO DISK = '\\SERVER_B\Backup\s.trn' WITH INIT",
@@ -67,7 +67,7 @@ STATEMENTS = (
     "SELECT * FROM sys.databases SELECT * FROM sys.master_files SELECT * FROM sys.database_mirroring",
     "SELECT * FROM sys.dm_os_performance_counters SELECT * FROM sys.dm_db_mirroring_connections",
 )
-ACTS = (
+LINE_TEMPLATES = (
     *(
         f"{verb} {{s}}"
         for verb in ("power-off", "power-on", "hang", "unhang", "start-service", "stop-service")
@@ -82,12 +82,14 @@ ACTS = (
     "copy-file SERVER_B SERVER_A D:\\Backup\\s.bak",
     "revert-all",
 )
-PAIRS = st.permutations(SERVERS)
+SERVER_ORDERS = st.permutations(SERVERS)
 LINES = st.one_of(
     st.tuples(st.sampled_from((f"{P}", f"{P}#2", f"{M}", f"{M}#2", f"{W}")), st.sampled_from(STATEMENTS)).map(
         lambda typed: f"sql {typed[0]} {typed[1]}"
     ),
-    st.tuples(st.sampled_from(ACTS), PAIRS).map(lambda act: act[0].format(s=act[1][0], t=act[1][1])),
+    st.tuples(st.sampled_from(LINE_TEMPLATES), SERVER_ORDERS).map(
+        lambda act: act[0].format(s=act[1][0], t=act[1][1])
+    ),
 )
 GAPS_S = st.sampled_from((0.0, 0.1, 1.0, 5.0, 15.0, 60.0))
 
@@ -100,18 +102,18 @@ def build_small_lab(witness: bool) -> World:
     return world
 
 
-def test_a_partner_may_leave_between_connecting_and_meeting() -> None:
+def test_a_partner_can_fail_between_connection_and_handshake() -> None:
     """SERVER_A has reconnected but still recovers its database when SERVER_B loses power."""
     world = build_small_lab(witness=True)
-    apply_lines(world, f"restart-service {P}", then_s=0.0)
+    apply_lines(world, f"restart-service {P}", wait_s=0.0)
     (guid,) = (number for number, group in world.groups.items() if DB in group.databases)
     while world.contacts[guid, P, M].connected:
-        apply_lines(world, then_s=0.01)
+        apply_lines(world, wait_s=0.01)
     while not world.contacts[guid, P, M].connected:
-        apply_lines(world, then_s=0.01)
+        apply_lines(world, wait_s=0.01)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED, "they have not met"
-    apply_lines(world, f"power-off {M}", then_s=30.0)
-    check_invariants(world, witness_kept=False, nothing_risky=False)
+    apply_lines(world, f"power-off {M}", wait_s=30.0)
+    check_invariants(world, has_witness=False, is_safe=False)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
 
 
@@ -120,18 +122,18 @@ def test_a_partner_may_leave_between_connecting_and_meeting() -> None:
 def test_random_sequences_keep_the_invariants(script: list[tuple[str, float]], witness: bool) -> None:
     world = build_small_lab(witness)
     for line, gap_s in script:
-        apply_lines(world, line, then_s=gap_s)
-        check_invariants(world, witness_kept=False, nothing_risky=False)
+        apply_lines(world, line, wait_s=gap_s)
+        check_invariants(world, has_witness=False, is_safe=False)
     fork = world.fork()
     for variant in (world, fork):
-        apply_lines(variant, then_s=5.0)
+        apply_lines(variant, wait_s=5.0)
     assert world.compute_state_hash() == fork.compute_state_hash()
 
 
 def test_a_mirror_frozen_during_session_removal_does_not_take_over() -> None:
     world = build_lab()
-    apply_lines(world, f"hang {M}", then_s=20.0)
-    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)
-    apply_lines(world, f"unhang {M}", then_s=30.0)
+    apply_lines(world, f"hang {M}", wait_s=20.0)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", wait_s=5.0)
+    apply_lines(world, f"unhang {M}", wait_s=30.0)
     assert not world.failovers
-    check_invariants(world, witness_kept=False, nothing_risky=False)
+    check_invariants(world, has_witness=False, is_safe=False)

@@ -25,12 +25,12 @@ from tests.engine.mirroring.test_statement_matrix import (
 )
 
 TABLE: Final = Path(__file__).parent / "policy_table.txt"
-SET: Final = f"sql {P} ALTER DATABASE {DB} SET"
+SET_OPTION: Final = f"sql {P} ALTER DATABASE {DB} SET"
 
 
 def build_world_in_failover() -> World:
     world = build_world_after()
-    apply_lines(world, f"{SET} PARTNER FAILOVER", then_s=0.1)
+    apply_lines(world, f"{SET_OPTION} PARTNER FAILOVER", wait_s=0.1)
     return world
 
 
@@ -38,7 +38,7 @@ WORLDS: Final[dict[str, World]] = {
     **SITUATIONS,
     "in-failover": build_world_in_failover(),
     "disk-failed": build_world_after(f"fail-disk {P} {DB}"),
-    "timeout-20": build_world_after(f"{SET} PARTNER TIMEOUT 20"),
+    "timeout-20": build_world_after(f"{SET_OPTION} PARTNER TIMEOUT 20"),
     "witness-lost": build_world_after(f"power-off {W}"),
     "mirror-lost": build_world_after(f"power-off {M}", witness=False),
 }
@@ -83,7 +83,7 @@ def test_the_policy_answers_as_in_the_table(request: pytest.FixtureRequest) -> N
         for name, world in WORLDS.items()
         for server in (P, M)
     ]
-    recordings.check_lines(TABLE, rows, request)
+    recordings.compare_lines(TABLE, rows, request)
 
 
 @pytest.mark.parametrize(

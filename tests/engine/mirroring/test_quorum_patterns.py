@@ -21,37 +21,39 @@ from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, apply_lines, bui
 
 SERVERS: Final = (P, M, W)
 LINKS: Final = ((P, M), (P, W), (M, W))
-KINDS: Final = {
+SESSION_KINDS: Final = {
     "FULL with witness": (Safety.FULL, True),
     "FULL without witness": (Safety.FULL, False),
     "OFF with witness": (Safety.OFF, True),
     "OFF without witness": (Safety.OFF, False),
 }
-WAYS: Final = {
+FAULT_KINDS: Final = {
     # how a server fails, and how a link fails
     "at once": ("power-off {}", "cut {} {}"),
     "in silence": ("hang {}", "black-hole {} {}"),
     "one way": ("shutdown-server {}", "cut-one-way {} {}"),
     "the other way": ("stop-service {}", "cut-one-way {1} {0}"),
 }
-READY: Final = {kind: build_lab(safety=safety, witness=witness) for kind, (safety, witness) in KINDS.items()}
-SETTLED_S: Final = 45.0
+READY_WORLDS: Final = {
+    kind: build_lab(safety=safety, witness=witness) for kind, (safety, witness) in SESSION_KINDS.items()
+}
+SETTLING_TIME_S: Final = 45.0
 """Seconds to settle: longer than timeout, failover and reconnection together."""
 
-REPAIRED_S: Final = 160.0
-UP_OR_DOWN: Final = list(product((True, False), repeat=3))
+RECOVERY_TIME_S: Final = 160.0
+UP_PATTERNS: Final = list(product((True, False), repeat=3))
 
 
 class LossPattern:
     """Pattern of lost servers and links, with its expected results according to facts 4.1."""
 
     def __init__(self, kind: str, servers_up: tuple[bool, ...], linked: tuple[bool, ...]) -> None:
-        self.safety, self.witness = KINDS[kind]
+        self.safety, self.witness = SESSION_KINDS[kind]
         self.up = dict(zip(SERVERS, servers_up, strict=True))
         self.linked = dict(zip(LINKS, linked, strict=True))
 
-    def is_link_up(self, a: str, b: str) -> bool:
-        return self.up[a] and self.up[b] and self.linked[a, b]
+    def is_link_up(self, first_server: str, second_server: str) -> bool:
+        return self.up[first_server] and self.up[second_server] and self.linked[first_server, second_server]
 
     @property
     def principal_serves(self) -> bool:
@@ -73,11 +75,11 @@ class LossPattern:
 
 
 def apply_losses(kind: str, fault_kind: str, losses: LossPattern) -> World:
-    world = READY[kind].fork()
-    server, link = WAYS[fault_kind]
+    world = READY_WORLDS[kind].fork()
+    server, link = FAULT_KINDS[fault_kind]
     lines = [server.format(name) for name, is_running in losses.up.items() if not is_running]
     lines += [link.format(*ends) for ends, is_linked in losses.linked.items() if not is_linked]
-    apply_lines(world, *lines, then_s=SETTLED_S)
+    apply_lines(world, *lines, wait_s=SETTLING_TIME_S)
     return world
 
 
@@ -90,13 +92,13 @@ def is_accepted(function: Callable[..., object], world: World, server: str) -> b
     return True
 
 
-@pytest.mark.parametrize("fault_kind", sample_cases(2, WAYS))
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("servers_up", UP_OR_DOWN)
+@pytest.mark.parametrize("fault_kind", sample_cases(2, FAULT_KINDS))
+@pytest.mark.parametrize("kind", SESSION_KINDS)
+@pytest.mark.parametrize("servers_up", UP_PATTERNS)
 def test_service_and_commands_follow_the_quorum_pattern(
     servers_up: tuple[bool, ...], kind: str, fault_kind: str
 ) -> None:
-    for linked in UP_OR_DOWN:
+    for linked in UP_PATTERNS:
         losses_now = LossPattern(kind, servers_up, linked)
         world = apply_losses(kind, fault_kind, losses_now)
         situation = f"{kind}, {fault_kind}, up {losses_now.up}, linked {losses_now.linked}"
@@ -120,18 +122,20 @@ def test_service_and_commands_follow_the_quorum_pattern(
             assert world.availability[DB].lost_transactions == 0, situation
 
 
-@pytest.mark.parametrize(("kind", "fault_kind"), sample_cases(len(WAYS) + 1, product(KINDS, WAYS)))
+@pytest.mark.parametrize(
+    ("kind", "fault_kind"), sample_cases(len(FAULT_KINDS) + 1, product(SESSION_KINDS, FAULT_KINDS))
+)
 def test_lost_servers_return_and_the_session_recovers(kind: str, fault_kind: str) -> None:
     """After the reversal of every fault, links and servers work, the session is synchronized, and exactly one
     copy serves.
     """
-    for running, linked in product(UP_OR_DOWN, UP_OR_DOWN):
+    for running, linked in product(UP_PATTERNS, UP_PATTERNS):
         if all(running) and all(linked):
             continue
         losses_now = LossPattern(kind, running, linked)
         world = apply_losses(kind, fault_kind, losses_now)
-        before = READY[kind]
-        apply_lines(world, "revert-all", then_s=REPAIRED_S)
+        before = READY_WORLDS[kind]
+        apply_lines(world, "revert-all", wait_s=RECOVERY_TIME_S)
         situation = f"{kind}, {fault_kind}, up {losses_now.up}, linked {losses_now.linked}"
         assert world.computers == before.computers, situation
         assert {name: (s.service, s.hung) for name, s in world.instances.items()} == {

@@ -20,7 +20,7 @@ def list_session_states(world: World) -> tuple[MirrorState | None, MirrorState |
     return world.copies[PRINCIPAL].mirroring.state, world.copies[MIRROR].mirroring.state
 
 
-def list_numbers(world: World, server: str, seconds: float) -> list[int]:
+def list_message_numbers(world: World, server: str, seconds: float) -> list[int]:
     return [
         read_field(e, "number")
         for e in settle_and_run(world, seconds)
@@ -44,7 +44,7 @@ def test_a_file_on_a_missing_mirror_drive_suspends_the_session() -> None:
     assert lines == {P: [1453, 1442], M: [5123, 1454, 1442]}
     assert [read_field(e, "state") for e in events if e.kind == "trace" and e.server == M] == [9]
     assert get_refusal_number(commands.resume_session, world, P, DB) == 1462
-    apply_lines(world, f"power-off {P}", then_s=30.0)
+    apply_lines(world, f"power-off {P}", wait_s=30.0)
     assert world.copies[MIRROR].mirroring.role is Role.MIRROR, "no failover to a copy that could not redo"
     assert get_refusal_number(commands.force_service, world, M, DB) == 1406
 
@@ -58,7 +58,7 @@ def test_resume_continues_after_the_drive_is_added() -> None:
     settle_and_run(world, 20.0)
     assert list_session_states(world) == (SYNCHRONIZED, SYNCHRONIZED)
     assert [file.name for file in world.copies[MIRROR].extra_files] == ["more"]
-    apply_lines(world, f"power-off {P}", then_s=30.0)
+    apply_lines(world, f"power-off {P}", wait_s=30.0)
     assert [file.name for file in world.copies[MIRROR].extra_files] == ["more"]
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
 
@@ -67,7 +67,7 @@ def test_a_mirror_without_space_for_log_growth_suspends_the_session() -> None:
     world = build_lab()
     world.update_computer(M, volumes=(Volume(letter="L", size_kb=5.0 * 1024**2),))
     database_files.modify_file(world, P, DB, "Sales_log", size_kb=8.0 * 1024**2)
-    assert 5149 in list_numbers(world, M, 10.0)
+    assert 5149 in list_message_numbers(world, M, 10.0)
     assert list_session_states(world) == (SUSPENDED, SUSPENDED)
     assert get_refusal_number(commands.resume_session, world, P, DB) == 1462
     apply_lines(world, f"grow-volume {M} L size_gb=20")
@@ -76,18 +76,18 @@ def test_a_mirror_without_space_for_log_growth_suspends_the_session() -> None:
 
 def test_a_file_added_during_the_mirrors_absence_stops_redo_later() -> None:
     world = build_lab(witness=False)
-    apply_lines(world, f"power-off {M}", then_s=5.0)
+    apply_lines(world, f"power-off {M}", wait_s=5.0)
     add_file_on_new_drive(world)
     settle_and_run(world, 30.0)
     assert list_session_states(world)[0] is MirrorState.DISCONNECTED
-    apply_lines(world, f"power-on {M}", then_s=180.0)
+    apply_lines(world, f"power-on {M}", wait_s=180.0)
     assert list_session_states(world) == (SUSPENDED, SUSPENDED)
 
 
 # --- damaged pages ---------------------------------------------------------------------------------
 
 
-def build_modern_world() -> World:
+def build_2008_world() -> World:
     world = build_lab()
     for name in list(world.instances):
         world.update_instance(name, version=2008)
@@ -99,8 +99,8 @@ def list_statuses(world: World, key: tuple[str, str]) -> list[tuple[int, int]]:
 
 
 def test_the_principal_gets_an_intact_page_from_the_mirror() -> None:
-    world = build_modern_world()
-    events = apply_lines(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
+    world = build_2008_world()
+    events = apply_lines(world, f"corrupt-page {P} {DB} page=77", wait_s=10.0)
     lines = [read_field(e, "number") for e in events if e.kind == "errorlog" and e.server == P]
     assert lines == [824, 1432, 1461]
     assert list_statuses(world, PRINCIPAL) == [(77, 5)]
@@ -109,8 +109,8 @@ def test_the_principal_gets_an_intact_page_from_the_mirror() -> None:
 
 
 def test_the_mirror_suspends_during_page_repair_and_continues() -> None:
-    world = build_modern_world()
-    events = apply_lines(world, f"corrupt-page {M} {DB} page=77", then_s=30.0)
+    world = build_2008_world()
+    events = apply_lines(world, f"corrupt-page {M} {DB} page=77", wait_s=30.0)
     moves = [e.text for e in events if e.kind == "state" and e.server == M]
     assert moves == [
         "SYNCHRONIZED -> SUSPENDED",
@@ -121,9 +121,9 @@ def test_the_mirror_suspends_during_page_repair_and_continues() -> None:
 
 
 def test_a_page_that_could_not_be_repaired_while_suspended_is_repaired_at_the_next_read() -> None:
-    world = build_modern_world()
+    world = build_2008_world()
     commands.suspend_session(world, P, DB)
-    apply_lines(world, f"corrupt-page {P} {DB} page=77", then_s=90.0)
+    apply_lines(world, f"corrupt-page {P} {DB} page=77", wait_s=90.0)
     assert (world.copies[PRINCIPAL].bad_pages, list_statuses(world, PRINCIPAL)) == ((77,), [])
     commands.resume_session(world, P, DB)
     settle_and_run(world, 70.0)
@@ -146,8 +146,8 @@ def run_checkdb(world: World) -> list[int]:
 
 @pytest.mark.parametrize("page", pages.UNREPAIRABLE_PAGES)
 def test_header_and_boot_page_cannot_be_repaired(page: int) -> None:
-    world = build_modern_world()
-    events = apply_lines(world, f"corrupt-page {P} {DB} page={page}", then_s=10.0)
+    world = build_2008_world()
+    events = apply_lines(world, f"corrupt-page {P} {DB} page={page}", wait_s=10.0)
     assert list_statuses(world, PRINCIPAL) == [(page, 6)]
     assert 1481 in [read_field(e, "number") for e in events if e.kind == "errorlog"]
     assert run_checkdb(world) == [8928, 8939, 8989, 8958, 2528]
@@ -155,7 +155,7 @@ def test_header_and_boot_page_cannot_be_repaired(page: int) -> None:
 
 def test_version_2005_repairs_nothing() -> None:
     world = build_lab()
-    apply_lines(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
+    apply_lines(world, f"corrupt-page {P} {DB} page=77", wait_s=10.0)
     assert world.copies[PRINCIPAL].bad_pages == (77,)
     assert list_statuses(world, PRINCIPAL) == []
     apply_lines(world, f"mend-page {P} {DB}")
@@ -165,7 +165,7 @@ def test_version_2005_repairs_nothing() -> None:
 
 def test_a_damaged_page_on_a_2005_mirror_stops_redo_until_repaired() -> None:
     world = build_lab()
-    apply_lines(world, f"corrupt-page {M} {DB} page=77", then_s=10.0)
+    apply_lines(world, f"corrupt-page {M} {DB} page=77", wait_s=10.0)
     assert list_session_states(world) == (SUSPENDED, SUSPENDED)
     assert world.faults[0].effect == "the page was read"
     assert get_refusal_number(commands.resume_session, world, P, DB) == 1462

@@ -35,7 +35,7 @@ mirror = "B"
 {witness}
 """
 
-REPAIR = """5 stop-service A
+SCRIPT = """5 stop-service A
 40 sql B ALTER DATABASE Sales SET PARTNER OFF
 45 sql B BACKUP DATABASE Sales TO DISK = 'D:\\Backup\\s.bak' WITH INIT
 60 sql B BACKUP LOG Sales TO DISK = 'D:\\Backup\\s.trn' WITH INIT
@@ -58,7 +58,7 @@ def _play_script(script: str, witness: str = 'witness = "W"') -> Drill:
     return drill
 
 
-def _list_numbers(drill: Drill) -> list[int]:
+def _list_message_numbers(drill: Drill) -> list[int]:
     return [
         read_field(event, "number")
         for event in drill.events
@@ -66,16 +66,16 @@ def _list_numbers(drill: Drill) -> list[int]:
     ]
 
 
-RETURN = {"start": "140 start-service A", "plug": "140 plug-cable A"}
+RETURN_LINES = {"start": "140 start-service A", "plug": "140 plug-cable A"}
 
 
 @pytest.mark.parametrize("return_kind", ["start", "plug"])
 def test_a_rejected_principal_stays_in_recovery_until_its_next_start(return_kind: str) -> None:
-    script = REPAIR if return_kind == "start" else REPAIR.replace("stop-service A", "pull-cable A")
-    drill = _play_script(f"{script}\n{RETURN[return_kind]}")
+    script = SCRIPT if return_kind == "start" else SCRIPT.replace("stop-service A", "pull-cable A")
+    drill = _play_script(f"{script}\n{RETURN_LINES[return_kind]}")
     copy = drill.world.copies["A", "Sales"]
     assert (copy.db_state, copy.mirroring.role) == (DbState.RECOVERING, Role.PRINCIPAL)
-    numbers = _list_numbers(drill)
+    numbers = _list_message_numbers(drill)
     assert {1438, 1445} <= {*numbers}
     assert 1443 not in numbers
     drill.apply_line("sql A USE Sales")
@@ -95,20 +95,20 @@ def test_a_rejected_principal_stays_in_recovery_until_its_next_start(return_kind
 
 
 def test_an_old_principal_leaves_its_session_if_the_partner_has_no_newer_one() -> None:
-    first = "\n".join(REPAIR.splitlines()[:2])
-    drill = _play_script(f"{first}\n{RETURN['start']}")
+    first = "\n".join(SCRIPT.splitlines()[:2])
+    drill = _play_script(f"{first}\n{RETURN_LINES['start']}")
     assert drill.world.copies["A", "Sales"].db_state is DbState.ONLINE
-    assert 1443 in _list_numbers(drill)
-    assert 1438 not in _list_numbers(drill)
+    assert 1443 in _list_message_numbers(drill)
+    assert 1438 not in _list_message_numbers(drill)
 
 
 def test_without_a_witness_the_old_principal_serves_and_leaves_the_session() -> None:
     """Only a principal without quorum is rejected. Without a witness, no quorum is needed."""
     recovery = "42 sql B RESTORE DATABASE Sales WITH RECOVERY\n45 sql B BACKUP DATABASE"
-    repair = REPAIR.replace("45 sql B BACKUP DATABASE", recovery)
-    drill = _play_script(f"{repair}\n{RETURN['start']}", witness="")
+    repair = SCRIPT.replace("45 sql B BACKUP DATABASE", recovery)
+    drill = _play_script(f"{repair}\n{RETURN_LINES['start']}", witness="")
     assert drill.world.copies["D", "Sales"].mirroring.role is Role.MIRROR
     copy = drill.world.copies["A", "Sales"]
     assert (copy.db_state, copy.mirroring.guid) == (DbState.ONLINE, None)
-    assert 1443 in _list_numbers(drill)
-    assert 1438 not in _list_numbers(drill)
+    assert 1443 in _list_message_numbers(drill)
+    assert 1438 not in _list_message_numbers(drill)

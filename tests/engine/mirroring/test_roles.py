@@ -53,54 +53,54 @@ def test_a_transition_outside_the_table_is_an_error() -> None:
 # --- every row of the table occurs
 # ----------------------------------------------------------------------------
 
-SET = "sql {server} ALTER DATABASE Sales SET PARTNER {what}"
+SET_PARTNER = "sql {server} ALTER DATABASE Sales SET PARTNER {what}"
 A, B = "SERVER_A", "SERVER_B"
 
-COURSES: dict[str, list[tuple[float, str]]] = {
+SEQUENCES: dict[str, list[tuple[float, str]]] = {
     "a cut, and the way back": [(1, "cut SERVER_A SERVER_B"), (20, "mend SERVER_A SERVER_B"), (60, "note over")],
     "lost again while catching up": [
-        (1, SET.format(server=A, what="SUSPEND")), (20, "degrade SERVER_A SERVER_B bandwidth_mbps=1"),
-        (21, SET.format(server=A, what="RESUME")), (25, "black-hole SERVER_A SERVER_B"),
+        (1, SET_PARTNER.format(server=A, what="SUSPEND")), (20, "degrade SERVER_A SERVER_B bandwidth_mbps=1"),
+        (21, SET_PARTNER.format(server=A, what="RESUME")), (25, "black-hole SERVER_A SERVER_B"),
     ],
     "power lost while catching up": [
-        (1, SET.format(server=A, what="SUSPEND")), (20, "degrade SERVER_A SERVER_B bandwidth_mbps=1"),
-        (21, SET.format(server=A, what="RESUME")), (25, "power-off SERVER_B"),
+        (1, SET_PARTNER.format(server=A, what="SUSPEND")), (20, "degrade SERVER_A SERVER_B bandwidth_mbps=1"),
+        (21, SET_PARTNER.format(server=A, what="RESUME")), (25, "power-off SERVER_B"),
     ],
     "suspended while catching up": [
-        (1, SET.format(server=A, what="SUSPEND")), (20, "degrade SERVER_A SERVER_B bandwidth_mbps=1"),
-        (21, SET.format(server=A, what="RESUME")), (25, SET.format(server=A, what="SUSPEND")),
+        (1, SET_PARTNER.format(server=A, what="SUSPEND")), (20, "degrade SERVER_A SERVER_B bandwidth_mbps=1"),
+        (21, SET_PARTNER.format(server=A, what="RESUME")), (25, SET_PARTNER.format(server=A, what="SUSPEND")),
     ],
     "suspended, cut, resumed": [
-        (1, SET.format(server=A, what="SUSPEND")), (2, SET.format(server=A, what="SUSPEND")),
-        (3, "cut SERVER_A SERVER_B"), (20, "mend SERVER_A SERVER_B"), (30, SET.format(server=A, what="RESUME")),
+        (1, SET_PARTNER.format(server=A, what="SUSPEND")), (2, SET_PARTNER.format(server=A, what="SUSPEND")),
+        (3, "cut SERVER_A SERVER_B"), (20, "mend SERVER_A SERVER_B"), (30, SET_PARTNER.format(server=A, what="RESUME")),
     ],
     "suspended, and the mirror restarted": [
-        (1, SET.format(server=A, what="SUSPEND")), (2, "restart-service SERVER_B"),
+        (1, SET_PARTNER.format(server=A, what="SUSPEND")), (2, "restart-service SERVER_B"),
     ],
     "suspended while disconnected": [
-        (1, "power-off SERVER_B"), (15, SET.format(server=A, what="SUSPEND")),
+        (1, "power-off SERVER_B"), (15, SET_PARTNER.format(server=A, what="SUSPEND")),
     ],
     "both gone": [(1, "power-off SERVER_B"), (15, "power-off SERVER_A")],
     "forced": [
         (1, "sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF"), (2, "power-off SERVER_A"),
-        (20, SET.format(server=B, what="FORCE_SERVICE_ALLOW_DATA_LOSS")),
+        (20, SET_PARTNER.format(server=B, what="FORCE_SERVICE_ALLOW_DATA_LOSS")),
     ],
     "forced from suspended": [
-        (1, "sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF"), (2, SET.format(server=A, what="SUSPEND")),
-        (3, "power-off SERVER_A"), (20, SET.format(server=B, what="FORCE_SERVICE_ALLOW_DATA_LOSS")),
+        (1, "sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF"), (2, SET_PARTNER.format(server=A, what="SUSPEND")),
+        (3, "power-off SERVER_A"), (20, SET_PARTNER.format(server=B, what="FORCE_SERVICE_ALLOW_DATA_LOSS")),
     ],
-    "a failover by hand": [(1, SET.format(server=A, what="FAILOVER"))],
-    "a failover by hand, cut": [(1, SET.format(server=A, what="FAILOVER")), (1.02, "cut SERVER_A SERVER_B")],
-    "a failover by hand, power lost": [(1, SET.format(server=A, what="FAILOVER")), (1.02, "power-off SERVER_A")],
+    "a failover by hand": [(1, SET_PARTNER.format(server=A, what="FAILOVER"))],
+    "a failover by hand, cut": [(1, SET_PARTNER.format(server=A, what="FAILOVER")), (1.02, "cut SERVER_A SERVER_B")],
+    "a failover by hand, power lost": [(1, SET_PARTNER.format(server=A, what="FAILOVER")), (1.02, "power-off SERVER_A")],
     "safety raised with a backlog": [
-        (1, SET.format(server=A, what="SAFETY OFF")), (2, "degrade SERVER_A SERVER_B bandwidth_mbps=1"),
-        (12, SET.format(server=A, what="SAFETY FULL")),
+        (1, SET_PARTNER.format(server=A, what="SAFETY OFF")), (2, "degrade SERVER_A SERVER_B bandwidth_mbps=1"),
+        (12, SET_PARTNER.format(server=A, what="SAFETY FULL")),
     ],
 }  # fmt: skip
 """Name -> (second, input line) of a sequence. Each sequence continues for a minute after the last line."""
 
 
-class Watched(dict[tuple[MirrorState, roles.StateChangeCause], MirrorState]):
+class RecordingTable(dict[tuple[MirrorState, roles.StateChangeCause], MirrorState]):
     """Transition table that records which of its rows are used."""
 
     def __init__(self, rows: dict[tuple[MirrorState, roles.StateChangeCause], MirrorState]) -> None:
@@ -114,9 +114,9 @@ class Watched(dict[tuple[MirrorState, roles.StateChangeCause], MirrorState]):
 
 def test_every_row_of_the_table_occurs(monkeypatch: pytest.MonkeyPatch) -> None:
     """The help page shows the table, so the engine must be able to produce every transition in it."""
-    table = Watched(roles.NEXT_STATE)
+    table = RecordingTable(roles.NEXT_STATE)
     monkeypatch.setattr(roles, "NEXT_STATE", table)
-    for course in COURSES.values():
+    for course in SEQUENCES.values():
         world = build_lab()
         for at_s, line in course:
             simulator.advance_world(world, to_ticks(at_s))

@@ -24,7 +24,7 @@ def test_alert_thresholds_do_not_change_the_retention_period() -> None:
     world = build_lab()
     monitor.add_monitoring(world, P)
     monitor.change_alert(world, P, DB, 1, 0)
-    apply_lines(world, then_s=150.0)
+    apply_lines(world, wait_s=150.0)
     assert len(monitor.get_rows(world, PRINCIPAL)) > 1
 
 
@@ -37,7 +37,7 @@ def test_the_loss_of_the_principal_is_a_precondition_with_two_parts() -> None:
 def test_raising_safety_of_a_synchronized_pair_keeps_it_synchronized() -> None:
     world = build_lab(witness=False, workload="none")
     commands.set_safety(world, P, DB, "OFF")
-    apply_lines(world, then_s=1.0)
+    apply_lines(world, wait_s=1.0)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
     commands.set_safety(world, P, DB, "FULL")
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
@@ -45,20 +45,20 @@ def test_raising_safety_of_a_synchronized_pair_keeps_it_synchronized() -> None:
 
 def test_a_failover_that_loses_its_mirror_names_the_server() -> None:
     world = build_lab()
-    apply_lines(world, f"power-off {P}", then_s=1.0)
+    apply_lines(world, f"power-off {P}", wait_s=1.0)
     for _ in range(200):
         if world.failovers and world.failovers[-1].decided_tick is not None:
             break
-        apply_lines(world, then_s=0.05)
+        apply_lines(world, wait_s=0.05)
     world.update_instance(M, hung=False)
     world.copies[MIRROR] = replace(world.copies[MIRROR], stream=None)
-    events = apply_lines(world, then_s=30.0)
+    events = apply_lines(world, wait_s=30.0)
     assert f"{M} failed" in str([event.text for event in events] + [str(f) for f in world.failovers])
 
 
 def test_after_a_failover_the_witness_knows_the_roles() -> None:
     world = build_lab()
-    apply_lines(world, f"power-off {P}", then_s=30.0)
+    apply_lines(world, f"power-off {P}", wait_s=30.0)
     (record,) = world.witnesses.values()
     assert (record.principal, record.mirror) == (M, P)
 
@@ -84,7 +84,7 @@ def test_removing_the_witness_on_the_mirror_raises_1470() -> None:
 def test_a_copy_that_left_its_session_keeps_no_session_data() -> None:
     world = build_lab()
     commands.remove_session(world, P, DB)
-    apply_lines(world, then_s=1.0)
+    apply_lines(world, wait_s=1.0)
     for key in (PRINCIPAL, MIRROR):
         left = world.copies[key].mirroring
         assert (left.guid, left.role, left.partner, left.redo_failed, left.armed, left.trace) == (
@@ -101,9 +101,9 @@ def agree_on_failover() -> tuple[World, Failover]:
     it.
     """
     world = build_lab()
-    apply_lines(world, f"power-off {P}", then_s=1.0)
+    apply_lines(world, f"power-off {P}", wait_s=1.0)
     while world.failovers[-1].agreed_tick is None if world.failovers else True:
-        apply_lines(world, then_s=0.02)
+        apply_lines(world, wait_s=0.02)
     assert world.failovers[-1].decided_tick is None
     return world, world.failovers[-1]
 
@@ -111,7 +111,7 @@ def agree_on_failover() -> tuple[World, Failover]:
 def test_reconsidering_an_agreed_failover_changes_nothing() -> None:
     world, failing = agree_on_failover()
     timers = len(world.timers)
-    apply_lines(world, then_s=0.02)
+    apply_lines(world, wait_s=0.02)
     failover.recheck_failover(world, failing.guid)
     assert (world.failovers[-1], len(world.timers)) == (failing, timers)
 
@@ -142,16 +142,16 @@ def test_partner_and_witness_meet_whichever_connects() -> None:
 
 def test_a_principal_without_witness_that_starts_alone_runs_exposed() -> None:
     world = build_lab(witness=False)
-    apply_lines(world, f"power-off {M}", f"power-off {P}", then_s=5.0)
+    apply_lines(world, f"power-off {M}", f"power-off {P}", wait_s=5.0)
     world.update_mirroring(PRINCIPAL, trace=0)
-    apply_lines(world, f"power-on {P}", then_s=200.0)
+    apply_lines(world, f"power-on {P}", wait_s=200.0)
     copy = world.copies[PRINCIPAL]
     assert (copy.db_state, copy.mirroring.trace) == (DbState.ONLINE, 12)
 
 
 def test_a_lost_partners_last_state_is_shown_after_a_failover() -> None:
     world = build_lab()
-    apply_lines(world, f"power-off {P}", then_s=60.0)
+    apply_lines(world, f"power-off {P}", wait_s=60.0)
     there_kb = world.copies[PRINCIPAL].end_of_log_kb
     for known_kb, told_kb in ((there_kb - 5.0, there_kb), (there_kb + 5.0, there_kb + 5.0)):
         world.update_mirroring(MIRROR, failover_lsn_kb=known_kb)

@@ -204,9 +204,9 @@ def test_the_future_mirror_remembers_its_principal_until_off() -> None:
     assert list_session_states(world)[0] is MirrorState.SYNCHRONIZED
 
 
-Breaking = Callable[[World], object]
+WorldChange = Callable[[World], object]
 
-WRONG: dict[str, tuple[Breaking, int, str, str]] = {
+INVALID_STATEMENTS: dict[str, tuple[WorldChange, int, str, str]] = {
     # problem -> (setup of the problem, message number, server of the statement, partner's address)
     "mirror not told first": (lambda w: None, 1416, P, get_address(M)),
     "partner is itself": (lambda w: None, 1452, P, get_address(P)),
@@ -269,20 +269,20 @@ WRONG: dict[str, tuple[Breaking, int, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.parametrize("case", INVALID_STATEMENTS)
 def test_invalid_set_partner_statements_are_refused_by_number(case: str) -> None:
-    world = READY.fork()
-    spoil, number, server, endpoint = WRONG[case]
+    world = PREPARED_WORLD.fork()
+    spoil, number, server, endpoint = INVALID_STATEMENTS[case]
     spoil(world)
     assert get_refusal_number(commands.set_partner, world, server, DB, endpoint) == number
     assert world.copies[PRINCIPAL].mirroring.guid is None
 
 
-READY = prepare_mirror()
+PREPARED_WORLD = prepare_mirror()
 
 
 def test_the_partner_must_be_able_to_connect_back() -> None:
-    world = READY.fork()
+    world = PREPARED_WORLD.fork()
     commands.set_partner(world, M, DB, get_address(P))
     apply_lines(world, f"close-firewall {P} 5022")
     assert get_refusal_number(commands.set_partner, world, P, DB, get_address(M)) == 1418
@@ -413,11 +413,11 @@ def test_stopping_the_mirrors_endpoint_disconnects_cleanly() -> None:
 @pytest.mark.parametrize(
     "wrong_address", ["TCP://SERVER_A:5023", "TCP://NOBODY:5022", "TCP://10.0.0.11:5022"]
 )
-def test_a_wrong_address_on_the_mirror_matters(wrong_address: str) -> None:
+def test_a_wrong_address_on_the_mirror_prevents_the_session(wrong_address: str) -> None:
     """The mirror calls a wrong address: error 1418 at the principal, 1474 in the error log of the mirror, no
     session.
     """
-    world = READY.fork()
+    world = PREPARED_WORLD.fork()
     commands.set_partner(world, M, DB, wrong_address)
     assert get_refusal_number(commands.set_partner, world, P, DB, get_address(M)) == 1418
     assert any(line[1] == 1474 and wrong_address in line[4] for line in world.errorlog[M])
@@ -425,7 +425,7 @@ def test_a_wrong_address_on_the_mirror_matters(wrong_address: str) -> None:
 
 
 def test_an_endpoint_with_an_ip_address_is_reachable_by_that_address() -> None:
-    world = READY.fork()
+    world = PREPARED_WORLD.fork()
     endpoints.alter_endpoint(world, M, "Mirroring", ip="10.0.0.12")
     commands.set_partner(world, M, DB, get_address(P))
     assert get_refusal_number(commands.set_partner, world, P, DB, "TCP://10.0.0.12:5022") == 0
@@ -435,7 +435,7 @@ def test_an_endpoint_with_an_ip_address_is_reachable_by_that_address() -> None:
 
 @pytest.mark.parametrize("ip", ["10.0.0.99", "127.0.0.1"])
 def test_an_endpoint_with_a_foreign_ip_address_is_unreachable(ip: str) -> None:
-    world = READY.fork()
+    world = PREPARED_WORLD.fork()
     endpoints.alter_endpoint(world, M, "Mirroring", ip=ip)
     assert get_refusal_number(commands.set_partner, world, P, DB, get_address(M)) == 1418
 

@@ -18,8 +18,8 @@ from tests.engine.mirroring.test_policy_table import describe_copy
 from tests.engine.worlds import DB, M, P, W, build_lab
 
 TABLE: Final = Path(__file__).parent / "state_table.txt"
-SET: Final = f"ALTER DATABASE {DB} SET"
-FORCE: Final = f"sql {M} {SET} PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+SET_OPTION: Final = f"ALTER DATABASE {DB} SET"
+FORCE_SERVICE_LINE: Final = f"sql {M} {SET_OPTION} PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 
 MODES: Final = {"witness": (Safety.FULL, True), "FULL": (Safety.FULL, False), "OFF": (Safety.OFF, False)}
 
@@ -29,7 +29,7 @@ SEQUENCES: Final[dict[str, recordings.Steps]] = {
         ("", 1.0),
         ("", 1.0),
         ("", 30.0),
-        (FORCE, 30.0),
+        (FORCE_SERVICE_LINE, 30.0),
         (f"power-on {P}", 65.0),
         ("", 90.0),
     ),
@@ -46,7 +46,7 @@ SEQUENCES: Final[dict[str, recordings.Steps]] = {
         (f"pull-cable {P}", 5.0),
         ("", 5.5),
         ("", 20.0),
-        (FORCE, 20.0),
+        (FORCE_SERVICE_LINE, 20.0),
         (f"plug-cable {P}", 2.0),
         ("", 60.0),
     ),
@@ -54,24 +54,24 @@ SEQUENCES: Final[dict[str, recordings.Steps]] = {
     "service": (
         (f"stop-service {P}", 0.5),
         ("", 20.0),
-        (FORCE, 30.0),
+        (FORCE_SERVICE_LINE, 30.0),
         (f"start-service {P}", 5.0),
         ("", 60.0),
     ),
     "restart": ((f"restart-service {P}", 1.0), ("", 60.0), (f"restart-service {M}", 1.0), ("", 60.0)),
     "failover": (
-        (f"sql {P} {SET} PARTNER FAILOVER", 0.05),
+        (f"sql {P} {SET_OPTION} PARTNER FAILOVER", 0.05),
         ("", 0.5),
         ("", 0.5),
         ("", 5.0),
-        (f"sql {M} {SET} PARTNER FAILOVER", 30.0),
+        (f"sql {M} {SET_OPTION} PARTNER FAILOVER", 30.0),
     ),
     "suspended": (
-        (f"sql {P} {SET} PARTNER SUSPEND", 10.0),
+        (f"sql {P} {SET_OPTION} PARTNER SUSPEND", 10.0),
         (f"power-off {P}", 20.0),
-        (FORCE, 20.0),
+        (FORCE_SERVICE_LINE, 20.0),
         (f"power-on {P}", 150.0),
-        (f"sql {M} {SET} PARTNER RESUME", 60.0),
+        (f"sql {M} {SET_OPTION} PARTNER RESUME", 60.0),
     ),
     "behind": (
         (f"degrade {P} {M} bandwidth_mbps=2", 60.0),
@@ -79,19 +79,19 @@ SEQUENCES: Final[dict[str, recordings.Steps]] = {
         (f"mend {P} {M}", 2.0),
         ("", 10.0),
         (f"power-off {P}", 20.0),
-        (FORCE, 20.0),
+        (FORCE_SERVICE_LINE, 20.0),
     ),
     "safety": (
-        (f"sql {P} {SET} PARTNER SAFETY OFF", 1.0),
-        (f"sql {P} {SET} PARTNER TIMEOUT 30", 1.0),
-        (f"sql {P} {SET} PARTNER SAFETY FULL", 0.1),
-        (f"sql {P} {SET} PARTNER TIMEOUT 30", 1.0),
+        (f"sql {P} {SET_OPTION} PARTNER SAFETY OFF", 1.0),
+        (f"sql {P} {SET_OPTION} PARTNER TIMEOUT 30", 1.0),
+        (f"sql {P} {SET_OPTION} PARTNER SAFETY FULL", 0.1),
+        (f"sql {P} {SET_OPTION} PARTNER TIMEOUT 30", 1.0),
         (f"hang {P}", 29.0),
         ("", 20.0),
     ),
     "removed": (
         (f"cut {P} {M}", 20.0),
-        (f"sql {P} {SET} PARTNER OFF", 1.0),
+        (f"sql {P} {SET_OPTION} PARTNER OFF", 1.0),
         (f"mend {P} {M}", 2.0),
         ("", 30.0),
     ),
@@ -164,4 +164,4 @@ def test_states_are_as_in_the_table(request: pytest.FixtureRequest) -> None:
         for mode in MODES
         for row in (f"# {name} {mode}", *play_steps(mode, steps))
     ]
-    recordings.check_lines(TABLE, rows, request)
+    recordings.compare_lines(TABLE, rows, request)

@@ -20,14 +20,14 @@ from engine.mirroring import commands
 from engine.model import Safety, World
 from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 
-SET: Final = f"ALTER DATABASE {DB} SET PARTNER"
+SET_PARTNER: Final = f"ALTER DATABASE {DB} SET PARTNER"
 ADDRESS: Final = "TCP://{}:5022"
 
 
 def build_world_after(*lines: str, **kind: Any) -> World:
     world = build_lab(**kind)
     if lines:
-        apply_lines(world, *lines, then_s=25.0)
+        apply_lines(world, *lines, wait_s=25.0)
     return world
 
 
@@ -37,8 +37,8 @@ def force_service_and_return() -> World:
     The session is suspended, with swapped roles.
     """
     world = build_world_after(f"power-off {P}", witness=False)
-    apply_lines(world, f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS")
-    apply_lines(world, f"power-on {P}", then_s=100.0)
+    apply_lines(world, f"sql {M} {SET_PARTNER} FORCE_SERVICE_ALLOW_DATA_LOSS")
+    apply_lines(world, f"power-on {P}", wait_s=100.0)
     return world
 
 
@@ -46,13 +46,13 @@ SITUATIONS: Final[dict[str, World]] = {
     "witness": build_world_after(),
     "FULL": build_world_after(witness=False),
     "OFF": build_world_after(witness=False, safety=Safety.OFF),
-    "suspended": build_world_after(f"sql {P} {SET} SUSPEND", witness=False),
+    "suspended": build_world_after(f"sql {P} {SET_PARTNER} SUSPEND", witness=False),
     "parted": build_world_after(f"cut {P} {M}", witness=False),
     "parted-OFF": build_world_after(f"cut {P} {M}", witness=False, safety=Safety.OFF),
     "exposed": build_world_after(f"cut {P} {M}"),
     "no-quorum": build_world_after(f"cut {P} {M}", f"cut {P} {W}", f"cut {M} {W}"),
     "forced-back": force_service_and_return(),
-    "no-session": build_world_after(f"sql {P} {SET} OFF", witness=False),
+    "no-session": build_world_after(f"sql {P} {SET_PARTNER} OFF", witness=False),
 }
 """Worlds before the statement. SERVER_A was the principal at the start of each."""
 

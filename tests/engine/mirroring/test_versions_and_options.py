@@ -11,7 +11,7 @@ from tests.events import read_field
 
 # option -> messages on a mirrored database [DOC: ALTER DATABASE SET options; prerequisites, restrictions];
 # 1468 is known from public logs
-OPTIONS = {
+MESSAGES_BY_OPTION = {
     "DISABLE_BROKER": [1468, 5069],
     "ENABLE_BROKER": [1468, 5069],
     "NEW_BROKER": [1468, 5069],
@@ -33,11 +33,11 @@ def run_sql(world: World, server: str, text: str, seconds: float = 30.0) -> Answ
     return submit_batch(world, server, text, seconds)
 
 
-@pytest.mark.parametrize("option", OPTIONS)
+@pytest.mark.parametrize("option", MESSAGES_BY_OPTION)
 def test_options_of_a_mirrored_database_are_restricted(option: str) -> None:
     world = build_lab()
     world.update_instance(P, version=2008)
-    assert run_sql(world, P, f"ALTER DATABASE {DB} SET {option}").numbers == OPTIONS[option]
+    assert run_sql(world, P, f"ALTER DATABASE {DB} SET {option}").numbers == MESSAGES_BY_OPTION[option]
 
 
 @pytest.mark.parametrize("option", ["TRUSTWORTHY ON", "RECOVERY FULL", "AUTO_SHRINK ON"])
@@ -54,7 +54,7 @@ def test_trustworthy_is_set_per_server() -> None:
     run_sql(world, P, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
     query = f"SELECT is_trustworthy_on FROM sys.databases WHERE name = '{DB}'"
     assert (run_sql(world, P, query).value, run_sql(world, M, query).value) == (1, 0)
-    apply_lines(world, f"power-off {P}", then_s=30.0)
+    apply_lines(world, f"power-off {P}", wait_s=30.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert run_sql(world, M, query).value == 0
     run_sql(world, M, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
@@ -81,7 +81,7 @@ def test_the_creator_or_restorer_of_a_database_owns_it() -> None:
     A database that a restore overwrites keeps its owner. TRUSTWORTHY is OFF after RESTORE and attach.
     """
     world = build_lab()
-    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", wait_s=1.0)
     query = "SELECT SUSER_SNAME(owner_sid), is_trustworthy_on FROM sys.databases WHERE name = '{}'"
     run_sql(world, P, "CREATE DATABASE Small")
     assert run_sql(world, P, query.format("Small")).grids == [[["CORP\\dba", 0]]]
@@ -120,10 +120,10 @@ def test_checkdb_takes_as_long_as_reading_the_data() -> None:
     world.update_copy((P, DB), size_kb=1024.0 * 1024.0, bad_pages=(77,))
     assert not [
         event
-        for event in apply_lines(world, f"sql {P} DBCC CHECKDB ('{DB}')", then_s=9.0)
+        for event in apply_lines(world, f"sql {P} DBCC CHECKDB ('{DB}')", wait_s=9.0)
         if event.kind == "sql_done"
     ]
-    done_events = [event for event in apply_lines(world, then_s=2.0) if event.kind == "sql_done"]
+    done_events = [event for event in apply_lines(world, wait_s=2.0) if event.kind == "sql_done"]
     assert [message["number"] for message in read_field(done_events[0], "messages")] == [
         8928,
         8939,
@@ -131,11 +131,11 @@ def test_checkdb_takes_as_long_as_reading_the_data() -> None:
         8958,
         2528,
     ]
-    apply_lines(world, f"slow-disk {P} data factor=10", then_s=0.1)
+    apply_lines(world, f"slow-disk {P} data factor=10", wait_s=0.1)
     start_tick = world.tick
     slow = [
         event
-        for event in apply_lines(world, f"sql {P} DBCC CHECKDB WITH NO_INFOMSGS", then_s=1.0)
+        for event in apply_lines(world, f"sql {P} DBCC CHECKDB WITH NO_INFOMSGS", wait_s=1.0)
         if event.kind == "sql_done"
     ]
     # master
@@ -143,7 +143,7 @@ def test_checkdb_takes_as_long_as_reading_the_data() -> None:
         "Commands completed successfully."
     ]
     check = f"sql {P} DBCC CHECKDB ('{DB}') WITH NO_INFOMSGS"
-    slow = [event for event in apply_lines(world, check, then_s=120.0) if event.kind == "sql_done"]
+    slow = [event for event in apply_lines(world, check, wait_s=120.0) if event.kind == "sql_done"]
     assert 9_000 < slow[0].tick - start_tick < 12_000
     assert [message["number"] for message in read_field(slow[0], "messages")] == [8928, 8939, 8989, 8958]
 
@@ -154,15 +154,15 @@ def test_an_upgrade_keeps_the_compatibility_level() -> None:
     """
     world = build_lab()
     query = f"SELECT compatibility_level FROM sys.databases WHERE name IN ('{DB}', 'master') ORDER BY name"
-    apply_lines(world, f"upgrade {M} 2008", then_s=1000.0)
+    apply_lines(world, f"upgrade {M} 2008", wait_s=1000.0)
     assert run_sql(world, M, query).grids == [[[100], [90]]]
-    apply_lines(world, f"upgrade {M} 2014", then_s=1000.0)
+    apply_lines(world, f"upgrade {M} 2014", wait_s=1000.0)
     assert run_sql(world, M, query).grids == [[[120], [100]]]
 
 
 def upgrade_and_fail_over() -> World:
     world = build_lab()
-    apply_lines(world, f"upgrade {M} 2008", then_s=1100.0)
+    apply_lines(world, f"upgrade {M} 2008", wait_s=1100.0)
     run_sql(world, P, f"ALTER DATABASE {DB} SET PARTNER FAILOVER", 60.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     return world
@@ -178,20 +178,20 @@ def test_after_failing_over_to_the_newer_partner_the_session_cannot_be_resumed()
     assert 948 in newest[P]
     assert 1454 in newest[P]
     assert 1453 in newest[M]
-    apply_lines(world, f"upgrade {P} 2008", then_s=1100.0)
+    apply_lines(world, f"upgrade {P} 2008", wait_s=1100.0)
     assert run_sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME", 60.0).numbers == []
     assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
 
-@pytest.mark.parametrize(("witness", "leads"), [(2005, False), (2008, True)])
-def test_automatic_failover_requires_an_upgraded_witness(witness: int, leads: bool) -> None:
+@pytest.mark.parametrize(("witness", "fails_over"), [(2005, False), (2008, True)])
+def test_automatic_failover_requires_an_upgraded_witness(witness: int, fails_over: bool) -> None:
     """Check documented behavior: [DOC: upgrading mirrored instances]."""
     world = build_lab()
     for server in (P, M):
         world.update_instance(server, version=2008)
     world.update_instance(W, version=witness)
-    apply_lines(world, f"power-off {P}", then_s=60.0)
-    assert (world.copies[MIRROR].mirroring.role is Role.PRINCIPAL) is leads
+    apply_lines(world, f"power-off {P}", wait_s=60.0)
+    assert (world.copies[MIRROR].mirroring.role is Role.PRINCIPAL) is fails_over
 
 
 def test_a_principal_requests_a_page_only_while_synchronized() -> None:
@@ -202,7 +202,7 @@ def test_a_principal_requests_a_page_only_while_synchronized() -> None:
     for server in (P, M):
         world.update_instance(server, version=2008)
     run_sql(world, P, f"ALTER DATABASE {DB} SET PARTNER SUSPEND")
-    events = apply_lines(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
+    events = apply_lines(world, f"corrupt-page {P} {DB} page=77", wait_s=10.0)
     numbers = {read_field(event, "number") for event in events if event.kind == "errorlog"}
     assert 824 in numbers
     assert not numbers & {1432, 1481}

@@ -58,10 +58,10 @@ def take_log_backup(world: World, server: str = P, path: str = TRN, **options: A
     return finish_statement(world, server, backup.back_up_log(world, server, DB, path, **options))
 
 
-def copy_file(world: World, path: str, a: str = P, b: str = M) -> None:
+def copy_file(world: World, path: str, from_server: str = P, to_server: str = M) -> None:
     """Apply `copy-file` and wait until the copy is complete."""
-    play_script(world, f"{world.t_s} copy-file {a} {b} {path}", world.t_s + 15.0)
-    assert (b, path) in world.files
+    play_script(world, f"{world.t_s} copy-file {from_server} {to_server} {path}", world.t_s + 15.0)
+    assert (to_server, path) in world.files
 
 
 def restore_full(world: World, path: str = FULL, **options: Any) -> DatabaseCopy:

@@ -24,7 +24,7 @@ def create_app_login(world: World) -> None:
 
 
 def fail_over(world: World) -> None:
-    apply_lines(world, f"power-off {P}", then_s=30.0)
+    apply_lines(world, f"power-off {P}", wait_s=30.0)
     assert world.copies[M, DB].mirroring.role is Role.PRINCIPAL
 
 

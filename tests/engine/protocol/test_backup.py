@@ -245,17 +245,19 @@ def test_users_come_with_the_backup_but_logins_do_not() -> None:
 
 # --- table of refusals -----------------------------------------------------------------------------
 
-Case = tuple[Callable[[World], object], Callable[[World], object], int]
+RefusalCase = tuple[Callable[[World], object], Callable[[World], object], int]
 
 
-def take_backup(
+def build_backup_function(
     kind: str, server: str = P, database: str = DB, path: str = FULL, **options: Any
 ) -> Callable[[World], object]:
     function = backup.back_up_database if kind == "DATABASE" else backup.back_up_log
     return lambda world: function(world, server, database, path, **options)
 
 
-def restore_backup(kind: str, path: str = FULL, server: str = M, **options: Any) -> Callable[[World], object]:
+def build_restore_function(
+    kind: str, path: str = FULL, server: str = M, **options: Any
+) -> Callable[[World], object]:
     function = restore.restore_database if kind == "DATABASE" else restore.restore_log
     return lambda world: function(world, server, DB, path, **options)
 
@@ -263,48 +265,56 @@ def restore_backup(kind: str, path: str = FULL, server: str = M, **options: Any)
 def do_nothing(world: World) -> None: ...
 
 
-REFUSED: dict[str, Case] = {
-    "backup on the mirror": (do_nothing, take_backup("DATABASE", M), 954),
-    "log backup on the mirror": (do_nothing, take_backup("LOG", M), 954),
+REFUSED_IN_SESSION: dict[str, RefusalCase] = {
+    "backup on the mirror": (do_nothing, build_backup_function("DATABASE", M), 954),
+    "log backup on the mirror": (do_nothing, build_backup_function("LOG", M), 954),
     "log backup on a mirror of 2012": (
         lambda world: world.update_instance(M, version=2012),
-        take_backup("LOG", M),
+        build_backup_function("LOG", M),
         3059,
     ),
-    "no such database": (do_nothing, take_backup("DATABASE", database="Nothing"), 911),
-    "no such drive": (do_nothing, take_backup("DATABASE", path="Q:\\x.bak"), 3201),
+    "no such database": (do_nothing, build_backup_function("DATABASE", database="Nothing"), 911),
+    "no such drive": (do_nothing, build_backup_function("DATABASE", path="Q:\\x.bak"), 3201),
     "does not have": (
         lambda w: w.update_computer(P, volumes=(Volume(letter="E", size_kb=100.0),)),
-        take_backup("DATABASE", path="E:\\x.bak"),
+        build_backup_function("DATABASE", path="E:\\x.bak"),
         3202,
     ),
     "not a backup file": (
         lambda w: w.files.update({(P, FULL): accounts.CertificateFile(CERTIFICATE)}),
-        take_backup("DATABASE"),
+        build_backup_function("DATABASE"),
         3241,
     ),
     "simple recovery": (
         lambda w: w.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE),
-        take_backup("LOG"),
+        build_backup_function("LOG"),
         4208,
     ),
-    "no full backup": (lambda w: w.update_copy(PRINCIPAL, full_backup=False), take_backup("LOG"), 4214),
-    "tail in a session": (do_nothing, take_backup("LOG", norecovery=True), 1468),
+    "no full backup": (
+        lambda w: w.update_copy(PRINCIPAL, full_backup=False),
+        build_backup_function("LOG"),
+        4214,
+    ),
+    "tail in a session": (do_nothing, build_backup_function("LOG", norecovery=True), 1468),
     "truncate only in a session": (do_nothing, lambda w: logspace.truncate_log(w, P, DB), 3048),
     "no quorum": (
         lambda w: apply_lines(w, "power-off SERVER_B", "power-off SERVER_W"),
-        take_backup("DATABASE"),
+        build_backup_function("DATABASE"),
         955,
     ),
-    "damaged volume": (lambda w: w.update_copy(PRINCIPAL, disk_failed=True), take_backup("LOG"), 945),
-    "restore log: principal": (do_nothing, restore_backup("LOG", server=P), 3201),
+    "damaged volume": (
+        lambda w: w.update_copy(PRINCIPAL, disk_failed=True),
+        build_backup_function("LOG"),
+        945,
+    ),
+    "restore log: principal": (do_nothing, build_restore_function("LOG", server=P), 3201),
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("case", REFUSED_IN_SESSION)
 def test_statements_are_refused_in_a_session(case: str) -> None:
     world = build_lab()
-    prepare, act, number = REFUSED[case]
+    prepare, act, number = REFUSED_IN_SESSION[case]
     prepare(world)
     with pytest.raises(SqlError) as problem:
         act(world)
@@ -312,32 +322,32 @@ def test_statements_are_refused_in_a_session(case: str) -> None:
     assert problem.value.also == (3013,), "the statement terminates abnormally"
 
 
-RESTORE_REFUSED: dict[str, Case] = {
-    "no such file": (do_nothing, restore_backup("DATABASE", "D:\\nothing.bak"), 3201),
-    "log backup as full": (do_nothing, restore_backup("DATABASE", TRN), 3135),
-    "full backup as log": (lambda w: restore_full(w), restore_backup("LOG", FULL), 3135),
-    "no database yet": (do_nothing, restore_backup("LOG", TRN), 3118),
-    "no such backup in the file": (do_nothing, restore_backup("DATABASE", FULL, file=2), 4038),
-    "newer version": (lambda w: lower_backup_version(w), restore_backup("DATABASE"), 3169),
+REFUSED_RESTORES: dict[str, RefusalCase] = {
+    "no such file": (do_nothing, build_restore_function("DATABASE", "D:\\nothing.bak"), 3201),
+    "log backup as full": (do_nothing, build_restore_function("DATABASE", TRN), 3135),
+    "full backup as log": (lambda w: restore_full(w), build_restore_function("LOG", FULL), 3135),
+    "no database yet": (do_nothing, build_restore_function("LOG", TRN), 3118),
+    "no such backup in the file": (do_nothing, build_restore_function("DATABASE", FULL, file=2), 4038),
+    "newer version": (lambda w: lower_backup_version(w), build_restore_function("DATABASE"), 3169),
     "another database": (
         lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)),
-        restore_backup("DATABASE"),
+        build_restore_function("DATABASE"),
         3154,
     ),
     "log of another database": (
         lambda w: (restore_full(w), w.update_copy(MIRROR, family=9)),
-        restore_backup("LOG", TRN),
+        build_restore_function("LOG", TRN),
         3154,
     ),
-    "tail not saved": (lambda w: disconnect_client(w), restore_backup("DATABASE", server=P), 3159),
+    "tail not saved": (lambda w: disconnect_client(w), build_restore_function("DATABASE", server=P), 3159),
     "tail not saved, but no chain of log backups has begun": (
         lambda w: begin_new_chain(w),
-        restore_backup("DATABASE", server=P),
+        build_restore_function("DATABASE", server=P),
         0,
     ),
     "tail not saved, replaced": (
         lambda w: disconnect_client(w),
-        restore_backup("DATABASE", server=P, replace_existing=True),
+        build_restore_function("DATABASE", server=P, replace_existing=True),
         0,
     ),
 }
@@ -371,10 +381,10 @@ def take_backups() -> World:
     return world
 
 
-@pytest.mark.parametrize("case", RESTORE_REFUSED)
+@pytest.mark.parametrize("case", REFUSED_RESTORES)
 def test_invalid_restores_are_refused(case: str) -> None:
     world = take_backups().fork()
-    prepare, act, number = RESTORE_REFUSED[case]
+    prepare, act, number = REFUSED_RESTORES[case]
     prepare(world)
     assert get_refusal_number(act, world) == number
 
@@ -393,22 +403,22 @@ def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
     settle_and_run(world, 10.0)
-    apply_lines(world, f"fail-volume {P} D", f"restart-service {P}", then_s=40.0)
+    apply_lines(world, f"fail-volume {P} D", f"restart-service {P}", wait_s=40.0)
     assert get_refusal_number(backup.back_up_log, world, P, DB, "L:\\x.trn") == 945
-    apply_lines(world, f"fail-volume {P} L", then_s=1.0)
+    apply_lines(world, f"fail-volume {P} L", wait_s=1.0)
     # the log is missing as well
     assert get_refusal_number(backup.back_up_log, world, P, DB, "E:\\x.trn", no_truncate=True) == 945
-    apply_lines(world, f"mend-volume {P} L", then_s=1.0)
+    apply_lines(world, f"mend-volume {P} L", wait_s=1.0)
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     end = streams.get_end_of_log_kb(world, world.copies[PRINCIPAL])
-    apply_lines(world, f"sql {P} BACKUP LOG {DB} TO DISK = 'L:\\tail.trn' WITH NO_TRUNCATE", then_s=30.0)
+    apply_lines(world, f"sql {P} BACKUP LOG {DB} TO DISK = 'L:\\tail.trn' WITH NO_TRUNCATE", wait_s=30.0)
     assert list_backup_sets(world, "L:\\tail.trn")[0].last_kb == end
 
 
 def test_a_stopped_server_forgets_its_running_backup() -> None:
     world = build_unmirrored_world()
     backup.back_up_database(world, P, DB, FULL)
-    apply_lines(world, f"restart-service {P}", then_s=30.0)
+    apply_lines(world, f"restart-service {P}", wait_s=30.0)
     copy = world.copies[PRINCIPAL]
     assert (copy.db_state, copy.backup_from_kb) == (DbState.ONLINE, None)
 
@@ -436,11 +446,13 @@ def test_the_mirror_knows_the_last_log_backup_after_the_takeover() -> None:
     b=st.lists(st.floats(1.0, 100.0), max_size=3),
 )
 @settings(max_examples=60, deadline=None)
-def test_two_logs_agree_up_to_the_first_fork(trunk: list[float], a: list[float], b: list[float]) -> None:
+def test_two_logs_agree_up_to_the_first_fork(
+    common_steps: list[float], first_steps: list[float], second_steps: list[float]
+) -> None:
     world = World(seed=1, chance=RandomStream.from_seed(1), flow=Flow.create_empty())
     path: lineage.Lineage = ((0, 0.0),)
     end = 0.0
-    for step in trunk:
+    for step in common_steps:
         end += step
         path = lineage.build_branch(world, path, end)
     fork = end + 50.0
@@ -452,7 +464,7 @@ def test_two_logs_agree_up_to_the_first_fork(trunk: list[float], a: list[float],
             point += step
         return branch_path
 
-    branched_path, theirs = grow_log(a), grow_log(b)
+    branched_path, theirs = grow_log(first_steps), grow_log(second_steps)
     common = lineage.find_common_kb(branched_path, theirs)
     assert common == lineage.find_common_kb(theirs, branched_path)
-    assert common == (fork if a or b else float("inf"))
+    assert common == (fork if first_steps or second_steps else float("inf"))

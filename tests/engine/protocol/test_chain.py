@@ -28,16 +28,16 @@ def apply_action(world: World, action: str) -> None:
     partner = M if server == P else P
     try:
         if action == "power":
-            apply_lines(world, f"power-off {server or P}", then_s=40.0)
-            apply_lines(world, f"power-on {server or P}", then_s=120.0)
+            apply_lines(world, f"power-off {server or P}", wait_s=40.0)
+            apply_lines(world, f"power-on {server or P}", wait_s=120.0)
         elif action == "force":
-            apply_lines(world, f"cut {P} {M}", then_s=20.0)
+            apply_lines(world, f"cut {P} {M}", wait_s=20.0)
             apply_lines(
                 world,
                 f"sql {partner} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
-                then_s=30.0,
+                wait_s=30.0,
             )
-            apply_lines(world, f"mend {P} {M}", then_s=20.0)
+            apply_lines(world, f"mend {P} {M}", wait_s=20.0)
         elif server is not None:
             _apply_action(world, server, action)
     except SqlError:
@@ -50,13 +50,13 @@ def _apply_action(world: World, server: str, action: str) -> None:
         function = backup.back_up_log if action == "log" else backup.back_up_database
         finish_statement(world, server, function(world, server, DB, f"D:\\{action}.bak"))
     elif action == "fill":
-        apply_lines(world, f"fill-log {DB}", then_s=5.0)
+        apply_lines(world, f"fill-log {DB}", wait_s=5.0)
         finish_statement(world, server, backup.back_up_log(world, server, DB, "D:\\log.bak"))
     elif action == "shrink":
         logspace.shrink_log(world, server, DB, 1.0)
     elif action != "wait":
         word = {"failover": "FAILOVER", "suspend": "SUSPEND", "resume": "RESUME"}[action]
-        apply_lines(world, f"sql {server} ALTER DATABASE {DB} SET PARTNER {word}", then_s=60.0)
+        apply_lines(world, f"sql {server} ALTER DATABASE {DB} SET PARTNER {word}", wait_s=60.0)
 
 
 def check_chain(world: World) -> None:
@@ -112,11 +112,11 @@ def test_all_backups_of_two_servers_restore_a_database_in_sequence() -> None:
         apply_action(world, action)
     server_now = find_serving_server(world)
     assert server_now is not None
-    apply_lines(world, *(f"copy-file {a} {b} D:\\log.bak" for a, b in ((P, "SERVER_W"),)), then_s=10.0)
+    apply_lines(world, *(f"copy-file {a} {b} D:\\log.bak" for a, b in ((P, "SERVER_W"),)), wait_s=10.0)
     finish_statement(world, P, commands.remove_session(world, server_now, DB))
     settle_and_run(world, 5.0)
     target = "SERVER_W"
-    apply_lines(world, f"copy-file {P} {target} D:\\full.bak", then_s=10.0)
+    apply_lines(world, f"copy-file {P} {target} D:\\full.bak", wait_s=10.0)
     finish_statement(
         world, target, restore.restore_database(world, target, DB, "D:\\full.bak", recovery=False)
     )

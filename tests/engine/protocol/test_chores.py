@@ -64,7 +64,7 @@ def test_copying_a_file_takes_as_long_as_the_link_needs() -> None:
     take_full_backup(world)
     size_kb = world.files[P, FULL].size_kb
     world.links[P, M] = world.links[M, P] = Link(bandwidth_mbps=100.0)
-    events = apply_lines(world, f"copy-file {P} {M} d:\\backup\\sales.BAK", then_s=200.0)
+    events = apply_lines(world, f"copy-file {P} {M} d:\\backup\\sales.BAK", wait_s=200.0)
     begin_event, end_event = [event for event in events if event.kind == "chore"]
     assert (end_event.t_s - begin_event.t_s) == pytest.approx(size_kb * 1024 * 8 / 100e6 / 0.949, rel=0.001)
     assert world.files[M, FULL] == world.files[P, FULL]
@@ -73,7 +73,7 @@ def test_copying_a_file_takes_as_long_as_the_link_needs() -> None:
 def test_a_copy_fails_with_its_link() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
-    events = apply_lines(world, f"copy-file {P} {M} {FULL}", f"cut {P} {M}", then_s=60.0)
+    events = apply_lines(world, f"copy-file {P} {M} {FULL}", f"cut {P} {M}", wait_s=60.0)
     assert [read_field(e, "failed") for e in events if e.kind == "chore"] == [None, True]
     assert (M, FULL) not in world.files
 
@@ -109,8 +109,8 @@ def test_a_copy_fails_with_its_link() -> None:
 def test_an_impossible_chore_is_reported_and_changes_nothing(
     prepare: list[str], line: str, message: str
 ) -> None:
-    world = READY.fork()
-    apply_lines(world, *prepare, then_s=0.0)
+    world = READY_WORLD.fork()
+    apply_lines(world, *prepare, wait_s=0.0)
     before = world.compute_state_hash()
     assert message in get_refusal(world, line)
     assert world.compute_state_hash() == before
@@ -122,7 +122,7 @@ def build_ready_world() -> World:
     return world
 
 
-READY = build_ready_world()
+READY_WORLD = build_ready_world()
 
 
 # --- jobs and linked servers -----------------------------------------------------------------------
@@ -137,10 +137,10 @@ def test_copied_jobs_are_disabled_until_enabled() -> None:
         (f"{DB} index maintenance", False),
         (f"{DB} nightly load", False),
     ]
-    apply_lines(world, f"power-off {P}", then_s=2000.0)
+    apply_lines(world, f"power-off {P}", wait_s=2000.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert not [path for server, path in world.files if server == M], "nobody backs up the log"
-    apply_lines(world, f"enable-jobs {M} {DB} log backup", then_s=1000.0)
+    apply_lines(world, f"enable-jobs {M} {DB} log backup", wait_s=1000.0)
     assert [path for server, path in world.files if server == M]
     assert [job.enabled for job in world.instances[M].jobs] == [True, False, False]
     apply_lines(world, f"disable-jobs {M}")
@@ -153,7 +153,7 @@ def test_log_backups_stop_with_their_job_and_with_the_agent() -> None:
     for line, runs in ((None, True), (f"disable-jobs {P} log", False), (f"enable-jobs {P} log", True),
                        (f"stop-agent {P}", False), (f"start-agent {P}", True)):  # fmt: skip
         if line:
-            apply_lines(world, line, then_s=0.1)
+            apply_lines(world, line, wait_s=0.1)
         before = world.copies[PRINCIPAL].last_log_backup_kb
         settle_and_run(world, 901.0)
         assert (world.copies[PRINCIPAL].last_log_backup_kb > before) is runs, line
@@ -167,7 +167,7 @@ def test_linked_servers_are_created() -> None:
 
 # --- faults and their reverse ----------------------------------------------------------------------
 
-FAULTS = {
+REPAIR_BY_FAULT = {
     f"close-firewall {M} 5022": f"open-firewall {M} 5022",
     f"disable-tcp {M}": f"enable-tcp {M}",
     f"stop-agent {M}": f"start-agent {M}",
@@ -177,26 +177,26 @@ FAULTS = {
 }
 
 
-def test_every_fault_of_this_kind_is_tested() -> None:
-    tested_verbs = {line.split()[0] for pair in FAULTS.items() for line in pair}
+def test_every_network_and_job_fault_is_tested() -> None:
+    tested_verbs = {line.split()[0] for pair in REPAIR_BY_FAULT.items() for line in pair}
     surroundings = (*verbs.network.VERBS, *verbs.jobs.VERBS)
     assert {verb.name for verb in surroundings if verb.is_in_ledger} <= tested_verbs
 
 
-@pytest.mark.parametrize("line", FAULTS)
+@pytest.mark.parametrize("line", REPAIR_BY_FAULT)
 @pytest.mark.parametrize("by_ledger", [False, True])
-def test_the_reverse_restores_the_state_before(line: str, by_ledger: bool) -> None:
+def test_the_reverse_of_a_fault_restores_the_state(line: str, by_ledger: bool) -> None:
     world = build_lab()
     accounts.create_master_key(world, M)
     accounts.create_certificate(world, M, "cert")
     computers, instances, copy = world.computers.copy(), world.instances.copy(), world.copies[PRINCIPAL]
-    apply_lines(world, line, then_s=10.0)
+    apply_lines(world, line, wait_s=10.0)
     (fault,) = world.faults
     assert fault.reverted_tick is None
     copy_now = world.copies[PRINCIPAL]
     changed = world.instances != instances or world.computers != computers
     assert changed or copy_now.bad_pages or copy_now.active_from_kb
-    apply_lines(world, "revert-all" if by_ledger else FAULTS[line], then_s=60.0)
+    apply_lines(world, "revert-all" if by_ledger else REPAIR_BY_FAULT[line], wait_s=60.0)
     (fault,) = world.faults
     assert fault.reverted_tick is not None
     assert (world.computers, world.instances) == (computers, instances)
@@ -222,14 +222,14 @@ def test_a_closed_port_at_both_ends_cuts_the_session() -> None:
 
 def test_a_new_service_account_needs_its_permission() -> None:
     world = build_lab(witness=False)
-    apply_lines(world, f"set-service-account {M} CORP\\new", then_s=60.0)
+    apply_lines(world, f"set-service-account {M} CORP\\new", wait_s=60.0)
     assert world.instances[M].service is Service.RUNNING
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
     refusal_here = security.find_handshake_refusal(world, M, P)
     assert refusal_here is not None
     assert refusal_here.user == "CORP\\new"
     accounts.create_login(world, P, "CORP\\new", windows=True)
-    apply_lines(world, f"sql {P} GRANT CONNECT ON ENDPOINT::Mirroring TO [CORP\\new]", then_s=20.0)
+    apply_lines(world, f"sql {P} GRANT CONNECT ON ENDPOINT::Mirroring TO [CORP\\new]", wait_s=20.0)
     assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED
 
 
@@ -238,7 +238,7 @@ def test_a_rolling_upgrade_succeeds() -> None:
     # witness.
     world = build_lab()
     commands.remove_witness(world, P, DB)
-    apply_lines(world, f"upgrade {M} 2008", then_s=1000.0)
+    apply_lines(world, f"upgrade {M} 2008", wait_s=1000.0)
     assert world.instances[M].version == 2008
     assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED, "log goes from the older to the newer"
     commands.fail_over(world, P, DB)
@@ -249,7 +249,7 @@ def test_a_rolling_upgrade_succeeds() -> None:
     commands.resume_session(world, M, DB)
     settle_and_run(world, 10.0)
     assert world.copies[PRINCIPAL].mirroring.state is SUSPENDED
-    apply_lines(world, f"upgrade {P} 2008", then_s=1000.0)
+    apply_lines(world, f"upgrade {P} 2008", wait_s=1000.0)
     assert world.copies[PRINCIPAL].mirroring.state is SUSPENDED
     commands.resume_session(world, M, DB)
     settle_and_run(world, 300.0)
@@ -260,7 +260,7 @@ def test_a_rolling_upgrade_succeeds() -> None:
 
 def test_upgrading_the_principal_first_fails_over_without_a_way_back() -> None:
     world = build_lab()
-    apply_lines(world, f"upgrade {P} 2008", then_s=60.0)
+    apply_lines(world, f"upgrade {P} 2008", wait_s=60.0)
     assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL, "its service was down"
     assert world.failovers[0].cause == "restart-service"
     settle_and_run(world, 1000.0)
@@ -269,10 +269,10 @@ def test_upgrading_the_principal_first_fails_over_without_a_way_back() -> None:
 
 def test_a_service_pack_is_shorter_and_an_interrupted_upgrade_fails() -> None:
     world = build_lab(witness=False)
-    events = apply_lines(world, f"upgrade {M} 2005", then_s=400.0)
+    events = apply_lines(world, f"upgrade {M} 2005", wait_s=400.0)
     assert [e.text for e in events if e.kind == "chore"][-1] == "SQL Server 2005 Enterprise is installed"
-    events = apply_lines(world, f"upgrade {M} 2012 Standard", then_s=100.0)
-    events += apply_lines(world, f"start-service {M}", then_s=1000.0)
+    events = apply_lines(world, f"upgrade {M} 2012 Standard", wait_s=100.0)
+    events += apply_lines(world, f"start-service {M}", wait_s=1000.0)
     assert [read_field(e, "failed") for e in events if e.kind == "chore"] == [None, True]
     assert (world.instances[M].version, world.instances[M].edition) == (2005, "Enterprise")
 
@@ -295,14 +295,14 @@ def test_an_added_drive_can_hold_backups() -> None:
 def test_the_application_can_use_a_restored_copy() -> None:
     world = build_unmirrored_world()
     take_full_backup(world)
-    apply_lines(world, f"copy-file {P} {M} {FULL}", then_s=15.0)
+    apply_lines(world, f"copy-file {P} {M} {FULL}", wait_s=15.0)
     world.clients["APP"] = replace(world.clients["APP"], data_source=M)
     apply_lines(
         world,
         f"sql {M} RESTORE DATABASE Sales FROM DISK = '{FULL}' WITH RECOVERY",
         f"power-off {P}",
-        then_s=30.0,
+        wait_s=30.0,
     )
     assert world.copies[MIRROR].db_state is DbState.ONLINE
-    apply_lines(world, f"point-app APP {M}", then_s=20.0)
+    apply_lines(world, f"point-app APP {M}", wait_s=20.0)
     assert world.clients["APP"].connected_to == M

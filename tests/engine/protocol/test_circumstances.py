@@ -15,7 +15,7 @@ from tests.events import read_field
 def query_rows(world: World, server: str, sql: str) -> list[list[object]]:
     """Return the rows of the last result set."""
     done_events = [
-        event for event in apply_lines(world, f"sql {server} {sql}", then_s=0.0) if event.kind == "sql_done"
+        event for event in apply_lines(world, f"sql {server} {sql}", wait_s=0.0) if event.kind == "sql_done"
     ]
     return read_field(done_events[-1], "results")[-1]["rows"]
 
@@ -29,10 +29,10 @@ def read_counter(world: World, server: str, name: str) -> int:
 
 def test_a_slow_data_disk_grows_the_redo_queue_until_repaired() -> None:
     world = build_lab()
-    apply_lines(world, f"slow-disk {M} data factor=10", then_s=60.0)
+    apply_lines(world, f"slow-disk {M} data factor=10", wait_s=60.0)
     grown = read_counter(world, M, "Redo Queue KB")
     assert grown > 5_000
-    apply_lines(world, f"slow-disk {M} data factor=1", then_s=30.0)
+    apply_lines(world, f"slow-disk {M} data factor=1", wait_s=30.0)
     assert read_counter(world, M, "Redo Queue KB") < grown / 10
 
 
@@ -40,14 +40,14 @@ def test_an_open_transaction_holds_the_log_until_it_ends() -> None:
     reason = f"SELECT log_reuse_wait_desc FROM sys.databases WHERE name='{DB}'"
     for end in ("ROLLBACK", "COMMIT", None):
         world = build_lab()
-        apply_lines(world, f"sql {P}#2 USE {DB}\n    BEGIN TRAN", then_s=1.0)
-        apply_lines(world, f"sql {P} BACKUP LOG {DB} TO DISK='D:\\Backup\\a.trn'", then_s=200.0)
-        apply_lines(world, f"sql {P} BACKUP LOG {DB} TO DISK='D:\\Backup\\b.trn'", then_s=5.0)
+        apply_lines(world, f"sql {P}#2 USE {DB}\n    BEGIN TRAN", wait_s=1.0)
+        apply_lines(world, f"sql {P} BACKUP LOG {DB} TO DISK='D:\\Backup\\a.trn'", wait_s=200.0)
+        apply_lines(world, f"sql {P} BACKUP LOG {DB} TO DISK='D:\\Backup\\b.trn'", wait_s=5.0)
         assert query_rows(world, P, reason) == [["ACTIVE_TRANSACTION"]]
         if end is None:
-            apply_lines(world, f"restart-service {P}", then_s=60.0)
+            apply_lines(world, f"restart-service {P}", wait_s=60.0)
         else:
-            apply_lines(world, f"sql {P}#2 {end}", then_s=0.1)
+            apply_lines(world, f"sql {P}#2 {end}", wait_s=0.1)
         assert all(not copy.window_transactions for copy in world.copies.values())
 
 
@@ -55,7 +55,7 @@ def test_the_log_flush_counter_never_decreases() -> None:
     world = build_lab()
     flush_rates = []
     for line in ("note calm", f"workload {DB} Workload2", f"workload {DB} none", f"workload {DB} Workload1"):
-        apply_lines(world, line, then_s=20.0)
+        apply_lines(world, line, wait_s=20.0)
         flush_rates.append(read_counter(world, P, "Log Flushes/sec"))
     assert flush_rates == sorted(flush_rates)
     assert flush_rates[0] > 1_000
@@ -64,11 +64,11 @@ def test_the_log_flush_counter_never_decreases() -> None:
 def test_few_worker_threads_show_as_threadpool_waits() -> None:
     waits = "SELECT wait_time_ms FROM sys.dm_os_wait_stats WHERE wait_type='THREADPOOL'"
     world = build_lab()
-    apply_lines(world, then_s=10.0)
+    apply_lines(world, wait_s=10.0)
     before = query_rows(world, P, waits)[0][0]
-    apply_lines(world, f"sql {P} EXEC sp_configure 'show advanced options', 1; RECONFIGURE", then_s=0.1)
-    apply_lines(world, f"sql {P} EXEC sp_configure 'max worker threads', 128; RECONFIGURE", then_s=0.1)
-    apply_lines(world, f"workload {DB} Workload1 scale=20", then_s=30.0)
+    apply_lines(world, f"sql {P} EXEC sp_configure 'show advanced options', 1; RECONFIGURE", wait_s=0.1)
+    apply_lines(world, f"sql {P} EXEC sp_configure 'max worker threads', 128; RECONFIGURE", wait_s=0.1)
+    apply_lines(world, f"workload {DB} Workload1 scale=20", wait_s=30.0)
     assert before == 0
     wait_after = query_rows(world, P, waits)[0][0]
     assert isinstance(wait_after, int)
@@ -77,21 +77,21 @@ def test_few_worker_threads_show_as_threadpool_waits() -> None:
 
 def test_fill_log_takes_effect_and_ends_with_free_space() -> None:
     world = build_lab()
-    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER SUSPEND", then_s=5.0)
-    apply_lines(world, f"fill-log {DB}", then_s=5.0)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER SUSPEND", wait_s=5.0)
+    apply_lines(world, f"fill-log {DB}", wait_s=5.0)
     (fault,) = world.faults
     assert world.copies[PRINCIPAL].log_full
     assert fault.effective_tick is not None
     assert "full" in fault.effect
-    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER RESUME", then_s=900.0)
-    apply_lines(world, f"sql {P} BACKUP LOG {DB} TO DISK='D:\\Backup\\a.trn'", then_s=600.0)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER RESUME", wait_s=900.0)
+    apply_lines(world, f"sql {P} BACKUP LOG {DB} TO DISK='D:\\Backup\\a.trn'", wait_s=600.0)
     assert not world.copies[PRINCIPAL].log_full
     assert world.faults[0].reverted_tick is not None
 
 
 def test_without_a_session_safety_is_none() -> None:
     world = build_lab()
-    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", wait_s=5.0)
     assert is_safety_level(Facts(world, []), DB, "NONE")
     assert not is_safety_level(Facts(world, []), DB, "FULL")
 
@@ -101,7 +101,7 @@ def test_session_ids_of_applications_end_at_the_documented_maximum() -> None:
     them.
     """
     busy = texts.change_text(
-        ('workload = "Workload1"', 'workload = "Workload1"\nscale = 1000.0'), text=texts.FREE
+        ('workload = "Workload1"', 'workload = "Workload1"\nscale = 1000.0'), text=texts.FREE_PLAY_TEXT
     )
     world = build_world(load_scenario(busy, "busy.toml"), 1)
     assert connections.count_connections(world, P) > 32_767

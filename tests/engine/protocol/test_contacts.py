@@ -8,7 +8,7 @@ from engine.chance import RandomStream
 from engine.inputs import InputError
 from engine.model import World
 from engine.protocol import network
-from tests.engine.availability.worlds import ag_lab
+from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.worlds import M, P, W, apply_lines, build_lab
 
 
@@ -16,8 +16,8 @@ def _build_sql_line(server: str, database: str, clause: str) -> str:
     return f"sql {server} ALTER DATABASE [{database}] SET {clause}"
 
 
-SWITCHES = ("restart-service", "pull-cable", "plug-cable", "hang")
-ACTS = {
+SERVER_VERBS = ("restart-service", "pull-cable", "plug-cable", "hang")
+LINES_BY_KIND = {
     "mirroring": [
         *(
             _build_sql_line(P, "Sales000", clause)
@@ -28,7 +28,7 @@ ACTS = {
             for clause in ("PARTNER SUSPEND", "PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
         ),
         _build_sql_line(P, "Sales002", f"WITNESS = 'TCP://{W}:5022'"),
-        *(f"{verb} {server}" for verb in SWITCHES for server in (P, M, W)),
+        *(f"{verb} {server}" for verb in SERVER_VERBS for server in (P, M, W)),
         f"cut {P} {M}",
         f"sql {M} ALTER ENDPOINT Mirroring STATE = STOPPED",
         f"slow-cpu {M} factor=500",
@@ -39,28 +39,28 @@ ACTS = {
         "sql NODE_2 ALTER AVAILABILITY GROUP [AG1] FAILOVER",
         "sql NODE_3 ALTER AVAILABILITY GROUP [AG1] FORCE_FAILOVER_ALLOW_DATA_LOSS",
         "sql NODE_1 DROP AVAILABILITY GROUP [AG1]",
-        *(f"{verb} NODE_{n}" for verb in SWITCHES for n in (1, 2, 3)),
+        *(f"{verb} NODE_{n}" for verb in SERVER_VERBS for n in (1, 2, 3)),
     ],
 }
 
 
-def _find_expected_wait(world: World, guid: int, me: str, peer: str) -> str:
-    """Return the event for which the end *me* of a connection would wait if no other connection existed."""
-    path = network.NetworkPath(world, me, peer)
-    if world.contacts[guid, me, peer].connected:
-        link_state = network.detect_peer_signal(world, guid, me, peer, path)
+def _find_expected_wait(world: World, guid: int, waiting_server: str, peer: str) -> str:
+    """Return the event for which the end *waiting_server* of a connection would wait if no other connection existed."""
+    path = network.NetworkPath(world, waiting_server, peer)
+    if world.contacts[guid, waiting_server, peer].connected:
+        link_state = network.detect_peer_signal(world, guid, waiting_server, peer, path)
         return "" if link_state == "ok" else link_state
-    return "reconnect" if network.can_connect(world, guid, me, peer, path) else ""
+    return "reconnect" if network.can_connect(world, guid, waiting_server, peer, path) else ""
 
 
-@pytest.mark.parametrize(("kind", "seed"), [(kind, seed) for kind in ACTS for seed in range(4)])
+@pytest.mark.parametrize(("kind", "seed"), [(kind, seed) for kind in LINES_BY_KIND for seed in range(4)])
 def test_contacts_stay_consistent_after_random_actions(kind: str, seed: int) -> None:
-    world = build_lab(databases=3) if kind == "mirroring" else ag_lab()
-    chance, lines = RandomStream.from_seed(seed), ACTS[kind]
+    world = build_lab(databases=3) if kind == "mirroring" else build_ag_lab()
+    chance, lines = RandomStream.from_seed(seed), LINES_BY_KIND[kind]
     for _ in range(10):
         try:
             apply_lines(
-                world, lines[chance.draw_integer(0, len(lines) - 1)], then_s=chance.draw_uniform(0.0, 15.0)
+                world, lines[chance.draw_integer(0, len(lines) - 1)], wait_s=chance.draw_uniform(0.0, 15.0)
             )
         except InputError:
             continue

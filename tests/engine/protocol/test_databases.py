@@ -57,11 +57,11 @@ def test_a_database_name_must_be_unique(name: str) -> None:
 
 def test_databases_are_created_by_statement() -> None:
     world = build_lab()
-    apply_lines(world, f"sql {P} CREATE DATABASE Archive", f"sql {P}#2 USE Archive", then_s=1.0)
+    apply_lines(world, f"sql {P} CREATE DATABASE Archive", f"sql {P}#2 USE Archive", wait_s=1.0)
     assert (P, "Archive") in world.copies
-    apply_lines(world, f"sql {P} DROP DATABASE Archive", then_s=1.0)
+    apply_lines(world, f"sql {P} DROP DATABASE Archive", wait_s=1.0)
     assert (P, "Archive") in world.copies, "the second window uses it"
-    apply_lines(world, f"sql {P}#2 USE master", f"sql {P} DROP DATABASE Archive", then_s=1.0)
+    apply_lines(world, f"sql {P}#2 USE master", f"sql {P} DROP DATABASE Archive", wait_s=1.0)
     assert (P, "Archive") not in world.copies
 
 

@@ -9,10 +9,10 @@ from engine.events import Event
 from engine.model import World
 from tests.engine.worlds import DB, M, P, apply_lines, build_lab
 
-OFF = f"sql {M} ALTER DATABASE {DB} SET PARTNER OFF"
-RECOVER = f"sql {M} RESTORE DATABASE {DB} WITH RECOVERY"
-FORCE = f"sql {M} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
-REFUSED = f"APP: Server {M}, database {DB} is not configured for database mirroring."
+SET_PARTNER_OFF = f"sql {M} ALTER DATABASE {DB} SET PARTNER OFF"
+RESTORE_WITH_RECOVERY = f"sql {M} RESTORE DATABASE {DB} WITH RECOVERY"
+FORCE_SERVICE = f"sql {M} ALTER DATABASE {DB} SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+REFUSAL_TEXT = f"APP: Server {M}, database {DB} is not configured for database mirroring."
 
 
 def find_app_server(world: World) -> str | None:
@@ -26,43 +26,43 @@ def list_client_texts(events: list[Event]) -> list[str]:
 def recover_principal() -> tuple[World, list[Event]]:
     world = build_lab(witness=False)
     apply_lines(world, f"power-off {P}")
-    apply_lines(world, OFF, then_s=2.0)
-    return world, apply_lines(world, RECOVER, then_s=120.0)
+    apply_lines(world, SET_PARTNER_OFF, wait_s=2.0)
+    return world, apply_lines(world, RESTORE_WITH_RECOVERY, wait_s=120.0)
 
 
 def test_a_recovered_former_mirror_is_refused_once() -> None:
     world, events = recover_principal()
     assert find_app_server(world) is None
-    assert list_client_texts(events).count(REFUSED) == 1
+    assert list_client_texts(events).count(REFUSAL_TEXT) == 1
     assert world.clients["APP"].failed_logins > 10
 
 
 def test_a_new_connection_string_reconnects_the_application() -> None:
     world, _ = recover_principal()
-    apply_lines(world, f"point-app APP {M}", then_s=10.0)
+    apply_lines(world, f"point-app APP {M}", wait_s=10.0)
     assert find_app_server(world) == M
 
 
 def test_forced_service_needs_no_new_connection_string() -> None:
     world = build_lab(witness=False)
     apply_lines(world, f"power-off {P}")
-    events = apply_lines(world, FORCE, then_s=60.0)
+    events = apply_lines(world, FORCE_SERVICE, wait_s=60.0)
     assert find_app_server(world) == M
-    assert REFUSED not in list_client_texts(events)
+    assert REFUSAL_TEXT not in list_client_texts(events)
 
 
 def test_the_first_server_of_the_connection_string_may_be_without_mirroring() -> None:
     world = build_lab(witness=False)
-    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)
-    apply_lines(world, f"restart-service {P}", then_s=60.0)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", wait_s=5.0)
+    apply_lines(world, f"restart-service {P}", wait_s=60.0)
     assert find_app_server(world) == P
 
 
 def test_an_open_connection_outlives_the_session() -> None:
     world = build_lab()
-    apply_lines(world, f"power-off {P}", then_s=40.0)
+    apply_lines(world, f"power-off {P}", wait_s=40.0)
     assert find_app_server(world) == M
-    apply_lines(world, OFF, then_s=60.0)
+    apply_lines(world, SET_PARTNER_OFF, wait_s=60.0)
     assert find_app_server(world) == M, "what is connected stays connected"
-    apply_lines(world, f"restart-service {M}", then_s=90.0)
+    apply_lines(world, f"restart-service {M}", wait_s=90.0)
     assert find_app_server(world) is None, "a new login by the partner's name is refused"

@@ -34,12 +34,12 @@ def build_world_with_driver(
     return world
 
 
-def back_s(world: World, fault: str, within_s: float = 60.0) -> float | None:
+def measure_reconnection_s(world: World, fault: str, within_s: float = 60.0) -> float | None:
     """Return the seconds from *fault* until the application connects to the other server; None if it does not
     connect.
     """
     start_tick = world.tick
-    for event in apply_lines(world, fault, then_s=within_s):
+    for event in apply_lines(world, fault, wait_s=within_s):
         if event.kind == "client" and read_field(event, "what") == "connected" and event.server == M:
             return (event.tick - start_tick) / 100
     return None
@@ -48,7 +48,7 @@ def back_s(world: World, fault: str, within_s: float = 60.0) -> float | None:
 # Seconds from the stop of a service to the login at the partner, as measured; the mirror was online after 9.2
 # s. Columns: driver, whether the connection string names the partner (otherwise only the server does),
 # seconds.
-STOPPED = [
+SERVICE_STOP_TIMES = [
     ("sqlclient", True, 9.5),
     ("sqlclient", False, 9.5),
     ("odbc-18", True, 9.5),
@@ -66,12 +66,12 @@ STOPPED = [
 ]
 
 
-@pytest.mark.parametrize(("driver", "has_partner", "measured"), STOPPED)
-def test_drivers_handle_a_stopped_service(driver: str, has_partner: bool, measured: float | None) -> None:
+@pytest.mark.parametrize(("driver", "has_partner", "measured_s"), SERVICE_STOP_TIMES)
+def test_drivers_handle_a_stopped_service(driver: str, has_partner: bool, measured_s: float | None) -> None:
     world = build_world_with_driver(driver, has_partner)
     start_tick = world.tick
-    delay_s = back_s(world, f"stop-service {P}")
-    if measured is None:
+    delay_s = measure_reconnection_s(world, f"stop-service {P}")
+    if measured_s is None:
         assert delay_s is None
         return
     assert delay_s is not None
@@ -89,7 +89,7 @@ def test_drivers_handle_a_stopped_service(driver: str, has_partner: bool, measur
 
 # Seconds from the loss of power to the login at the partner, as measured. Columns: driver, whether the
 # connection string names the partner, command timeout in seconds, seconds.
-DARK = [
+POWER_LOSS_TIMES = [
     ("sqlclient", True, 5.0, 7.5),
     ("odbc-18", False, 5.0, 16.4),
     ("odbc-18", False, 8.0, 25.5),
@@ -107,30 +107,34 @@ DARK = [
 
 
 def test_each_profile_matches_its_measurement_and_names_the_version() -> None:
-    for measured in (STOPPED, DARK):
+    for measured in (SERVICE_STOP_TIMES, POWER_LOSS_TIMES):
         assert {driver for driver, *_ in measured} == DRIVERS.keys()
     assert [name for name, driver in DRIVERS.items() if "measured with " not in driver.source] == []
 
 
-@pytest.mark.parametrize(("driver", "has_partner", "timeout_s", "measured"), DARK)
+@pytest.mark.parametrize(("driver", "has_partner", "timeout_s", "measured_s"), POWER_LOSS_TIMES)
 def test_drivers_handle_a_computer_without_power(
-    driver: str, has_partner: bool, timeout_s: float, measured: float | None
+    driver: str, has_partner: bool, timeout_s: float, measured_s: float | None
 ) -> None:
-    delay_s = back_s(build_world_with_driver(driver, has_partner, timeout_s), f"power-off {P}")
-    if measured is None:
+    delay_s = measure_reconnection_s(
+        build_world_with_driver(driver, has_partner, timeout_s), f"power-off {P}"
+    )
+    if measured_s is None:
         assert delay_s is None
     else:
-        assert delay_s == pytest.approx(measured, abs=2.0)
+        assert delay_s == pytest.approx(measured_s, abs=2.0)
 
 
-def test_the_default_command_timeout_is_the_drivers() -> None:
-    assert back_s(build_world_with_driver("sqlclient"), f"power-off {P}") == pytest.approx(31.5, abs=1.6)
+def test_without_a_setting_the_command_timeout_of_the_driver_applies() -> None:
+    assert measure_reconnection_s(build_world_with_driver("sqlclient"), f"power-off {P}") == pytest.approx(
+        31.5, abs=1.6
+    )
 
 
 def test_without_a_timeout_tcp_gives_up_after_fifteen_minutes() -> None:
     world = build_world_with_driver("odbc-18")
-    assert back_s(world, f"power-off {P}", within_s=900.0) is None
-    delay_s = back_s(world, "note still waiting", within_s=60.0)
+    assert measure_reconnection_s(world, f"power-off {P}", within_s=900.0) is None
+    delay_s = measure_reconnection_s(world, "note still waiting", within_s=60.0)
     assert delay_s is not None
     assert 900.0 + delay_s == pytest.approx(LINUX_TCP_S, abs=5.0)
 
@@ -138,19 +142,19 @@ def test_without_a_timeout_tcp_gives_up_after_fifteen_minutes() -> None:
 def test_an_application_without_retry_stays_disconnected() -> None:
     world = build_world_with_driver("sqlclient")
     world.clients["APP"] = replace(world.clients["APP"], reconnects=False)
-    assert back_s(world, f"stop-service {P}", within_s=120.0) is None
-    apply_lines(world, "start-app APP", then_s=5.0)
+    assert measure_reconnection_s(world, f"stop-service {P}", within_s=120.0) is None
+    apply_lines(world, "start-app APP", wait_s=5.0)
     assert world.clients["APP"].connected_to == M
 
 
 def test_settings_of_an_application_are_changed_by_keyword() -> None:
     world = build_world_with_driver("tedious")
-    apply_lines(world, "stop-service " + P, then_s=60.0)
+    apply_lines(world, "stop-service " + P, wait_s=60.0)
     assert world.clients["APP"].connected_to is None
     apply_lines(
         world,
         f"configure-app APP Data Source={M.lower()};Failover Partner=NOWHERE;Command Timeout=7;Retry=no",
-        then_s=5.0,
+        wait_s=5.0,
     )
     app = world.clients["APP"]
     assert (app.connected_to, app.failover_partner, app.command_timeout_s) == (M, "NOWHERE", 7.0)

@@ -67,14 +67,14 @@ def fork_with_backup() -> World:
     return _take_backup_in_lab().fork()
 
 
-def get_due_tick(outcome: statements.Outcome) -> int:
+def get_completion_tick(outcome: statements.Outcome) -> int:
     assert isinstance(outcome, statements.PendingStatement)
     return outcome.tick
 
 
 def test_a_restore_with_recovery_takes_the_recovery_time() -> None:
     ends = {
-        ending: get_due_tick(restore.restore_database(fork_with_backup(), M, DB, FULL, ending=ending))
+        ending: get_completion_tick(restore.restore_database(fork_with_backup(), M, DB, FULL, ending=ending))
         for ending in (
             RestoreState(recovery=False),
             RestoreState(),
@@ -98,7 +98,7 @@ def test_a_restoring_database_does_not_serve_and_accepts_log_backups() -> None:
 def test_a_backup_of_a_database_that_disappears_ends_with_3049() -> None:
     world = build_unmirrored_world()
     outcome = backup.back_up_database(world, P, DB, FULL)
-    apply_lines(world, f"power-off {P}", then_s=1.0)
+    apply_lines(world, f"power-off {P}", wait_s=1.0)
     assert get_refusal_number(finish_statement, world, P, outcome) == 3049
 
 
@@ -165,7 +165,7 @@ def test_remote_files_are_reachable_only_over_the_network() -> None:
         server: get_refusal_number(restore.list_backup_sets, world, server, path)
         for server, path in shares.items()
     }
-    apply_lines(world, f"cut {P} {M}", then_s=1.0)
+    apply_lines(world, f"cut {P} {M}", wait_s=1.0)
     assert {
         server: get_refusal_number(restore.list_backup_sets, world, server, path)
         for server, path in shares.items()
@@ -240,11 +240,11 @@ def test_the_connection_list_does_not_depend_on_the_order_of_applications() -> N
     assert {connection.client.name for connection in connections.list_connections(world, P)} == {"APP"}
 
 
-def test_only_its_own_clients_determine_whether_a_database_is_reachable() -> None:
+def test_clients_of_other_databases_do_not_make_a_database_reachable() -> None:
     world = build_lab()
     world.clients["OTHER"] = Client(name="OTHER", databases=("Orders",), data_source=P)
     assert availability.list_serving_copies(world, DB)
-    apply_lines(world, f"cut APP {P}", then_s=1.0)
+    apply_lines(world, f"cut APP {P}", wait_s=1.0)
     assert not availability.list_serving_copies(world, DB)
 
 
@@ -265,9 +265,9 @@ def test_the_clock_moves_forward_and_is_read_as_shown() -> None:
 
 def test_another_cut_link_does_not_explain_a_loss() -> None:
     world = build_lab()
-    apply_lines(world, f"power-off {P}", then_s=1.0)
+    apply_lines(world, f"power-off {P}", wait_s=1.0)
     cause = causes.find_loss_cause(world, P, M)
-    apply_lines(world, f"cut {M} {W}", then_s=1.0)
+    apply_lines(world, f"cut {M} {W}", wait_s=1.0)
     assert causes.find_loss_cause(world, P, M) == cause
     assert cause[0] == "power-off"
 

@@ -10,7 +10,7 @@ from tests.engine.worlds import DB, PRINCIPAL, P, apply_lines, build_lab
 def test_a_database_without_group_serves_alone() -> None:
     world = build_lab(witness=False)
     commands.remove_session(world, P, DB)
-    apply_lines(world, then_s=1.0)
+    apply_lines(world, wait_s=1.0)
     copy = world.copies[PRINCIPAL]
     policy = groups.get_policy(copy)
     assert (policy.get_role(copy), policy.get_state(copy), policy.get_partner(copy)) == ("", "", None)
@@ -32,7 +32,7 @@ def test_a_database_without_group_serves_alone() -> None:
 def test_a_failed_volume_refuses_connections_with_945() -> None:
     world = build_lab(witness=False)
     commands.remove_session(world, P, DB)
-    apply_lines(world, f"fail-disk {P} {DB}", then_s=1.0)
+    apply_lines(world, f"fail-disk {P} {DB}", wait_s=1.0)
     copy = world.copies[PRINCIPAL]
     refusal = groups.get_policy(copy).find_refusal(copy)
     assert refusal is not None

@@ -7,10 +7,10 @@ import pytest
 from engine.model import World
 from engine.protocol import streams
 from engine.protocol.streams import FlowSetups
-from tests.engine.availability.worlds import ag_lab
+from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.worlds import M, P, apply_lines, build_lab
 
-TROUBLE = (
+FAULT_LINES = (
     f"cut {P} {M}",
     f"slow-cpu {M} factor=3",
     f"sql {P} ALTER DATABASE [Sales001] SET PARTNER SUSPEND",
@@ -20,7 +20,7 @@ TROUBLE = (
 )
 
 
-def check_circumstances(world: World) -> None:
+def assert_equal_setups(world: World) -> None:
     world.mark_all_logs_changed()
     streams.update_flow(world)
     shared_setups = FlowSetups(world)
@@ -42,17 +42,17 @@ def check_circumstances(world: World) -> None:
             assert world.flow.get_stream_setup(stream) == single_stream_setup
 
 
-@pytest.mark.parametrize("line", TROUBLE)
-def test_log_circumstances_are_equal_for_a_list_and_for_each(line: str) -> None:
+@pytest.mark.parametrize("line", FAULT_LINES)
+def test_log_circumstances_computed_together_equal_those_of_single_logs(line: str) -> None:
     world = build_lab(databases=3)
-    apply_lines(world, f"sql {P} ALTER DATABASE [Sales002] SET PARTNER OFF", line, then_s=2.0)
-    check_circumstances(world)
+    apply_lines(world, f"sql {P} ALTER DATABASE [Sales002] SET PARTNER OFF", line, wait_s=2.0)
+    assert_equal_setups(world)
 
 
 def test_one_log_has_streams_to_several_servers() -> None:
-    world = ag_lab()
-    apply_lines(world, "slow-cpu NODE_3 factor=3", "degrade NODE_1 NODE_2 rtt_ms=50", then_s=2.0)
-    check_circumstances(world)
+    world = build_ag_lab()
+    apply_lines(world, "slow-cpu NODE_3 factor=3", "degrade NODE_1 NODE_2 rtt_ms=50", wait_s=2.0)
+    assert_equal_setups(world)
 
 
 def test_equal_circumstances_share_one_object() -> None:

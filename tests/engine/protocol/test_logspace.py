@@ -24,7 +24,7 @@ from tests.events import read_field
 GB = 1024.0 * 1024
 
 
-def build_small_scenario(**changes: object) -> World:
+def build_small_log_world(**changes: object) -> World:
     """Return the lab with a log file of 100 MB that can grow to 200 MB, and no log backup job."""
     world = build_lab(witness=False)
     sizes = {"log_size_kb": 100.0 * 1024, "log_max_kb": 200.0 * 1024, "log_backup_every_s": 0.0}
@@ -48,7 +48,7 @@ def run_until_full(world: World) -> list[Event]:
 
 
 def test_the_log_file_grows_by_tenths_to_its_limit_then_the_database_halts() -> None:
-    world = build_small_scenario()
+    world = build_small_log_world()
     suspend_session(world)
     events = run_until_full(world)
     sizes = [read_field(event, "log_size_kb") / 1024 for event in list_events_of_kind(events, "grows")]
@@ -70,7 +70,7 @@ def test_the_log_file_grows_by_tenths_to_its_limit_then_the_database_halts() -> 
 
 
 def test_error_9002_names_the_reason_since_2012() -> None:
-    world = build_small_scenario()
+    world = build_small_log_world()
     for name in (P, M):
         world.update_instance(name, version=2012)
     suspend_session(world)
@@ -78,12 +78,12 @@ def test_error_9002_names_the_reason_since_2012() -> None:
 
 
 def test_a_full_drive_limits_growth_before_the_file_limit() -> None:
-    world = build_small_scenario(log_max_kb=40 * GB)
+    world = build_small_log_world(log_max_kb=40 * GB)
     world.update_computer(P, volumes=(Volume(letter="L", size_kb=150.0 * 1024),))
     suspend_session(world)
     run_until_full(world)
     assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(150.0 * 1024)
-    events = apply_lines(world, f"grow-volume {P} L size_gb=1", then_s=5.0)
+    events = apply_lines(world, f"grow-volume {P} L size_gb=1", wait_s=5.0)
     assert list_events_of_kind(events, "room")
     assert serving.is_serving(world, PRINCIPAL)
 
@@ -92,7 +92,7 @@ def back_up_log_now(world: World) -> None:
     finish_statement(world, P, backup.back_up_log(world, P, DB, "D:\\Backup\\x.trn"))
 
 
-FREES = {
+ACTIONS = {
     # action -> whether it frees log while the session is suspended; None: only after a log backup
     "log backup": (back_up_log_now, False),
     "shrink": (lambda w: logspace.shrink_log(w, P, DB, 1024.0), False),
@@ -105,12 +105,12 @@ FREES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", FREES)
+@pytest.mark.parametrize("case", ACTIONS)
 def test_actions_free_log_in_a_suspended_session(case: str) -> None:
-    world = build_small_scenario()
+    world = build_small_log_world()
     suspend_session(world)
     run_until_full(world)
-    act, is_freed = FREES[case]
+    act, is_freed = ACTIONS[case]
     act(world)
     settle_and_run(world, 20.0)
     assert (not world.copies[PRINCIPAL].log_full) is bool(is_freed)
@@ -121,13 +121,13 @@ def test_actions_free_log_in_a_suspended_session(case: str) -> None:
 
 
 def test_the_mirrors_return_and_a_log_backup_free_log() -> None:
-    world = build_small_scenario()
-    apply_lines(world, f"power-off {M}", then_s=1.0)
+    world = build_small_log_world()
+    apply_lines(world, f"power-off {M}", wait_s=1.0)
     assert (
         read_field(list_events_of_kind(run_until_full(world), "full")[0], "reuse_wait")
         == "DATABASE_MIRRORING"
     )
-    apply_lines(world, f"power-on {M}", then_s=120.0)
+    apply_lines(world, f"power-on {M}", wait_s=120.0)
     assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == "LOG_BACKUP"
     assert world.copies[PRINCIPAL].log_full
     back_up_log_now(world)
@@ -136,7 +136,7 @@ def test_the_mirrors_return_and_a_log_backup_free_log() -> None:
 
 
 def test_log_backups_keep_the_log_small_while_the_mirror_keeps_up() -> None:
-    world = build_small_scenario(log_backup_every_s=60.0)
+    world = build_small_log_world(log_backup_every_s=60.0)
     row = world.copies[PRINCIPAL].source or 0
     jobs.start_log_backup_timer(world, PRINCIPAL)
     events = settle_and_run(world, 900.0)
@@ -147,9 +147,9 @@ def test_log_backups_keep_the_log_small_while_the_mirror_keeps_up() -> None:
     assert sum(path.endswith(".trn") for _, path in world.files) == 15
 
 
-REASONS = {
+LOG_REUSE_CASES = {
     "nothing written since": (
-        lambda w: (apply_lines(w, "workload Sales none", then_s=30.0), back_up_log_now(w)),
+        lambda w: (apply_lines(w, "workload Sales none", wait_s=30.0), back_up_log_now(w)),
         "NOTHING",
     ),
     "log backup is due": (lambda w: settle_and_run(w, 30.0), "LOG_BACKUP"),
@@ -172,10 +172,10 @@ REASONS = {
 }
 
 
-@pytest.mark.parametrize("case", REASONS)
+@pytest.mark.parametrize("case", LOG_REUSE_CASES)
 def test_log_reuse_wait_desc_names_the_reason(case: str) -> None:
     world = build_lab(witness=False)
-    prepare, expected = REASONS[case]
+    prepare, expected = LOG_REUSE_CASES[case]
     prepare(world)
     assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == expected
 
@@ -192,7 +192,7 @@ def test_an_open_transaction_releases_log_at_its_end() -> None:
 
 
 def test_without_a_full_backup_no_log_backup_is_needed() -> None:
-    world = build_small_scenario()
+    world = build_small_log_world()
     commands.remove_session(world, P, DB)
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE)
     events = settle_and_run(world, 600.0)
@@ -201,7 +201,7 @@ def test_without_a_full_backup_no_log_backup_is_needed() -> None:
 
 
 def test_shrinking_stops_at_the_used_part() -> None:
-    world = build_small_scenario()
+    world = build_small_log_world()
     settle_and_run(world, 20.0)
     used = logspace.compute_used_kb(world, world.copies[PRINCIPAL])
     logspace.shrink_log(world, P, DB, 1.0)
@@ -216,7 +216,7 @@ def test_bulk_loads_fill_40_gb_in_slightly_over_two_hours() -> None:
     # [WP, suspending and resuming a mirroring session]
     world = build_lab(witness=False, workload="none")
     suspend_session(world)
-    events = apply_lines(world, "bulk-load Sales rows=300000000", then_s=9000.0)
+    events = apply_lines(world, "bulk-load Sales rows=300000000", wait_s=9000.0)
     (full_event,) = list_events_of_kind(events, "full")
     assert 7200.0 < full_event.t_s < 8100.0
     assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(40 * GB)
@@ -224,18 +224,18 @@ def test_bulk_loads_fill_40_gb_in_slightly_over_two_hours() -> None:
 
 def test_an_index_rebuild_is_one_transaction_and_ends() -> None:
     world = build_lab(witness=False, workload="none")
-    apply_lines(world, "rebuild-index Sales offline size=0.05", then_s=5.0)
+    apply_lines(world, "rebuild-index Sales offline size=0.05", wait_s=5.0)
     back_up_log_now(world)
     assert logspace.find_reuse_wait(world, world.copies[PRINCIPAL].source) == "ACTIVE_TRANSACTION"
-    events = apply_lines(world, "rebuild-index Sales", then_s=200.0)
+    events = apply_lines(world, "rebuild-index Sales", wait_s=200.0)
     assert any(read_field(event, "refused") for event in events), "one after the other"
     assert world.copies[PRINCIPAL].operation is None
     assert world.copies[PRINCIPAL].active_from_kb is None
 
 
 def test_fill_log_fills_the_log() -> None:
-    world = build_small_scenario()
-    events = apply_lines(world, "fill-log Sales", then_s=5.0)
+    world = build_small_log_world()
+    events = apply_lines(world, "fill-log Sales", wait_s=5.0)
     assert read_field(list_events_of_kind(events, "full")[0], "reuse_wait") == "LOG_BACKUP"
     back_up_log_now(world)
     settle_and_run(world, 60.0)
@@ -243,14 +243,14 @@ def test_fill_log_fills_the_log() -> None:
     assert not world.copies[PRINCIPAL].log_full
 
 
-FILES = [
+INVALID_FILES = [
     ((P, DB, "Sales", "D:\\x.ndf"), 1828),
     ((P, DB, "more", "Q:\\x.ndf"), 5123),
     ((P, DB, "more", "E:\\x.ndf"), 5149),
 ]
 
 
-@pytest.mark.parametrize(("args", "number"), FILES)
+@pytest.mark.parametrize(("args", "number"), INVALID_FILES)
 def test_an_invalid_add_file_is_refused(args: tuple[str, str, str, str], number: int) -> None:
     world = build_lab()
     world.update_computer(P, volumes=(Volume(letter="E", size_kb=100.0),))
@@ -296,7 +296,7 @@ def test_free_drive_space_accounts_for_all_files() -> None:
 
 def test_a_new_principal_retains_log_only_from_its_partners_position() -> None:
     world = build_lab()
-    apply_lines(world, f"power-off {P}", then_s=30.0)
+    apply_lines(world, f"power-off {P}", wait_s=30.0)
     copy = world.copies[MIRROR]
     assert copy.mirroring.state is MirrorState.DISCONNECTED
     holds = dict(streams.list_log_holds(world, copy, copy.source or 0))

@@ -31,7 +31,7 @@ from tests.engine.protocol.setups import (
 from tests.engine.tsql.console import submit_batch
 from tests.engine.worlds import apply_lines, build_lab
 
-LATER = "D:\\Backup\\later.trn"
+LATER_BACKUP_PATH = "D:\\Backup\\later.trn"
 
 
 def build_restoring_world() -> World:
@@ -40,14 +40,14 @@ def build_restoring_world() -> World:
     take_full_backup(world)
     take_log_backup(world)
     settle_and_run(world, 60.0)
-    take_log_backup(world, path=LATER)
-    for path in (FULL, TRN, LATER):
+    take_log_backup(world, path=LATER_BACKUP_PATH)
+    for path in (FULL, TRN, LATER_BACKUP_PATH):
         copy_file(world, path)
     restore_full(world)
     return world
 
 
-READY = build_restoring_world()
+RESTORING_WORLD = build_restoring_world()
 
 
 def restore_log(world: World, path: str, ending: RestoreState) -> DatabaseCopy:
@@ -56,18 +56,18 @@ def restore_log(world: World, path: str, ending: RestoreState) -> DatabaseCopy:
 
 
 def test_stopat_within_a_log_backup_stops_there_and_opens() -> None:
-    world = READY.fork()
+    world = RESTORING_WORLD.fork()
     before = restore_log(world, TRN, RestoreState(recovery=False)).end_of_log_kb
-    last = restore.list_backup_sets(world, M, LATER)[0]
+    last = restore.list_backup_sets(world, M, LATER_BACKUP_PATH)[0]
     middle = (last.from_tick + last.started_tick) // 2
-    copy = restore_log(world, LATER, RestoreState(stop_tick=middle))
+    copy = restore_log(world, LATER_BACKUP_PATH, RestoreState(stop_tick=middle))
     assert copy.db_state is DbState.ONLINE
     assert before + 0.4 * (last.last_kb - before) < streams.get_end_of_log_kb(world, copy) - 8.0
     assert streams.get_end_of_log_kb(world, copy) < before + 0.6 * (last.last_kb - before)
 
 
 def test_stopat_beyond_the_backup_leaves_it_restoring() -> None:
-    world = READY.fork()
+    world = RESTORING_WORLD.fork()
     outcome = restore.restore_log(world, M, DB, TRN, ending=RestoreState(stop_tick=world.tick + 100_000))
     reply = finish_statement(world, M, outcome)
     assert any("designated point in time" in message.text for message in reply)
@@ -75,22 +75,25 @@ def test_stopat_beyond_the_backup_leaves_it_restoring() -> None:
 
 
 def test_stopat_before_the_restored_log_is_too_early() -> None:
-    world = READY.fork()
+    world = RESTORING_WORLD.fork()
     restore_log(world, TRN, RestoreState(recovery=False))
     assert (
-        get_refusal_number(restore.restore_log, world, M, DB, LATER, ending=RestoreState(stop_tick=1)) == 4335
+        get_refusal_number(
+            restore.restore_log, world, M, DB, LATER_BACKUP_PATH, ending=RestoreState(stop_tick=1)
+        )
+        == 4335
     )
 
 
 def test_a_standby_database_is_readable_and_accepts_log_but_no_partner() -> None:
-    world = READY.fork()
+    world = RESTORING_WORLD.fork()
     copy = restore_log(world, TRN, RestoreState(recovery=False, standby=True))
     assert statements.use_database(world, M, DB) == []
     assert get_refusal_number(commands.set_partner, world, M, DB, get_address(P)) == 1466
     with pytest.raises(SqlError) as caught:
         backup.back_up_database(world, M, DB, "D:\\x.bak")
     assert caught.value.number == 3036
-    copy = restore_log(world, LATER, RestoreState(recovery=False))
+    copy = restore_log(world, LATER_BACKUP_PATH, RestoreState(recovery=False))
     assert not copy.standby
     assert get_refusal_number(statements.use_database, world, M, DB) == 927
     assert get_refusal_number(commands.set_partner, world, M, DB, get_address(P)) == 0
@@ -99,11 +102,11 @@ def test_a_standby_database_is_readable_and_accepts_log_but_no_partner() -> None
 def test_bulk_logged_changes_must_be_backed_up_before_mirroring() -> None:
     world = prepare_mirror()
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.BULK_LOGGED)
-    apply_lines(world, f"bulk-load {DB} rows=1000", then_s=30.0)
+    apply_lines(world, f"bulk-load {DB} rows=1000", wait_s=30.0)
     world.update_copy(PRINCIPAL, recovery_model=RecoveryModel.FULL)
     commands.set_partner(world, M, DB, get_address(P))
     assert get_refusal_number(commands.set_partner, world, P, DB, get_address(M)) == 1475
-    take_log_backup(world, path=LATER)
+    take_log_backup(world, path=LATER_BACKUP_PATH)
     assert not world.copies[PRINCIPAL].bulk_changes
 
 
@@ -118,16 +121,16 @@ def test_copying_a_file_temporarily_takes_bandwidth_from_mirroring() -> None:
     world = prepare_mirror()
     commands.set_partner(world, M, DB, get_address(P))
     commands.set_partner(world, P, DB, get_address(M))
-    apply_lines(world, f"degrade {P} {M} bandwidth_mbps=10", then_s=5.0)
+    apply_lines(world, f"degrade {P} {M} bandwidth_mbps=10", wait_s=5.0)
     stream = world.copies[MIRROR].stream
     assert stream is not None
     healthy = world.flow.get_stream_setup(stream).bandwidth_mbps
-    apply_lines(world, f"copy-file {M} {P} {TRN}", then_s=0.1)
+    apply_lines(world, f"copy-file {M} {P} {TRN}", wait_s=0.1)
     assert world.transfers
     assert world.flow.get_stream_setup(stream).bandwidth_mbps == healthy, "the way back is another way"
-    apply_lines(world, f"copy-file {P} {M} {FULL}", then_s=5.0)
+    apply_lines(world, f"copy-file {P} {M} {FULL}", wait_s=5.0)
     assert world.flow.get_stream_setup(stream).bandwidth_mbps == pytest.approx(healthy / 2)
-    apply_lines(world, then_s=3_000.0)
+    apply_lines(world, wait_s=3_000.0)
     assert world.flow.get_stream_setup(stream).bandwidth_mbps == healthy
 
 
@@ -187,7 +190,7 @@ def test_standby_mode_starts_and_ends_without_a_backup() -> None:
 
 def test_the_history_of_the_target_server_names_the_backup() -> None:
     """A restore adds the backup to the history of its server. [DOC: backupset]"""
-    world = READY.fork()
+    world = RESTORING_WORLD.fork()
     restore_log(world, TRN, RestoreState(recovery=False))
     query = """SELECT s.server_name, h.restore_type FROM msdb.dbo.restorehistory h
         JOIN msdb.dbo.backupset s ON s.backup_set_id = h.backup_set_id ORDER BY 2"""

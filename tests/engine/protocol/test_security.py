@@ -73,7 +73,7 @@ def build_account_change(name: str, domain: str = "CORP") -> Callable[[World], o
     return run
 
 
-def grant_login(name: str) -> Callable[[World], object]:
+def build_login_grant(name: str) -> Callable[[World], object]:
     def do_it(world: World) -> None:
         accounts.create_login(world, M, name, windows=True)
         endpoints.change_connect_permission(world, M, "Mirroring", "GRANT", (name,))
@@ -81,21 +81,21 @@ def grant_login(name: str) -> Callable[[World], object]:
     return do_it
 
 
-NO_CONNECT = "does not have CONNECT permission on the endpoint. State 84."
-WINDOWS: dict[str, tuple[list[Callable[[World], object]], str]] = {
+NO_CONNECT_PERMISSION_TEXT = "does not have CONNECT permission on the endpoint. State 84."
+WINDOWS_ACCOUNT_CASES: dict[str, tuple[list[Callable[[World], object]], str]] = {
     "same account": ([], ""),
-    "other account": ([build_account_change("CORP\\other")], NO_CONNECT),
-    "other account, granted": ([build_account_change("CORP\\other"), grant_login("CORP\\other")], ""),
+    "other account": ([build_account_change("CORP\\other")], NO_CONNECT_PERMISSION_TEXT),
+    "other account, granted": ([build_account_change("CORP\\other"), build_login_grant("CORP\\other")], ""),
     "network service": (
         [build_account_change("NT AUTHORITY\\NETWORK SERVICE")],
-        "'CORP\\SERVER_A$' " + NO_CONNECT,
+        "'CORP\\SERVER_A$' " + NO_CONNECT_PERMISSION_TEXT,
     ),
     "network service, granted": (
-        [build_account_change("NT AUTHORITY\\NETWORK SERVICE"), grant_login("CORP\\SERVER_A$")],
+        [build_account_change("NT AUTHORITY\\NETWORK SERVICE"), build_login_grant("CORP\\SERVER_A$")],
         "",
     ),
     "virtual account": (
-        [build_account_change("NT SERVICE\\MSSQLSERVER"), grant_login("corp\\server_a$")],
+        [build_account_change("NT SERVICE\\MSSQLSERVER"), build_login_grant("corp\\server_a$")],
         "",
     ),
     "local system": ([build_account_change("LocalSystem")], "The logon attempt failed"),
@@ -116,42 +116,42 @@ WINDOWS: dict[str, tuple[list[Callable[[World], object]], str]] = {
     "revoked": (
         [
             build_account_change("CORP\\other"),
-            grant_login("CORP\\other"),
+            build_login_grant("CORP\\other"),
             lambda w: endpoints.change_connect_permission(w, M, "Mirroring", "REVOKE", ("CORP\\other",)),
         ],
-        NO_CONNECT,
+        NO_CONNECT_PERMISSION_TEXT,
     ),
     "owner changed": (
         [
             build_account_change("CORP\\other"),
-            grant_login("CORP\\other"),
+            build_login_grant("CORP\\other"),
             lambda w: endpoints.set_endpoint_owner(w, M, "Mirroring", "sa"),
         ],
-        NO_CONNECT,
+        NO_CONNECT_PERMISSION_TEXT,
     ),
     "login disabled": (
         [
             build_account_change("CORP\\other"),
-            grant_login("CORP\\other"),
+            build_login_grant("CORP\\other"),
             lambda w: accounts.alter_login(w, M, "CORP\\other", state="DISABLE"),
         ],
-        NO_CONNECT,
+        NO_CONNECT_PERMISSION_TEXT,
     ),
     "login dropped": (
         [
             build_account_change("CORP\\other"),
-            grant_login("CORP\\other"),
+            build_login_grant("CORP\\other"),
             lambda w: accounts.drop_login(w, M, "CORP\\other"),
         ],
-        NO_CONNECT,
+        NO_CONNECT_PERMISSION_TEXT,
     ),
 }
 
 
-@pytest.mark.parametrize("case", WINDOWS)
+@pytest.mark.parametrize("case", WINDOWS_ACCOUNT_CASES)
 def test_windows_accounts_authenticate(case: str) -> None:
     world = build_lab()
-    steps, expected = WINDOWS[case]
+    steps, expected = WINDOWS_ACCOUNT_CASES[case]
     for step in steps:
         step(world)
     found_reason = find_refusal_reason(world)
@@ -196,7 +196,7 @@ def exchange_certificates(world: World) -> None:
         )
 
 
-CERTIFICATES: dict[str, tuple[Callable[[World], object], str]] = {
+CERTIFICATE_CASES: dict[str, tuple[Callable[[World], object], str]] = {
     "exchanged": (lambda w: None, ""),
     "not imported": (
         lambda w: accounts.drop_certificate(w, M, "SERVER_A_cert"),
@@ -214,19 +214,19 @@ CERTIFICATES: dict[str, tuple[Callable[[World], object], str]] = {
         lambda w: apply_lines(w, f"expire-certificate {M}"),
         "Certificate expired. State 85.",
     ),
-    "no login": (lambda w: w.update_instance(M, logins=()), NO_CONNECT),
+    "no login": (lambda w: w.update_instance(M, logins=()), NO_CONNECT_PERMISSION_TEXT),
     "not granted": (
         lambda w: endpoints.change_connect_permission(w, M, "Mirroring", "DENY", ("peer_login",)),
-        NO_CONNECT,
+        NO_CONNECT_PERMISSION_TEXT,
     ),
 }
 
 
-@pytest.mark.parametrize("case", CERTIFICATES)
+@pytest.mark.parametrize("case", CERTIFICATE_CASES)
 def test_certificates_authenticate(case: str) -> None:
     world = build_lab()
     exchange_certificates(world)
-    spoil, expected = CERTIFICATES[case]
+    spoil, expected = CERTIFICATE_CASES[case]
     spoil(world)
     found_reason = find_refusal_reason(world)
     assert expected in found_reason
@@ -248,21 +248,21 @@ def test_connections_outlive_their_expired_certificate_until_they_break() -> Non
     for name in (P, M, W):
         world.update_computer(name, domain=name)  # without trust between the domains, only certificates work
     exchange_certificates(world)
-    apply_lines(world, f"expire-certificate {P}", then_s=30.0)
+    apply_lines(world, f"expire-certificate {P}", wait_s=30.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
-    events = apply_lines(world, f"reset-link {P} {M}", then_s=30.0)
+    events = apply_lines(world, f"reset-link {P} {M}", wait_s=30.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
     lines = [read_field(e, "number") for e in events if e.kind == "errorlog" and e.server == M]
     assert lines.count(28025) == lines.count(28047) > 0
     assert world.faults[0].effect == "a connection was refused"
-    apply_lines(world, f"renew-certificate {P}", then_s=30.0)
+    apply_lines(world, f"renew-certificate {P}", wait_s=30.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_a_refusal_is_logged_once_until_its_reason_changes() -> None:
     world = build_lab(witness=False)
     set_endpoint(world, M, algorithms=("AES",))
-    events = apply_lines(world, f"reset-link {P} {M}", then_s=120.0)
+    events = apply_lines(world, f"reset-link {P} {M}", wait_s=120.0)
 
     def count_lines(events: list[object]) -> int:
         return sum(getattr(e, "kind", "") == "errorlog" and "no compatible encryption" in getattr(e, "text", "")
@@ -270,7 +270,7 @@ def test_a_refusal_is_logged_once_until_its_reason_changes() -> None:
 
     assert count_lines(list(events)) == 2, "each end has turned the other away"
     set_endpoint(world, M, authentication="CERTIFICATE")
-    events = apply_lines(world, f"cut {P} {W}", then_s=5.0)
+    events = apply_lines(world, f"cut {P} {W}", wait_s=5.0)
     assert any("no compatible authentication" in e.text for e in events if e.kind == "errorlog")
 
 
@@ -278,11 +278,11 @@ def test_a_tcp_change_applies_from_the_next_start() -> None:
     world = build_lab()
     apply_lines(world, f"disable-tcp {M}")
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
-    apply_lines(world, f"restart-service {M}", then_s=60.0)
+    apply_lines(world, f"restart-service {M}", wait_s=60.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
     assert not security.is_listening(world.instances[M])
     assert world.faults[0].effect
-    apply_lines(world, f"enable-tcp {M}", f"restart-service {M}", then_s=60.0)
+    apply_lines(world, f"enable-tcp {M}", f"restart-service {M}", wait_s=60.0)
     assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
 
 

@@ -15,19 +15,19 @@ from tests.events import read_field
 def query_rows(world: World, sql: str, server: str = P) -> list[tuple[str, str]]:
     """Return (source, text) of the lines in the result of a batch."""
     done_events = [
-        event for event in apply_lines(world, f"sql {server} {sql}", then_s=0.5) if event.kind == "sql_done"
+        event for event in apply_lines(world, f"sql {server} {sql}", wait_s=0.5) if event.kind == "sql_done"
     ]
     return [(row[1], row[2]) for row in read_field(done_events[-1], "results")[-1]["rows"]]
 
 
 def run_sql(world: World, sql: str, server: str = P) -> list[int]:
     done_events = [
-        event for event in apply_lines(world, f"sql {server} {sql}", then_s=0.5) if event.kind == "sql_done"
+        event for event in apply_lines(world, f"sql {server} {sql}", wait_s=0.5) if event.kind == "sql_done"
     ]
     return [message["number"] for message in read_field(done_events[-1], "messages")]
 
 
-ORDER = (
+STARTUP_LINES = (
     "Microsoft SQL Server 2005 - 9.00",
     "(c) 2005 Microsoft Corporation.",
     "All rights reserved.",
@@ -57,14 +57,17 @@ ORDER = (
 
 
 def list_positions(lines: list[tuple[str, str]]) -> list[int]:
-    return [next(index for index, (_, text) in enumerate(lines) if text.startswith(start)) for start in ORDER]
+    return [
+        next(index for index, (_, text) in enumerate(lines) if text.startswith(start))
+        for start in STARTUP_LINES
+    ]
 
 
 @pytest.mark.parametrize("restarted", [False, True])
 def test_a_healthy_errorlog_begins_as_published(restarted: bool) -> None:
     world = build_lab()
     if restarted:
-        apply_lines(world, f"restart-service {P}", then_s=40.0)
+        apply_lines(world, f"restart-service {P}", wait_s=40.0)
     lines = query_rows(world, "EXEC xp_readerrorlog")
     places = list_positions(lines)
     assert places == sorted(places)
@@ -96,7 +99,7 @@ def test_version_and_edition_change_the_startup_lines(
 def test_a_disabled_protocol_is_not_reported_as_listening() -> None:
     world = build_lab()
     apply_lines(world, f"disable-tcp {P}", f"sql {P} ALTER ENDPOINT Mirroring STATE = STOPPED", f"restart-service {P}",
-       then_s=40.0)  # fmt: skip
+       wait_s=40.0)  # fmt: skip
     texts = [line[4] for line in errorlog.list_logs(world, P)[0]]
     assert not any("1433" in text or "5022" in text for text in texts)
     assert "Database Mirroring Transport is disabled in the endpoint configuration." in texts
@@ -113,9 +116,9 @@ def test_a_cycled_log_becomes_archive_1(sql: str) -> None:
     assert query_rows(world, "EXEC sp_readerrorlog 1") == before
     assert run_sql(world, "EXEC xp_readerrorlog 2") == [22004]
     for _ in range(8):
-        apply_lines(world, f"sql {P} {sql}", then_s=0.1)
+        apply_lines(world, f"sql {P} {sql}", wait_s=0.1)
     assert len(errorlog.list_logs(world, P)) == 1 + 6
-    log_rows = read_field(apply_lines(world, f"sql {P} EXEC sp_enumerrorlogs", then_s=0.1)[-1], "results")[0][
+    log_rows = read_field(apply_lines(world, f"sql {P} EXEC sp_enumerrorlogs", wait_s=0.1)[-1], "results")[0][
         "rows"
     ]
     assert [row[0] for row in log_rows] == list(range(7))
@@ -123,8 +126,8 @@ def test_a_cycled_log_becomes_archive_1(sql: str) -> None:
 
 def test_search_texts_and_times_filter_the_lines() -> None:
     world = build_lab()
-    apply_lines(world, f"sql {P} RAISERROR ('red alert', 16, 1) WITH LOG", then_s=10.0)
-    apply_lines(world, f"sql {P} RAISERROR ('blue alert', 10, 1) WITH LOG", then_s=10.0)
+    apply_lines(world, f"sql {P} RAISERROR ('red alert', 16, 1) WITH LOG", wait_s=10.0)
+    apply_lines(world, f"sql {P} RAISERROR ('blue alert', 10, 1) WITH LOG", wait_s=10.0)
     assert query_rows(world, "EXEC xp_readerrorlog 0, 1, N'ALERT', N'red'") == [("spid15s", "red alert")]
     late_rows = query_rows(
         world, "EXEC xp_readerrorlog 0, 1, N'alert', NULL, '2005-10-22 12:00:05', NULL, N'desc'"
@@ -142,22 +145,22 @@ def test_only_event_logged_errors_appear_in_the_log() -> None:
         f"fail-volume {P} D",
         f"sql {P} SELECT * FROM {DB}.dbo.t",
         f"sql {P} SELECT * FROM nosuch",
-        then_s=1.0,
+        wait_s=1.0,
     )
     numbers = [line[1] for line in errorlog.list_logs(world, P)[0] if line[2] > 10]
     assert numbers == [823, 823]  # the failure of the volume writes one line, and the statement another
     assert run_sql(world, "EXEC sp_altermessage 208, 'WITH_LOG', 'true'") == [0]
-    apply_lines(world, f"sql {P} SELECT * FROM nosuch", then_s=1.0)
+    apply_lines(world, f"sql {P} SELECT * FROM nosuch", wait_s=1.0)
     assert [line[1] for line in errorlog.list_logs(world, P)[0]][-1] == 208
 
 
 def test_endless_errors_fill_the_log_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "CHANGING_STATEMENTS_MAX", 10)
     world = build_lab()
-    apply_lines(world, f"sql {P} EXEC sp_altermessage 208, 'WITH_LOG', 'true'", then_s=0.5)
+    apply_lines(world, f"sql {P} EXEC sp_altermessage 208, 'WITH_LOG', 'true'", wait_s=0.5)
     loop = "DECLARE @i int SET @i = 0 WHILE @i < 30 BEGIN EXEC ('SELECT * FROM nosuch') SET @i = @i + 1 END SELECT @i"
     done_events = [
-        event for event in apply_lines(world, f"sql {P} {loop}", then_s=60.0) if event.kind == "sql_done"
+        event for event in apply_lines(world, f"sql {P} {loop}", wait_s=60.0) if event.kind == "sql_done"
     ]
     assert read_field(done_events[0], "results")[-1]["rows"] == [[30]]
     assert len([line for line in errorlog.list_logs(world, P)[0] if line[1] == 208]) == 10
@@ -173,7 +176,7 @@ def test_endless_errors_fill_the_log_up_to_a_limit(monkeypatch: pytest.MonkeyPat
 )
 def test_a_failed_backup_logs_3041(sql: str, numbers: list[int]) -> None:
     world = build_lab()
-    apply_lines(world, f"add-drive {P} E size_gb=1", f"sql {P} {sql}", then_s=1.0)
+    apply_lines(world, f"add-drive {P} E size_gb=1", f"sql {P} {sql}", wait_s=1.0)
     error_lines = [line for line in errorlog.list_logs(world, P)[0] if line[2] > 10]
     assert [line[1] for line in error_lines] == numbers
     assert error_lines[-1][4].startswith(
@@ -188,7 +191,7 @@ def test_the_log_backup_job_reports_its_missing_drive() -> None:
         f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF",
         f"fail-volume {M} D",
         f"fail-volume {P} D",
-        then_s=1_000.0,
+        wait_s=1_000.0,
     )
     backup_lines = [line for line in errorlog.list_logs(world, P)[0] if line[1] == 3041]
     assert [line[4].split(".")[0] for line in backup_lines] == [
@@ -198,9 +201,9 @@ def test_the_log_backup_job_reports_its_missing_drive() -> None:
 
 def test_a_service_that_is_started_while_it_stops_starts_afterwards() -> None:
     world = build_lab()
-    apply_lines(world, f"stop-service {P}", then_s=0.5)
+    apply_lines(world, f"stop-service {P}", wait_s=0.5)
     assert world.instances[P].service.value == "stopping"
-    apply_lines(world, f"start-service {P}", then_s=60.0)
+    apply_lines(world, f"start-service {P}", wait_s=60.0)
     assert world.instances[P].service.value == "running"
 
 
@@ -210,12 +213,12 @@ def test_a_crash_loses_the_cached_identity_values(end: str, next_value: int) -> 
     for server in world.instances:
         world.update_instance(server, version=2014)
     insert = "INSERT msdb.dbo.Log2 (Text) OUTPUT 'id', CAST(inserted.Id AS varchar(9)) VALUES ('x')"
-    apply_lines(world, f"sql {W} CREATE TABLE msdb.dbo.Log2 (Id int IDENTITY, Text varchar(9))", then_s=0.5)
-    apply_lines(world, f"sql {W} {insert}", then_s=0.5)
-    apply_lines(world, f"{end} {W}", then_s=20.0)
-    apply_lines(world, f"{'start-service' if end == 'stop-service' else 'power-on'} {W}", then_s=240.0)
+    apply_lines(world, f"sql {W} CREATE TABLE msdb.dbo.Log2 (Id int IDENTITY, Text varchar(9))", wait_s=0.5)
+    apply_lines(world, f"sql {W} {insert}", wait_s=0.5)
+    apply_lines(world, f"{end} {W}", wait_s=20.0)
+    apply_lines(world, f"{'start-service' if end == 'stop-service' else 'power-on'} {W}", wait_s=240.0)
     done_events = [
-        event for event in apply_lines(world, f"sql {W} {insert}", then_s=0.5) if event.kind == "sql_done"
+        event for event in apply_lines(world, f"sql {W} {insert}", wait_s=0.5) if event.kind == "sql_done"
     ]
     assert read_field(done_events[-1], "results")[-1]["rows"] == [["id", str(next_value)]]
 
@@ -226,6 +229,6 @@ def test_an_endpoint_listens_on_addresses_of_its_own(address: str, listens: bool
     apply_lines(
         world, f"sql {W} ALTER ENDPOINT Mirroring AS TCP (LISTENER_PORT = 5022, LISTENER_IP = ({address}))"
     )
-    apply_lines(world, f"restart-service {W}", then_s=60.0)
+    apply_lines(world, f"restart-service {W}", wait_s=60.0)
     log = [text for _, text in query_rows(world, "EXEC sp_readerrorlog", W)]
     assert any(f"{address} <ipv4> 5022" in text for text in log) is listens

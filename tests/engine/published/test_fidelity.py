@@ -21,8 +21,8 @@ from engine.published.fidelity import (
 from engine.published.rows import FigureClass, FigureRow, annotate_row, build_number_row, build_statement_row
 from engine.published.whitepaper_failover import FAILOVER_S, SEED_COUNT
 
-EXCEPTIONS_MAX = 8
-FEW = 40
+FAILED_ROWS_MAX = 8
+FEW_RUNS = 40
 """Number of runs of each failure in the normal suite; `make test-slow` uses SEEDS."""
 ERROR_MAX = {True: 15.0, False: 10.0}
 """Maximum error in percent; the key is True for few runs, and False for all runs."""
@@ -31,7 +31,7 @@ ERROR_MAX = {True: 15.0, False: 10.0}
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(FEW, id="few runs"),
+        pytest.param(FEW_RUNS, id="few runs"),
         pytest.param(SEED_COUNT, id="all runs", marks=pytest.mark.slow),
     ],
 )
@@ -46,7 +46,7 @@ def rows(request: pytest.FixtureRequest) -> Iterator[list[FigureRow]]:
 
 def list_failed_rows(rows: list[FigureRow]) -> set[str]:
     """Return the IDs of failed rows. With few runs, the medians of table 6 may deviate more."""
-    has_few_seeds = whitepaper_failover.SEED_COUNT == FEW
+    has_few_seeds = whitepaper_failover.SEED_COUNT == FEW_RUNS
     near_ids = {
         row.id
         for row in rows
@@ -63,7 +63,7 @@ def test_all_sections_exist_with_enough_rows(rows: list[FigureRow]) -> None:
 
 def test_every_failure_has_a_listed_reason(rows: list[FigureRow]) -> None:
     assert list_failed_rows(rows) == set(EXCEPTIONS)
-    assert len(EXCEPTIONS) <= EXCEPTIONS_MAX
+    assert len(EXCEPTIONS) <= FAILED_ROWS_MAX
     assert all(row.reason for row in rows if row.id in list_failed_rows(rows))
     assert not any(row.reason for row in rows if row.verdict == "pass")
 
@@ -77,7 +77,7 @@ def test_table_6_is_within_the_spread_of_the_runs_and_slower_under_load(rows: li
             assert row.band is not None
             assert isinstance(row.published, float)
             assert row.band[0] <= row.published <= row.band[1]
-            assert abs(row.error_percent or 0.0) <= ERROR_MAX[whitepaper_failover.SEED_COUNT == FEW]
+            assert abs(row.error_percent or 0.0) <= ERROR_MAX[whitepaper_failover.SEED_COUNT == FEW_RUNS]
             assert row.note, "what is calibrated is said"
         assert isinstance(idle.ours, float)
         assert isinstance(loaded.ours, float)

@@ -53,26 +53,26 @@ def format_message(message: dict[str, Any]) -> str:
     ) + str(message["text"])
 
 
-def run_on(world: World, seconds: float) -> list[Event]:
+def run_seconds(world: World, seconds: float) -> list[Event]:
     return simulator.advance_world(world, world.tick + round(seconds * TICKS_PER_S))
 
 
-def collect_unchecked_answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
+def collect_unchecked_answers(world: World, window: str, text: str, wait_s: float = 0.0) -> list[Answer]:
     """Return the same answers as `collect_answers`, and also those that ended with an internal error."""
     tsql.submit_text(world, window, text)
-    return [Answer(event) for event in run_on(world, then_s) if event.kind == "sql_done"]
+    return [Answer(event) for event in run_seconds(world, wait_s) if event.kind == "sql_done"]
 
 
-def collect_answers(world: World, window: str, text: str, then_s: float = 0.0) -> list[Answer]:
-    """Return the answers of all windows that arrive within *then_s* after *text* is sent.
+def collect_answers(world: World, window: str, text: str, wait_s: float = 0.0) -> list[Answer]:
+    """Return the answers of all windows that arrive within *wait_s* after *text* is sent.
 
     An internal error fails the test.
     """
-    found = collect_unchecked_answers(world, window, text, then_s)
+    found = collect_unchecked_answers(world, window, text, wait_s)
     assert not any(INTERNAL_ERROR in line for answer in found for line in answer.texts), text
     return found
 
 
-def submit_batch(world: World, window: str, text: str, then_s: float = 0.0) -> Answer:
-    """Send *text* and return its answer, which must arrive within *then_s*."""
-    return collect_answers(world, window, text, then_s)[-1]
+def submit_batch(world: World, window: str, text: str, wait_s: float = 0.0) -> Answer:
+    """Send *text* and return its answer, which must arrive within *wait_s*."""
+    return collect_answers(world, window, text, wait_s)[-1]

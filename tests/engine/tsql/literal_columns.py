@@ -9,7 +9,7 @@ from pathlib import Path
 CATALOG = Path(__file__).parents[3] / "engine" / "tsql" / "catalog"
 
 
-def literal_columns() -> dict[tuple[str, str], set[str]]:
+def find_literal_columns() -> dict[tuple[str, str], set[str]]:
     """Return (module, function) -> texts `column value`, one for each key with one literal value in all its
     dictionaries.
     """

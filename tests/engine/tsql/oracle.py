@@ -15,7 +15,7 @@ from typing import Any
 
 Value = int | Decimal | str | None
 Row = Mapping[str, Value]
-ANY = Context(prec=120)
+UNLIMITED_CONTEXT = Context(prec=120)
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,11 @@ def convert_value(value: Value, target: Type) -> Value:
         value = int(value)
     if target == INT:
         return int(value)
-    return fit_number(Decimal(value), target, ROUND_HALF_UP)
+    return round_number(Decimal(value), target, ROUND_HALF_UP)
 
 
-def fit_number(number: Decimal, target: Type, rounding: str) -> Decimal:
-    rounded = number.quantize(Decimal(1).scaleb(-target.scale), rounding, ANY)
+def round_number(number: Decimal, target: Type, rounding: str) -> Decimal:
+    rounded = number.quantize(Decimal(1).scaleb(-target.scale), rounding, UNLIMITED_CONTEXT)
     if len(rounded.as_tuple().digits) > 15 or abs(rounded) >= Decimal(10) ** (
         target.precision - target.scale
     ):
@@ -133,12 +133,12 @@ def build_column(name: str, kind: Type) -> Expression:
     return Expression(name, kind, lambda row: row[name])
 
 
-def build_arithmetic(sign: str, a: Expression, b: Expression) -> Expression:
+def build_arithmetic(sign: str, left_operand: Expression, right_operand: Expression) -> Expression:
     """Return the arithmetic expression of two numbers. The result of two integers is an integer."""
-    if "decimal" not in (a.type.name, b.type.name):
+    if "decimal" not in (left_operand.type.name, right_operand.type.name):
         kind = INT
     else:
-        (p1, s1), (p2, s2) = get_digits(a.type), get_digits(b.type)
+        (p1, s1), (p2, s2) = get_digits(left_operand.type), get_digits(right_operand.type)
         kind = {
             "+": lambda: build_decimal(max(s1, s2) + max(p1 - s1, p2 - s2) + 1, max(s1, s2)),
             "-": lambda: build_decimal(max(s1, s2) + max(p1 - s1, p2 - s2) + 1, max(s1, s2)),
@@ -147,30 +147,39 @@ def build_arithmetic(sign: str, a: Expression, b: Expression) -> Expression:
         }[sign]()
 
     def compute_value(row: Row) -> Value:
-        x, y = a.value(row), b.value(row)
+        x, y = left_operand.value(row), right_operand.value(row)
         if x is None or y is None:
             return None
         left, right = Decimal(x), Decimal(y)
         if sign == "/" and not right:
             raise NoAnswerError
-        work = {"+": ANY.add, "-": ANY.subtract, "*": ANY.multiply, "/": ANY.divide}[sign]
+        work = {
+            "+": UNLIMITED_CONTEXT.add,
+            "-": UNLIMITED_CONTEXT.subtract,
+            "*": UNLIMITED_CONTEXT.multiply,
+            "/": UNLIMITED_CONTEXT.divide,
+        }[sign]
         exact = work(left, right)
         if kind == INT:
             whole_part = int(exact.to_integral_value(ROUND_DOWN))
             if not -(2**31) <= whole_part < 2**31:
                 raise NoAnswerError
             return whole_part
-        return fit_number(exact, kind, ROUND_DOWN if sign == "/" else ROUND_HALF_UP)
+        return round_number(exact, kind, ROUND_DOWN if sign == "/" else ROUND_HALF_UP)
 
-    return Expression(f"({a.text} {sign} {b.text})", kind, compute_value)
+    return Expression(f"({left_operand.text} {sign} {right_operand.text})", kind, compute_value)
 
 
-def build_concatenation(a: Expression, b: Expression) -> Expression:
+def build_concatenation(left_operand: Expression, right_operand: Expression) -> Expression:
     def value(row: Row) -> Value:
-        x, y = a.value(row), b.value(row)
+        x, y = left_operand.value(row), right_operand.value(row)
         return None if x is None or y is None else str(x) + str(y)
 
-    return Expression(f"({a.text} + {b.text})", build_varchar(a.type.length + b.type.length), value)
+    return Expression(
+        f"({left_operand.text} + {right_operand.text})",
+        build_varchar(left_operand.type.length + right_operand.type.length),
+        value,
+    )
 
 
 def build_case(branches: Sequence[tuple[Condition, Expression]], default: Expression) -> Expression:
@@ -186,14 +195,14 @@ def build_case(branches: Sequence[tuple[Condition, Expression]], default: Expres
     return Expression(f"CASE {branch_texts} ELSE {default.text} END", kind, value)
 
 
-def build_isnull(a: Expression, b: Expression) -> Expression:
+def build_isnull(a: Expression, replacement: Expression) -> Expression:
     """Return ISNULL(a, b), which has the type of *a*."""
 
     def value(row: Row) -> Value:
         first = a.value(row)
-        return convert_value(b.value(row), a.type) if first is None else first
+        return convert_value(replacement.value(row), a.type) if first is None else first
 
-    return Expression(f"ISNULL({a.text}, {b.text})", a.type, value)
+    return Expression(f"ISNULL({a.text}, {replacement.text})", a.type, value)
 
 
 def build_coalesce(parts: Sequence[Expression]) -> Expression:
@@ -214,11 +223,11 @@ def build_key(value: Value) -> Any:
     return value.rstrip(" ").lower() if isinstance(value, str) else value
 
 
-def build_comparison(sign: str, a: Expression, b: Expression) -> Condition:
-    kind = find_common_type([a.type, b.type])
+def build_comparison(sign: str, left_operand: Expression, right_operand: Expression) -> Condition:
+    kind = find_common_type([left_operand.type, right_operand.type])
 
     def holds(row: Row) -> bool | None:
-        x, y = convert_value(a.value(row), kind), convert_value(b.value(row), kind)
+        x, y = convert_value(left_operand.value(row), kind), convert_value(right_operand.value(row), kind)
         if x is None or y is None:
             return None
         left, right = build_key(x), build_key(y)
@@ -229,27 +238,28 @@ def build_comparison(sign: str, a: Expression, b: Expression) -> Condition:
             }[sign]
         )  # fmt: skip
 
-    return Condition(f"{a.text} {sign} {b.text}", holds)
+    return Condition(f"{left_operand.text} {sign} {right_operand.text}", holds)
 
 
-def is_null(a: Expression, negated: bool) -> Condition:
+def build_is_null(operand: Expression, negated: bool) -> Condition:
     return Condition(
-        f"{a.text} IS {'NOT ' if negated else ''}NULL", lambda row: (a.value(row) is None) != negated
+        f"{operand.text} IS {'NOT ' if negated else ''}NULL",
+        lambda row: (operand.value(row) is None) != negated,
     )
 
 
-def build_in(a: Expression, parts: Sequence[Expression], negated: bool) -> Condition:
-    equality = any_of([build_comparison("=", a, part) for part in parts])
-    text = f"{a.text} {'NOT ' if negated else ''}IN ({', '.join(part.text for part in parts)})"
+def build_in(operand: Expression, parts: Sequence[Expression], negated: bool) -> Condition:
+    equality = build_disjunction([build_comparison("=", operand, part) for part in parts])
+    text = f"{operand.text} {'NOT ' if negated else ''}IN ({', '.join(part.text for part in parts)})"
     return Condition(text, (lambda row: negate_truth(equality.holds(row))) if negated else equality.holds)
 
 
-def build_between(a: Expression, low: Expression, high: Expression) -> Condition:
-    bounds = all_of([build_comparison(">=", a, low), build_comparison("<=", a, high)])
-    return Condition(f"{a.text} BETWEEN {low.text} AND {high.text}", bounds.holds)
+def build_between(operand: Expression, low: Expression, high: Expression) -> Condition:
+    bounds = build_conjunction([build_comparison(">=", operand, low), build_comparison("<=", operand, high)])
+    return Condition(f"{operand.text} BETWEEN {low.text} AND {high.text}", bounds.holds)
 
 
-def build_like(a: Expression, pattern: str) -> Condition:
+def build_like(operand: Expression, pattern: str) -> Condition:
     """Return the condition `a LIKE pattern`: % any text, _ one character, [a-c] one of these, [^a] any other."""
     regex, place = "", 0
     while place < len(pattern):
@@ -264,21 +274,21 @@ def build_like(a: Expression, pattern: str) -> Condition:
     expression = re.compile(regex, re.IGNORECASE | re.DOTALL)
 
     def holds(row: Row) -> bool | None:
-        value = a.value(row)
+        value = operand.value(row)
         return None if value is None else expression.fullmatch(str(value)) is not None
 
-    return Condition(f"{a.text} LIKE '{pattern}'", holds)
+    return Condition(f"{operand.text} LIKE '{pattern}'", holds)
 
 
 def negate_truth(value: bool | None) -> bool | None:
     return None if value is None else not value
 
 
-def build_negation(a: Condition) -> Condition:
-    return Condition(f"NOT ({a.text})", lambda row: negate_truth(a.holds(row)))
+def build_negation(operand: Condition) -> Condition:
+    return Condition(f"NOT ({operand.text})", lambda row: negate_truth(operand.holds(row)))
 
 
-def all_of(parts: Sequence[Condition]) -> Condition:
+def build_conjunction(parts: Sequence[Condition]) -> Condition:
     def holds(row: Row) -> bool | None:
         truths = [part.holds(row) for part in parts]
         return False if False in truths else None if None in truths else True
@@ -286,7 +296,7 @@ def all_of(parts: Sequence[Condition]) -> Condition:
     return Condition(" AND ".join(f"({part.text})" for part in parts), holds)
 
 
-def any_of(parts: Sequence[Condition]) -> Condition:
+def build_disjunction(parts: Sequence[Condition]) -> Condition:
     def holds(row: Row) -> bool | None:
         truths = [part.holds(row) for part in parts]
         return True if True in truths else None if None in truths else False
@@ -319,7 +329,9 @@ def compute_aggregate(name: str, values: Sequence[Value], kind: Type) -> Value:
             else int((Decimal(whole_total) / len(non_null_values)).to_integral_value(ROUND_DOWN))
         )
     if name == "SUM":
-        return fit_number(total, Type("decimal", 38, kind.scale), ROUND_HALF_UP)
-    return fit_number(
-        ANY.divide(total, Decimal(len(non_null_values))), Type("decimal", 38, max(kind.scale, 6)), ROUND_DOWN
+        return round_number(total, Type("decimal", 38, kind.scale), ROUND_HALF_UP)
+    return round_number(
+        UNLIMITED_CONTEXT.divide(total, Decimal(len(non_null_values))),
+        Type("decimal", 38, max(kind.scale, 6)),
+        ROUND_DOWN,
     )

@@ -36,58 +36,58 @@ DEPTH_MAX = 4
 class Grammar:
     """Generator of random statements."""
 
-    chance: random.Random = field(default_factory=random.Random)
+    random_source: random.Random = field(default_factory=random.Random)
 
-    def pick(self, *choices: str) -> str:
-        return self.chance.choice(choices)
+    def draw_choice(self, *choices: str) -> str:
+        return self.random_source.choice(choices)
 
-    def happens(self, share: float) -> bool:
-        return self.chance.random() < share
+    def draw_boolean(self, share: float) -> bool:
+        return self.random_source.random() < share
 
     def build_expression(self, depth: int = 0) -> str:
-        if depth >= DEPTH_MAX or self.happens(0.3):
-            return self.pick(*VALUES)
-        inner, kind = depth + 1, self.chance.random()
+        if depth >= DEPTH_MAX or self.draw_boolean(0.3):
+            return self.draw_choice(*VALUES)
+        inner, kind = depth + 1, self.random_source.random()
         if kind < 0.5:
             return self.build_call(inner)
         if kind < 0.65:
-            operator = self.pick("+", "-", "*", "/", "%", "&")
+            operator = self.draw_choice("+", "-", "*", "/", "%", "&")
             return f"({self.build_expression(inner)} {operator} {self.build_expression(inner)})"
         if kind < 0.8:
             return f"CASE WHEN {self.build_condition(inner)} THEN {self.build_expression(inner)} END"
         return f"({self.build_select(inner + 1)})"
 
     def build_call(self, depth: int) -> str:
-        name = self.pick(*FUNCTIONS)
+        name = self.draw_choice(*FUNCTIONS)
         if name in ("CAST", "TRY_CAST"):
-            return f"{name}({self.build_expression(depth)} AS {self.pick(*TYPES)})"
+            return f"{name}({self.build_expression(depth)} AS {self.draw_choice(*TYPES)})"
         arguments = ", ".join(
-            self.build_expression(depth) for _ in range(self.chance.choice((0, 1, 1, 2, 2, 3)))
+            self.build_expression(depth) for _ in range(self.random_source.choice((0, 1, 1, 2, 2, 3)))
         )
-        call = f"{name}({self.pick('', '', '', 'DISTINCT ')}{arguments})"
-        if self.happens(0.2):
-            order = self.pick("", "ORDER BY " + self.build_expression(depth + 1))
-            call += f" OVER ({self.pick('', 'PARTITION BY a ')}{order}{self.pick('', ' ROWS UNBOUNDED PRECEDING')})"
+        call = f"{name}({self.draw_choice('', '', '', 'DISTINCT ')}{arguments})"
+        if self.draw_boolean(0.2):
+            order = self.draw_choice("", "ORDER BY " + self.build_expression(depth + 1))
+            call += f" OVER ({self.draw_choice('', 'PARTITION BY a ')}{order}{self.draw_choice('', ' ROWS UNBOUNDED PRECEDING')})"
         return call
 
     def build_condition(self, depth: int = 0) -> str:
         left, right, kind = (
             self.build_expression(depth + 1),
             self.build_expression(depth + 1),
-            self.chance.random(),
+            self.random_source.random(),
         )
         if depth >= DEPTH_MAX or kind < 0.5:
-            return f"{left} {self.pick('=', '<>', '<', 'LIKE')} {right}"
+            return f"{left} {self.draw_choice('=', '<>', '<', 'LIKE')} {right}"
         if kind < 0.65:
             return f"{left} IN ({right}, 1)"
         if kind < 0.8:
             return f"EXISTS ({self.build_select(depth + 2)})"
-        return f"({self.build_condition(depth + 1)} {self.pick('AND', 'OR NOT')} {self.build_condition(depth + 1)})"
+        return f"({self.build_condition(depth + 1)} {self.draw_choice('AND', 'OR NOT')} {self.build_condition(depth + 1)})"
 
     def build_source(self, depth: int) -> str:
-        return self.pick(
+        return self.draw_choice(
             "sys.databases d", "t", f"({self.build_select(depth + 2)}) q", "STRING_SPLIT('a,b', ',') s",
-            f"t {self.pick('JOIN', 'FULL JOIN')} u ON {self.build_condition(depth + 2)}",
+            f"t {self.draw_choice('JOIN', 'FULL JOIN')} u ON {self.build_condition(depth + 2)}",
             f"t OUTER APPLY ({self.build_select(depth + 2)}) q", "OPENJSON('[1,2]') j",
             "(VALUES (1,'x'),(2,NULL)) v(a,b)", "t PIVOT (SUM(a) FOR b IN ([1],[2])) p",
         )  # fmt: skip
@@ -97,24 +97,28 @@ class Grammar:
             return "SELECT 1 AS c1"
         inner = depth + 1
         columns = (
-            self.build_expression(inner) + self.pick("", " AS c1")
-            for _ in range(self.chance.choice((1, 1, 2)))
+            self.build_expression(inner) + self.draw_choice("", " AS c1")
+            for _ in range(self.random_source.choice((1, 1, 2)))
         )
-        text = f"SELECT {self.pick('', '', 'DISTINCT ', 'TOP 2 ', 'TOP (1) WITH TIES ')}{', '.join(columns)}"
-        text += f" FROM {self.build_source(inner)}" if self.happens(0.85) else ""
-        text += f" WHERE {self.build_condition(inner)}" if self.happens(0.3) else ""
-        if self.happens(0.25):
-            text += f" GROUP BY {self.pick('', 'ROLLUP', 'CUBE')}({self.build_expression(inner)})"
-        text += f" HAVING {self.build_condition(inner)}" if self.happens(0.1) else ""
-        if self.happens(0.1):
-            text += f" {self.pick('UNION', 'UNION ALL', 'EXCEPT')} {self.build_select(depth + 2)}"
-        if self.happens(0.3):
-            text += f" ORDER BY {self.build_expression(inner)}{self.pick('', ' DESC', ' OFFSET 1 ROWS')}"
-        return text + (self.pick(" FOR JSON PATH", " FOR XML PATH('')") if self.happens(0.05) else "")
+        text = f"SELECT {self.draw_choice('', '', 'DISTINCT ', 'TOP 2 ', 'TOP (1) WITH TIES ')}{', '.join(columns)}"
+        text += f" FROM {self.build_source(inner)}" if self.draw_boolean(0.85) else ""
+        text += f" WHERE {self.build_condition(inner)}" if self.draw_boolean(0.3) else ""
+        if self.draw_boolean(0.25):
+            text += f" GROUP BY {self.draw_choice('', 'ROLLUP', 'CUBE')}({self.build_expression(inner)})"
+        text += f" HAVING {self.build_condition(inner)}" if self.draw_boolean(0.1) else ""
+        if self.draw_boolean(0.1):
+            text += f" {self.draw_choice('UNION', 'UNION ALL', 'EXCEPT')} {self.build_select(depth + 2)}"
+        if self.draw_boolean(0.3):
+            text += (
+                f" ORDER BY {self.build_expression(inner)}{self.draw_choice('', ' DESC', ' OFFSET 1 ROWS')}"
+            )
+        return text + (
+            self.draw_choice(" FOR JSON PATH", " FOR XML PATH('')") if self.draw_boolean(0.05) else ""
+        )
 
     def build_statement(self) -> str:
         value, condition = self.build_expression(1), self.build_condition(1)
-        return self.pick(
+        return self.draw_choice(
             self.build_select(), self.build_select(), self.build_select(), f"INSERT t {self.build_select(1)}",
             f"UPDATE t SET a = {value} FROM {self.build_source(1)} WHERE {condition}", f"DELETE t WHERE {condition}",
             f"WITH c AS ({self.build_select(1)}) {self.build_select(1)}", f"IF {condition} PRINT {value}",
@@ -131,22 +135,22 @@ def build_world() -> World:
         world,
         P,
         f"USE Sales; {tables}; INSERT t VALUES (1, 'x'), (2, NULL); INSERT u VALUES (1, 0)",
-        then_s=2,
+        wait_s=2,
     )
     return world
 
 
-def find_unforeseen(count: int, seed: int) -> list[str]:
+def find_internal_errors(count: int, seed: int) -> list[str]:
     """Return the statements among *count* random ones that cause an internal error, each after its error."""
     base, grammar, problems = build_world(), Grammar(random.Random(seed)), []
     for _ in range(count):
         text = f"USE Sales; DECLARE @v int = 1; {grammar.build_statement()}"
-        for answer in collect_unchecked_answers(base.fork(), P, text, then_s=2):
+        for answer in collect_unchecked_answers(base.fork(), P, text, wait_s=2):
             problems += [f"{line}: {text}" for line in answer.texts if INTERNAL_ERROR in line]
     return problems
 
 
 if __name__ == "__main__":
-    found = find_unforeseen(int(sys.argv[1]), int(sys.argv[2]))
+    found = find_internal_errors(int(sys.argv[1]), int(sys.argv[2]))
     print(*found, f"{len(found)} of {sys.argv[1]} statements meet a form without a rule", sep="\n")
     sys.exit(bool(found))

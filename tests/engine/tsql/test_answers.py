@@ -17,8 +17,8 @@ from tests.engine.tsql.console import Answer, submit_batch
 from tests.engine.worlds import P, build_lab
 from tests.events import read_field
 
-COUNT = re.compile(r"\(\d+ rows? affected\)")
-NOT_SHOWN = {3621, 5701, 5703}
+ROW_COUNT_TEXT = re.compile(r"\(\d+ rows? affected\)")
+IGNORED_MESSAGES = {3621, 5701, 5703}
 """Numbers of accompanying messages that are not compared."""
 
 
@@ -37,14 +37,14 @@ def format_answer(answer: Answer, wanted: str) -> str:
         shown_errors = [
             m
             for m in read_field(answer.event, "messages")
-            if m["severity"] > 10 and m["number"] not in NOT_SHOWN
+            if m["severity"] > 10 and m["number"] not in IGNORED_MESSAGES
         ]
         return "Msg " + ", ".join(str(m["number"]) for m in shown_errors)
     if wanted.startswith('"'):
         shown_texts = [
-            m["text"] for m in read_field(answer.event, "messages") if m["number"] not in NOT_SHOWN
+            m["text"] for m in read_field(answer.event, "messages") if m["number"] not in IGNORED_MESSAGES
         ]
-        return " ".join(f'"{text}"' for text in shown_texts if not COUNT.fullmatch(text))
+        return " ".join(f'"{text}"' for text in shown_texts if not ROW_COUNT_TEXT.fullmatch(text))
     errors = [
         m["text"]
         for m in read_field(answer.event, "messages")
@@ -66,7 +66,7 @@ def test_the_result_matches_sql_server(statement: str, wanted: str) -> None:
     version = re.match(r"@(\d{4}) ", statement)
     world.update_instance(P, version=int(version[1]) if version else 2014)
     query = statement[version.end() :] if version else statement
-    assert format_answer(submit_batch(world, P, query, then_s=3), wanted) == wanted
+    assert format_answer(submit_batch(world, P, query, wait_s=3), wanted) == wanted
 
 
 @pytest.mark.parametrize(
@@ -93,5 +93,5 @@ def test_the_result_matches_sql_server(statement: str, wanted: str) -> None:
     ],
 )
 def test_the_error_state_matches_public_outputs(statement: str, state: int) -> None:
-    messages = read_field(submit_batch(build_lab(workload="none"), P, statement, then_s=3).event, "messages")
+    messages = read_field(submit_batch(build_lab(workload="none"), P, statement, wait_s=3).event, "messages")
     assert [message["state"] for message in messages if message["number"] not in (0, 3013)] == [state]

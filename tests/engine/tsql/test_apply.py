@@ -8,14 +8,14 @@ from engine.model import World
 from tests.engine.tsql.console import submit_batch
 from tests.engine.worlds import P, build_lab
 
-SALES = "sys.databases d CROSS APPLY {} WHERE d.database_id > 4"
+DATABASES_CLAUSE = "sys.databases d CROSS APPLY {} WHERE d.database_id > 4"
 
 
 def query_rows(query: str) -> list[list[object]]:
-    return submit_batch(build_modern_world(), P, query).grids[0]
+    return submit_batch(build_2016_world(), P, query).grids[0]
 
 
-def build_modern_world() -> World:
+def build_2016_world() -> World:
     world = build_lab(workload="none")
     world.update_instance(P, version=2014)
     return world
@@ -35,24 +35,24 @@ def test_outer_apply_keeps_rows_without_a_match() -> None:
 
 def test_top_1_returns_the_first_row_of_each() -> None:
     inner = "(SELECT TOP 1 m.name FROM sys.master_files m WHERE m.database_id = d.database_id ORDER BY file_id DESC) f"
-    assert query_rows(f"SELECT f.name FROM {SALES.format(inner)}") == [["Sales_log"]]
+    assert query_rows(f"SELECT f.name FROM {DATABASES_CLAUSE.format(inner)}") == [["Sales_log"]]
     empty_inner = inner.replace("ORDER BY", "AND 1 = 0 ORDER BY")
-    assert query_rows(f"SELECT f.name FROM {SALES.format(empty_inner)}") == []
+    assert query_rows(f"SELECT f.name FROM {DATABASES_CLAUSE.format(empty_inner)}") == []
 
 
 def test_values_can_use_columns_of_the_outer_row() -> None:
     inner = "(VALUES (d.name, 1), ('x', 2)) v (k, n)"
-    assert query_rows(f"SELECT v.k, v.n FROM {SALES.format(inner)}") == [["Sales", 1], ["x", 2]]
+    assert query_rows(f"SELECT v.k, v.n FROM {DATABASES_CLAUSE.format(inner)}") == [["Sales", 1], ["x", 2]]
 
 
 def test_a_computed_column_can_use_another() -> None:
     inner = "(SELECT d.database_id * 2 AS a) x CROSS APPLY (SELECT x.a + 1 AS b) y"
-    assert query_rows(f"SELECT x.a, y.b FROM {SALES.format(inner)}") == [[10, 11]]
+    assert query_rows(f"SELECT x.a, y.b FROM {DATABASES_CLAUSE.format(inner)}") == [[10, 11]]
 
 
 def test_sums_are_computed_for_each_row() -> None:
     inner = "(SELECT COUNT(*) AS n FROM sys.master_files m WHERE m.database_id = d.database_id) f"
-    assert query_rows(f"SELECT f.n FROM {SALES.format(inner)}") == [[2]]
+    assert query_rows(f"SELECT f.n FROM {DATABASES_CLAUSE.format(inner)}") == [[2]]
 
 
 def test_a_function_takes_its_arguments_or_null_for_all() -> None:
@@ -76,7 +76,9 @@ def test_pivot_and_unpivot_work() -> None:
 
 def test_unsimulated_forms_are_refused() -> None:
     answer = submit_batch(
-        build_modern_world(), P, f"SELECT x.name FROM {SALES.format('(SELECT * FROM sys.objects) x')}"
+        build_2016_world(),
+        P,
+        f"SELECT x.name FROM {DATABASES_CLAUSE.format('(SELECT * FROM sys.objects) x')}",
     )
     assert answer.texts[0].startswith("Not simulated: CROSS APPLY and OUTER APPLY")
 
@@ -95,20 +97,20 @@ def test_xml_is_read_with_simple_paths(path: str, expected: list[str] | None) ->
     text = f"""DECLARE @x xml
         SET @x = '<event><data name="a"><value>1</value></data><data name="state"><value>2</value></data></event>'
         SELECT n.c.value('.', 'varchar(9)') FROM @x.nodes('{path}') AS n(c)"""
-    answer = submit_batch(build_modern_world(), P, text)
+    answer = submit_batch(build_2016_world(), P, text)
     assert answer.grids == ([] if expected is None else [[[value] for value in expected]])
     assert expected is not None or answer.texts == [f"Not simulated: the XQuery {path}"]
 
 
 def test_views_of_unused_features_are_empty() -> None:
     assert query_rows("SELECT * FROM sys.dm_os_cluster_nodes") == []
-    old = build_modern_world()
+    old = build_2016_world()
     old.update_instance(P, version=2008)
     assert submit_batch(old, P, "SELECT * FROM sys.dm_hadr_database_replica_states").numbers == [208]
 
 
 def test_objects_of_a_mirrored_database_exist_after_its_failover() -> None:
-    world = build_modern_world()
-    submit_batch(world, P, "USE Sales CREATE TABLE Kept (n int) INSERT Kept SELECT 7", then_s=2)
-    submit_batch(world, P, "USE master ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
+    world = build_2016_world()
+    submit_batch(world, P, "USE Sales CREATE TABLE Kept (n int) INSERT Kept SELECT 7", wait_s=2)
+    submit_batch(world, P, "USE master ALTER DATABASE Sales SET PARTNER FAILOVER", wait_s=60)
     assert submit_batch(world, "SERVER_B", "SELECT n FROM Sales.dbo.Kept").value == 7

@@ -10,7 +10,7 @@ from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import SqlSession
 from engine.tsql.catalog.view import VIEWS
 from engine.tsql.query.plans import HIDDEN as HIDDEN_COLUMN
-from tests.engine.tsql.console import run_on, submit_batch
+from tests.engine.tsql.console import run_seconds, submit_batch
 from tests.engine.worlds import M, P, W, apply_lines, build_lab
 
 
@@ -33,14 +33,14 @@ def busy() -> World:
         P,
         "USE msdb EXEC sp_dbmmonitorupdate EXEC sp_dbmmonitorchangealert 'Sales', 1, 30 EXEC sp_add_job 'j'",
     )
-    submit_batch(world, P, "BACKUP LOG Sales TO DISK = 'D:\\x.trn'", then_s=60)
+    submit_batch(world, P, "BACKUP LOG Sales TO DISK = 'D:\\x.trn'", wait_s=60)
     return world
 
 
-GROUPS = [sorted(VIEWS)[start : start + 40] for start in range(0, len(VIEWS), 40)]
+VIEW_BATCHES = [sorted(VIEWS)[start : start + 40] for start in range(0, len(VIEWS), 40)]
 
 
-@pytest.mark.parametrize("names", GROUPS, ids=lambda names: names[0])
+@pytest.mark.parametrize("names", VIEW_BATCHES, ids=lambda names: names[0])
 def test_every_view_returns_its_columns(busy: World, names: list[str]) -> None:
     world = busy.fork()
     for server in (P, M, W):
@@ -48,7 +48,7 @@ def test_every_view_returns_its_columns(busy: World, names: list[str]) -> None:
             # a result may not contain so many values
             has_many_rows = name in ("sys.all_columns", "sys.system_columns")
             first = "TOP 100 " if has_many_rows else ""
-            answer = submit_batch(world, f"{server}#views", f"SELECT {first}* FROM {name}", then_s=1.0)
+            answer = submit_batch(world, f"{server}#views", f"SELECT {first}* FROM {name}", wait_s=1.0)
             if (
                 name == "msdb.dbo.dbm_monitor_data" and server != P
             ):  # no update of the monitor has run on this server
@@ -68,10 +68,10 @@ def test_rows_contain_only_documented_columns(busy: World) -> None:
     for name, view in VIEWS.items():
         columns = {column.name for version in VERSIONS for column in view.list_columns_in(version)}
         for row in view.rows(context) if view.rows is not None else ():
-            assert set(row) - columns <= HIDDEN, name
+            assert set(row) - columns <= HIDDEN_COLUMNS, name
 
 
-HIDDEN = {
+HIDDEN_COLUMNS = {
     "role", "port", "is_policy_checked", "is_expiration_checked", "is_fixed_role", "owning_principal_id",
     "database_id", "password_hash", "id", "xtype", "uid", "crdate", "TABLE_CATALOG", "TABLE_SCHEMA", "TABLE_NAME",
     "TABLE_TYPE", "COLUMN_NAME", "ORDINAL_POSITION", "COLUMN_DEFAULT", "IS_NULLABLE", "DATA_TYPE", "object_id", "name",
@@ -95,13 +95,13 @@ def test_newer_columns_are_missing_in_2005() -> None:
 
 def test_counters_are_padded_cumulative_and_local() -> None:
     world = build_lab()
-    run_on(world, 5)
+    run_seconds(world, 5)
     query = (
         "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE object_name = 'SQLServer:Database Mirroring' "
         "AND counter_name = 'Log Bytes Sent/sec' AND instance_name = 'Sales'"
     )
     first = submit_batch(world, P, query).value
-    run_on(world, 10)
+    run_seconds(world, 10)
     rate_kb = (submit_batch(world, P, query).value - first) / 10 / 1024
     assert 650 < rate_kb < 780  # Workload1 writes 720 KB/s of log [WP]
     assert submit_batch(world, M, query).value == 0
@@ -111,7 +111,7 @@ def test_counters_are_padded_cumulative_and_local() -> None:
 
 def test_the_send_queue_grows_only_on_the_principal() -> None:
     world = build_lab()
-    apply_lines(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", then_s=20)
+    apply_lines(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", wait_s=20)
     query = (
         "SELECT counter_name, cntr_value FROM sys.dm_os_performance_counters "
         "WHERE counter_name = 'Log Send Queue KB' AND instance_name = 'Sales'"
@@ -154,8 +154,8 @@ def test_threads_follow_the_published_formulas() -> None:
 def test_requests_wait_if_worker_threads_are_short() -> None:
     waiting = "SELECT SUM(work_queue_count) FROM sys.dm_os_schedulers"
     world = build_lab()
-    apply_lines(world, f"note {W} has nothing to do with it", then_s=30.0)
+    apply_lines(world, f"note {W} has nothing to do with it", wait_s=30.0)
     assert submit_batch(world, P, waiting).value == 0
     world.update_instance(P, max_worker_threads=20)
-    apply_lines(world, "note twenty workers for a thousand connections", then_s=30.0)
+    apply_lines(world, "note twenty workers for a thousand connections", wait_s=30.0)
     assert submit_batch(world, P, waiting).value > 200

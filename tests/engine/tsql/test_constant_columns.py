@@ -9,9 +9,9 @@ import pytest
 from engine.model import World
 from engine.tsql.catalog.shapes import SHAPES, list_columns_in, list_constant_entries
 from tests.cases import sample_cases
-from tests.engine.availability.worlds import ag_lab
-from tests.engine.tsql.console import run_on, submit_batch
-from tests.engine.tsql.literal_columns import CATALOG, literal_columns
+from tests.engine.availability.worlds import build_ag_lab
+from tests.engine.tsql.console import run_seconds, submit_batch
+from tests.engine.tsql.literal_columns import CATALOG, find_literal_columns
 from tests.engine.worlds import P, build_lab, play_script
 
 
@@ -43,11 +43,11 @@ def test_every_literal_in_a_catalog_row_is_listed_with_a_reason() -> None:
     code = "".join(path.read_text(encoding="utf-8") for path in CATALOG.glob("*.py"))
     read = {function for function in listed if f'find_literal_columns("{function}")' in code}
     assert {function: columns for function, columns in listed.items() if function not in read} == {
-        f"{module}.{function}": columns for (module, function), columns in literal_columns().items()
+        f"{module}.{function}": columns for (module, function), columns in find_literal_columns().items()
     }
 
 
-EQUAL = (
+CONTRADICTION_QUERIES = (
     "SELECT COUNT(*) - (SELECT COUNT(*) FROM sys.sysprocesses WHERE spid > 50) FROM sys.dm_exec_sessions "
     "WHERE session_id > 50",
     "SELECT COUNT(*) FROM sys.sysprocesses p JOIN sys.dm_exec_sessions s ON s.session_id = p.spid "
@@ -71,7 +71,7 @@ EQUAL = (
     "WHERE d.state_desc = 'RESTORING' AND (f.state_desc <> 'RESTORING' OR f.redo_start_lsn IS NULL)",
 )
 """Queries that count contradictions between two views of the same fact."""
-OF_GROUPS = (
+GROUP_CONTRADICTION_QUERIES = (
     "SELECT COUNT(*) FROM sys.dm_hadr_availability_replica_states s JOIN sys.availability_replicas r "
     "ON r.replica_id = s.replica_id JOIN sys.dm_hadr_availability_group_states g ON g.group_id = s.group_id "
     "WHERE s.role = 1 AND g.primary_replica <> r.replica_server_name",
@@ -97,25 +97,27 @@ def find_contradictions(world: World, queries: tuple[str, ...]) -> list[str]:
     for server, instance in world.instances.items():
         if instance.running and not instance.hung and world.get_computer_of(server).powered:
             for query in queries:
-                answer = submit_batch(world, f"{server}#9", query, then_s=1)
+                answer = submit_batch(world, f"{server}#9", query, wait_s=1)
                 if answer.grids and answer.value:
                     misses.append(f"{server}: {query}")
     return misses
 
 
 def play_randomly(
-    world: World, chance: random.Random, acts: tuple[str, ...], queries: tuple[str, ...]
+    world: World, random_source: random.Random, lines: tuple[str, ...], queries: tuple[str, ...]
 ) -> None:
     main = next(iter(world.instances))
-    submit_batch(world, main, "USE Sales; CREATE TABLE t (a int); INSERT t VALUES (1)", then_s=5)
+    submit_batch(world, main, "USE Sales; CREATE TABLE t (a int); INSERT t VALUES (1)", wait_s=5)
     for _ in range(12):
-        server = chance.choice([main, main, *world.instances])
-        window = f"{server}#{chance.randint(1, 3)}"
-        if chance.random() < 0.7:
-            play_script(world, f"{world.t_s} sql {window} {chance.choice(STATEMENTS)}", world.t_s + 0.01)
+        server = random_source.choice([main, main, *world.instances])
+        window = f"{server}#{random_source.randint(1, 3)}"
+        if random_source.random() < 0.7:
+            play_script(
+                world, f"{world.t_s} sql {window} {random_source.choice(STATEMENTS)}", world.t_s + 0.01
+            )
         else:
-            play_script(world, f"{world.t_s} {chance.choice(acts)}", world.t_s + 0.01)
-        run_on(world, chance.choice([0.2, 1, 5, 15]))
+            play_script(world, f"{world.t_s} {random_source.choice(lines)}", world.t_s + 0.01)
+        run_seconds(world, random_source.choice([0.2, 1, 5, 15]))
         assert find_contradictions(world, queries) == []
 
 
@@ -140,13 +142,18 @@ def test_logins_show_their_fixed_server_roles() -> None:
 @pytest.mark.parametrize("seed", range(2))
 def test_views_agree_in_random_mirroring_runs(seed: int) -> None:
     acts = ("power-off SERVER_B", "power-on SERVER_B", "restart-service SERVER_A")
-    play_randomly(build_lab(workload="none"), random.Random(seed), acts, EQUAL)
+    play_randomly(build_lab(workload="none"), random.Random(seed), acts, CONTRADICTION_QUERIES)
 
 
 @pytest.mark.parametrize("seed", sample_cases(2, range(2)))
 def test_views_agree_in_random_group_runs(seed: int) -> None:
     acts = ("power-off NODE_3", "power-on NODE_3", "stop-service NODE_2", "start-service NODE_2")
-    play_randomly(ag_lab(version=2019), random.Random(seed), acts, EQUAL + OF_GROUPS)
+    play_randomly(
+        build_ag_lab(version=2019),
+        random.Random(seed),
+        acts,
+        CONTRADICTION_QUERIES + GROUP_CONTRADICTION_QUERIES,
+    )
 
 
 @pytest.mark.parametrize(
@@ -192,11 +199,11 @@ def test_a_constant_counter_is_also_reported_on_insert(counter: str) -> None:
         INSERT #t SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = '{counter}'"""
     assert any(
         "what moves the counters Page Splits/sec" in line
-        for line in submit_batch(build_lab(), P, text, then_s=2).texts
+        for line in submit_batch(build_lab(), P, text, wait_s=2).texts
     )
 
 
-TAKEN = "CREATE DATABASE R; BACKUP DATABASE R TO DISK = 'D:\\r.bak'"
+BACKUP_SCRIPT = "CREATE DATABASE R; BACKUP DATABASE R TO DISK = 'D:\\r.bak'"
 
 
 @pytest.mark.parametrize(
@@ -224,7 +231,7 @@ TAKEN = "CREATE DATABASE R; BACKUP DATABASE R TO DISK = 'D:\\r.bak'"
             [[1, 1, 532]],
         ),
         (
-            TAKEN + "; BACKUP LOG R TO DISK = 'D:\\r.trn' WITH NORECOVERY",
+            BACKUP_SCRIPT + "; BACKUP LOG R TO DISK = 'D:\\r.trn' WITH NORECOVERY",
             "is_force_offline, has_incomplete_metadata, flags FROM msdb.dbo.backupset WHERE type = 'L' "
             "AND database_name = 'R'",
             [[1, 0, 832]],
@@ -232,9 +239,9 @@ TAKEN = "CREATE DATABASE R; BACKUP DATABASE R TO DISK = 'D:\\r.bak'"
     ],
 )
 def test_a_changed_setting_is_in_its_column(text: str, query: str, rows: list[list[object]]) -> None:
-    world = ag_lab(version=2019)
-    submit_batch(world, "NODE_1", text, then_s=60)
-    assert submit_batch(world, "NODE_1", f"SELECT {query}", then_s=2).grids == [rows]
+    world = build_ag_lab(version=2019)
+    submit_batch(world, "NODE_1", text, wait_s=60)
+    assert submit_batch(world, "NODE_1", f"SELECT {query}", wait_s=2).grids == [rows]
 
 
 @pytest.mark.parametrize(

@@ -50,19 +50,19 @@ def test_rows_inserted_into_a_table_stay_numbers() -> None:
     assert submit_batch(build_lab(), P, text).grids == [[["1.500", "yes"]]]
 
 
-NINES = "9" * 38
+LARGEST_DECIMAL = "9" * 38
 
 
 def run_on_2014(text: str) -> Answer:
     world = build_lab()
     world.update_instance(P, version=2014)
-    return submit_batch(world, P, text, then_s=3)
+    return submit_batch(world, P, text, wait_s=3)
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (f"SELECT CAST('{NINES}' AS decimal(38, 0)), -{NINES}, -0.{NINES}", [NINES, "-" + NINES, "-0." + NINES]),
+        (f"SELECT CAST('{LARGEST_DECIMAL}' AS decimal(38, 0)), -{LARGEST_DECIMAL}, -0.{LARGEST_DECIMAL}", [LARGEST_DECIMAL, "-" + LARGEST_DECIMAL, "-0." + LARGEST_DECIMAL]),
         ("SELECT 1234567890123456789, CAST(9223372036854775807 AS bigint) + 0.25",
          ["1234567890123456789", "9223372036854775807.25"]),
         ("EXEC sp_executesql N'SELECT @a, @b', N'@a decimal(18, 4), @b money', -12345678901234.5678,"
@@ -93,7 +93,7 @@ def test_long_decimals_in_tables_are_added_compared_and_ordered_exactly() -> Non
         INSERT #t VALUES (1.5, 2.25, 1.5), (-1234567890123456789012345678.1234567891, -9, -1), (0.0000000001, 0, 0)
         SELECT a FROM #t ORDER BY a DESC
         SELECT SUM(a), MIN(a), MAX(a), SUM(m), COUNT(DISTINCT a) FROM #t
-        SELECT a FROM #t WHERE a = n AND a IN (1.5, {NINES}) AND a BETWEEN '1' AND 1e20 AND a > m - 1
+        SELECT a FROM #t WHERE a = n AND a IN (1.5, {LARGEST_DECIMAL}) AND a BETWEEN '1' AND 1e20 AND a > m - 1
         SELECT CASE WHEN a > 1 THEN a ELSE 0 END, ISNULL(NULLIF(a, 1.5), 7) FROM #t WHERE n > 0
         SELECT x, COUNT(*) FROM (VALUES (1.0), (CAST(1 AS decimal(38, 20))), (1)) AS v(x) GROUP BY x
         INSERT #t VALUES (1.50, 0, 0)"""
@@ -118,13 +118,13 @@ def test_scope_identity_finds_the_row_of_a_twenty_digit_identity() -> None:
 @pytest.mark.parametrize(
     ("expression", "number"),
     [
-        (f"CAST({NINES} AS decimal(38, 0)) + 1", 8115),
-        (f"SUM(x) FROM (VALUES (CAST({NINES} AS decimal(38, 0))), (1)) AS v(x)", 8115),
+        (f"CAST({LARGEST_DECIMAL} AS decimal(38, 0)) + 1", 8115),
+        (f"SUM(x) FROM (VALUES (CAST({LARGEST_DECIMAL} AS decimal(38, 0))), (1)) AS v(x)", 8115),
         ("CAST(123456 AS decimal(20, 17))", 8115),
         ("CAST(922337203685477.5808 AS money)", 8115),
         ("CAST(12345678901234567890 AS bigint)", 8115),
         ("CAST('x' AS decimal(38, 5))", 8114),
-        (f"1{NINES}", 1007),
+        (f"1{LARGEST_DECIMAL}", 1007),
     ],
 )
 def test_a_value_beyond_every_type_is_an_error(expression: str, number: int) -> None:

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine import tsql
-from tests.engine.tsql.console import collect_answers, run_on
-from tests.engine.tsql.random_queries import find_unforeseen
+from tests.engine.tsql.console import collect_answers, run_seconds
+from tests.engine.tsql.random_queries import find_internal_errors
 from tests.engine.worlds import build_lab
 from tests.events import read_field
 
@@ -26,17 +26,17 @@ TRAN DBCC SHUTDOWN RECONFIGURE $(x) :setvar '
 WORDS = _TEXT.split()
 
 token_soup = st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join)
-anything = st.text(max_size=80)
+texts = st.text(max_size=80)
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.one_of(token_soup, anything))
+@given(st.one_of(token_soup, texts))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     world = build_lab(workload="none")
-    for answer in collect_answers(world, "SERVER_A", text, then_s=2):
+    for answer in collect_answers(world, "SERVER_A", text, wait_s=2):
         assert read_field(answer.event, "messages")
     tsql.cancel_batches(world, "SERVER_A")
-    run_on(world, 0)
+    run_seconds(world, 0)
     assert "SERVER_A" not in world.batches
     assert tsql.check_syntax(text)
     tsql.list_candidates(world, "SERVER_A", text, len(text))
@@ -50,5 +50,5 @@ def test_completion_never_fails(text: str, position: int) -> None:
         assert word
 
 
-def test_random_queries_meet_no_form_without_a_rule() -> None:
-    assert find_unforeseen(count=150, seed=1) == []
+def test_random_queries_cause_no_internal_error() -> None:
+    assert find_internal_errors(count=150, seed=1) == []

@@ -10,11 +10,11 @@ import pytest
 from engine.model import World
 from engine.tsql.catalog.shapes import SHAPES, list_columns_in
 from engine.tsql.catalog.view import VIEWS
-from tests.engine.availability.worlds import ag_lab
+from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.tsql.console import submit_batch
 from tests.engine.worlds import build_lab, play_script
 
-DOCUMENTED: dict[str, str] = {
+DOCUMENTED_WORDS: dict[str, str] = {
     "availability_mode": "0 ASYNCHRONOUS_COMMIT 1 SYNCHRONOUS_COMMIT 4 CONFIGURATION_ONLY",
     "failover_mode": "0 AUTOMATIC 1 MANUAL",
     "seeding_mode": "0 AUTOMATIC 1 MANUAL",
@@ -91,8 +91,8 @@ DOCUMENTED: dict[str, str] = {
 }
 """Numbers and words by column name; | replaces a blank within a word."""
 
-BY_VIEW: dict[tuple[str, str], str] = {
-    ("sys.databases", "state"): DOCUMENTED["database_state"],
+WORDS_BY_VIEW: dict[tuple[str, str], str] = {
+    ("sys.databases", "state"): DOCUMENTED_WORDS["database_state"],
     (
         "sys.database_files",
         "state",
@@ -121,7 +121,7 @@ BY_VIEW: dict[tuple[str, str], str] = {
     ("sys.dm_tcp_listener_states", "state"): "0 ONLINE 1 PENDING_RESTART",
     ("sys.dm_db_mirroring_connections", "state"): "1 NEW 2 CONNECTING 3 CONNECTED 4 LOGGED_IN 5 CLOSED",
 }
-LETTERS = frozenset({"type", "class", "state"})
+EXCLUDED_COLUMNS = frozenset({"type", "class", "state"})
 """Columns with letters or with many classes, which other tests cover."""
 
 MIRRORING_PLAYS = (
@@ -155,7 +155,7 @@ def list_pairs(world: World, server: str) -> set[tuple[str, str, str, str]]:
         pairs = sorted(column for column in columns if f"{column}_desc" in columns)
         if pairs:
             wanted = ", ".join(f"[{column}], [{column}_desc]" for column in pairs)
-            answer = submit_batch(world, server, f"SELECT DISTINCT {wanted} FROM {name}", then_s=5)
+            answer = submit_batch(world, server, f"SELECT DISTINCT {wanted} FROM {name}", wait_s=5)
             for row in answer.grids[0] if answer.grids else []:
                 for place, column in enumerate(pairs):
                     seen_values.add((name, column, str(row[2 * place]).strip(), str(row[2 * place + 1])))
@@ -173,10 +173,10 @@ def check_columns(world: World) -> None:
         if not instance.running or not world.get_computer_of(server).powered:
             continue
         for view, column, number, word in sorted(list_pairs(world, server)):
-            documented = BY_VIEW.get((view, column)) or DOCUMENTED.get(column, "")
+            documented = WORDS_BY_VIEW.get((view, column)) or DOCUMENTED_WORDS.get(column, "")
             if number == "None":
                 continue
-            if not documented and column not in LETTERS:
+            if not documented and column not in EXCLUDED_COLUMNS:
                 unlisted.add((view, column, number, word))
             elif documented and (number, word) not in list_known_pairs(documented):
                 wrong_values.append((view, column, number, word))
@@ -192,6 +192,6 @@ def test_mirroring_numbers_and_descriptions_agree(script: str) -> None:
 
 @pytest.mark.parametrize("script", GROUP_PLAYS)
 def test_group_numbers_and_descriptions_agree(script: str) -> None:
-    world = ag_lab(version=2022)
+    world = build_ag_lab(version=2022)
     play_script(world, script, 20)
     check_columns(world)

@@ -8,14 +8,14 @@ from tests.engine.tsql.console import submit_batch
 from tests.engine.worlds import DB, P, build_lab
 from tests.events import read_field
 
-MADE = f"""USE {DB}
+SETUP_SCRIPT = f"""USE {DB}
 CREATE TABLE parent (id int NOT NULL PRIMARY KEY, name nvarchar(40) NOT NULL, price decimal(9,2) NULL)
 CREATE TABLE child (id int IDENTITY NOT NULL PRIMARY KEY, parent_id int NOT NULL REFERENCES parent (id))"""
 
 
 def test_tables_columns_and_keys_match_the_documentation() -> None:
     world = build_lab()
-    submit_batch(world, P, MADE, then_s=1)
+    submit_batch(world, P, SETUP_SCRIPT, wait_s=1)
 
     def query_rows(call: str) -> list[tuple[object, ...]]:
         return [tuple(row) for row in submit_batch(world, P, f"USE {DB} EXEC {call}").grids[-1]]
@@ -37,7 +37,7 @@ def test_tables_columns_and_keys_match_the_documentation() -> None:
     (key,) = query_rows("sp_fkeys 'parent'")
     assert (key[2:4], key[6:11]) == (("parent", "id"), ("child", "parent_id", 1, 1, 1))
     assert query_rows("sp_fkeys @fktable_name = 'parent'") == []
-    submit_batch(world, P, f"USE {DB} CREATE INDEX a_price ON parent (price DESC, name)", then_s=1)
+    submit_batch(world, P, f"USE {DB} CREATE INDEX a_price ON parent (price DESC, name)", wait_s=1)
     table, index, *others = query_rows("sp_statistics 'parent'")
     assert [row[5:10:2] for row in others] == [("a_price", 1, "D"), ("a_price", 2, "A")]
     assert (table[6], index[3], index[6:9]) == (0, 0, (1, 1, "id"))
@@ -78,7 +78,7 @@ def test_without_exec_the_first_parameter_can_be_named() -> None:
     ] == [137]
 
 
-DESCRIBED: tuple[tuple[str, object], ...] = (
+PARAMETER_TYPES: tuple[tuple[str, object], ...] = (
     ("INSERT t (b, s, d) VALUES (@P1, @P2, @P3)",
      [("@P1", "varbinary(max)"), ("@P2", "varchar(20)"), ("@P3", "decimal(10,2)")]),
     ("INSERT t VALUES (@P1, @P2, @P3, @P4)",
@@ -113,7 +113,7 @@ DESCRIBED: tuple[tuple[str, object], ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "wanted"), DESCRIBED, ids=[case[0] for case in DESCRIBED])
+@pytest.mark.parametrize(("text", "wanted"), PARAMETER_TYPES, ids=[case[0] for case in PARAMETER_TYPES])
 def test_undeclared_parameters_get_the_types_of_the_documentation(text: str, wanted: object) -> None:
     world = build_lab()
     world.update_instance(P, version=2022)
@@ -123,7 +123,7 @@ def test_undeclared_parameters_get_the_types_of_the_documentation(text: str, wan
         "CREATE TABLE t (id int IDENTITY, b varbinary(max), s varchar(20), d decimal(10,2), e datetime2(3))",
     )
     submit_batch(world, P, "CREATE PROC pp @a int, @b nvarchar(40) AS SELECT 1")
-    answer = submit_batch(world, P, f"EXEC sp_describe_undeclared_parameters N'{text}'", then_s=1)
+    answer = submit_batch(world, P, f"EXEC sp_describe_undeclared_parameters N'{text}'", wait_s=1)
     if isinstance(wanted, int):
         assert answer.numbers == [wanted]
     else:
@@ -142,7 +142,7 @@ def test_undeclared_parameters_get_the_types_of_the_documentation(text: str, wan
 )
 def test_a_place_whose_type_is_not_deduced_is_refused(text: str) -> None:
     (message,) = submit_batch(
-        build_lab(), P, f"EXEC sp_describe_undeclared_parameters N'{text}'", then_s=1
+        build_lab(), P, f"EXEC sp_describe_undeclared_parameters N'{text}'", wait_s=1
     ).texts
     assert message.startswith("Not simulated: the type of the undeclared parameter @p")
 
@@ -161,7 +161,7 @@ def test_a_parameter_is_input_unless_it_is_only_assigned() -> None:
         "EXEC pp @p": [1, 0],
     }
     for text, wanted in flags.items():
-        (row,) = submit_batch(world, P, f"EXEC sp_describe_undeclared_parameters N'{text}'", then_s=1).grids[
+        (row,) = submit_batch(world, P, f"EXEC sp_describe_undeclared_parameters N'{text}'", wait_s=1).grids[
             0
         ]
         assert row[19:21] == wanted, text

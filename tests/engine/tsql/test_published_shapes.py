@@ -44,7 +44,7 @@ def test_the_file_list_of_a_backup_fits_the_table_of_scripts() -> None:
     """The list has 21 columns from 2008 on; scripts use mainly name, path and type."""
     world = build_lab(workload="none")
     world.update_instance(P, version=2008)
-    submit_batch(world, P, r"BACKUP DATABASE Sales TO DISK = 'D:\Sales.bak'", then_s=3600)
+    submit_batch(world, P, r"BACKUP DATABASE Sales TO DISK = 'D:\Sales.bak'", wait_s=3600)
     columns = ", ".join(f"c{number} sql_variant" for number in range(21))
     text = rf"""CREATE TABLE #files ({columns})
         INSERT #files EXEC ('RESTORE FILELISTONLY FROM DISK = ''D:\Sales.bak''')
@@ -58,7 +58,7 @@ def test_the_file_list_of_a_backup_fits_the_table_of_scripts() -> None:
 
 def test_the_backup_header_grows_with_the_version() -> None:
     world = build_lab(workload="none")
-    submit_batch(world, P, r"BACKUP LOG Sales TO DISK = 'D:\Sales.trn'", then_s=60)
+    submit_batch(world, P, r"BACKUP LOG Sales TO DISK = 'D:\Sales.trn'", wait_s=60)
     for version, count in ((2005, 51), (2008, 52), (2012, 53), (2014, 56)):
         world.update_instance(P, version=version)
         answer = submit_batch(world, P, r"RESTORE HEADERONLY FROM DISK = 'D:\Sales.trn'")
@@ -96,7 +96,7 @@ def test_a_view_of_another_database_describes_that_database() -> None:
     submit_batch(world, P, "CREATE TABLE master.dbo.History (n int)")
     assert submit_batch(world, P, "USE msdb SELECT name FROM master.sys.tables").value == "History"
     assert submit_batch(
-        world, P, "USE msdb SELECT name FROM sys.tables WHERE is_ms_shipped = 0", then_s=1
+        world, P, "USE msdb SELECT name FROM sys.tables WHERE is_ms_shipped = 0", wait_s=1
     ).grids == [[]]
 
 
@@ -164,7 +164,7 @@ def test_parse_only_text_is_not_run() -> None:
 def test_a_text_can_be_concatenated_from_hundreds_of_parts() -> None:
     """Scripts build dynamic SQL in this way; SQLite would refuse an expression nested as deeply."""
     text = " + ".join(["CAST(1 AS varchar(5))"] * 300)
-    reply = submit_batch(build_lab(), P, f"SELECT LEN({text}), 'a' + 'b' + NULL, 1 + (2 + 3) + '4'", then_s=1)
+    reply = submit_batch(build_lab(), P, f"SELECT LEN({text}), 'a' + 'b' + NULL, 1 + (2 + 3) + '4'", wait_s=1)
     assert reply.grids == [[[300, None, 10]]]
 
 

@@ -6,20 +6,20 @@ import pytest
 
 from engine import tsql
 from engine.model import World
-from tests.engine.tsql.console import run_on, submit_batch
+from tests.engine.tsql.console import run_seconds, submit_batch
 from tests.engine.worlds import P, build_lab
 
-OTHER = f"{P}#2"
-REQUEST = """SELECT command, status, wait_type, percent_complete, estimated_completion_time
+OTHER_WINDOW = f"{P}#2"
+REQUEST_QUERY = """SELECT command, status, wait_type, percent_complete, estimated_completion_time
     FROM sys.dm_exec_requests WHERE session_id > 50 AND session_id <> @@SPID"""
 
 
-def start_batch(text: str, then_s: float = 1.0) -> World:
-    """Return a world in which *text* has run for *then_s* in another window."""
+def start_batch(text: str, wait_s: float = 1.0) -> World:
+    """Return a world in which *text* has run for *wait_s* in another window."""
     world = build_lab(workload="none")
     submit_batch(world, P, "SELECT 1")
-    tsql.submit_text(world, OTHER, text)
-    run_on(world, then_s)
+    tsql.submit_text(world, OTHER_WINDOW, text)
+    run_seconds(world, wait_s)
     return world
 
 
@@ -31,12 +31,12 @@ def start_batch(text: str, then_s: float = 1.0) -> World:
     ],
 )
 def test_a_long_statement_shows_its_command_and_progress(text: str, command: str, wait: str | None) -> None:
-    world = start_batch(text, then_s=5)
-    ((spid, status, kind, before, left_ms),) = submit_batch(world, P, REQUEST).grids[0]
+    world = start_batch(text, wait_s=5)
+    ((spid, status, kind, before, left_ms),) = submit_batch(world, P, REQUEST_QUERY).grids[0]
     assert (spid, kind) == (command, wait)
     assert status == ("suspended" if wait else "running")
-    run_on(world, 5)
-    ((*_, status_after, still_ms),) = submit_batch(world, P, REQUEST).grids[0]
+    run_seconds(world, 5)
+    ((*_, status_after, still_ms),) = submit_batch(world, P, REQUEST_QUERY).grids[0]
     assert 0 < before < status_after < 100
     assert left_ms - still_ms == 5_000
     assert status_after / (status_after - before) * 5 == pytest.approx(10)
@@ -48,12 +48,12 @@ def test_a_long_statement_shows_its_command_and_progress(text: str, command: str
 
 def test_a_restore_shows_its_command() -> None:
     world = build_lab(workload="none")
-    submit_batch(world, P, "CREATE DATABASE small", then_s=30)
-    submit_batch(world, P, r"BACKUP DATABASE Sales TO DISK = 'D:\a.bak'", then_s=7200)
+    submit_batch(world, P, "CREATE DATABASE small", wait_s=30)
+    submit_batch(world, P, r"BACKUP DATABASE Sales TO DISK = 'D:\a.bak'", wait_s=7200)
     move = r"MOVE 'Sales' TO 'D:\n.mdf', MOVE 'Sales_log' TO 'D:\n.ldf'"
-    tsql.submit_text(world, OTHER, rf"RESTORE DATABASE New FROM DISK = 'D:\a.bak' WITH {move}")
-    run_on(world, 10)
-    ((command, status, wait, percent, _),) = submit_batch(world, P, REQUEST).grids[0]
+    tsql.submit_text(world, OTHER_WINDOW, rf"RESTORE DATABASE New FROM DISK = 'D:\a.bak' WITH {move}")
+    run_seconds(world, 10)
+    ((command, status, wait, percent, _),) = submit_batch(world, P, REQUEST_QUERY).grids[0]
     assert (command, status, wait) == ("RESTORE DATABASE", "suspended", "BACKUPTHREAD")
     assert percent > 0
 
@@ -62,10 +62,10 @@ def test_a_blocked_statement_and_a_wait_show_their_commands() -> None:
     world = build_lab(workload="none")
     submit_batch(world, P, "CREATE TABLE t (a int); INSERT t VALUES (1)")
     submit_batch(world, P, "BEGIN TRAN; UPDATE t SET a = 2")
-    tsql.submit_text(world, OTHER, "DELETE t")
+    tsql.submit_text(world, OTHER_WINDOW, "DELETE t")
     tsql.submit_text(world, f"{P}#3", "WAITFOR DELAY '00:01'")
-    run_on(world, 1)
-    rows = submit_batch(world, P, REQUEST.replace("command,", "command AS c,")).grids[0]
+    run_seconds(world, 1)
+    rows = submit_batch(world, P, REQUEST_QUERY.replace("command,", "command AS c,")).grids[0]
     assert sorted(row[0] for row in rows) == ["DELETE", "WAITFOR"]
     assert submit_batch(world, P, "SELECT cmd FROM sys.sysprocesses WHERE blocked > 0").grids[0] == [
         ["DELETE".ljust(16)]
@@ -75,10 +75,10 @@ def test_a_blocked_statement_and_a_wait_show_their_commands() -> None:
 def test_the_last_batch_of_a_sleeping_blocker_is_found() -> None:
     world = build_lab(workload="none")
     submit_batch(world, P, "CREATE TABLE t (a int); INSERT t VALUES (1)")
-    submit_batch(world, OTHER, "SELECT 1\nGO\nBEGIN TRAN; UPDATE t SET a = 2 -- forgotten")
-    spid = submit_batch(world, OTHER, "SELECT @@SPID").value
-    submit_batch(world, OTHER, "UPDATE t SET a = 3 -- forgotten")
-    run_on(world, 60)
+    submit_batch(world, OTHER_WINDOW, "SELECT 1\nGO\nBEGIN TRAN; UPDATE t SET a = 2 -- forgotten")
+    spid = submit_batch(world, OTHER_WINDOW, "SELECT @@SPID").value
+    submit_batch(world, OTHER_WINDOW, "UPDATE t SET a = 3 -- forgotten")
+    run_seconds(world, 60)
     session_filter = f"session_id = {spid}"
     handle = f"""SELECT t.text FROM sys.dm_exec_connections c
         CROSS APPLY sys.dm_exec_sql_text(c.most_recent_sql_handle) t WHERE c.{session_filter}"""
@@ -97,7 +97,7 @@ def test_the_last_batch_of_a_sleeping_blocker_is_found() -> None:
 
 def test_only_the_last_batch_of_a_submission_is_its_text() -> None:
     world = build_lab(workload="none")
-    submit_batch(world, OTHER, "SELECT 1\nGO\nSELECT 2")
+    submit_batch(world, OTHER_WINDOW, "SELECT 1\nGO\nSELECT 2")
     sessions_query = (
         "SELECT session_id FROM sys.dm_exec_sessions WHERE host_name = 'CONSOLE' AND session_id <> @@SPID"
     )
@@ -111,11 +111,11 @@ def test_a_request_shows_its_duration_and_its_database_user() -> None:
         world, P, "USE Sales; CREATE LOGIN ann WITH PASSWORD = 'Pa55word!'; CREATE USER ann FOR LOGIN ann"
     )
     user_id = submit_batch(world, P, "USE Sales; SELECT USER_ID('ann')").value
-    tsql.submit_text(world, OTHER, "USE Sales; EXECUTE AS USER = 'ann'; WAITFOR DELAY '00:01'")
-    run_on(world, 2.5)
+    tsql.submit_text(world, OTHER_WINDOW, "USE Sales; EXECUTE AS USER = 'ann'; WAITFOR DELAY '00:01'")
+    run_seconds(world, 2.5)
     query = "SELECT user_id, total_elapsed_time FROM sys.dm_exec_requests WHERE command = 'WAITFOR'"
     ((found_id, first_ms),) = submit_batch(world, P, query).grids[0]
-    run_on(world, 5)
+    run_seconds(world, 5)
     ((_, second_ms),) = submit_batch(world, P, query).grids[0]
     assert found_id == user_id != 1
     assert submit_batch(world, P, "SELECT uid FROM sys.sysprocesses WHERE cmd = 'WAITFOR'").value == user_id

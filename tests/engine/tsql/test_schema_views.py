@@ -61,19 +61,19 @@ def test_system_objects_are_distinguished_from_user_objects() -> None:
     world = build_lab(workload="none")
     submit_batch(world, P, "USE msdb; CREATE TABLE mine (a int)")
     table_query = "SELECT name FROM msdb.sys.tables WHERE is_ms_shipped = 0"
-    assert submit_batch(world, P, table_query, then_s=2).grids == [[["mine"]]]
+    assert submit_batch(world, P, table_query, wait_s=2).grids == [[["mine"]]]
     id_query = "SELECT COUNT(*) FROM msdb.sys.tables WHERE object_id <> OBJECT_ID('msdb.dbo.' + name)"
-    assert submit_batch(world, P, id_query, then_s=5).value == 0
+    assert submit_batch(world, P, id_query, wait_s=5).value == 0
     column = """SELECT COUNT(*) FROM msdb.sys.columns WHERE object_id = OBJECT_ID('msdb.dbo.backupset')
         AND name = 'is_copy_only'"""
-    assert submit_batch(world, P, column, then_s=5).value == 1
+    assert submit_batch(world, P, column, wait_s=5).value == 1
     view = "SELECT type FROM msdb.sys.objects WHERE name = 'sysjobs_view'"
-    assert submit_batch(world, P, view, then_s=5).value.strip() == "V"
+    assert submit_batch(world, P, view, wait_s=5).value.strip() == "V"
 
 
 def test_a_consistency_check_is_logged() -> None:
     world = build_lab(workload="none")
-    submit_batch(world, P, "DBCC CHECKDB ('Sales')", then_s=3600)
+    submit_batch(world, P, "DBCC CHECKDB ('Sales')", wait_s=3600)
     answer = submit_batch(world, P, "DBCC CHECKDB ('master') WITH NO_INFOMSGS; DBCC CHECKDB ('msdb')")
     assert "CHECKDB found 0 allocation errors and 0 consistency errors in database 'msdb'." in answer.texts
     (rows,) = submit_batch(world, P, "EXEC sp_readerrorlog 0, 1, 'DBCC CHECKDB'").grids

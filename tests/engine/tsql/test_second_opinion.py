@@ -64,7 +64,7 @@ def draw_conditions(depth: int) -> st.SearchStrategy[o.Condition]:
     simple = st.one_of(
         st.builds(o.build_comparison, signs, number, number),
         st.builds(o.build_comparison, signs, text, text),
-        st.builds(o.is_null, st.one_of(number, text), st.booleans()),
+        st.builds(o.build_is_null, st.one_of(number, text), st.booleans()),
         st.builds(o.build_in, number, st.lists(number, min_size=1, max_size=3), st.booleans()),
         st.builds(o.build_in, text, st.lists(text, min_size=1, max_size=3), st.booleans()),
         st.builds(o.build_between, number, number, number),
@@ -75,7 +75,9 @@ def draw_conditions(depth: int) -> st.SearchStrategy[o.Condition]:
         return simple
     inner = draw_conditions(depth - 1)
     lists = st.lists(inner, min_size=2, max_size=3)
-    return st.one_of(simple, lists.map(o.all_of), lists.map(o.any_of), inner.map(o.build_negation))
+    return st.one_of(
+        simple, lists.map(o.build_conjunction), lists.map(o.build_disjunction), inner.map(o.build_negation)
+    )
 
 
 def format_source(values: list[dict[str, o.Value]]) -> str:
@@ -95,7 +97,7 @@ def build_world() -> World:
 
 
 def run_queries(*queries: str) -> list[list[list[Any]]]:
-    answer = submit_batch(build_world(), P, "SET NOCOUNT ON " + "\n".join(queries), then_s=1)
+    answer = submit_batch(build_world(), P, "SET NOCOUNT ON " + "\n".join(queries), wait_s=1)
     assert answer.numbers == [], (queries, answer.texts)
     return answer.grids
 

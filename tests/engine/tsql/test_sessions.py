@@ -13,7 +13,7 @@ from engine.tsql.language.reserved_words import KEYWORDS
 from tests.engine.tsql.console import Answer, submit_batch
 from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 
-VIEWS = {
+SESSION_QUERIES = {
     "sys.dm_exec_sessions": "program_name LIKE 'APP%'",
     "sys.sysprocesses": "program_name LIKE 'APP%'",
     "sys.dm_exec_connections": "session_id >= 200",
@@ -25,18 +25,18 @@ def run_sql(world: World, server: str, text: str) -> Answer:
 
 
 def count_rows(world: World, server: str, view: str) -> int:
-    count: int = run_sql(world, server, f"SELECT COUNT(*) FROM {view} WHERE {VIEWS[view]}").value
+    count: int = run_sql(world, server, f"SELECT COUNT(*) FROM {view} WHERE {SESSION_QUERIES[view]}").value
     return count
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", SESSION_QUERIES)
 def test_every_application_connection_is_listed_and_moves_with_it(view: str) -> None:
     """Check documented behavior: [DOC: sys.dm_exec_sessions; sys.dm_exec_connections; sys.sysprocesses]."""
     world = build_lab()
     assert [count_rows(world, server, view) for server in (P, M, W)] == [1000, 0, 0]
     apply_lines(world, f"workload {DB} Workload1 scale=0.5")
     assert count_rows(world, P, view) == 500
-    apply_lines(world, f"power-off {P}", then_s=40.0)
+    apply_lines(world, f"power-off {P}", wait_s=40.0)
     assert count_rows(world, M, view) == 500
     apply_lines(world, "stop-app APP")
     assert count_rows(world, M, view) == 0

@@ -14,17 +14,17 @@ from tests.engine.tsql.console import Answer, submit_batch
 from tests.engine.worlds import P, build_lab
 from tests.events import read_field
 
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 
 
 def read_cases(file: str) -> Iterator[object]:
     """Yield the T-SQL batches of a file, each with the comment that names it."""
-    for part in (HERE / file).read_text(encoding="utf-8").split("-- ")[1:]:
+    for part in (FOLDER / file).read_text(encoding="utf-8").split("-- ")[1:]:
         name, _, text = part.partition("\n")
         yield pytest.param(text, id=name)
 
 
-def check_answer(answer: Answer) -> None:
+def assert_rows_without_errors(answer: Answer) -> None:
     assert answer.grids
     assert not [
         message["text"] for message in read_field(answer.event, "messages") if message["severity"] > 10
@@ -35,7 +35,7 @@ def check_answer(answer: Answer) -> None:
 def test_tool_queries_work_on_a_principal_with_a_thousand_sessions(text: str) -> None:
     world = build_lab()
     world.update_instance(P, version=2014)
-    check_answer(submit_batch(world, P, text, then_s=8))
+    assert_rows_without_errors(submit_batch(world, P, text, wait_s=8))
 
 
 def test_a_mapper_can_send_the_maximum_number_of_parameters() -> None:
@@ -43,7 +43,7 @@ def test_a_mapper_can_send_the_maximum_number_of_parameters() -> None:
     declared = ", ".join(f"{name} int" for name in names)
     value_texts = ", ".join(f"{name} = {number}" for number, name in enumerate(names))
     text = f"EXEC sp_executesql N'SELECT 7 WHERE 2099 IN ({', '.join(names)})', N'{declared}', {value_texts}"
-    assert submit_batch(build_lab(workload="none"), P, text, then_s=8).grids == [[[7]]]
+    assert submit_batch(build_lab(workload="none"), P, text, wait_s=8).grids == [[[7]]]
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def cluster() -> World:
 
 @pytest.mark.parametrize("text", list(read_cases("tools_groups.sql")))
 def test_tool_queries_work_on_a_primary(cluster: World, text: str) -> None:
-    check_answer(submit_batch(cluster, "NODE_1", text, then_s=2))
+    assert_rows_without_errors(submit_batch(cluster, "NODE_1", text, wait_s=2))
 
 
 def test_listening_ports_include_the_listener_on_its_node(cluster: World) -> None:
@@ -75,16 +75,16 @@ def test_a_list_of_a_thousand_rows_works_and_an_equal_union_is_too_complex() -> 
     world.update_instance(P, version=2008)
     rows = ", ".join(f"('W{number}', 'x')" for number in range(1_000))
     assert submit_batch(
-        world, P, f"SELECT COUNT(*) FROM (VALUES {rows}) v (a, b) WHERE a = 'w7'", then_s=3
+        world, P, f"SELECT COUNT(*) FROM (VALUES {rows}) v (a, b) WHERE a = 'w7'", wait_s=3
     ).grids == [[[1]]]
     batch = "CREATE TABLE #w (a varchar(9), b bit DEFAULT 1) INSERT INTO #w (a, b) VALUES {} SELECT COUNT(*) FROM #w"
     rows = ", ".join(f"('W{number}', {number % 2})" for number in range(1_000))
-    assert submit_batch(world, P, batch.format(rows), then_s=3).grids == [[[1_000]]]
+    assert submit_batch(world, P, batch.format(rows), wait_s=3).grids == [[[1_000]]]
     assert submit_batch(
-        world, P, batch.format(rows + ", ('x', 0)").replace("#w", "#v"), then_s=3
+        world, P, batch.format(rows + ", ('x', 0)").replace("#w", "#v"), wait_s=3
     ).numbers == [10738]
     union = " UNION ALL ".join(["SELECT 1"] * 1_000)
-    assert submit_batch(world, P, f"SELECT * FROM ({union}) u (a)", then_s=3).numbers == [8623]
+    assert submit_batch(world, P, f"SELECT * FROM ({union}) u (a)", wait_s=3).numbers == [8623]
 
 
 def test_a_tally_table_grows_with_the_length_of_a_text() -> None:
@@ -96,7 +96,7 @@ def test_a_tally_table_grows_with_the_length_of_a_text() -> None:
     ones = ", ".join(["(1)"] * 1_000)
     world = build_lab(workload="none")
     world.update_instance(P, version=2014)
-    assert submit_batch(world, P, text.format(ones=ones), then_s=3).grids == [[["a"], ["b"]]]
+    assert submit_batch(world, P, text.format(ones=ones), wait_s=3).grids == [[["a"], ["b"]]]
 
 
 def test_a_procedure_can_contain_a_hundred_thousand_characters() -> None:
@@ -106,9 +106,9 @@ def test_a_procedure_can_contain_a_hundred_thousand_characters() -> None:
         world,
         P,
         f"CREATE PROCEDURE p AS DECLARE @sql varchar(max) SET @sql = '{text}' SELECT LEN(@sql)",
-        then_s=3,
+        wait_s=3,
     )
-    assert submit_batch(world, P, "EXEC p", then_s=3).grids == [[[110_000]]]
+    assert submit_batch(world, P, "EXEC p", wait_s=3).grids == [[[110_000]]]
 
 
 def test_virtual_log_files_match_dbcc_and_database_options_are_defaults() -> None:
@@ -126,7 +126,7 @@ def test_virtual_log_files_match_dbcc_and_database_options_are_defaults() -> Non
     assert submit_batch(world, P, query).grids == [[[0], ["OFF"], ["OFF"]]]
     index = """CREATE TABLE t (a int CONSTRAINT pk PRIMARY KEY)
         SELECT INDEXPROPERTY(OBJECT_ID('t'), 'pk', 'IsClustered'), STATS_DATE(OBJECT_ID('t'), 1)"""
-    assert submit_batch(world, P, index, then_s=2).grids == [[[1, None]]]
+    assert submit_batch(world, P, index, wait_s=2).grids == [[[1, None]]]
 
 
 def test_nested_replace_calls_work_at_script_depth() -> None:
@@ -134,7 +134,7 @@ def test_nested_replace_calls_work_at_script_depth() -> None:
     nested_call = "N'ab'"
     for number in range(60):
         nested_call = f"REPLACE({nested_call}, '{chr(97 + number % 26)}', N'{chr(98 + number % 26)}')"
-    assert submit_batch(build_lab(workload="none"), P, f"SELECT {nested_call}", then_s=3).grids == [[["{{"]]]
+    assert submit_batch(build_lab(workload="none"), P, f"SELECT {nested_call}", wait_s=3).grids == [[["{{"]]]
 
 
 def test_a_constant_is_propagated_through_a_join() -> None:
@@ -146,4 +146,4 @@ def test_a_constant_is_propagated_through_a_join() -> None:
             LEFT JOIN sys.default_constraints d ON d.parent_object_id = o.object_id
             LEFT JOIN sys.computed_columns p ON p.object_id = o.object_id
         WHERE o.object_id = OBJECT_ID('dbo.t') ORDER BY c.column_id"""
-    assert submit_batch(world, P, text, then_s=3).grids == [[["a", "t"], ["b", "t"]]]
+    assert submit_batch(world, P, text, wait_s=3).grids == [[["a", "t"], ["b", "t"]]]

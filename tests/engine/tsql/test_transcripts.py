@@ -44,4 +44,4 @@ def record_transcript(text: str) -> str:
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.txt")), ids=lambda path: path.stem)
 def test_transcripts_are_reproduced(path: Path, request: pytest.FixtureRequest) -> None:
-    recordings.check_text(path, record_transcript(path.read_text(encoding="utf-8")), request)
+    recordings.compare_text(path, record_transcript(path.read_text(encoding="utf-8")), request)

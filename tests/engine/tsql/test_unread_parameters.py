@@ -10,7 +10,7 @@ import pytest
 import engine.tsql
 from engine.tsql.procedures import PROCEDURES
 from engine.tsql.procedures.call import read_ignored_parameters
-from tests.engine.availability.worlds import ag_lab
+from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.tsql.console import submit_batch
 
 FOLDER = Path(engine.tsql.__file__).parent
@@ -57,5 +57,5 @@ STEP = "EXEC msdb.dbo.sp_add_job 'J'; EXEC msdb.dbo.sp_add_jobstep @job_name = '
     ],
 )  # fmt: skip
 def test_a_value_with_an_unsimulated_effect_is_refused(statement: str, refused: bool) -> None:
-    answer = submit_batch(ag_lab(version=2019), "NODE_1", statement, 2)
+    answer = submit_batch(build_ag_lab(version=2019), "NODE_1", statement, 2)
     assert any("Not simulated" in text for text in answer.texts) is refused, answer.texts

@@ -24,8 +24,8 @@ from tests.engine.drill.texts import build_drill
 from tests.engine.worlds import M, P, apply_lines, build_lab
 
 ROOT = Path(__file__).parents[3]
-FLAP = f"flap-link {P} {M}"
-LINK = ActionTarget("link", (P, M))
+FLAP_LINE = f"flap-link {P} {M}"
+LINK_TARGET = ActionTarget("link", (P, M))
 
 
 def sample_link_states(world: World, seconds: float, step_s: float) -> list[bool]:
@@ -33,7 +33,7 @@ def sample_link_states(world: World, seconds: float, step_s: float) -> list[bool
     passing = []
     for _ in range(round(seconds / step_s)):
         passing.append(network.is_passing(world, P, M))
-        apply_lines(world, then_s=step_s)
+        apply_lines(world, wait_s=step_s)
     return passing
 
 
@@ -43,18 +43,18 @@ def sample_link_states(world: World, seconds: float, step_s: float) -> list[bool
 @pytest.mark.parametrize(("option", "half_s"), [("", 1.0), (" period_s=8", 4.0)])
 def test_a_flapping_link_is_down_and_up_for_half_a_period_each(option: str, half_s: float) -> None:
     world = build_lab()
-    apply_lines(world, FLAP + option, then_s=half_s / 2.0)
+    apply_lines(world, FLAP_LINE + option, wait_s=half_s / 2.0)
     assert sample_link_states(world, 4.0 * half_s, half_s) == [False, True, False, True]
 
 
 def test_both_ends_lose_each_other_repeatedly() -> None:
     world = build_lab()
-    apply_lines(world, f"{FLAP} period_s=10", then_s=60.0)
+    apply_lines(world, f"{FLAP_LINE} period_s=10", wait_s=60.0)
     (fault,) = world.faults
     assert fault.effective_tick is not None
     assert fault.effect == f"{P} has lost {M}"
     assert causes.find_loss_cause(world, P, M)[0] == "flap-link"
-    events_later = apply_lines(world, then_s=60.0)
+    events_later = apply_lines(world, wait_s=60.0)
     assert sum(event.text == f"lost {P}" and event.server == M for event in events_later) >= 4
 
 
@@ -62,8 +62,8 @@ def test_both_ends_lose_each_other_repeatedly() -> None:
 def test_flapping_ends_when_the_link_is_repaired(line: str) -> None:
     world = build_lab()
     before = world.links.copy()
-    apply_lines(world, FLAP, then_s=10.5)
-    apply_lines(world, line, then_s=5.0)
+    apply_lines(world, FLAP_LINE, wait_s=10.5)
+    apply_lines(world, line, wait_s=5.0)
     assert world.faults[0].reverted_tick is not None
     assert all(
         world.links[pair] == before.get(pair, network.get_link(build_lab(), *pair)) for pair in world.links
@@ -73,15 +73,15 @@ def test_flapping_ends_when_the_link_is_repaired(line: str) -> None:
 
 def test_a_cut_stays_while_the_link_flaps() -> None:
     world = build_lab()
-    apply_lines(world, FLAP, f"cut {P} {M}", then_s=0.5)
+    apply_lines(world, FLAP_LINE, f"cut {P} {M}", wait_s=0.5)
     assert not any(sample_link_states(world, 6.0, 0.5))
 
 
 def test_a_repeated_request_continues_with_the_new_period() -> None:
     world = build_lab()
-    apply_lines(world, FLAP, f"{FLAP} period_s=8", then_s=0.5)
+    apply_lines(world, FLAP_LINE, f"{FLAP_LINE} period_s=8", wait_s=0.5)
     assert sample_link_states(world, 8.0, 0.5) == [*[False] * 7, *[True] * 8, False]
-    apply_lines(world, f"mend {P} {M}", then_s=0.5)
+    apply_lines(world, f"mend {P} {M}", wait_s=0.5)
     assert all(fault.reverted_tick is not None for fault in world.faults)
     assert all(sample_link_states(world, 10.0, 0.5))
 
@@ -89,7 +89,7 @@ def test_a_repeated_request_continues_with_the_new_period() -> None:
 @pytest.mark.parametrize("period", ["0.1", "601", "nan", "x"])
 def test_periods_are_limited(period: str) -> None:
     with pytest.raises(InputError):
-        parse_line(f"{FLAP} period_s={period}")
+        parse_line(f"{FLAP_LINE} period_s={period}")
 
 
 # --- appearance in the interface ----------------------------------------------------------------------------
@@ -104,28 +104,28 @@ def german() -> Iterator[None]:
 
 def test_menus_offer_the_fault_and_its_repair() -> None:
     world = build_lab()
-    offer = next(offer for offer in list_offers(world, LINK) if offer.line == FLAP)
+    offer = next(offer for offer in list_offers(world, LINK_TARGET) if offer.line == FLAP_LINE)
     assert offer.group == "fault"
     assert offer.label == VERBS["flap-link"].label
-    apply_lines(world, FLAP, then_s=1.5)
-    assert f"mend {P} {M}" in [offer.line for offer in list_offers(world, LINK)]
+    apply_lines(world, FLAP_LINE, wait_s=1.5)
+    assert f"mend {P} {M}" in [offer.line for offer in list_offers(world, LINK_TARGET)]
 
 
 def test_the_preview_shows_the_affected_objects() -> None:
-    assert LINK in preview_impact(build_lab(), FLAP).targets
+    assert LINK_TARGET in preview_impact(build_lab(), FLAP_LINE).targets
 
 
 def test_typing_is_completed_and_explained_at_the_desk_and_in_the_editor() -> None:
     assert input_line.list_completions(build_lab(), "flap") == ["flap-link"]
-    assert input_line.list_completions(build_lab(), f"{FLAP} ") == [f"{FLAP} period_s="]
+    assert input_line.list_completions(build_lab(), f"{FLAP_LINE} ") == [f"{FLAP_LINE} period_s="]
     assert "flap-link" in complete_input("flap", lambda _: [])
-    assert complete_input(f"10 {FLAP} ", lambda _: []) == ["period_s="]
-    assert input_line.get_hint(FLAP) == f"{format_usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
+    assert complete_input(f"10 {FLAP_LINE} ", lambda _: []) == ["period_s="]
+    assert input_line.get_hint(FLAP_LINE) == f"{format_usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
 
 
 def test_the_fault_list_names_its_repair_and_the_timeline_marks_it() -> None:
     world = build_lab()
-    event = next(event for event in apply_lines(world, FLAP) if event.kind == "fault")
+    event = next(event for event in apply_lines(world, FLAP_LINE) if event.kind == "fault")
     marker = find_marker(event)
     assert marker is not None
     assert marker.kind == "fault"

@@ -9,7 +9,7 @@ import pytest
 from engine.verbs import VERBS
 from engine.verbs.lines import describe_line
 
-ASKED = {"cause": ["The witness.", "The cable."]}
+CHOICES_BY_QUESTION = {"cause": ["The witness.", "The cable."]}
 
 
 @pytest.mark.parametrize(
@@ -33,10 +33,10 @@ ASKED = {"cause": ["The witness.", "The cable."]}
     ],
 )
 def test_an_input_line_is_described(line: str, description: str) -> None:
-    assert describe_line(line, ASKED) == description
+    assert describe_line(line, CHOICES_BY_QUESTION) == description
 
 
-def test_no_description_is_the_bare_verb() -> None:
+def test_each_description_names_the_object_of_its_verb() -> None:
     """Each description names the object of its verb, and templates contain only permitted names."""
     for verb in VERBS.values():
         names = {parameter.name for parameter in verb.parameters}

@@ -10,38 +10,40 @@ from engine.drill.par.candidate_actions import list_candidates
 from engine.drill.par.search_drill import SearchDrill
 from engine.model import World
 from engine.verbs.lines import find_reverse
-from tests.engine.cluster.worlds import apply_lines, fci_lab, run_until
+from tests.engine.cluster.worlds import apply_lines, build_fci_lab, run_until
 
 
 def list_active_faults(world: World) -> list[str]:
     return [fault.verb for fault in world.faults if fault.reverted_tick is None]
 
 
-@pytest.mark.parametrize(("breaks", "mends"), [("pull-cable", "plug-cable"), ("power-off", "power-on")])
-def test_a_computer_is_repaired_after_the_instance_has_moved(breaks: str, mends: str) -> None:
-    world = fci_lab()
-    apply_lines(world, f"{breaks} SQLFCI1")
+@pytest.mark.parametrize(
+    ("fault_verb", "repair_verb"), [("pull-cable", "plug-cable"), ("power-off", "power-on")]
+)
+def test_a_computer_is_repaired_after_the_instance_has_moved(fault_verb: str, repair_verb: str) -> None:
+    world = build_fci_lab()
+    apply_lines(world, f"{fault_verb} SQLFCI1")
     run_until(world, 60)
     assert world.instances["SQLFCI1"].computer == "NODE_2"
     apply_lines(world, "pull-cable NODE_2")
     apply_lines(world, "plug-cable SQLFCI1")
-    assert list_active_faults(world) == [breaks], "that was another computer"
+    assert list_active_faults(world) == [fault_verb], "that was another computer"
     reverted = find_reverse(world.faults[0])
     assert reverted is not None
-    assert reverted.line_without_time == f"{mends} NODE_1"
+    assert reverted.line_without_time == f"{repair_verb} NODE_1"
     apply_lines(world, reverted.line_without_time)
     assert not list_active_faults(world)
 
 
 def test_a_power_failure_ends_the_freeze_of_an_instance() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     apply_lines(world, "hang SQLFCI1")
     apply_lines(world, "power-off NODE_1")
     assert list_active_faults(world) == ["power-off"]
 
 
 def test_repairing_the_disk_of_a_node_ends_a_fault_of_its_instance() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     apply_lines(world, "slow-disk SQLFCI1 log factor=10")
     apply_lines(world, "slow-disk NODE_1 data factor=1")
     assert list_active_faults(world) == ["slow-disk"]
@@ -50,13 +52,13 @@ def test_repairing_the_disk_of_a_node_ends_a_fault_of_its_instance() -> None:
 
 
 def test_a_lost_instance_reveals_the_fault_of_its_node() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     apply_lines(world, "power-off NODE_1")
     run_until(world, 10)
     assert world.faults[0].effect == "APP has lost its connections"
 
 
-def test_faults_of_a_run_are_reverted_at_their_place() -> None:
+def test_reverses_apply_to_the_computer_of_the_fault() -> None:
     run = SearchDrill(scenario_files.find("fci-lab").load())
     run.apply_line("slow-cpu SQLFCI2 factor=3")
     run.apply_line("pull-cable SQLFCI1")

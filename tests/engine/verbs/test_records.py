@@ -13,7 +13,7 @@ from engine.verbs import FAMILIES, VERBS
 from engine.verbs.lines import REVERTED_FAULTS, parse_line
 from engine.verbs.verb import Verb
 
-OF_SQL = {"shutdown", "shutdown-nowait"}
+SQL_FAULTS = {"shutdown", "shutdown-nowait"}
 """Faults that a T-SQL statement records in the fault ledger."""
 
 
@@ -23,7 +23,7 @@ def test_verb_names_are_unique() -> None:
 
 @pytest.mark.parametrize("verb", VERBS.values(), ids=lambda verb: verb.name)
 def test_the_reverse_of_a_verb_accepts_the_same_arguments(verb: Verb) -> None:
-    assert set(verb.undoes) <= VERBS.keys() | OF_SQL
+    assert set(verb.undoes) <= VERBS.keys() | SQL_FAULTS
     if verb.reverse:
         name, *options = verb.reverse.split(" ")
         reverse_verb = VERBS[name]
@@ -44,7 +44,7 @@ def test_a_record_has_no_unused_field(verb: Verb) -> None:
 
 
 def test_failovers_are_attributed_as_the_records_state() -> None:
-    assert {name for name, loses in causes.LOST_PARTS.items() if loses} == OF_SQL | {
+    assert {name for name, loses in causes.LOST_PARTS.items() if loses} == SQL_FAULTS | {
         verb.name for verb in VERBS.values() if verb.loses
     }
     assert VERBS["pull-cable"].mechanism is causes.FAILOVER_CAUSES["pull-cable"]
@@ -64,9 +64,9 @@ def test_only_a_slowdown_of_1_is_a_repair() -> None:
 
 ROOT = Path(__file__).parents[3]
 
-CAUSING = ("verbs", "published")
+CAUSING_PACKAGES = ("verbs", "published")
 """Packages that cause faults: the verbs, and the reproductions of published measurements."""
-NAMED_ELSEWHERE = {
+FAULTS_BY_MODULE = {
     "engine/availability/estimates.py": {
         "hang",
         "slow-cpu",
@@ -110,9 +110,9 @@ def test_no_other_module_names_a_fault() -> None:
     for room in ("engine", "app"):
         for path in (ROOT / room).rglob("*.py"):
             source = path.read_text("utf-8")
-            if path.parent.name in CAUSING or not any(fault in source for fault in faults):
+            if path.parent.name in CAUSING_PACKAGES or not any(fault in source for fault in faults):
                 continue  # most modules name no fault and need no parsing
             constants = {node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)}
             if faults & constants:
                 values_by_name[path.relative_to(ROOT).as_posix()] = faults & constants
-    assert values_by_name == NAMED_ELSEWHERE
+    assert values_by_name == FAULTS_BY_MODULE

@@ -51,7 +51,7 @@ STATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
 }
 """(scenario, name of the state) -> inputs that lead to the state, at intervals of 20 s."""
 
-HOSTILE: Final = (
+HOSTILE_WORDS: Final = (
     "NOWHERE", "#", "#2", "=", "a=b", "0", "-1", "3", "1e308", "nan", "inf", "99999999999999999999", "É", "\u3164",
     "\u202e", "\ud800", "'", '"', "[[[[", "*", "D", "D:", "D:\\", "\\\\SERVER_B\\x", "master", "data", "%s", "{0}",
     "²", "\r", "\x1b[2J", "../..", "con", "A" * 129, "{", "}", "\\", "|", "`", "$x", "🜁", "1,2", "0x10", "1e-300", "GO",
@@ -76,7 +76,7 @@ def _build_lines(verb: Verb, drill: Drill) -> st.SearchStrategy[str]:
     """Return a strategy for input lines of *verb*, with names of the world, other names, and hostile words."""
     world = drill.world
     everything = sorted({name for names in NAME_LISTERS.values() for name in names(world)})
-    anything = st.sampled_from((*everything, *HOSTILE))
+    anything = st.sampled_from((*everything, *HOSTILE_WORDS))
     places: list[st.SearchStrategy[str]] = []
     for parameter in verb.parameters:
         offered_words = [

@@ -28,7 +28,7 @@ def healthy() -> World:
 @pytest.fixture(scope="module")
 def failed_over() -> World:
     world = build_lab()
-    apply_lines(world, "power-off SERVER_A", then_s=30.0)
+    apply_lines(world, "power-off SERVER_A", wait_s=30.0)
     return world
 
 
@@ -71,7 +71,7 @@ def test_conditions_are_evaluated(
 
 def test_a_database_without_a_session_is_none_despite_the_mirrors_belief() -> None:
     world = build_lab()
-    apply_lines(world, "power-off SERVER_B", then_s=5.0)
+    apply_lines(world, "power-off SERVER_B", wait_s=5.0)
     from engine.mirroring import commands
 
     commands.remove_session(world, "SERVER_A", DB)
@@ -85,20 +85,20 @@ def build_batch(sql: str, *errors: int, server: str = "SERVER_A") -> SentBatch:
     return SentBatch(0, server, sql, list(errors))
 
 
-OFF = "ALTER DATABASE [Sales]\n  set  partner OFF"
+SET_PARTNER_OFF = "ALTER DATABASE [Sales]\n  set  partner OFF"
 
 
 @pytest.mark.parametrize(
     ("text", "statement_event", "expected"),
     [
-        ('ran "SET PARTNER OFF"', build_batch(OFF), True),
-        ('ran "SET PARTNER OFF" on SERVER_A', build_batch(OFF), True),
-        ('ran "SET PARTNER OFF" on SERVER_B', build_batch(OFF), False),
-        ('ran "SET PARTNER OFF"', build_batch(OFF, 1404), False),
-        ('tried "SET PARTNER OFF"', build_batch(OFF, 1404), True),
-        ("error 1404", build_batch(OFF, 1404), True),
-        ("error 1404 on SERVER_B", build_batch(OFF, 1404), False),
-        ("error 1431", build_batch(OFF, 1404), False),
+        ('ran "SET PARTNER OFF"', build_batch(SET_PARTNER_OFF), True),
+        ('ran "SET PARTNER OFF" on SERVER_A', build_batch(SET_PARTNER_OFF), True),
+        ('ran "SET PARTNER OFF" on SERVER_B', build_batch(SET_PARTNER_OFF), False),
+        ('ran "SET PARTNER OFF"', build_batch(SET_PARTNER_OFF, 1404), False),
+        ('tried "SET PARTNER OFF"', build_batch(SET_PARTNER_OFF, 1404), True),
+        ("error 1404", build_batch(SET_PARTNER_OFF, 1404), True),
+        ("error 1404 on SERVER_B", build_batch(SET_PARTNER_OFF, 1404), False),
+        ("error 1431", build_batch(SET_PARTNER_OFF, 1404), False),
         ('ran "SET PARTNER OFF"', build_batch("-- SET PARTNER OFF"), False),
         ('ran "SET PARTNER OFF"', build_batch("/* SET PARTNER OFF */ SELECT 1"), False),
         ('ran "SET PARTNER OFF"', build_batch("PRINT 'SET PARTNER OFF'"), False),
@@ -181,7 +181,7 @@ def test_worker_threads_are_set_or_automatic() -> None:
 def test_armed_is_evaluated_from_the_mirror_too(healthy: World) -> None:
     assert is_true("Sales is ARMED", healthy)
     world = build_lab()
-    apply_lines(world, f"cut SERVER_B {W}", then_s=5.0)
+    apply_lines(world, f"cut SERVER_B {W}", wait_s=5.0)
     assert is_true("Sales is SYNCHRONIZED and witness of Sales is CONNECTED and not Sales is ARMED", world)
 
 

@@ -13,7 +13,7 @@ from engine.drill.authoring.problems import EXPECTED, format_expected
 from engine.drill.authoring.scenario import ScenarioError, load_scenario
 from tests.engine.drill.texts import change_text
 
-PARTS = sorted(
+TABLE_CLASSES = sorted(
     (
         part
         for part in vars(schema).values()
@@ -23,7 +23,7 @@ PARTS = sorted(
     ),
     key=lambda part: part.__name__,
 )
-SAID_OTHERWISE = {"missing", "extra_forbidden", "union_tag_not_found"}
+KEY_ERROR_TYPES = {"missing", "extra_forbidden", "union_tag_not_found"}
 """Error types of missing or unknown keys. Their message names the key instead of an expected value."""
 VALUES: tuple[Any, ...] = (
     True, -1, 10**30, 1e300, float("inf"), "", "x", "5 parsecs", "\u202e", "a" * 9000,
@@ -31,21 +31,21 @@ VALUES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.__name__)
-def test_no_pydantic_message_is_shown(part: type[BaseModel]) -> None:
-    for name, field in part.model_fields.items():
+@pytest.mark.parametrize("table", TABLE_CLASSES, ids=lambda part: part.__name__)
+def test_no_pydantic_message_is_shown(table: type[BaseModel]) -> None:
+    for name, field in table.model_fields.items():
         for value in VALUES:
             try:
-                part.model_validate({field.alias or name: value})
+                table.model_validate({field.alias or name: value})
             except ValidationError as refused:
                 for error in refused.errors(include_url=False):
-                    if error["type"] not in SAID_OTHERWISE:
+                    if error["type"] not in KEY_ERROR_TYPES:
                         assert "{" not in format_expected(error), (name, value)
 
 
-def test_every_line_of_the_table_is_needed() -> None:
+def test_every_expectation_is_used() -> None:
     error_types = set()
-    for part in PARTS:
+    for part in TABLE_CLASSES:
         for name, field in part.model_fields.items():
             for value in VALUES:
                 try:

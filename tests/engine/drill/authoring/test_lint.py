@@ -8,15 +8,15 @@ import pytest
 
 from engine.drill.authoring.lint import list_warnings
 from engine.drill.authoring.scenario import load_scenario
-from tests.engine.drill.texts import SMALL, change_small_text
+from tests.engine.drill.texts import SMALL_TEXT, change_small_text
 
 
 def test_the_small_scenario_has_no_problem() -> None:
     assert list_warnings(change_small_text(), "small.toml") == []
 
 
-FIRST_HINT = SMALL[SMALL.index("[[hint]]") : SMALL.rindex("[[hint]]")]
-SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
+FIRST_HINT = SMALL_TEXT[SMALL_TEXT.index("[[hint]]") : SMALL_TEXT.rindex("[[hint]]")]
+SOLUTION = SMALL_TEXT[SMALL_TEXT.index("[[solution]]") : SMALL_TEXT.index("[[rubric]]")]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_an_unknown_skill_is_located_with_the_nearest_name() -> None:
     assert problem.expected == "automatic-failover?"
 
 
-SECOND = """[[database]]
+SECOND_DATABASE_TEXT = """[[database]]
 name = "Orders"
 
 [[session]]
@@ -86,9 +86,13 @@ mirror = "SERVER_B"
 [[session]]"""
 
 
-def test_a_fault_moved_behind_a_goal_is_reported_at_the_goal() -> None:
+def test_a_fault_after_the_end_of_the_drill_is_reported_at_the_goal() -> None:
     """From 31 s, the goal counts and is already reached. The drill ends before the seat notices the fault."""
-    text = (files("assets") / "new_scenario.toml").read_text("utf-8").replace("[[session]]", SECOND)
+    text = (
+        (files("assets") / "new_scenario.toml")
+        .read_text("utf-8")
+        .replace("[[session]]", SECOND_DATABASE_TEXT)
+    )
 
     def list_problem_positions(text: str) -> list[str]:
         problems = list_warnings(load_scenario(text, "x.toml"), "x.toml")
@@ -99,7 +103,7 @@ def test_a_fault_moved_behind_a_goal_is_reported_at_the_goal() -> None:
 
 
 def test_names_with_hyphens_are_known_in_a_hint() -> None:
-    text = SMALL.replace("SERVER_A", "SQL-EU-1").replace("SERVER_B", "SQL-EU-2")
+    text = SMALL_TEXT.replace("SERVER_A", "SQL-EU-1").replace("SERVER_B", "SQL-EU-2")
     scenario = load_scenario(text, "small.toml")
     assert not [
         finding

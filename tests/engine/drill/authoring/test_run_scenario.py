@@ -35,11 +35,11 @@ def play_lines(lines: list[tuple[float, str]], end_s: float, name: str = "lab") 
     return drill
 
 
-def save_scenario(drill: Drill) -> Scenario:
+def build_run_scenario(drill: Drill) -> Scenario:
     return load_scenario(build_scenario_text(drill, "my-drill"), "my-drill.toml")
 
 
-FAILURE = [
+FAILURE_LINES = [
     (30.0, "power-off SERVER_A"),
     (60.0, 'sql SERVER_B SELECT "a\\b"\nFROM sys.database_mirroring -- "quoted"'),
     (61.0, "note a remark"),
@@ -48,7 +48,7 @@ FAILURE = [
 
 
 def test_faults_become_the_timeline_and_repairs_the_solution() -> None:
-    saved = save_scenario(play_lines(FAILURE, 300.0))
+    saved = build_run_scenario(play_lines(FAILURE_LINES, 300.0))
     assert [(inject.at, inject.do) for inject in saved.timeline] == [(30.0, "power-off SERVER_A")]
     assert [step.do.split()[:3] for step in saved.solution] == [
         ["60", "sql", "SERVER_B"],
@@ -66,19 +66,19 @@ def test_the_start_world_of_an_availability_group_is_kept() -> None:
         (120.0, "power-on NODE_1"),
     ]
     drill = play_lines(lines, 400.0, "ag-lab")
-    saved = save_scenario(drill)
+    saved = build_run_scenario(drill)
     for part in ("groups", "clusters", "instances", "databases", "clients", "programs", "locked"):
         assert getattr(saved, part) == getattr(drill.scenario, part), part
     assert {"Sales serves on NODE_2", "Sales is SYNCHRONIZED"} <= {goal.when for goal in saved.goals}
 
 
-def test_several_inputs_of_one_moment_keep_their_order() -> None:
+def test_several_inputs_at_the_same_tick_keep_their_order() -> None:
     """All inputs come while the clock is paused. Only the last of three inputs for a cable counts; two
     repairs stay two.
     """
     pulled, plugged = "pull-cable SERVER_B", "plug-cable SERVER_B"
     lines = [(30.0, pulled), (30.0, plugged), (30.0, pulled), (30.0, "cut SERVER_A SERVER_W")]
-    saved = save_scenario(play_lines([*lines, (60.0, plugged), (60.0, "mend SERVER_A SERVER_W")], 200.0))
+    saved = build_run_scenario(play_lines([*lines, (60.0, plugged), (60.0, "mend SERVER_A SERVER_W")], 200.0))
     assert [(inject.at, inject.do) for inject in saved.timeline] == [
         (30.0, pulled),
         (30.0, "cut SERVER_A SERVER_W"),
@@ -90,13 +90,13 @@ def test_several_inputs_of_one_moment_keep_their_order() -> None:
 
 
 def test_the_solution_solves_the_drill_and_doing_nothing_does_not() -> None:
-    saved = save_scenario(play_lines(FAILURE, 300.0))
+    saved = build_run_scenario(play_lines(FAILURE_LINES, 300.0))
     assert play_reference(saved).compute_score().total >= SOLUTION_POINTS_MIN
     assert play_idle(saved).compute_score().total < IDLE_POINTS_MAX
 
 
-def test_check_reports_only_the_prompts() -> None:
-    saved = save_scenario(play_lines(FAILURE, 300.0))
+def test_check_reports_only_the_placeholder_texts() -> None:
+    saved = build_run_scenario(play_lines(FAILURE_LINES, 300.0))
     findings = list_warnings(saved, "my-drill.toml")
     prompts = list(find_prompts(tomllib.loads(saved.text)))
     assert len(findings) == len(prompts) > 10
@@ -104,8 +104,8 @@ def test_check_reports_only_the_prompts() -> None:
     assert {problem.where for problem in findings} >= {"title", "brief", "solution[1].why", "skills[0]"}
 
 
-def test_the_written_drill_needs_no_more_text() -> None:
-    text = build_scenario_text(play_lines(FAILURE, 300.0), "my-drill")
+def test_a_drill_with_replaced_placeholders_has_no_warning() -> None:
+    text = build_scenario_text(play_lines(FAILURE_LINES, 300.0), "my-drill")
     written_text = text.replace(TO_WRITE, "Now it says ").replace('"to-write"', '"automatic-failover"')
     assert list_warnings(load_scenario(written_text, "my-drill.toml"), "my-drill.toml") == []
 
@@ -119,9 +119,7 @@ def test_the_written_drill_needs_no_more_text() -> None:
         ([(30.0, "power-off SERVER_A"), (60.0, "sql SERVER_B PRINT 'x'")], "make no difference"),
     ],
 )
-def test_a_run_without_a_drill_is_refused_with_a_message(
-    lines: list[tuple[float, str]], message: str
-) -> None:
+def test_a_run_without_an_effective_repair_is_refused(lines: list[tuple[float, str]], message: str) -> None:
     with pytest.raises(ScenarioRecordingError, match=message):
         build_scenario_text(play_lines(lines, 120.0), "my-drill")
 
@@ -129,7 +127,7 @@ def test_a_run_without_a_drill_is_refused_with_a_message(
 def test_a_variant_becomes_a_drill_without_variants() -> None:
     drill = Drill(load_shipped_scenario("forced-service"), 4711)
     play_solution(drill)
-    saved = save_scenario(drill)
+    saved = build_run_scenario(drill)
     assert saved.variants == {}
     assert saved.seed == 4711
     assert play_reference(saved).compute_score().total >= SOLUTION_POINTS_MIN

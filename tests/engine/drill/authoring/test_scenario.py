@@ -12,7 +12,7 @@ from engine import model
 from engine.drill.authoring import schema
 from engine.drill.authoring.problems import Problem
 from engine.drill.authoring.scenario import ScenarioError, load_scenario
-from tests.engine.drill.texts import FREE, SMALL, change_small_text, change_text
+from tests.engine.drill.texts import FREE_PLAY_TEXT, SMALL_TEXT, change_small_text, change_text
 
 
 def list_problems(text: str, file: str = "small.toml") -> list[Problem]:
@@ -21,14 +21,14 @@ def list_problems(text: str, file: str = "small.toml") -> list[Problem]:
     return list(caught.value.problems)
 
 
-def get_line(text: str, part: str) -> int:
+def find_line_number(text: str, part: str) -> int:
     return text[: text.index(part)].count("\n") + 1
 
 
 def test_a_valid_file_parses() -> None:
     scenario = change_small_text()
     assert scenario.name == "small"
-    assert scenario.text == SMALL
+    assert scenario.text == SMALL_TEXT
     assert [server.name for server in scenario.servers] == ["SERVER_A", "SERVER_B", "SERVER_W"]
     assert scenario.length == 300.0
     assert scenario.timeline[0].at == 20.0
@@ -95,7 +95,7 @@ def test_problems_are_reported(old_text: str, new_text: str, key: str, message: 
     ]
     assert problems_found, list_problems(text)
     if new_text and key and key not in ("rubric",):
-        line_near = get_line(text, new_text)
+        line_near = find_line_number(text, new_text)
         assert abs(problems_found[0].line - line_near) <= 3, "the place is not where the mistake is"
 
 
@@ -113,7 +113,7 @@ def test_all_problems_are_reported_in_file_order() -> None:
 def test_a_wrong_word_in_a_condition_has_line_and_column() -> None:
     text = change_text(("Sales is SYNCHRONIZED and", "Sales is SYNCRONIZED and"))
     (problem,) = list_problems(text)
-    assert problem.line == get_line(text, "SYNCRONIZED")
+    assert problem.line == find_line_number(text, "SYNCRONIZED")
     row = text.splitlines()[problem.line - 1]
     assert row[problem.column - 1 :].startswith("SYNCRONIZED")
     assert str(problem).startswith(f"small.toml:{problem.line}:{problem.column}: goal[1].when:")
@@ -137,7 +137,7 @@ def test_a_huge_file_is_refused_before_it_is_parsed() -> None:
 
 
 def test_scenarios_without_a_score_need_no_end() -> None:
-    assert not change_small_text(text=FREE).scored
+    assert not change_small_text(text=FREE_PLAY_TEXT).scored
 
 
 def test_settings_match_the_model() -> None:
@@ -154,11 +154,11 @@ def test_the_editor_schema_covers_every_table() -> None:
 
 
 def test_numbered_databases_need_room_for_their_numbers() -> None:
-    many_databases = FREE.replace('name = "Sales"\n', 'name = "Sales"\ncount = 3\n')
+    many_databases = FREE_PLAY_TEXT.replace('name = "Sales"\n', 'name = "Sales"\ncount = 3\n')
     (problem,) = list_problems(many_databases)
-    assert problem.line == get_line(many_databases, 'name = "Sales"')
+    assert problem.line == find_line_number(many_databases, 'name = "Sales"')
     assert "Sales001" in problem.expected
-    clash = FREE + '\n[[database]]\nname = "Sales2"\nserver = "SERVER_A"\n'
+    clash = FREE_PLAY_TEXT + '\n[[database]]\nname = "Sales2"\nserver = "SERVER_A"\n'
     clash = clash.replace('name = "Sales"\n', 'name = "Sales1"\ncount = 3\n', 1)
     clash = clash.replace('database = "Sales"', 'database = "Sales1"')
     clash = clash.replace('databases = ["Sales"]', 'databases = ["Sales3"]')

@@ -17,7 +17,7 @@ from engine.drill.judging.agents import (
 )
 from tests import recordings
 from tests.cases import sample_cases
-from tests.engine.drill.running.test_questions import CHANGES
+from tests.engine.drill.running.test_questions import QUESTION_CHANGES
 from tests.engine.drill.texts import change_small_text
 from tests.shipped_scenarios import load_shipped_scenario
 
@@ -52,7 +52,7 @@ def test_no_exploit_gains_points(ranking: Ranking) -> None:
     assert (left.total, left.finished) == (0.0, False)
 
 
-def test_the_games_of_the_agents_are_reproduced(ranking: Ranking, request: pytest.FixtureRequest) -> None:
+def test_the_runs_of_the_agents_are_reproduced(ranking: Ranking, request: pytest.FixtureRequest) -> None:
     """Compare the inputs and the results of each agent with agents.txt; `pytest --rewrite` records it anew."""
     lines = [f"{key}: {part}" for key, part in ranking.as_json().items() if key != "standings"]
     lines += [str(result.as_json()) for result in ranking.standings]
@@ -60,7 +60,7 @@ def test_the_games_of_the_agents_are_reproduced(ranking: Ranking, request: pytes
         lines.append(f"{agent.name}:")
         lines += [f"    {item.line}" for item in agent.play(change_small_text(), 3).journal]
     lines += [line.rstrip() for line in format_table([ranking]).splitlines()]
-    recordings.check_lines(Path(__file__).parent / "agents.txt", lines, request)
+    recordings.compare_lines(Path(__file__).parent / "agents.txt", lines, request)
 
 
 @pytest.mark.slow
@@ -78,7 +78,7 @@ def test_questions_do_not_change_the_order() -> None:
         f"{solution}\nwhy",
     )
     scenario = change_small_text(
-        *CHANGES, steps, ('"So it is."\nwhy = "It joins as the mirror by itself."', '"It joins."')
+        *QUESTION_CHANGES, steps, ('"So it is."\nwhy = "It joins as the mirror by itself."', '"It joins."')
     )
     results = rank_agents(scenario)
     assert results.violations == ()
@@ -121,13 +121,13 @@ def compute_standings(**changed: AgentResult) -> list[AgentResult]:
         AgentResult("stalling", 100.0, False),
     ],
 )
-def test_tricks_must_rank_below_the_reference(trick_result: AgentResult) -> None:
+def test_exploits_that_rank_below_the_reference_are_accepted(trick_result: AgentResult) -> None:
     assert trick_result.key > AgentResult("reference", 100.0, True).key
     assert find_ranking_errors(compute_standings(stalling=trick_result), TWINS) == []
 
 
 @pytest.mark.slow
-def test_early_action_is_no_trick_if_nothing_follows() -> None:
+def test_acting_before_the_failure_is_allowed_if_it_changes_nothing_later() -> None:
     results = rank_agents(load_shipped_scenario("wrong-port"))
     assert "before the failure" in dict(results.allowed)
     assert results.violations == ()

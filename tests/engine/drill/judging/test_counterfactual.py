@@ -19,7 +19,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from engine.generators import run_to_completion
 from engine.verbs.lines import parse_line
-from tests.engine.drill.test_course import FORCE, play_through_sabotage
+from tests.engine.drill.test_course import FORCE_SERVICE, play_with_witness_removed
 from tests.engine.drill.texts import advance_drill, build_drill, change_small_text
 
 PARTNER_OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
@@ -31,12 +31,12 @@ def evaluate_actions(drill: Drill, indices: Sequence[int] | None = None) -> tupl
 
 @cache
 def play_sabotage() -> tuple[Drill, Review]:
-    sabotaged = play_through_sabotage()
+    sabotaged = play_with_witness_removed()
     return sabotaged, review_run(sabotaged)
 
 
-def compute_figures(deed: ActionImpact) -> dict[str, tuple[float, float]]:
-    return {row.name: (row.left, row.right) for row in deed.outcomes}
+def index_outcomes(impact: ActionImpact) -> dict[str, tuple[float, float]]:
+    return {row.name: (row.left, row.right) for row in impact.outcomes}
 
 
 def test_the_most_costly_blunder_comes_first() -> None:
@@ -45,10 +45,10 @@ def test_the_most_costly_blunder_comes_first() -> None:
     assert first.cause_impact is not None
     assert first.cause_impact.what == "ALTER DATABASE Sales SET WITNESS OFF on SERVER_A"
     assert first.cause_impact.points > 30.0
-    first_figure, second_figure = compute_figures(first.cause_impact)["downtime_s"]
+    first_figure, second_figure = index_outcomes(first.cause_impact)["downtime_s"]
     assert second_figure < 10.0 < first_figure, "the mirror takes over by itself, and nobody forces anything"
     assert (
-        compute_figures(first.cause_impact)["score"][1]
+        index_outcomes(first.cause_impact)["score"][1]
         == sabotaged.compute_score().total + first.cause_impact.points
     )
 
@@ -71,8 +71,8 @@ def test_the_counterfactual_score_equals_that_of_the_played_run() -> None:
     for at_s, line in ((100.0, "power-on SERVER_A"), (100.0, "answer whose-word 2")):
         advance_drill(second_run, at_s).apply_line(line)
     advance_drill(second_run, 900)
-    assert compute_figures(deed)["downtime_s"][1] == second_run.build_report()["availability"]["downtime_s"]
-    assert compute_figures(deed)["score"][1] == second_run.compute_score().total
+    assert index_outcomes(deed)["downtime_s"][1] == second_run.build_report()["availability"]["downtime_s"]
+    assert index_outcomes(deed)["score"][1] == second_run.compute_score().total
 
 
 def test_the_original_run_is_unchanged() -> None:
@@ -112,13 +112,13 @@ def test_lost_transactions_are_attributed_to_their_statement() -> None:
     safety_change = ('witness = "SERVER_W"\n', 'safety = "OFF"\n')
     drill_run = advance_drill(build_drill(points_change, rule, safety_change), 10)
     drill_run.apply_line("sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
-    advance_drill(drill_run, 50).apply_line(FORCE)
+    advance_drill(drill_run, 50).apply_line(FORCE_SERVICE)
     advance_drill(drill_run, 300)
     (loss,) = [m for m in review_run(drill_run).mistakes if m.rule == "Lost"]
     assert (loss.cause_tick, "FORCE_SERVICE" in loss.cause) == (5000, True)
     assert loss.retry_tick == counterfactual.find_retry_tick(5000, drill_run.journal[-1], ()) < 3000
     assert loss.cause_impact is not None
-    assert compute_figures(loss.cause_impact)["lost_transactions"][1] == 0
+    assert index_outcomes(loss.cause_impact)["lost_transactions"][1] == 0
 
 
 def test_an_action_without_a_rule_is_listed_as_costly() -> None:

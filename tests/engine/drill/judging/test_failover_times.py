@@ -24,7 +24,7 @@ def test_every_cause_ends_in_a_failover(cause: str) -> None:
     assert (unnoticed_s > 9.0) == (cause == "hang"), "which only the partner timeout notices"
 
 
-def test_the_plans_link_equals_that_of_the_world() -> None:
+def test_links_and_versions_of_the_plan_are_in_the_scenario() -> None:
     scenario = build_failover_scenario(
         MirroringPlan(rtt_ms=60.0, bandwidth_mbps=50.0, loss=0.01, version=2012), FAULT_VERBS[0]
     )
@@ -34,7 +34,7 @@ def test_the_plans_link_equals_that_of_the_world() -> None:
     assert {server.version for server in scenario.servers} == {2012}
 
 
-def test_without_safety_full_no_automatic_failover_occurs() -> None:
+def test_plans_without_automatic_failover_or_published_workload_have_no_scenario() -> None:
     plan = MirroringPlan()
     assert build_failover_scenario(replace(plan, safety=SafetyMode.OFF), FAULT_VERBS[0]) is None
     own_workload = replace(plan.workload, name="own")

@@ -22,11 +22,11 @@ def play_in_one_instant(*lines: str) -> tuple[Drill, tuple[Mistake, ...]]:
     return drill, tuple(m for m in review_run(drill).mistakes if m.rule == "Conduct")
 
 
-OFF = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
-OTHER = "sql SERVER_B CREATE TABLE Sales.dbo.T (a int)"
+SET_PARTNER_OFF = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
+CREATE_TABLE = "sql SERVER_B CREATE TABLE Sales.dbo.T (a int)"
 
 
-@pytest.mark.parametrize("lines", [(OFF, OTHER), (OTHER, OFF)])
+@pytest.mark.parametrize("lines", [(SET_PARTNER_OFF, CREATE_TABLE), (CREATE_TABLE, SET_PARTNER_OFF)])
 def test_the_causing_statement_is_quoted(lines: tuple[str, ...]) -> None:
     _, (removed,) = play_in_one_instant(*lines)
     assert "SET PARTNER OFF" in removed.cause
@@ -35,7 +35,7 @@ def test_the_causing_statement_is_quoted(lines: tuple[str, ...]) -> None:
 def test_an_omitted_action_is_retried_before_the_harm() -> None:
     drill = Drill(load_shipped_scenario("automatic-failover"))
     drill.advance_to(10_000)
-    drill.apply_line(OFF)
+    drill.apply_line(SET_PARTNER_OFF)
     drill.advance_to(drill.end_tick or 60_000)
     mistakes = review_run(drill).mistakes
     assert [m for m in mistakes if m.is_omission]

@@ -11,14 +11,14 @@ from engine.drill.judging.report import compute_calibration
 from engine.drill.judging.skills import get_skill_title, load_skills, load_skills_by_key
 from engine.drill.running.solution import play_reference
 from engine.flow import COUNTERS
-from tests.engine.drill.texts import FREE, advance_drill, build_drill, change_small_text
+from tests.engine.drill.texts import FREE_PLAY_TEXT, advance_drill, build_drill, change_small_text
 
-STEPS = ("failed_t_s", "detected_t_s", "redo_done_t_s", "decided_t_s", "online_t_s", "undo_done_t_s")
+STEP_FIELDS = ("failed_t_s", "detected_t_s", "redo_done_t_s", "decided_t_s", "online_t_s", "undo_done_t_s")
 
 
 def build_report(*lines: str, until_s: float = 80.0, changes: tuple[tuple[str, str], ...] = ()) -> Any:
     """Return the report of a run without a timeline in which *lines* are applied at 30 s."""
-    drill_run = advance_drill(build_drill(*changes, text=FREE), 30)
+    drill_run = advance_drill(build_drill(*changes, text=FREE_PLAY_TEXT), 30)
     for line in lines:
         drill_run.apply_line(line)
     return advance_drill(drill_run, until_s).build_report()
@@ -44,7 +44,7 @@ def test_a_failover_has_six_ordered_steps_and_its_published_row() -> None:
     (failover,) = report_made["failovers"]
     assert (failover["kind"], failover["cause"]) == ("automatic", "power-off")
     assert (failover["from_server"], failover["to_server"]) == ("SERVER_A", "SERVER_B")
-    stamps = [failover[step] for step in STEPS]
+    stamps = [failover[step] for step in STEP_FIELDS]
     assert stamps == sorted(stamps)
     assert stamps[0] == 30.0
     assert failover["failover_s"] == pytest.approx(failover["online_t_s"] - failover["detected_t_s"])
@@ -73,7 +73,7 @@ def test_each_cause_of_table_6_has_its_row(line: str, idle: float, loaded: float
         assert failover["failover_s"] == pytest.approx(published, rel=0.6), workload
 
 
-NEWER = tuple(
+NEWER_SERVER_CHANGES = tuple(
     (f'name = "{server}"', f'name = "{server}"\nversion = 2008') for server in ("SERVER_B", "SERVER_W")
 )
 """Text replacements that set mirror and witness to 2008. An older witness would prevent automatic failover."""
@@ -86,7 +86,7 @@ NEWER = tuple(
         (("slow-disk SERVER_B data factor=5", "power-off SERVER_A"), ()),
         (("power-off SERVER_A",), (('workload = "Workload1"', 'workload = "Workload2"'),)),
         (("power-off SERVER_A",), (('workload = "Workload1"', 'workload = "Workload1"\nscale = 2'),)),
-        (("power-off SERVER_A",), NEWER),
+        (("power-off SERVER_A",), NEWER_SERVER_CHANGES),
         (("degrade SERVER_A SERVER_B rtt_ms=50", "power-off SERVER_A"), ()),
     ],
 )

@@ -8,23 +8,25 @@ from engine.drill.judging.counterfactual import LOOK_S, RETRY_LEAD_S_MAX, find_r
 from engine.inputs import Input
 from engine.model import to_ticks
 
-AT = to_ticks(200.0)
-SHORT = Input(AT, "sql", ("SERVER_A", "SELECT 1"))
+MISTAKE_TICK = to_ticks(200.0)
+SHORT_INPUT = Input(MISTAKE_TICK, "sql", ("SERVER_A", "SELECT 1"))
 
 
-def make_earlier_input(at_s: float, verb: str = "power-on", *args: str) -> Input:
-    return Input(AT - to_ticks(at_s), verb, args or ("SERVER_A",))
+def build_earlier_input(at_s: float, verb: str = "power-on", *args: str) -> Input:
+    return Input(MISTAKE_TICK - to_ticks(at_s), verb, args or ("SERVER_A",))
 
 
 def test_longer_texts_start_earlier_up_to_a_limit() -> None:
-    longer = Input(AT, "sql", ("SERVER_A", "ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"))
-    endless = Input(AT, "sql", ("SERVER_A", "SELECT 1 " * 1000))
-    retry_ticks = [find_retry_tick(AT, act, ()) for act in (None, SHORT, longer, endless)]
+    longer = Input(
+        MISTAKE_TICK, "sql", ("SERVER_A", "ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
+    )
+    endless = Input(MISTAKE_TICK, "sql", ("SERVER_A", "SELECT 1 " * 1000))
+    retry_ticks = [find_retry_tick(MISTAKE_TICK, act, ()) for act in (None, SHORT_INPUT, longer, endless)]
     assert retry_ticks == sorted(retry_ticks, reverse=True)
-    assert AT - retry_ticks[0] > to_ticks(LOOK_S)
-    assert AT - retry_ticks[1] == to_ticks(5.0 + 1.35 + 8 * 0.28)
-    assert AT - retry_ticks[2] > to_ticks(20.0)
-    assert AT - retry_ticks[3] == to_ticks(RETRY_LEAD_S_MAX)
+    assert MISTAKE_TICK - retry_ticks[0] > to_ticks(LOOK_S)
+    assert MISTAKE_TICK - retry_ticks[1] == to_ticks(5.0 + 1.35 + 8 * 0.28)
+    assert MISTAKE_TICK - retry_ticks[2] > to_ticks(20.0)
+    assert MISTAKE_TICK - retry_ticks[3] == to_ticks(RETRY_LEAD_S_MAX)
 
 
 def test_the_start_of_the_run_is_the_earliest_retry() -> None:
@@ -34,15 +36,15 @@ def test_the_start_of_the_run_is_the_earliest_retry() -> None:
 @pytest.mark.parametrize(
     ("earlier_input", "is_included"),
     [
-        (make_earlier_input(7.0), True),
-        (make_earlier_input(LOOK_S - 1.0), False),
-        (make_earlier_input(7.0, "note", "x"), False),
-        (make_earlier_input(7.0, "sql", "SERVER_A", "SELECT 1"), False),
-        (make_earlier_input(60.0), False),
+        (build_earlier_input(7.0), True),
+        (build_earlier_input(LOOK_S - 1.0), False),
+        (build_earlier_input(7.0, "note", "x"), False),
+        (build_earlier_input(7.0, "sql", "SERVER_A", "SELECT 1"), False),
+        (build_earlier_input(60.0), False),
     ],
 )
 def test_an_earlier_action_is_kept_if_there_is_time_to_look(earlier_input: Input, is_included: bool) -> None:
-    default_tick = find_retry_tick(AT, SHORT, ())
-    assert find_retry_tick(AT, SHORT, [earlier_input]) == (
+    default_tick = find_retry_tick(MISTAKE_TICK, SHORT_INPUT, ())
+    assert find_retry_tick(MISTAKE_TICK, SHORT_INPUT, [earlier_input]) == (
         earlier_input.tick + 1 if is_included else default_tick
     )

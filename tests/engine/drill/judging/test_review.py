@@ -16,7 +16,13 @@ from engine.verbs.lines import parse_line
 from tests.assertions import require
 from tests.engine.drill.running.test_questions import build_drill_with_question
 from tests.engine.drill.running.test_rewind import rewind_drill
-from tests.engine.drill.texts import FREE, advance_drill, build_drill, change_small_text, open_next_hint
+from tests.engine.drill.texts import (
+    FREE_PLAY_TEXT,
+    advance_drill,
+    build_drill,
+    change_small_text,
+    open_next_hint,
+)
 from tests.shipped_scenarios import load_shipped_scenario
 
 
@@ -140,7 +146,7 @@ def test_each_mistake_has_a_cause_and_a_retry_time() -> None:
     assert before.is_condition_met('not ran "SET PARTNER OFF"'), "tried again before the mistake"
 
 
-def test_lost_time_is_retried_from_before_it_began() -> None:
+def test_a_retry_of_lost_time_starts_before_its_cause() -> None:
     _, run_review = play_and_review("automatic-failover")
     (exposed,) = [m for m in run_review.mistakes if m.rule == "Time unprotected"]
     lanes = run_review.lanes["Sales"]
@@ -229,7 +235,7 @@ def test_equal_actions_are_recognized(first_line: str, second_line: str, expecte
 
 
 def test_free_play_is_reviewed_without_points() -> None:
-    drill_run = advance_drill(build_drill(text=FREE), 20)
+    drill_run = advance_drill(build_drill(text=FREE_PLAY_TEXT), 20)
     drill_run.apply_line("power-off SERVER_A")
     advance_drill(drill_run, 60)
     drill_run.end_now()

@@ -18,8 +18,8 @@ from tests.engine.drill.texts import advance_drill, build_drill, open_next_hint
 from tests.events import read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
-PROTECT = "power-on SERVER_A"
-OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
+POWER_ON = "power-on SERVER_A"
+SET_PARTNER_OFF = "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"
 
 
 @pytest.mark.parametrize(("value", "points"), [(0, 30), (10, 30), (35, 15), (60, 0), (600, 0)])
@@ -33,7 +33,7 @@ def find_item(items: tuple[RubricItem, ...], name: str) -> RubricItem:
 
 def test_a_finished_run_gets_all_points() -> None:
     drill_run = advance_drill(build_drill(), 40)
-    drill_run.apply_line(PROTECT)
+    drill_run.apply_line(POWER_ON)
     advance_drill(drill_run, 300)
     score = drill_run.compute_score()
     assert score.finished
@@ -59,8 +59,8 @@ def test_the_total_equals_that_of_the_score() -> None:
     for line in (
         "hint 1",
         "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER",
-        OFF,
-        PROTECT,
+        SET_PARTNER_OFF,
+        POWER_ON,
         "note",
         "finish",
     ):
@@ -71,7 +71,7 @@ def test_the_total_equals_that_of_the_score() -> None:
         causes.add(drill_run.compute_total())
     assert len(causes) > 1
     drill_run = advance_drill(build_drill(), 40)
-    drill_run.apply_line(PROTECT)
+    drill_run.apply_line(POWER_ON)
     advance_drill(drill_run, 300)
     assert drill_run.compute_total() == drill_run.compute_score().total == 100.0
 
@@ -80,7 +80,7 @@ def test_refused_commands_and_prices_reduce_conduct_points() -> None:
     drill_run = advance_drill(build_drill(), 5)
     drill_run.apply_line("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER")
     advance_drill(drill_run, 40)
-    drill_run.apply_line(PROTECT)
+    drill_run.apply_line(POWER_ON)
     advance_drill(drill_run, 300)
     conduct = find_item(drill_run.compute_score().items, "Conduct")
     assert conduct.points == 26.0
@@ -90,7 +90,7 @@ def test_refused_commands_and_prices_reduce_conduct_points() -> None:
 
 def test_a_price_is_charged_once() -> None:
     drill_run = advance_drill(build_drill(), 5)
-    drill_run.apply_line(OFF)
+    drill_run.apply_line(SET_PARTNER_OFF)
     advance_drill(drill_run, 7)
     assert [e.text for e in drill_run.events if e.kind == "score"] == ["The session was removed."]
     advance_drill(drill_run, 9)
@@ -102,7 +102,7 @@ def test_queries_and_typing_errors_cost_nothing() -> None:
     drill_run.apply_line("sql SERVER_B USE Sales")
     drill_run.apply_line("sql SERVER_B SELEC 1")
     advance_drill(drill_run, 40)
-    drill_run.apply_line(PROTECT)
+    drill_run.apply_line(POWER_ON)
     advance_drill(drill_run, 300)
     assert find_item(drill_run.compute_score().items, "Conduct").points == 30.0
 
@@ -115,7 +115,7 @@ def test_hints_cost_points_in_practice(mode: DrillMode, cost: float) -> None:
     assert open_next_hint(drill_run, 2) == "It is off."
     assert open_next_hint(drill_run, 2) == "It is off."
     assert drill_run.get_hint_cost(2) == 0.0
-    drill_run.apply_line(PROTECT)
+    drill_run.apply_line(POWER_ON)
     advance_drill(drill_run, 300)
     assert drill_run.compute_score().total == 100.0 - cost
 
@@ -124,7 +124,7 @@ def test_hints_cost_at_most_the_points_beyond_the_goals() -> None:
     drill_run = advance_drill(build_drill(("cost = [1, 2, 30]", "cost = [50, 50, 50]")), 40)
     for layer in (1, 2, 3):
         open_next_hint(drill_run, layer)
-    drill_run.apply_line(PROTECT)
+    drill_run.apply_line(POWER_ON)
     advance_drill(drill_run, 300)
     assert drill_run.compute_score().total == 40.0, "who finishes keeps the points for the goals"
 
@@ -136,15 +136,15 @@ def test_a_score_is_reported_as_events() -> None:
     assert sum(read_field(e, "points") for e in score_events) == drill_run.compute_score().total
 
 
-OFF_WITNESS = "sql {server} ALTER DATABASE Sales SET WITNESS OFF"
+SET_WITNESS_OFF = "sql {server} ALTER DATABASE Sales SET WITNESS OFF"
 
 
 def test_a_refused_command_does_not_disable_automatic_failover() -> None:
     """SERVER_W does not have the database and refuses the command."""
     drill_run = advance_drill(build_drill(), 5)
-    drill_run.apply_line(OFF_WITNESS.format(server="SERVER_W"))
+    drill_run.apply_line(SET_WITNESS_OFF.format(server="SERVER_W"))
     advance_drill(drill_run, 40)
-    drill_run.apply_line(PROTECT)
+    drill_run.apply_line(POWER_ON)
     advance_drill(drill_run, 300)
     score = drill_run.compute_score()
     assert score.finished
@@ -160,7 +160,7 @@ def test_rewinds_cost_at_most_the_points_beyond_the_goals() -> None:
     for layer in (1, 2, 3):
         open_next_hint(drill_run, layer)
     rewound = rewind_drill(advance_drill(drill_run, 100), 30)
-    rewound.apply_line(PROTECT)
+    rewound.apply_line(POWER_ON)
     advance_drill(rewound, 300)
     score = rewound.compute_score()
     assert find_item(score.items, "Rewinds").points == 0.0

@@ -34,7 +34,7 @@ def test_a_run_scores_the_points_of_its_player() -> None:
 
 
 def test_free_play_has_no_points_and_no_failures() -> None:
-    outcome = play_outcome(texts.change_small_text(text=texts.FREE), "idle", 3)
+    outcome = play_outcome(texts.change_small_text(text=texts.FREE_PLAY_TEXT), "idle", 3)
     assert (outcome.points, outcome.finished, outcome.failover_s) == (None, True, None)
     assert summarize_outcomes([outcome])[0]["points"] is None
 

@@ -39,10 +39,10 @@ def get_guard_span(lanes: DatabaseLanes, text: str) -> PreconditionHistory:
 
 
 @pytest.mark.parametrize(
-    "play", [play_reference, play_idle, play_worst, *(build_random_player(n) for n in range(1, 6))]
+    "player", [play_reference, play_idle, play_worst, *(build_random_player(n) for n in range(1, 6))]
 )
-def test_lanes_add_up_to_the_accounts(play) -> None:
-    drill_run: Drill = play(change_small_text(), 3)
+def test_lanes_add_up_to_the_accounts(player) -> None:
+    drill_run: Drill = player(change_small_text(), 3)
     lanes = record_lanes(drill_run)["Sales"]
     account = compute_availability(drill_run.world, "Sales")
     assert (sum_ticks(lanes.service, DOWN), sum_ticks(lanes.protection, EXPOSED)) == (

@@ -12,7 +12,7 @@ from engine.generators import run_to_completion
 from engine.inputs import Input
 from tests.engine.drill import texts
 from tests.engine.drill.par.diagnosis import format_diagnosis
-from tests.par_runs import run_nodes
+from tests.par_runs import run_search
 
 SET = "sql SERVER_B ALTER DATABASE Sales SET "
 
@@ -23,7 +23,7 @@ def small() -> Scenario:
 
 
 def measure_blunders(scenario: Scenario, *lines: str, known_plan: Sequence[Input] = ()) -> BlunderTest:
-    search = run_nodes(ParSearch(scenario, scenario.seed, offered_lines=lines), 3, [known_plan])
+    search = run_search(ParSearch(scenario, scenario.seed, offered_lines=lines), 3, [known_plan])
     assert search.best is not None
     assert search.best.score == 100.0
     blunders = search.build_blunder_test()
@@ -81,5 +81,5 @@ def test_blunders_do_not_depend_on_the_search() -> None:
 
 def test_without_a_reference_the_best_plan_is_followed(small: Scenario) -> None:
     known_plan = (Input(3_000, "power-on", ("SERVER_A",)),)
-    search = run_nodes(ParSearch(small.model_copy(update={"solution": ()}), small.seed), 3, [known_plan])
+    search = run_search(ParSearch(small.model_copy(update={"solution": ()}), small.seed), 3, [known_plan])
     assert search.build_blunder_test().plan == search.best

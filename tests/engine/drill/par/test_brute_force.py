@@ -16,13 +16,13 @@ from tests.engine.drill import texts
 from tests.engine.drill.par.diagnosis import format_diagnosis
 
 WITNESS = '\nwitness = "SERVER_W"'
-ON = "power-on SERVER_A"
-OFF = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
-FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
-MOVE = "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER"
+POWER_ON = "power-on SERVER_A"
+SET_PARTNER_OFF = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
+FORCE_SERVICE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+FAIL_OVER = "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER"
 SUSPEND = "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND"
 RESUME = "sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME"
-PLUG = "plug-cable SERVER_A"
+PLUG_CABLE = "plug-cable SERVER_A"
 
 FAULT = 'do = "power-off SERVER_A"'
 GOAL = 'when = "Sales is SYNCHRONIZED and Sales on SERVER_A is MIRROR"'
@@ -37,39 +37,39 @@ do = "50 answer who 2"
 why = "So.\""""
 
 DRILLS = {
-    "power": (2, (), (ON, OFF)),
+    "power": (2, (), (POWER_ON, SET_PARTNER_OFF)),
     "no witness": (
         2,
         ((WITNESS, ""), (FAULT, 'do = "stop-service SERVER_A"'), (GOAL, 'when = "Sales serves on SERVER_B"'),
-         (STEP, f'do = "2 {FORCE}"')),
-        ("start-service SERVER_A", FORCE),
+         (STEP, f'do = "2 {FORCE_SERVICE}"')),
+        ("start-service SERVER_A", FORCE_SERVICE),
     ),
     "cable": (
         2,
         ((FAULT, 'do = "pull-cable SERVER_A"'), (STEP, STEP.replace("power-on", "plug-cable"))),
-        (PLUG, OFF),
+        (PLUG_CABLE, SET_PARTNER_OFF),
     ),
     "suspended": (
         2,
         ((FAULT, f'do = "{SUSPEND}"'), (GOAL, 'when = "Sales is SYNCHRONIZED"'), (STEP, f'do = "4 {RESUME}"'),
          ('when = "Sales serves on SERVER_B"', 'when = "Sales serves"')),
-        (RESUME, MOVE),
+        (RESUME, FAIL_OVER),
     ),
     "question": (
         2,
         (("\n[[solution]]\nwhen", QUESTION), ('name = "Downtime"\npoints = 30', 'name = "Downtime"\npoints = 10'),
          ('why = "It joins as the mirror by itself."', ANSWER)),
-        (ON, "answer who 2"),
+        (POWER_ON, "answer who 2"),
     ),
 }  # fmt: skip
 """(number of decision points, changes to the small scenario, allowed lines). A plan has at most two actions."""
 
 
-FEW = ("cable", "question")
+QUICK_DRILLS = ("cable", "question")
 
 
 @pytest.mark.parametrize(
-    "name", [name if name in FEW else pytest.param(name, marks=pytest.mark.slow) for name in DRILLS]
+    "name", [name if name in QUICK_DRILLS else pytest.param(name, marks=pytest.mark.slow) for name in DRILLS]
 )
 def test_the_search_equals_exhaustive_trials(name: str) -> None:
     points, changes, lines = DRILLS[name]

@@ -10,21 +10,21 @@ from engine.drill.par.regret import RISE_MAX, analyze_regret
 from engine.generators import run_to_completion
 from tests import par_curves
 
-PER_ROUND = 9
-HARD = (13 * PER_ROUND + 2, 20 * PER_ROUND + 4)
+RUNS_PER_ROUND = 9
+HARD_RUN_NUMBERS = (13 * RUNS_PER_ROUND + 2, 20 * RUNS_PER_ROUND + 4)
 """Numbers of runs whose players remove the session and recover the mirror, or unplug a node that its instance
 then leaves.
 """
 
-QUICK = (9 + 5,)
+QUICK_RUN_NUMBERS = (9 + 5,)
 """Numbers of runs for the normal suite: one set-up. The other runs of four rounds take a minute."""
 
 
 @pytest.mark.parametrize(
     "number",
     [
-        pytest.param(number, marks=() if number in QUICK else pytest.mark.slow)
-        for number in (*range(4 * PER_ROUND), *HARD)
+        pytest.param(number, marks=() if number in QUICK_RUN_NUMBERS else pytest.mark.slow)
+        for number in (*range(4 * RUNS_PER_ROUND), *HARD_RUN_NUMBERS)
     ],
 )
 def test_the_value_never_rises_with_known_information(number: int) -> None:

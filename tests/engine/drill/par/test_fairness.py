@@ -20,7 +20,7 @@ from tests.events import read_field
 from tests.shipped_scenarios import load_shipped_scenario
 
 CERTIFICATES = sorted(Path("assets/par").resolve().glob("*.json"))
-QUICK = {
+QUICK_CERTIFICATES = {
     "automatic-failover",
     "mirror-lost",
     "why-no-failover-witness",
@@ -28,7 +28,7 @@ QUICK = {
     "app-partner-missing",
     "random-trouble-easy",
 }
-SEATS_OWN = {
+VISIBLE_EVENT_KINDS = {
     "alert", "client", "cluster", "detected", "errorlog", "failover", "powershell", "question", "role", "sql_done",
     "state", "trace", "witness",
 }  # fmt: skip
@@ -36,12 +36,12 @@ SEATS_OWN = {
 
 The list is independent of the engine.
 """
-MONITOR = to_ticks(60.0)
+MONITOR_DELAY_TICKS = to_ticks(60.0)
 """Ticks after which the monitor shows any change."""
 
 
 def is_visible(event: Event) -> bool:
-    return event.kind in SEATS_OWN and not (
+    return event.kind in VISIBLE_EVENT_KINDS and not (
         event.kind == "sql_done" and facts.is_timeline_window(str(read_field(event, "window")))
     )
 
@@ -49,7 +49,7 @@ def is_visible(event: Event) -> bool:
 @pytest.mark.parametrize(
     "file",
     [
-        pytest.param(file, id=file.stem, marks=[] if file.stem in QUICK else pytest.mark.slow)
+        pytest.param(file, id=file.stem, marks=[] if file.stem in QUICK_CERTIFICATES else pytest.mark.slow)
         for file in CERTIFICATES
     ],
 )
@@ -71,7 +71,7 @@ def test_no_action_of_a_fair_plan_precedes_its_symptom(file: Path) -> None:
         symptoms = [
             event for event in drill.events if before[-1] < event.tick <= act.tick and is_visible(event)
         ]
-        assert symptoms or act.tick >= before[-1] + MONITOR, (
+        assert symptoms or act.tick >= before[-1] + MONITOR_DELAY_TICKS, (
             f"{act.line_without_time}: nothing could be seen of it yet"
         )
     assert HiddenCauses(scenario, certificate["seed"]).find_guess(plan) is None, (

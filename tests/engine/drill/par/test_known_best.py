@@ -10,19 +10,19 @@ from engine.drill.running.drill import replay
 from engine.drill.running.solution import find_default_end
 from engine.generators import run_to_completion
 from tests import par_drills
-from tests.par_runs import run_nodes
+from tests.par_runs import run_search
 
-KNOWN = par_drills.build_known_drills()
+KNOWN_DRILLS = par_drills.build_known_drills()
 
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[] if name == "primary-lost" else [pytest.mark.slow]) for name in KNOWN],
+    [pytest.param(name, marks=[] if name == "primary-lost" else [pytest.mark.slow]) for name in KNOWN_DRILLS],
 )
 def test_the_search_finds_the_known_best_plan_or_a_better_one(name: str) -> None:
-    best, scenario = KNOWN[name]
+    best, scenario = KNOWN_DRILLS[name]
     offered = tuple(line.partition(" ")[2] for line in best)
-    search = run_nodes(ParSearch(scenario, scenario.seed, offered_lines=offered, actions_max=len(best)), 100)
+    search = run_search(ParSearch(scenario, scenario.seed, offered_lines=offered, actions_max=len(best)), 100)
     assert search.best is not None
     assert search.reference is not None
     drill = replay(scenario, scenario.seed, "practice", best)
@@ -54,7 +54,7 @@ def test_an_action_after_several_others_keeps_its_value(
     """No known plan has these actions in sequence: actions on link, session, witness and power, or a cable
     and forced service.
     """
-    scenario = KNOWN[name][1]
+    scenario = KNOWN_DRILLS[name][1]
     drill = replay(scenario, scenario.seed, "practice", lines)
     drill.advance_to(find_default_end(drill))
     account = run_to_completion(analyze_regret(drill, search_low_values=False))

@@ -29,8 +29,8 @@ from engine.model.world import FieldUse, list_parts
 from tests.engine.drill import texts
 from tests.events import read_field
 
-SHIPPED = sorted(Path("scenarios").glob("*.toml"))
-FEW = (
+SCENARIO_FILES = sorted(Path("scenarios").glob("*.toml"))
+QUICK_SCENARIOS = (
     "certificate-expired",
     "choose-safety-wan",
     "ag-threshold-used-up",
@@ -55,9 +55,9 @@ class AlwaysPollingDrill(Drill):
         self._poll_all_conditions()
 
 
-def _play_drill(kind: type[Drill], scenario: Scenario, seed: int) -> Drill:
+def _play_drill(drill_class: type[Drill], scenario: Scenario, seed: int) -> Drill:
     """Play the reference solution if *seed* is 0, otherwise a random player with this seed."""
-    drill = kind(scenario, scenario.seed)
+    drill = drill_class(scenario, scenario.seed)
     if seed == 0:
         with suppress(InputError):
             play_solution(drill)
@@ -102,9 +102,11 @@ def _list_recorded_data(drill: Drill) -> Iterator[object]:
 @pytest.mark.parametrize(
     ("files", "seeds"),
     [
-        (FEW, (0, 1)),
+        (QUICK_SCENARIOS, (0, 1)),
         pytest.param(
-            [file.stem for file in SHIPPED], (0, 1, 2), marks=(pytest.mark.slow, pytest.mark.timeout(3600))
+            [file.stem for file in SCENARIO_FILES],
+            (0, 1, 2),
+            marks=(pytest.mark.slow, pytest.mark.timeout(3600)),
         ),
     ],
     ids=("few", "all"),
@@ -171,7 +173,7 @@ def test_steadily_changing_numbers_are_not_checked_each_second(
     assert len(looks) < 60
 
 
-def test_an_event_at_a_full_second_can_only_lower_a_number(
+def test_a_quantity_lowered_at_a_full_second_is_polled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def set_log_reuse(world: World) -> None:

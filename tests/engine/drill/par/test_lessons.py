@@ -26,19 +26,25 @@ from engine.generators import run_to_completion
 from engine.verbs.lines import parse_line
 from tests.shipped_scenarios import load_shipped_scenario
 
-LATE = parse_line("power-on SERVER_A", 9000)
-LOOK = "sql SERVER_B SELECT 1"
-ACTION = "power-off SERVER_B"
+LATE_INPUT = parse_line("power-on SERVER_A", 9000)
+QUERY_LINE = "sql SERVER_B SELECT 1"
+ACTION_LINE = "power-off SERVER_B"
 
 
 def build_wait(tick: int, end_tick: int, value_before: float, value_after: float) -> RunSegment:
-    plan = (LATE,) if value_before - value_after >= 0.5 else ()
+    plan = (LATE_INPUT,) if value_before - value_after >= 0.5 else ()
     return RunSegment(tick, end_tick, WAITING, value_before, value_after, "good", plan)
 
 
 def build_segment(tick: int, line: str, value_before: float, value_after: float) -> RunSegment:
     return RunSegment(
-        tick, tick, line, value_before, value_after, "best", (LATE,) if value_before > value_after else ()
+        tick,
+        tick,
+        line,
+        value_before,
+        value_after,
+        "best",
+        (LATE_INPUT,) if value_before > value_after else (),
     )
 
 
@@ -46,14 +52,14 @@ def test_waits_between_two_actions_are_one_lesson() -> None:
     moves = (
         build_wait(0, 1000, 100.0, 100.0),
         build_wait(1000, 2000, 100.0, 97.0),
-        build_segment(2000, LOOK, 97.0, 97.0),
+        build_segment(2000, QUERY_LINE, 97.0, 97.0),
         build_wait(2000, 3000, 97.0, 93.0),
-        build_segment(3000, ACTION, 93.0, 60.0),
+        build_segment(3000, ACTION_LINE, 93.0, 60.0),
         build_wait(3000, 4000, 60.0, 58.0),
     )
     idle, acted = find_lessons(RegretAnalysis(moves, 50.0, None))
     assert (idle.tick, idle.until, idle.regret, idle.line) == (1000, 3000, 7.0, WAITING)
-    assert (acted.tick, acted.line, acted.regret) == (3000, ACTION, 33.0)
+    assert (acted.tick, acted.line, acted.regret) == (3000, ACTION_LINE, 33.0)
     assert find_biggest_lesson((idle, acted)) is acted
 
 
@@ -64,12 +70,12 @@ def test_ending_the_drill_can_be_a_mistake_and_small_losses_are_ignored() -> Non
     assert find_lessons(RegretAnalysis((build_wait(0, 500, 70.0, 67.0),), 50.0, None)) == ()
 
 
-def test_the_last_chance_belongs_to_the_lesson_in_which_it_passed() -> None:
-    idle, acted = build_wait(1000, 3000, 90.0, 50.0), build_segment(3000, ACTION, 50.0, 0.0)
-    passed = LastChance(2500, (LATE,), 0, WAITING, (("served", None),))
+def test_a_lesson_closes_goals_if_the_last_chance_passed_during_it() -> None:
+    idle, acted = build_wait(1000, 3000, 90.0, 50.0), build_segment(3000, ACTION_LINE, 50.0, 0.0)
+    passed = LastChance(2500, (LATE_INPUT,), 0, WAITING, (("served", None),))
     assert ends_last_chance(idle, passed)
     assert not ends_last_chance(acted, passed)
-    assert ends_last_chance(acted, replace(passed, tick=3000, line=ACTION))
+    assert ends_last_chance(acted, replace(passed, tick=3000, line=ACTION_LINE))
     assert not ends_last_chance(idle, None)
 
 
@@ -97,25 +103,31 @@ def test_the_command_is_the_mistake_if_its_harm_shows_in_the_wait_after_it() -> 
 
 
 def test_steps_list_actions_with_the_queries_before_them() -> None:
-    lines = (LOOK, "answer a 1", ACTION, LOOK, "power-on SERVER_B", LOOK)
+    lines = (QUERY_LINE, "answer a 1", ACTION_LINE, QUERY_LINE, "power-on SERVER_B", QUERY_LINE)
     plan = [parse_line(line, 100 * number) for number, line in enumerate(lines)]
-    assert [item.line_without_time for item in choose_steps(plan, 3)] == [LOOK, ACTION, "power-on SERVER_B"]
-    assert [item.line_without_time for item in choose_steps(plan, 1)] == [ACTION]
+    assert [item.line_without_time for item in choose_steps(plan, 3)] == [
+        QUERY_LINE,
+        ACTION_LINE,
+        "power-on SERVER_B",
+    ]
+    assert [item.line_without_time for item in choose_steps(plan, 1)] == [ACTION_LINE]
     assert choose_steps([], 3) == ()
 
 
-FATAL = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
-FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+SET_PARTNER_OFF = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
+FORCE_SERVICE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 RESUME = "sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME"
-HASTY = tuple(
+HASTY_PLAN = tuple(
     parse_line(line, tick)
-    for tick, line in ((8800, FORCE), (9400, "answer what-it-costs 2"), (42600, RESUME))
+    for tick, line in ((8800, FORCE_SERVICE), (9400, "answer what-it-costs 2"), (42600, RESUME))
 )
-REFERENCE = convert_reference_steps([(13300, FORCE), (13900, "answer what-it-costs 2"), (43900, RESUME)])
+REFERENCE_PLAN = convert_reference_steps(
+    [(13300, FORCE_SERVICE), (13900, "answer what-it-costs 2"), (43900, RESUME)]
+)
 
 
 def build_lesson(value_before: float) -> RunSegment:
-    return RunSegment(8720, 8720, FATAL, value_before, 0.0, "blunder", HASTY)
+    return RunSegment(8720, 8720, SET_PARTNER_OFF, value_before, 0.0, "blunder", HASTY_PLAN)
 
 
 def build_search_drill() -> SearchDrill:
@@ -125,18 +137,18 @@ def build_search_drill() -> SearchDrill:
 
 def test_a_plan_at_human_pace_replaces_an_equal_one() -> None:
     assert (
-        run_to_completion(use_reference_times(build_search_drill(), build_lesson(95.0), REFERENCE)).best
-        == REFERENCE
+        run_to_completion(use_reference_times(build_search_drill(), build_lesson(95.0), REFERENCE_PLAN)).best
+        == REFERENCE_PLAN
     )
     assert (
-        run_to_completion(use_reference_times(build_search_drill(), build_lesson(101.0), REFERENCE)).best
-        == HASTY
+        run_to_completion(use_reference_times(build_search_drill(), build_lesson(101.0), REFERENCE_PLAN)).best
+        == HASTY_PLAN
     ), "worth less than was possible"
     assert (
         run_to_completion(
-            use_reference_times(build_search_drill(), replace(build_lesson(95.0), tick=14000), REFERENCE)
+            use_reference_times(build_search_drill(), replace(build_lesson(95.0), tick=14000), REFERENCE_PLAN)
         ).best
-        == HASTY
+        == HASTY_PLAN
     ), "too late for it"
 
 
@@ -149,13 +161,13 @@ def play_to_mistake(*lines: str) -> Drill:
     return drill
 
 
-def test_the_value_of_an_answer_is_what_it_leaves_possible() -> None:
-    judgment = run_to_completion(judge_action(play_to_mistake(FORCE), [HASTY]))
+def test_an_answer_is_judged_by_the_score_that_stays_reachable() -> None:
+    judgment = run_to_completion(judge_action(play_to_mistake(FORCE_SERVICE), [HASTY_PLAN]))
     assert is_good_answer(build_lesson(100.0), judgment)
     assert not judgment.is_noop
-    bad = run_to_completion(judge_action(play_to_mistake(FATAL), [HASTY]))
+    bad = run_to_completion(judge_action(play_to_mistake(SET_PARTNER_OFF), [HASTY_PLAN]))
     assert not is_good_answer(build_lesson(100.0), bad)
-    assert run_to_completion(judge_action(play_to_mistake(RESUME), [HASTY])).is_noop, (
+    assert run_to_completion(judge_action(play_to_mistake(RESUME), [HASTY_PLAN])).is_noop, (
         "refused, and nothing has changed"
     )
-    assert is_good_answer(build_lesson(100.0), run_to_completion(judge_wait(play_to_mistake(), [HASTY])))
+    assert is_good_answer(build_lesson(100.0), run_to_completion(judge_wait(play_to_mistake(), [HASTY_PLAN])))

@@ -22,14 +22,14 @@ from engine.model.world import Timer
 from tests.engine.drill import texts
 
 JOB = Job(name="a", every_s=1.0)
-OTHER = replace(JOB, every_s=2.0)
+OTHER_JOB = replace(JOB, every_s=2.0)
 
 
 def test_a_hash_depends_only_on_the_current_parts() -> None:
     used, marks = IncrementalHash(), {}
     states: list[dict[str, object]] = [
-        {"a": JOB, "b": 1}, {"b": 1, "a": JOB}, {"a": JOB, "b": 1.0}, {"a": OTHER, "b": 1}, {"a": JOB, "b": 1},
-        {"a": OTHER, "b": 1}, {"a": JOB}, {}, {"a": OTHER, "c": 1}, {"c": JOB, "a": 1}, {"a": 1, "b": JOB},
+        {"a": JOB, "b": 1}, {"b": 1, "a": JOB}, {"a": JOB, "b": 1.0}, {"a": OTHER_JOB, "b": 1}, {"a": JOB, "b": 1},
+        {"a": OTHER_JOB, "b": 1}, {"a": JOB}, {}, {"a": OTHER_JOB, "c": 1}, {"c": JOB, "a": 1}, {"a": 1, "b": JOB},
     ]  # fmt: skip
     for state in states:
         mark = used.hash_parts("x", state)
@@ -41,7 +41,7 @@ def test_a_hash_depends_only_on_the_current_parts() -> None:
 
 def test_irrelevant_fields_are_not_hashed() -> None:
     assert IncrementalHash().hash_parts("x", {1: JOB}, lambda job: job.name) == IncrementalHash().hash_parts(
-        "x", {1: OTHER}, lambda job: job.name
+        "x", {1: OTHER_JOB}, lambda job: job.name
     )
 
 

@@ -24,10 +24,10 @@ from engine.inputs import Input, InputError
 from engine.model import to_ticks
 from tests.assertions import require
 from tests.engine.drill import texts
-from tests.par_runs import run_nodes
+from tests.par_runs import run_search
 from tests.shipped_scenarios import load_shipped_scenario
 
-NODES = 12
+NODE_LIMIT = 12
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +43,7 @@ def small() -> Scenario:
 
 @pytest.fixture(scope="module")
 def fair_search(small: Scenario) -> ParSearch:
-    return run_nodes(ParSearch(small, small.seed), NODES)
+    return run_search(ParSearch(small, small.seed), NODE_LIMIT)
 
 
 def test_a_search_drill_has_the_score_of_the_full_drill(small: Scenario) -> None:
@@ -76,7 +76,7 @@ def test_equal_states_are_merged_and_others_are_not(small: Scenario) -> None:
 def test_par_is_at_least_the_reference_and_replays(small: Scenario) -> None:
     work = CertificateBuilder(small, small.seed)
     for _ in work.run_steps():
-        if max(work.fair.node_count % NODES, work.clairvoyant.node_count) >= NODES - 1:
+        if max(work.fair.node_count % NODE_LIMIT, work.clairvoyant.node_count) >= NODE_LIMIT - 1:
             work.end_search()
     certificate = work.build_certificate()
     assert certificate["reference"]["fair"]
@@ -97,8 +97,8 @@ def test_a_certificate_lists_traps_and_the_plan_that_tolerates_delay(small: Scen
     off_input = Input(to_ticks(40.0), "sql", ("SERVER_B", "ALTER DATABASE Sales SET PARTNER OFF"))
     late_input = Input(to_ticks(205.0), "power-on", ("SERVER_A",))
     work = CertificateBuilder(small, small.seed)
-    work.fair = run_nodes(ParSearch(small, small.seed, offered_lines=()), 4, [[off_input], [late_input]])
-    work.clairvoyant = run_nodes(ParSearch(small, small.seed, fair=False), 2)
+    work.fair = run_search(ParSearch(small, small.seed, offered_lines=()), 4, [[off_input], [late_input]])
+    work.clairvoyant = run_search(ParSearch(small, small.seed, fair=False), 2)
     certificate = work.build_certificate()
     plans = {plan.actions: plan for plan in work.fair.plans}
     assert plans[(late_input,)].score == certificate["par"]["score"], "still in time, but no second to spare"
@@ -132,25 +132,29 @@ def test_an_action_between_fault_and_symptom_is_premature(small: Scenario) -> No
     assert not lacks_evidence(small, drill.story_ticks, drill.events, to_ticks(40.0))
 
 
-LOAD = '[[timeline]]\nat = "10s"\ndo = "bulk-load Sales rows=2000 batch_rows=100"\n'
-FAULT = '[[timeline]]\nat = "20s"\ndo = "power-off SERVER_A"\n'
+LOAD_TEXT = '[[timeline]]\nat = "10s"\ndo = "bulk-load Sales rows=2000 batch_rows=100"\n'
+FAULT_TEXT = '[[timeline]]\nat = "20s"\ndo = "power-off SERVER_A"\n'
 
 
 @pytest.mark.parametrize(
     ("timeline", "begin", "is_blind"),
     [
-        (FAULT, "", [True, True, True]),
-        (LOAD, "", [False, False, False]),
-        (LOAD.replace('at = "10s"', 'between = ["9s", "11s"]'), "", [True, True, True]),
-        (LOAD + FAULT, "", [True, True, True]),
-        (LOAD + FAULT, 'early = "the brief asks for it"\n', [False, False, True]),
-        (LOAD + FAULT.replace("20s", "10s"), 'early = "the brief asks for it"\n', [False, True, True]),
+        (FAULT_TEXT, "", [True, True, True]),
+        (LOAD_TEXT, "", [False, False, False]),
+        (LOAD_TEXT.replace('at = "10s"', 'between = ["9s", "11s"]'), "", [True, True, True]),
+        (LOAD_TEXT + FAULT_TEXT, "", [True, True, True]),
+        (LOAD_TEXT + FAULT_TEXT, 'early = "the brief asks for it"\n', [False, False, True]),
+        (
+            LOAD_TEXT + FAULT_TEXT.replace("20s", "10s"),
+            'early = "the brief asks for it"\n',
+            [False, True, True],
+        ),
     ],
 )
 def test_facts_of_the_brief_are_known_and_a_fault_is_hidden(
     timeline: str, begin: str, is_blind: list[bool]
 ) -> None:
-    scenario = texts.change_small_text((FAULT, timeline), ("seed = 3\n", begin + "seed = 3\n"))
+    scenario = texts.change_small_text((FAULT_TEXT, timeline), ("seed = 3\n", begin + "seed = 3\n"))
     drill = Drill(scenario)
     drill.advance_to(to_ticks(25.0))
     moments = (to_ticks(5.0), to_ticks(10.5), to_ticks(20.5))
@@ -175,7 +179,7 @@ def test_what_follows_a_fault_in_its_tick_is_a_symptom(
     assert lacks_evidence(small, [to_ticks(20.0)], events, to_ticks(21.0)) is is_blind
 
 
-def _compute_waiting(search: ParSearch) -> WaitingCost:
+def _build_waiting_cost(search: ParSearch) -> WaitingCost:
     best = search.best
     idle = next(plan for plan in search.plans if not plan.actions)
     assert best is not None
@@ -184,7 +188,7 @@ def _compute_waiting(search: ParSearch) -> WaitingCost:
 
 def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: ParSearch) -> None:
     assert fair_search.best is not None
-    work = _compute_waiting(fair_search)
+    work = _build_waiting_cost(fair_search)
     run_to_completion(work.run_steps())
     fields = work.build_certificate_fields()
     best, lost_s = fields["curve"]["best"], require(fields["point_of_no_return_s"])
@@ -201,7 +205,7 @@ def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: Pa
 
 
 def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair_search: ParSearch) -> None:
-    work = _compute_waiting(fair_search)
+    work = _build_waiting_cost(fair_search)
     all_fields: list[WaitingFields] = []
     for _ in work.run_steps():  # the search may end after any step
         if not all_fields or all_fields[-1] != work.build_certificate_fields():
@@ -224,13 +228,13 @@ def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.Mon
     """
     stop = '[[timeline]]\nat = "20s"\ndo = "stop-service SERVER_A"\n'
     unplug = '\n[[timeline]]\nwhen = "time_s() > 60 and SERVER_A is STOPPED"\ndo = "power-off SERVER_A"\n'
-    scenario = texts.change_small_text((FAULT, stop + unplug), ("+5 power-on", "+5 start-service"))
+    scenario = texts.change_small_text((FAULT_TEXT, stop + unplug), ("+5 power-on", "+5 start-service"))
     start = Input(to_ticks(30.0), "start-service", ("SERVER_A",))
-    search = run_nodes(ParSearch(scenario, scenario.seed), 2, [[start]])
+    search = run_search(ParSearch(scenario, scenario.seed), 2, [[start]])
     assert search.best is not None
     assert search.best.has_reached_goals
     monkeypatch.setattr("engine.drill.par.cost_of_waiting.LATE_PLANS_MIN", 80)
-    work = _compute_waiting(search)
+    work = _build_waiting_cost(search)
     run_to_completion(work.run_steps())
     fields = work.build_certificate_fields()
     no_return_s = require(fields["point_of_no_return_s"])
@@ -241,7 +245,7 @@ def test_after_the_known_last_chance_another_is_searched(monkeypatch: pytest.Mon
     assert min(reachable) >= 70.0, "it is worth as much until then"
 
 
-def search_without_time(
+def run_search_without_time(
     scenario: Scenario, previous: ParCertificate | None
 ) -> tuple[CertificateBuilder, ParCertificate]:
     """Run a search whose time is over at once; return its builder and certificate."""
@@ -257,7 +261,7 @@ def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
     hidden = '[[timeline]]\nat = "204.5s"\ndo = "slow-cpu SERVER_W factor=2"\n\n[[goal]]\nname = "served"'
     small = texts.change_small_text(('[[goal]]\nname = "served"', hidden))
     late_input = Input(to_ticks(205.0), "power-on", ("SERVER_A",))
-    _, new = search_without_time(small, None)
+    _, new = run_search_without_time(small, None)
     known_certificate: ParCertificate = {
         "par": {"plan": ["40 power-on SERVER_A"], "score": new["par"]["score"]},
         "shortest": ["40 power-on SERVER_A"],
@@ -268,7 +272,7 @@ def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
         "nodes": 5_000, "complete": True, "optimal": True, "acts_tried": 400, "blunder_share": 0.25, "choices": 1,
         "traps": [{"name": new["traps"][0]["name"], "text": "", "best": 80.0}],
     }  # fmt: skip
-    work, renewed = search_without_time(small, {**new, **known_certificate})
+    work, renewed = run_search_without_time(small, {**new, **known_certificate})
     assert require(new["point_of_no_return_s"]) < 205.0 == renewed["point_of_no_return_s"]
     assert renewed["par"]["score"] == new["par"]["score"]
     assert any(
@@ -294,27 +298,27 @@ def test_a_search_continued_from_a_certificate_proves_as_much() -> None:
 
 
 def test_proofs_with_other_bounds_do_not_count(small: Scenario) -> None:
-    _, new = search_without_time(small, None)
+    _, new = run_search_without_time(small, None)
     lower: PlanScore = {"score": new["par"]["score"] - 1.0, "plan": []}
     better: ParCertificate = {**new, "par": lower, "complete": True, "nodes": 5_000}
-    _, renewed = search_without_time(small, better)
+    _, renewed = run_search_without_time(small, better)
     assert not renewed["complete"]
     assert renewed["nodes"] < 5_000
     other_moments: ParCertificate = {**new, "acts_tried": 400, "choices": new["choices"] + 1}
-    assert search_without_time(small, other_moments)[1]["acts_tried"] == new["acts_tried"]
+    assert run_search_without_time(small, other_moments)[1]["acts_tried"] == new["acts_tried"]
 
 
-def test_a_search_from_a_moment_plans_only_later_actions(small: Scenario) -> None:
+def test_a_search_from_a_later_start_plans_only_later_actions(small: Scenario) -> None:
     run = SearchDrill(small)
     run.advance_to(to_ticks(30.0))
     run.apply_line("note so far")
-    search = run_nodes(ParSearch(small, small.seed, start=run, offered_lines=("power-on SERVER_A",)), 6)
+    search = run_search(ParSearch(small, small.seed, start=run, offered_lines=("power-on SERVER_A",)), 6)
     assert search.best is not None
     (act,) = search.best.actions
     assert (act.line_without_time, act.tick) == ("power-on SERVER_A", run.tick)
     assert (
         search.best.score
-        > run_nodes(ParSearch(small, small.seed, start=run, offered_lines=()), 1).plans[0].score
+        > run_search(ParSearch(small, small.seed, start=run, offered_lines=()), 1).plans[0].score
     )
 
 

@@ -217,7 +217,7 @@ def test_accuracy_follows_the_published_formula() -> None:
 
 def test_without_a_known_plan_a_search_finds_the_players_actions(small: Scenario) -> None:
     unsolved = texts.change_small_text(
-        (texts.COURSE[texts.COURSE.index("[[solution]]") :].split("[[rubric]]")[0], "")
+        (texts.COURSE_TEXT[texts.COURSE_TEXT.index("[[solution]]") :].split("[[rubric]]")[0], "")
     )
     drill = Drill(unsolved)
     drill.advance_to(to_ticks(40.0))

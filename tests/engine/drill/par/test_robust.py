@@ -22,12 +22,12 @@ from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 from tests.assertions import require
 from tests.engine.drill import texts
-from tests.par_runs import run_nodes
+from tests.par_runs import run_search
 
-SOLUTION = texts.COURSE[texts.COURSE.index("[[solution]]") : texts.COURSE.index("[[rubric]]")]
-FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+SOLUTION = texts.COURSE_TEXT[texts.COURSE_TEXT.index("[[solution]]") : texts.COURSE_TEXT.index("[[rubric]]")]
+FORCE_SERVICE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 
-BACK_BY_CHANCE = (
+RANDOM_RETURN_CHANGES = (
     ('\nwitness = "SERVER_W"', ""),
     ('at = "20s"\ndo = "power-off SERVER_A"', '''at = "20s"
 do = "stop-service SERVER_A"
@@ -48,9 +48,9 @@ Forcing service at the mirror costs points.
 """
 
 
-def build_certificate(search: ParSearch, nodes: int) -> ParCertificate:
+def build_certificate(search: ParSearch, node_limit: int) -> ParCertificate:
     work = CertificateBuilder(search.scenario, search.seed)
-    work.fair = run_nodes(search, nodes)
+    work.fair = run_search(search, node_limit)
     work.end_search()
     for _ in work.clairvoyant.run_steps(narrower_search=search):
         if work.clairvoyant.has_played_initial_plans:
@@ -60,11 +60,11 @@ def build_certificate(search: ParSearch, nodes: int) -> ParCertificate:
 
 def test_a_plan_found_by_luck_scores_less_over_several_seeds() -> None:
     certificate = build_certificate(
-        ParSearch(texts.change_small_text(*BACK_BY_CHANCE), 23, offered_lines=(FORCE,)), 12
+        ParSearch(texts.change_small_text(*RANDOM_RETURN_CHANGES), 23, offered_lines=(FORCE_SERVICE,)), 12
     )
     robust = require(certificate["robust"])
     assert certificate["par"]["plan"] == [], "it comes back soon with this seed"
-    assert [line.partition(" ")[2] for line in robust["plan"]] == [FORCE]
+    assert [line.partition(" ")[2] for line in robust["plan"]] == [FORCE_SERVICE]
     assert robust["seeds"] == OTHER_SEED_COUNT
     assert robust["least"] == robust["mean"] == robust["most"] < certificate["par"]["score"]
     assert certificate["luck"]["least"] < robust["least"]
@@ -79,7 +79,7 @@ def test_actions_of_a_plan_follow_their_symptom_with_every_seed() -> None:
 
 def test_check_reports_a_best_plan_found_by_luck() -> None:
     certificate = build_certificate(
-        ParSearch(texts.change_small_text(*BACK_BY_CHANCE), 23, offered_lines=()), 2
+        ParSearch(texts.change_small_text(*RANDOM_RETURN_CHANGES), 23, offered_lines=()), 2
     )
     assert require(certificate["robust"])["least"] < certificate["par"]["score"] - SEED_DIFFERENCE_MAX
     assert any("with another seed" in problem.text for problem in list_warnings(certificate, "small.toml"))
@@ -89,12 +89,12 @@ def test_check_reports_a_best_plan_found_by_luck() -> None:
     )
 
 
-DRAWN = ('at = "20s"\ndo', 'between = ["20s", "60s"]\ndo')
+RANDOM_FAULT_CHANGE = ('at = "20s"\ndo', 'between = ["20s", "60s"]\ndo')
 """Text replacement: the power of the principal fails at a random time."""
 
 GOAL = '[[goal]]\nname = "served"'
 
-LOCKED = (
+LOCK_CHANGE = (
     GOAL,
     f"""[[locked]]
 do = "power-on SERVER_A"
@@ -104,7 +104,7 @@ why = "There is no fuse."
 {GOAL}""",
 )
 
-ASKED = (
+QUESTION_CHANGES = (
     (GOAL, f'''[[question]]
 name = "why"
 text = "Why?"
@@ -143,14 +143,16 @@ def find_failure_s(scenario: Scenario, seed: int) -> float:
     return run.story_ticks[0] / TICKS_PER_S
 
 
-def find_seeds(scenario: Scenario, low_s: float, high_s: float) -> Iterator[int]:
-    """Yield seeds with which the power fails between *low_s* and *high_s*."""
-    return (seed for seed in count() if low_s <= find_failure_s(scenario, seed) <= high_s)
+def find_seeds(scenario: Scenario, min_s: float, max_s: float) -> Iterator[int]:
+    """Yield seeds with which the power fails between *min_s* and *max_s*."""
+    return (seed for seed in count() if min_s <= find_failure_s(scenario, seed) <= max_s)
 
 
-@pytest.mark.parametrize("changes", [(), (DRAWN,), (LOCKED,), (DRAWN, *ASKED)], ids=str)
+@pytest.mark.parametrize(
+    "changes", [(), (RANDOM_FAULT_CHANGE,), (LOCK_CHANGE,), (RANDOM_FAULT_CHANGE, *QUESTION_CHANGES)], ids=str
+)
 def test_with_its_own_seed_a_plan_is_played_unchanged(changes: tuple[tuple[str, str], ...]) -> None:
-    search = run_nodes(ParSearch(texts.change_small_text(*changes), 3), 8)
+    search = run_search(ParSearch(texts.change_small_text(*changes), 3), 8)
     for plan in search.plans:
         run = SearchDrill(search.scenario, 3)
         assert play_reactions(run, build_reactions(search.scenario, 3, plan.actions)) == plan.score
@@ -159,7 +161,7 @@ def test_with_its_own_seed_a_plan_is_played_unchanged(changes: tuple[tuple[str, 
 
 def test_an_action_waits_for_the_events_before_it_in_the_plan() -> None:
     """The delay between the failure and the failover differs for each seed."""
-    drill = texts.change_small_text(DRAWN)
+    drill = texts.change_small_text(RANDOM_FAULT_CHANGE)
     own_search = SearchDrill(drill)
     own_search.advance_to(to_ticks(100.0))
     failover_s = max(event.tick for event in own_search.events if event.kind == "failover") / TICKS_PER_S
@@ -173,7 +175,7 @@ def test_an_action_waits_for_the_events_before_it_in_the_plan() -> None:
 
 
 def test_a_locked_action_is_retried_until_it_is_allowed() -> None:
-    drill = texts.change_small_text(DRAWN, LOCKED)
+    drill = texts.change_small_text(RANDOM_FAULT_CHANGE, LOCK_CHANGE)
     late_variant, early_variant = next(find_seeds(drill, 50.0, 60.0)), next(find_seeds(drill, 20.0, 21.0))
     plan = f"{find_failure_s(drill, late_variant) + 8.0} power-on SERVER_A"
     run = play_as_reactions(drill.model_copy(update={"seed": late_variant}), plan, early_variant)
@@ -181,7 +183,7 @@ def test_a_locked_action_is_retried_until_it_is_allowed() -> None:
 
 
 def test_an_action_behind_a_lock_keeps_its_planned_delay() -> None:
-    drill = texts.change_small_text(DRAWN, LOCKED)
+    drill = texts.change_small_text(RANDOM_FAULT_CHANGE, LOCK_CHANGE)
     early_seeds = [seed for seed, _ in zip(find_seeds(drill, 20.0, 24.0), range(4), strict=False)]
     for other_seed in early_seeds[1:]:
         run = play_as_reactions(
@@ -191,7 +193,7 @@ def test_an_action_behind_a_lock_keeps_its_planned_delay() -> None:
 
 
 def test_an_unasked_question_delays_nothing() -> None:
-    drill = texts.change_small_text(DRAWN, *ASKED)
+    drill = texts.change_small_text(RANDOM_FAULT_CHANGE, *QUESTION_CHANGES)
     early_variant, late_variant = next(find_seeds(drill, 20.0, 25.0)), next(find_seeds(drill, 55.0, 60.0))
     drill, plan = drill.model_copy(update={"seed": early_variant}), "48 answer why 2\n70 power-on SERVER_A"
     assert [item.verb for item in play_as_reactions(drill, plan, early_variant).journal] == [
@@ -207,7 +209,7 @@ def test_an_action_refused_in_the_plan_does_not_wait() -> None:
 
 
 def test_no_reaction_precedes_its_symptom() -> None:
-    drill = texts.change_small_text(DRAWN)
+    drill = texts.change_small_text(RANDOM_FAULT_CHANGE)
     own_search = SearchDrill(drill)
     own_search.advance_to(to_ticks(100.0))
     for seed in range(4, 10):

@@ -15,8 +15,8 @@ from engine.inputs import Input
 from engine.model import to_ticks
 from tests.engine.drill import texts
 
-FEW = ("witness-lost",)
-MORE = (
+QUICK_SCENARIOS = ("witness-lost",)
+SLOW_SCENARIOS = (
     "automatic-failover",
     "split-brain",
     "log-compression",
@@ -37,7 +37,9 @@ def _try_line(run: SearchDrill, line: str) -> SearchDrill | None:
     return drill if try_input(drill, Input(run.tick, verb, (argument,))) else None
 
 
-@pytest.mark.parametrize("name", [*FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])
+@pytest.mark.parametrize(
+    "name", [*QUICK_SCENARIOS, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_SCENARIOS)]
+)
 def test_a_noop_does_not_raise_the_value(name: str) -> None:
     trials, rules = Trials(_load_shipped_scenario(name), 1), SearchLimits()
     idle = trials.play(trials.start_drill.fork(), (), rules)

@@ -8,12 +8,12 @@ from engine.constants import START_TIMES, VERSIONS
 from engine.drill.running.build import build_world, find_start_time
 from engine.mirroring import quorum
 from engine.model import MirrorState, Role, Safety, World
-from tests.engine.drill.texts import FREE, advance_drill, build_drill, change_small_text
+from tests.engine.drill.texts import FREE_PLAY_TEXT, advance_drill, build_drill, change_small_text
 from tests.shipped_scenarios import load_shipped_scenario
 
 
 def build_default_world(*changes: tuple[str, str]) -> World:
-    return build_world(change_small_text(*changes, text=FREE), seed=1)
+    return build_world(change_small_text(*changes, text=FREE_PLAY_TEXT), seed=1)
 
 
 def test_the_start_world_is_healthy_and_quiet() -> None:
@@ -30,7 +30,7 @@ def test_the_start_world_is_healthy_and_quiet() -> None:
 
 
 def test_nothing_happens_without_an_input() -> None:
-    drill_run = advance_drill(build_drill(text=FREE), 600)
+    drill_run = advance_drill(build_drill(text=FREE_PLAY_TEXT), 600)
     assert drill_run.events == []
     reading = drill_run.build_report()["readings"]
     assert max(reading["transactions_per_s"]) < 245.0
@@ -88,7 +88,7 @@ def test_a_session_may_start_suspended() -> None:
 
 def test_an_application_without_its_database_searches_for_it() -> None:
     drill_run = advance_drill(build_drill(('data_source = "SERVER_A"', 'data_source = "SERVER_B"'),
-                      ('failover_partner = "SERVER_B"', 'failover_partner = "SERVER_A"'), text=FREE), 10)  # fmt: skip
+                      ('failover_partner = "SERVER_B"', 'failover_partner = "SERVER_A"'), text=FREE_PLAY_TEXT), 10)  # fmt: skip
     assert drill_run.world.clients["APP"].connected_to == "SERVER_A"
 
 
@@ -106,7 +106,7 @@ def test_equal_databases_are_numbered_consecutively() -> None:
 
 def test_few_worker_threads_slow_the_clients_down() -> None:
     few_threads = ('name = "SERVER_A"', 'name = "SERVER_A"\nmax_worker_threads = 20')
-    drill_run = advance_drill(build_drill(few_threads, text=FREE), 60)
+    drill_run = advance_drill(build_drill(few_threads, text=FREE_PLAY_TEXT), 60)
     assert drill_run.is_condition_met("transactions_per_s(Sales) < 120 and worker_threads(SERVER_A) == 20")
     drill_run.apply_line("""sql SERVER_A EXEC sp_configure 'show advanced options', 1; RECONFIGURE;
     EXEC sp_configure 'max worker threads', 0; RECONFIGURE""")

@@ -11,8 +11,8 @@ from engine.drill.running.solution import play_idle, play_reference
 from engine.inputs import InputError
 from engine.verbs.lines import parse_line, parse_script
 from tests.engine.drill.texts import (
-    FREE,
-    SMALL,
+    FREE_PLAY_TEXT,
+    SMALL_TEXT,
     advance_drill,
     build_drill,
     change_small_text,
@@ -38,15 +38,18 @@ LINES = st.sampled_from(
         "note nothing to see",
     )
 )
-DEEDS = st.lists(st.tuples(st.integers(0, 6000), LINES), max_size=8)
-CUTS = st.lists(st.integers(1, 7000), max_size=8)
+TIMED_LINES = st.lists(st.tuples(st.integers(0, 6000), LINES), max_size=8)
+INTERRUPTION_TICKS = st.lists(st.integers(1, 7000), max_size=8)
 
 
-def play_actions(deeds: list[tuple[int, str]], cuts: list[int], text: str = SMALL) -> Drill:
-    """Play a drill to tick 7000: apply *deeds* at their ticks, and interrupt the run at *cuts*."""
+def play_actions(
+    timed_lines: list[tuple[int, str]], interruption_ticks: list[int], text: str = SMALL_TEXT
+) -> Drill:
+    """Play a drill to tick 7000: apply *timed_lines* at their ticks, and interrupt the run at *interruption_ticks*."""
     drill_run = build_drill(text=text)
     stops = sorted(
-        [*((tick, line) for tick, line in deeds), *((tick, "") for tick in cuts)], key=lambda s: s[0]
+        [*((tick, line) for tick, line in timed_lines), *((tick, "") for tick in interruption_ticks)],
+        key=lambda s: s[0],
     )
     for tick, line in stops:
         drill_run.advance_to(tick)
@@ -60,10 +63,15 @@ def play_actions(deeds: list[tuple[int, str]], cuts: list[int], text: str = SMAL
 
 
 @settings(max_examples=40, deadline=None)
-@given(deeds=DEEDS, cuts=CUTS)
-def test_slices_and_journal_give_the_same_run(deeds: list[tuple[int, str]], cuts: list[int]) -> None:
-    story = SMALL.replace('at = "20s"', 'when = "time_s() >= 17"\nafter = "0.7s"')
-    whole_run, sliced = play_actions(deeds, [], story), play_actions(deeds, cuts, story)
+@given(deeds=TIMED_LINES, cuts=INTERRUPTION_TICKS)
+def test_slices_and_journal_give_the_same_run(
+    timed_lines: list[tuple[int, str]], interruption_ticks: list[int]
+) -> None:
+    story = SMALL_TEXT.replace('at = "20s"', 'when = "time_s() >= 17"\nafter = "0.7s"')
+    whole_run, sliced = (
+        play_actions(timed_lines, [], story),
+        play_actions(timed_lines, interruption_ticks, story),
+    )
     replayed = replay(
         whole_run.scenario, whole_run.seed, whole_run.mode, [item.line for item in whole_run.journal], 7000
     )
@@ -168,7 +176,7 @@ def test_a_forbidden_state_ends_the_drill() -> None:
 
 
 def test_free_play_has_no_end_and_no_score() -> None:
-    drill_run = advance_drill(build_drill(text=FREE), 700)
+    drill_run = advance_drill(build_drill(text=FREE_PLAY_TEXT), 700)
     assert drill_run.mode is DrillMode.LAB
     assert not drill_run.finished
     assert not drill_run.compute_score().scored
@@ -206,7 +214,7 @@ def test_an_inject_can_wait_for_a_condition() -> None:
     assert find_fault_tick(build_drill(('at = "20s"', 'when = "time_s() >= 30"\nafter = "2.5s"'))) == 3250
 
 
-def test_an_input_locked_by_the_story_is_refused_until_its_time() -> None:
+def test_a_locked_input_is_refused_until_its_time() -> None:
     lock = '[[locked]]\ndo = "power-on SERVER_A"\nuntil = "50s"\nwhy = "no spare part"\n'
     drill_run = advance_drill(build_drill(("[[solution]]", lock + "[[solution]]")), 40)
     with pytest.raises(InputError, match="no spare part"):
@@ -260,7 +268,7 @@ def test_refused_inputs_are_returned() -> None:
 
 
 def test_long_operations_count_on_completion() -> None:
-    drill_run = advance_drill(build_drill(text=FREE), 20)
+    drill_run = advance_drill(build_drill(text=FREE_PLAY_TEXT), 20)
     drill_run.apply_line("bulk-load Sales rows=1000000 batch_rows=10000")
     advance_drill(drill_run, 30)
     assert drill_run.is_condition_met("operations_kb(Sales) == 0"), "the load is under way"

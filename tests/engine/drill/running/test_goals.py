@@ -8,10 +8,10 @@ from engine.drill.authoring.schema import Goal
 from engine.drill.running.questions import GoalState, update_goal
 
 
-def list_goal_events(goal: Goal, truth: str) -> list[str | None]:
-    """Return the event of a goal for each second of *truth* (T: the condition is true, -: it is false)."""
+def list_goal_events(goal: Goal, truth_by_second: str) -> list[str | None]:
+    """Return the event of a goal for each second of *truth_by_second* (T: the condition is true, -: it is false)."""
     state, news = GoalState(), []
-    for second, sign in enumerate(truth):
+    for second, sign in enumerate(truth_by_second):
         state, change = update_goal(goal, state, sign == "T", second * 100)
         news.append(change)
     return news
@@ -29,7 +29,7 @@ def test_a_goal_must_hold_for_its_time() -> None:
     assert list_goal_events(build_goal(hold=2), "-TT-TTT") == [None] * 6 + ["met"]
 
 
-def test_a_goal_must_be_kept_to_the_end() -> None:
+def test_a_reached_goal_can_be_lost_and_reached_again() -> None:
     assert list_goal_events(build_goal(), "T-T") == ["met", "lost", "met"]
 
 

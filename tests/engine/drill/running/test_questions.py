@@ -13,7 +13,7 @@ from engine.inputs import InputError
 from tests.engine.drill.texts import advance_drill, build_drill, change_small_text
 from tests.events import read_field
 
-ASKED = """
+QUESTIONS_TEXT = """
 [[question]]
 name = "cause"
 text = "What has failed?"
@@ -49,7 +49,7 @@ text = "Sales waits for SERVER_A."
 when = "automatic_failovers(Sales) == 0"
 
 [[solution]]"""
-RULES = """
+RUBRIC_TEXT = """
 [[rubric]]
 kind = "diagnosis"
 name = "Diagnosis"
@@ -64,15 +64,15 @@ better = "Go through the preconditions."
 
 [[rubric]]
 kind = "conduct\""""
-CHANGES = (
-    ("\n[[solution]]", ASKED),
-    ('\n[[rubric]]\nkind = "conduct"', RULES),
+QUESTION_CHANGES = (
+    ("\n[[solution]]", QUESTIONS_TEXT),
+    ('\n[[rubric]]\nkind = "conduct"', RUBRIC_TEXT),
     ('name = "Downtime"\npoints = 30', 'name = "Downtime"\npoints = 0'),
 )
 
 
 def build_drill_with_question(mode: DrillMode | None = None, *changes: tuple[str, str]) -> Drill:
-    return build_drill(*CHANGES, *changes, mode=mode)
+    return build_drill(*QUESTION_CHANGES, *changes, mode=mode)
 
 
 def list_question_events(drill: Drill, kind: str) -> list[tuple[float, str]]:
@@ -236,4 +236,4 @@ def test_the_drill_waits_for_open_questions() -> None:
 )
 def test_problems_of_questions_are_reported(change: tuple[str, str], message: str) -> None:
     with pytest.raises(ScenarioError, match=message):
-        change_small_text(*CHANGES, change)
+        change_small_text(*QUESTION_CHANGES, change)

@@ -7,15 +7,17 @@ import pytest
 from engine.drill.running import rewind
 from engine.drill.running.drill import Drill, DrillMode, replay
 from engine.inputs import InputError
-from tests.engine.drill.running.test_questions import CHANGES, build_drill_with_question
+from tests.engine.drill.running.test_questions import QUESTION_CHANGES, build_drill_with_question
 from tests.engine.drill.texts import advance_drill, build_drill, change_small_text, open_next_hint
 
 
-def rewind_drill(live: Drill, to_s: float) -> Drill:
-    """Return a drill at *to_s* that keeps the hints and answers of *live*."""
-    early_lines = [item.line for item in live.journal if item.tick < to_s * 100]
-    rewound = replay(live.scenario, live.seed, live.mode, early_lines, round(to_s * 100))
-    rewound.apply_line(rewind.format_rewind_line(live, rewound))
+def rewind_drill(current_drill: Drill, to_s: float) -> Drill:
+    """Return a drill at *to_s* that keeps the hints and answers of *current_drill*."""
+    early_lines = [item.line for item in current_drill.journal if item.tick < to_s * 100]
+    rewound = replay(
+        current_drill.scenario, current_drill.seed, current_drill.mode, early_lines, round(to_s * 100)
+    )
+    rewound.apply_line(rewind.format_rewind_line(current_drill, rewound))
     return rewound
 
 
@@ -55,7 +57,7 @@ def test_a_run_with_a_rewind_replays() -> None:
     drill_run.apply_line("answer cause 1")
     rewound = advance_drill(rewind_drill(drill_run, 10), 70)
     lines = [item.line for item in rewound.journal]
-    replayed = replay(change_small_text(*CHANGES), rewound.seed, rewound.mode, lines, 7000)
+    replayed = replay(change_small_text(*QUESTION_CHANGES), rewound.seed, rewound.mode, lines, 7000)
     assert replayed.build_report() == rewound.build_report()
 
 

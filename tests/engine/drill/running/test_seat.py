@@ -11,7 +11,7 @@ from engine.drill.running.drill import Drill, DrillMode
 from engine.inputs import InputError
 from tests.engine.drill.texts import advance_drill, build_drill
 
-HIDDEN = (
+HIDDEN_FAULT_CHANGE = (
     '[[goal]]\nname = "served"',
     '[[timeline]]\nat = "5s"\ndo = "close-firewall SERVER_W 5022"\n\n[[goal]]\nname = "served"',
 )
@@ -19,7 +19,9 @@ HIDDEN = (
 
 
 def play_both_drills(mode: DrillMode = DrillMode.EXAM) -> tuple[Drill, Drill]:
-    return advance_drill(build_drill(mode=mode), 10), advance_drill(build_drill(HIDDEN, mode=mode), 10)
+    return advance_drill(build_drill(mode=mode), 10), advance_drill(
+        build_drill(HIDDEN_FAULT_CHANGE, mode=mode), 10
+    )
 
 
 def apply_and_list_answers(drill: Drill, line: str) -> str:

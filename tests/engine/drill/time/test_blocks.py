@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.drill.time.snapshots import BLOCK_ENTRIES, pack_array, split_into_blocks, unpack_array
-from tests.room import measure_room
+from tests.room import measure_memory_bytes
 
 
 @pytest.mark.parametrize("count", [0, 1, BLOCK_ENTRIES - 1, BLOCK_ENTRIES, 3 * BLOCK_ENTRIES + 5])
@@ -32,7 +32,7 @@ def test_one_change_costs_one_block() -> None:
     assert blocks_after.as_dict() == all_values
 
 
-def test_an_equal_but_different_object_is_a_change() -> None:
+def test_a_value_of_another_type_is_a_change() -> None:
     before = split_into_blocks([1, 2])
     assert isinstance(split_into_blocks([1.0, 2], before).as_list()[0], float)
 
@@ -49,7 +49,7 @@ def test_entries_can_be_added_and_removed() -> None:
 def test_compressed_data_is_small_and_keeps_its_types() -> None:
     all_values = {str(number): (float(number), number, None) for number in range(4 * BLOCK_ENTRIES)}
     before = split_into_blocks(all_values)
-    bytes_used = measure_room([before.values])
+    bytes_used = measure_memory_bytes([before.values])
     blocks_after = split_into_blocks(all_values | {"0": (1, 2.0, None)}, before)
     before.pack(blocks_after)
     assert repr(before.as_dict()) == repr(all_values)
@@ -59,7 +59,7 @@ def test_compressed_data_is_small_and_keeps_its_types() -> None:
     )
     assert split_into_blocks(blocks_after.as_dict(), blocks_after) is blocks_after
     before.pack(split_into_blocks({}))
-    assert measure_room([before.values]) < bytes_used / 5
+    assert measure_memory_bytes([before.values]) < bytes_used / 5
     assert repr(before.as_dict()) == repr(all_values)
 
 

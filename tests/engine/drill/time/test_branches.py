@@ -9,7 +9,7 @@ from engine.drill.running.drill import DrillMode
 from engine.drill.time.branches import BranchError, BranchTree
 from engine.drill.time.history import History
 from tests.engine.drill.branch_storage import list_stored_branches, restore_branches
-from tests.engine.drill.running.test_questions import CHANGES, build_drill_with_question
+from tests.engine.drill.running.test_questions import QUESTION_CHANGES, build_drill_with_question
 from tests.engine.drill.texts import build_drill, change_small_text
 
 
@@ -54,7 +54,7 @@ def test_only_differences_are_stored() -> None:
     )
 
 
-def test_a_moment_before_the_branch_belongs_to_its_parent() -> None:
+def test_a_time_before_the_fork_is_restored_from_the_parent() -> None:
     branches = build_tree()
     branches.switch_branch("early")
     branches.fork(1000, "first")
@@ -125,7 +125,7 @@ def test_results_of_one_branch_are_recorded_in_all_branches() -> None:
         branches.history.drill.journal[-1].line == "5 rewind 10 answer:cause:1 missed:next hint:protected:2"
     )
     assert list_stored_branches(
-        restore_branches(change_small_text(*CHANGES), 3, list_stored_branches(branches))
+        restore_branches(change_small_text(*QUESTION_CHANGES), 3, list_stored_branches(branches))
     ) == list_stored_branches(branches)
 
 

@@ -15,9 +15,9 @@ from engine.drill.time.history import History
 from engine.drill.time.snapshots import take_snapshot
 from tests.engine.drill.texts import advance_drill, build_drill
 from tests.events import build_event, read_field
-from tests.room import measure_room
+from tests.room import measure_memory_bytes
 
-SOME = [
+EVENTS = [
     build_event(1, "state", "SERVER_A", "Sales", "SYNCHRONIZED -> DISCONNECTED", new="DISCONNECTED"),
     build_event(2, "log", None, None, "freed", log_size_kb=1),
     build_event(2, "log", None, None, "freed", log_size_kb=1.0),
@@ -28,13 +28,13 @@ SOME = [
 
 
 def test_events_are_read_back_unchanged() -> None:
-    log = EventLog(SOME)
-    assert repr(list(log)) == repr(SOME), "1, 1.0 and True stay what they are"
-    assert log == SOME
-    assert log != SOME[1:]
-    assert (log[0], log[-1], log[1:3], len(log)) == (SOME[0], SOME[-1], SOME[1:3], len(SOME))
+    log = EventLog(EVENTS)
+    assert repr(list(log)) == repr(EVENTS), "1, 1.0 and True stay what they are"
+    assert log == EVENTS
+    assert log != EVENTS[1:]
+    assert (log[0], log[-1], log[1:3], len(log)) == (EVENTS[0], EVENTS[-1], EVENTS[1:3], len(EVENTS))
     with pytest.raises(IndexError):
-        log[len(SOME)]
+        log[len(EVENTS)]
 
 
 def test_repeated_data_is_stored_once() -> None:
@@ -47,29 +47,29 @@ def test_repeated_data_is_stored_once() -> None:
 
 
 def test_events_are_filtered_by_kind_and_server() -> None:
-    log = EventLog(SOME)
-    wanted = [event for event in SOME if event.kind in ("state", "sql_done")]
-    assert list(log.select("state", "sql_done")) == wanted == list(select_events(SOME, "state", "sql_done"))
-    assert log.filter_kinds({"state"}) == [SOME[0], SOME[5]]
+    log = EventLog(EVENTS)
+    wanted = [event for event in EVENTS if event.kind in ("state", "sql_done")]
+    assert list(log.select("state", "sql_done")) == wanted == list(select_events(EVENTS, "state", "sql_done"))
+    assert log.filter_kinds({"state"}) == [EVENTS[0], EVENTS[5]]
     assert log.find_indices(("state", "log"), "SERVER_B").tolist() == [5]
     assert log.find_indices(start=4).tolist() == [4, 5]
-    wanted_rows = [(e.tick, read_field(e, "log_size_kb"), read_field(e, "new"), e.text) for e in SOME[:4]]
+    wanted_rows = [(e.tick, read_field(e, "log_size_kb"), read_field(e, "new"), e.text) for e in EVENTS[:4]]
     assert repr(list(log.iterate_rows(log.find_indices(stop=4), ("log_size_kb", "new")))) == repr(wanted_rows)
 
 
-def test_a_fork_knows_its_common_length() -> None:
-    log = EventLog(SOME)
+def test_a_fork_knows_the_number_of_shared_events() -> None:
+    log = EventLog(EVENTS)
     fork = log.copy_first(3)
     assert (fork.count_shared(log), log.count_shared(fork)) == (3, 3)
-    fork.append(SOME[4])
-    log.append(SOME[0])
-    assert fork == [*SOME[:3], SOME[4]]
-    assert log == [*SOME, SOME[0]]
+    fork.append(EVENTS[4])
+    log.append(EVENTS[0])
+    assert fork == [*EVENTS[:3], EVENTS[4]]
+    assert log == [*EVENTS, EVENTS[0]]
     assert log.count_shared(fork) == 3
-    assert log.count_shared(EventLog(SOME)) == 0, "nothing is known of a log with another past"
+    assert log.count_shared(EventLog(EVENTS)) == 0, "nothing is known of a log with another past"
 
 
-def test_a_moment_agrees_with_its_run() -> None:
+def test_a_restored_time_agrees_with_its_run() -> None:
     drill_run = advance_drill(build_drill(), 5)
     snapshot = take_snapshot(drill_run)
     advance_drill(drill_run, 100)
@@ -91,7 +91,7 @@ def test_large_result_sets_are_compressed_and_read_back() -> None:
     *_, done_event = drill_run.events.select("sql_done")
     results = read_field(done_event, "results")
     assert isinstance(results, PackedList)
-    packed = measure_room([results])
+    packed = measure_memory_bytes([results])
     (result,) = results
     assert results[0] == result
     assert results == PackedList([result])
@@ -105,8 +105,8 @@ def test_replaying_a_batch_takes_no_more_memory() -> None:
     history = History(build_drill())
     history.apply_line("sql SERVER_A SELECT a.name, b.name FROM sys.databases a, sys.databases b")
     history.advance_to(3_000)
-    bytes_used = measure_room([history.drill.events])
+    bytes_used = measure_memory_bytes([history.drill.events])
     for tick in (0, 500, 1_000, 0, 2_900):
         sought = history.seek(tick)
         assert history.drill.events.count_shared(sought.events) == len(sought.events)
-    assert measure_room([history.drill.events]) < bytes_used + 1_000
+    assert measure_memory_bytes([history.drill.events]) < bytes_used + 1_000

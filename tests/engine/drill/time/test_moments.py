@@ -15,7 +15,7 @@ from tests.engine.drill.texts import advance_drill, build_drill
 from tests.events import read_field
 
 
-def test_a_snapshot_does_not_contain_the_past() -> None:
+def test_a_snapshot_does_not_contain_past_events() -> None:
     drill_run = advance_drill(build_drill(), 40)
     snapshot = take_snapshot(drill_run)
     assert all(getattr(drill_run, name) for name in ("events", "hashes", "logs", "standings"))

@@ -16,7 +16,7 @@ from tests.engine.drill.branch_storage import list_stored_branches, restore_bran
 from tests.engine.drill.texts import build_drill
 
 LINES = ((1000, "power-off SERVER_A"), (3000, "power-on SERVER_A"), (3000, "note mended"))
-END = 40_000
+END_TICK = 40_000
 JOURNAL = tuple(
     Input(tick, verb, tuple(words)) for tick, (verb, *words) in ((tick, line.split()) for tick, line in LINES)
 )
@@ -27,18 +27,18 @@ def play_history() -> History:
     for tick, line in LINES:
         history.advance_to(tick)
         history.apply_line(line)
-    history.advance_to(END)
+    history.advance_to(END_TICK)
     return history
 
 
-def list_shares(work: Slices[object]) -> list[float]:
-    return list(work)
+def list_progress(cooperative_task: Slices[object]) -> list[float]:
+    return list(cooperative_task)
 
 
 def test_a_run_in_slices_equals_the_run() -> None:
     whole_run, history = play_history(), History(build_drill())
     longest, before = 0, 0
-    for share in replay_inputs(history, JOURNAL, END):
+    for share in replay_inputs(history, JOURNAL, END_TICK):
         assert 0.0 <= share <= 1.0
         longest, before = max(longest, history.drill.tick - before), history.drill.tick
     assert longest <= SLICE_WORK
@@ -48,9 +48,9 @@ def test_a_run_in_slices_equals_the_run() -> None:
 
 def test_a_deviating_state_is_refused() -> None:
     right = play_history().seek(2000).compute_state_hash()
-    run_to_completion(replay_inputs(History(build_drill()), JOURNAL, END, [(2000, right)]))
+    run_to_completion(replay_inputs(History(build_drill()), JOURNAL, END_TICK, [(2000, right)]))
     with pytest.raises(InputError, match=r"the state differs from the recorded one at 0:20\.00"):
-        run_to_completion(replay_inputs(History(build_drill()), JOURNAL, END, [(2000, "0" * 32)]))
+        run_to_completion(replay_inputs(History(build_drill()), JOURNAL, END_TICK, [(2000, "0" * 32)]))
 
 
 def test_an_input_after_the_end_is_refused_and_does_not_block() -> None:
@@ -66,12 +66,12 @@ def test_a_debrief_in_slices_gives_the_same_result() -> None:
     slices = build_review(ended_drill)
     assert next(slices) < 1.0
     assert run_to_completion(build_review(ended_drill)) == review_run(ended_drill)
-    shares = list_shares(build_review(ended_drill))
+    shares = list_progress(build_review(ended_drill))
     assert len(shares) > 10
     assert shares == sorted(shares)
 
 
-def test_a_solution_played_into_a_history_can_be_viewed() -> None:
+def test_a_solution_is_played_with_its_history() -> None:
     history, whole_drill = History(build_drill()), build_drill()
     run_to_completion(play_solution_in_slices(history))
     play_solution(whole_drill)
@@ -100,19 +100,19 @@ def test_stored_branches_are_loaded_in_slices() -> None:
     stored = restore_branches(
         tree.history.drill.scenario, tree.history.drill.seed, list_stored_branches(tree)
     )
-    assert list_shares(stored.replay_stored_branches())
-    assert list_shares(stored.replay_stored_branches()) == []  # the snapshots exist already
+    assert list_progress(stored.replay_stored_branches())
+    assert list_progress(stored.replay_stored_branches()) == []  # the snapshots exist already
     assert (
         stored.get_history("early").drill.compute_state_hash()
         == tree.get_history("early").drill.compute_state_hash()
     )
 
 
-def test_an_exam_branches_as_practice_in_slices() -> None:
+def test_a_fork_of_an_exam_is_a_practice_run() -> None:
     history = History(build_drill(mode=DrillMode.EXAM))
     history.advance_to(4000)
     history.apply_line("finish")
-    assert list_shares(history.fork_in_slices(2000))
+    assert list_progress(history.fork_in_slices(2000))
     retry = history.fork(2000)
     assert retry.drill.mode is DrillMode.PRACTICE
     assert retry.seek(500).tick == 500
@@ -133,10 +133,10 @@ def test_an_unrecorded_branch_is_undone() -> None:
     assert history.seek(1500).compute_state_hash() == other_history.seek(1500).compute_state_hash()
 
 
-def test_a_subtask_reports_its_share_of_the_whole() -> None:
+def test_a_subtask_reports_its_part_of_the_progress() -> None:
     def run_half() -> Slices[Drill | None]:
         yield 0.0
         yield 0.5
         return None
 
-    assert list_shares(scale_progress(run_half(), 0.5, 1.0)) == [0.5, 0.75]
+    assert list_progress(scale_progress(run_half(), 0.5, 1.0)) == [0.5, 0.75]

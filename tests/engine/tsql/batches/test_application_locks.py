@@ -6,7 +6,7 @@ import pytest
 
 from engine import tsql
 from engine.model import World
-from tests.engine.tsql.console import collect_answers, run_on, submit_batch
+from tests.engine.tsql.console import collect_answers, run_seconds, submit_batch
 from tests.engine.worlds import P, build_lab
 from tests.events import read_field
 
@@ -69,7 +69,7 @@ def test_a_deadlock_victim_gets_a_code_and_keeps_its_transaction() -> None:
 def test_the_end_of_the_connection_releases_the_lock() -> None:
     world = hold_lock("Exclusive")
     tsql.submit_text(world, B, "KILL 51")
-    run_on(world, 1)
+    run_seconds(world, 1)
     assert submit_batch(world, B, format_acquire_text("x", arguments=", 0"), 1).value == 0
 
 

@@ -15,7 +15,7 @@ INSERT p SELECT 1, 'a' UNION ALL SELECT 2, 'b'
 INSERT c (a, b, x, pid) VALUES (1, 1, 5, 1)
 """
 
-REFUSED = (
+REFUSED_CHANGES = (
     ("INSERT c (a, b, x) VALUES (1, 1, 6)", 2627, "Violation of PRIMARY KEY constraint 'pk_c'"),
     ("INSERT p VALUES (3, 'A')", 2627, "Violation of UNIQUE KEY constraint 'UQ__p__"),
     ("INSERT c (a, b, x) VALUES (2, 1, -6)", 547, "INSERT statement conflicted with the CHECK constraint"),
@@ -38,18 +38,20 @@ REFUSED = (
 )
 
 
-@pytest.mark.parametrize(("text", "number", "message"), REFUSED, ids=[str(case[:1]) for case in REFUSED])
+@pytest.mark.parametrize(
+    ("text", "number", "message"), REFUSED_CHANGES, ids=[str(case[:1]) for case in REFUSED_CHANGES]
+)
 def test_a_constraint_violation_is_refused_and_changes_nothing(text: str, number: int, message: str) -> None:
     world = build_lab(workload="none")
-    assert submit_batch(world, P, SETUP, then_s=60).numbers == []
-    answer = submit_batch(world, P, text, then_s=60)
+    assert submit_batch(world, P, SETUP, wait_s=60).numbers == []
+    answer = submit_batch(world, P, text, wait_s=60)
     assert answer.numbers[0] == number
     assert message in " ".join(answer.texts)
-    result = submit_batch(world, P, "SELECT a, b, x, y, pid, i FROM c SELECT id, n FROM p", then_s=60)
+    result = submit_batch(world, P, "SELECT a, b, x, y, pid, i FROM c SELECT id, n FROM p", wait_s=60)
     assert result.grids == [[[1, 1, 5, 10, 1, 5]], [[1, "a"], [2, "b"]]]
 
 
-KEPT = (
+VALID_CHANGES = (
     ("UPDATE c SET x = 7 SELECT x, y FROM c", [[7, 14]]),
     ("INSERT c (a, b) VALUES (1, 2) SELECT a, b, x, y FROM c WHERE b = 2", [[1, 2, None, None]]),
     ("SET IDENTITY_INSERT c ON INSERT c (a, b, i) VALUES (2, 1, 60) SET IDENTITY_INSERT c OFF "
@@ -64,17 +66,17 @@ KEPT = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "rows"), KEPT, ids=[case[0][:40] for case in KEPT])
+@pytest.mark.parametrize(("text", "rows"), VALID_CHANGES, ids=[case[0][:40] for case in VALID_CHANGES])
 def test_valid_changes_are_accepted(text: str, rows: list[list[object]]) -> None:
     world = build_lab(workload="none")
-    submit_batch(world, P, SETUP, then_s=60)
-    answer = submit_batch(world, P, text, then_s=60)
+    submit_batch(world, P, SETUP, wait_s=60)
+    answer = submit_batch(world, P, text, wait_s=60)
     assert (answer.grids[-1], [number for number in answer.numbers if number != 3604]) == (rows, [])
 
 
 def test_a_foreign_key_with_cascading_changes_is_refused_by_name() -> None:
     world = build_lab(workload="none")
-    submit_batch(world, P, SETUP, then_s=60)
+    submit_batch(world, P, SETUP, wait_s=60)
     text = "ALTER TABLE c ADD CONSTRAINT f FOREIGN KEY (b) REFERENCES p (id) ON DELETE CASCADE"
     assert submit_batch(world, P, text).texts == [
         "Not simulated: foreign keys with ON DELETE or ON UPDATE CASCADE"
@@ -83,7 +85,7 @@ def test_a_foreign_key_with_cascading_changes_is_refused_by_name() -> None:
 
 def test_keys_and_indexes_are_in_the_catalog() -> None:
     world = build_lab(workload="none")
-    submit_batch(world, P, f"{SETUP} CREATE INDEX ix ON p (n)", then_s=60)
+    submit_batch(world, P, f"{SETUP} CREATE INDEX ix ON p (n)", wait_s=60)
     text = """SELECT t.name, i.index_id, i.type_desc, i.is_primary_key, i.is_unique
         FROM sys.tables t JOIN sys.indexes i ON i.object_id = t.object_id ORDER BY t.name, i.index_id"""
     assert submit_batch(world, P, text).grids == [

@@ -6,7 +6,7 @@ import pytest
 
 from engine.model import World
 from engine.protocol import connections
-from tests.engine.tsql.console import collect_answers, run_on, submit_batch
+from tests.engine.tsql.console import collect_answers, run_seconds, submit_batch
 from tests.engine.worlds import P, apply_lines, build_lab
 from tests.events import read_field
 
@@ -67,7 +67,7 @@ def test_the_next_statement_of_the_batch_has_the_database(statement: str) -> Non
 def test_an_application_reads_but_cannot_write() -> None:
     world = build_lab()
     submit_batch(world, P, "ALTER DATABASE Sales SET PARTNER OFF", 5)
-    run_on(world, 20)
+    run_seconds(world, 20)
     assert collect_answers(world, A, "ALTER DATABASE Sales SET READ_ONLY", 5) == []
     submit_batch(world, f"{P}#c", "KILL 51", 2)
     submit_batch(world, B, "ALTER DATABASE Sales SET READ_ONLY WITH ROLLBACK IMMEDIATE", 5)
@@ -75,10 +75,10 @@ def test_an_application_reads_but_cannot_write() -> None:
     copy = world.copies[P, "Sales"]
     assert copy.source is not None
     committed_kb = world.flow.read_source_positions(copy.source).committed_kb
-    run_on(world, 30)
+    run_seconds(world, 30)
     assert world.flow.read_source_positions(copy.source).committed_kb == committed_kb
     submit_batch(world, B, "ALTER DATABASE Sales SET READ_WRITE WITH ROLLBACK IMMEDIATE", 5)
-    run_on(world, 30)
+    run_seconds(world, 30)
     assert world.flow.read_source_positions(copy.source).committed_kb > committed_kb
 
 
@@ -86,7 +86,7 @@ def test_both_options_survive_a_restart() -> None:
     world = build_used_database()
     submit_batch(world, B, "COMMIT USE master CREATE DATABASE e", 3)
     submit_batch(world, A, "ALTER DATABASE d SET READ_ONLY ALTER DATABASE e SET EMERGENCY", 3)
-    apply_lines(world, f"restart-service {P}", then_s=90.0)
+    apply_lines(world, f"restart-service {P}", wait_s=90.0)
     states = "SELECT state_desc, is_read_only FROM sys.databases WHERE name IN ('d', 'e') ORDER BY name"
     assert submit_batch(world, A, states, 5).grids == [[["ONLINE", 1], ["EMERGENCY", 0]]]
 

@@ -16,12 +16,12 @@ from engine.model import DbState, ReplicaRole, World
 from engine.tsql.batches import gate
 from engine.tsql.batches.gate import GATE_CELLS, IN_USE_ERRORS, STATES
 from tests import statement_gate
-from tests.engine.availability.worlds import ag_lab
+from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.tsql.console import Answer, submit_batch
 from tests.engine.worlds import M, P, apply_lines, build_lab
 from tests.events import read_field
 
-Made = tuple[World, str, str]
+Situation = tuple[World, str, str]
 """(world, instance, database)."""
 
 
@@ -35,11 +35,11 @@ def _build_world_of_2014() -> World:
     return world
 
 
-def _build_mirrored(server: str) -> Made:
+def _build_mirrored(server: str) -> Situation:
     return _build_world_of_2014(), server, "Sales"
 
 
-def _build_unmirrored(**changes: object) -> Made:
+def _build_unmirrored(**changes: object) -> Situation:
     world = _build_world_of_2014()
     submit_batch(world, P, "CREATE DATABASE Alone", 1)
     submit_batch(world, f"{P}#7", "USE Alone; CREATE TABLE t (a int)", 2)
@@ -49,13 +49,13 @@ def _build_unmirrored(**changes: object) -> Made:
     return world, P, "Alone"
 
 
-def _build_single_user() -> Made:
+def _build_single_user() -> Situation:
     world, server, name = _build_unmirrored()
     submit_batch(world, f"{P}#8", "USE Alone; ALTER DATABASE Alone SET SINGLE_USER", 2)
     return world, server, name
 
 
-def _build_snapshot_world() -> Made:
+def _build_snapshot_world() -> Situation:
     world, server, _ = _build_unmirrored()
     answer = submit_batch(
         world, P, "CREATE DATABASE Pic ON (NAME = Alone, FILENAME = 'D:\\x.ss') AS SNAPSHOT OF Alone", 2
@@ -66,7 +66,7 @@ def _build_snapshot_world() -> Made:
 
 @cache
 def _build_group_world() -> World:
-    world = ag_lab()
+    world = build_ag_lab()
     world.clients.clear()
     for key in [*world.copies]:
         world.update_copy(key, size_kb=1024.0 * 1024)
@@ -75,13 +75,13 @@ def _build_group_world() -> World:
     return world
 
 
-def _build_replica_world(server: str = "NODE_1", readers: str = "ALL", **changes: object) -> Made:
+def _build_replica_world(server: str = "NODE_1", readers: str = "ALL", **changes: object) -> Situation:
     world = _build_group_world().fork()
     world.update_availability((server, "Sales"), readers=readers, **changes)
     return world, server, "Sales"
 
 
-WORLDS: Final[dict[str, Callable[[], Made]]] = {
+WORLDS: Final[dict[str, Callable[[], Situation]]] = {
     "absent": lambda: (_build_world_of_2014(), P, "Nothing"),
     "system": lambda: (_build_world_of_2014(), P, "msdb"),
     "snapshot": _build_snapshot_world,
@@ -150,7 +150,7 @@ STATEMENTS: Final = {
 
 
 @cache
-def _build_world(state: str) -> Made:
+def _build_world(state: str) -> Situation:
     return WORLDS[state]()
 
 
@@ -227,14 +227,14 @@ def test_a_database_in_use_is_neither_replaced_nor_removed(kind: str) -> None:
 
 def test_the_group_is_reported_before_the_connections() -> None:
     """Messages 3752 and 3743 precede message 3702."""
-    assert _list_errors(submit_batch(ag_lab(), "NODE_1#9", "DROP DATABASE Sales", 1)) == [3752]
+    assert _list_errors(submit_batch(build_ag_lab(), "NODE_1#9", "DROP DATABASE Sales", 1)) == [3752]
     assert _list_errors(submit_batch(build_lab(), f"{P}#9", "DROP DATABASE Sales", 1)) == [3743]
 
 
 def test_a_replica_without_its_primary_accepts_no_rows() -> None:
     """Earlier, an INSERT on the secondary ended the run with an AssertionError."""
     world = _build_group_world().fork()
-    apply_lines(world, "cut NODE_1 NODE_2", then_s=12.0)
+    apply_lines(world, "cut NODE_1 NODE_2", wait_s=12.0)
     assert _list_errors(submit_batch(world, "NODE_2", "USE Sales; INSERT t VALUES (7)", 2)) == [3906]
 
 

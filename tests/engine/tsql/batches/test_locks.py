@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from tests.engine.tsql.console import Answer, collect_answers, run_on, submit_batch
+from tests.engine.tsql.console import Answer, collect_answers, run_seconds, submit_batch
 from tests.engine.worlds import P, apply_lines, build_lab
 from tests.events import read_field
 
@@ -163,7 +163,7 @@ def test_a_waiting_statement_can_be_canceled() -> None:
     world = build_world_with_table()
     submit_batch(world, A, "BEGIN TRAN UPDATE t SET k = 1")
     assert is_waiting(world, B, "SELECT * FROM t")
-    apply_lines(world, f"cancel {B}", then_s=0.1)
+    apply_lines(world, f"cancel {B}", wait_s=0.1)
     assert B not in world.batches
     assert submit_batch(world, B, "SELECT 1").value == 1
 
@@ -176,7 +176,9 @@ def test_the_cheaper_session_of_a_deadlock_is_the_victim_after_five_seconds() ->
     assert is_waiting(world, A, "UPDATE u SET n = 3")
     assert is_waiting(world, B, "UPDATE t SET k = 3 SELECT 'not reached'")
     answers_by_window = {
-        read_field(event, "window"): Answer(event) for event in run_on(world, 7) if event.kind == "sql_done"
+        read_field(event, "window"): Answer(event)
+        for event in run_seconds(world, 7)
+        if event.kind == "sql_done"
     }
     assert answers_by_window[B].numbers == [1205]
     assert answers_by_window[B].grids == []
@@ -195,7 +197,9 @@ def test_deadlock_priority_and_catch_work() -> None:
     assert is_waiting(world, A, caught)
     assert is_waiting(world, B, "UPDATE t SET k = 3")
     answers_by_window = {
-        read_field(event, "window"): Answer(event) for event in run_on(world, 8) if event.kind == "sql_done"
+        read_field(event, "window"): Answer(event)
+        for event in run_seconds(world, 8)
+        if event.kind == "sql_done"
     }
     assert answers_by_window[A].grids == [[[1205, -1]]]
     assert answers_by_window[B].numbers == []
@@ -239,13 +243,13 @@ def test_a_role_change_releases_all_locks() -> None:
     world = build_world_with_table()
     submit_batch(world, A, "BEGIN TRAN UPDATE t SET k = 1")
     assert is_waiting(world, B, "SELECT * FROM t")
-    events = apply_lines(world, f"sql {C}x ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
+    events = apply_lines(world, f"sql {C}x ALTER DATABASE Sales SET PARTNER FAILOVER", wait_s=60)
     answers_by_window = {read_field(e, "window"): Answer(e) for e in events if e.kind == "sql_done"}
     assert answers_by_window[B].numbers == [10054]
     assert submit_batch(world, A, "ROLLBACK").numbers == [10054]
 
 
-KEYED = (
+KEY_CASES = (
     "CREATE TABLE k (id int PRIMARY KEY, u varchar(9) UNIQUE, v int) "
     "INSERT k VALUES (1, 'a', 0) INSERT k VALUES (2, 'b', 0)"
 )
@@ -270,14 +274,14 @@ KEYED = (
 def test_a_query_by_a_unique_key_waits_only_for_its_row(statement: str, must_wait: bool) -> None:
     """Check documented behavior: [DOC: lock compatibility]."""
     world = build_world_with_table()
-    submit_batch(world, A, KEYED, 2)
+    submit_batch(world, A, KEY_CASES, 2)
     submit_batch(world, A, "BEGIN TRAN UPDATE k SET v = 9, u = 'new' WHERE id = 1", 1)
     assert is_waiting(world, B, statement) is must_wait
 
 
 def test_two_windows_that_lock_each_others_rows_are_a_deadlock() -> None:
     world = build_world_with_table()
-    submit_batch(world, A, KEYED, 2)
+    submit_batch(world, A, KEY_CASES, 2)
     for window, first in ((A, 1), (B, 2)):
         submit_batch(world, window, f"BEGIN TRAN UPDATE k SET v = {first} WHERE id = {first}", 1)
     assert is_waiting(world, B, "UPDATE k SET v = 5 WHERE id = 1")
@@ -376,7 +380,7 @@ KEY_TYPES = {
 TEXT_KEYS = ("aa", "ab", "ba", "Bc", "bd", "be", "bz", "ca", "d")
 """Texts in the order of the collation. Rows have the texts at places 1, 3, 5 and 7; the others lie in gaps."""
 
-READS = {
+READ_BY_OPERAND = {
     "{3}": ("=", {3}, set(), set()),
     "{4}": ("=", set(), {5}, {4}),
     "{3} AND {5}": ("BETWEEN", {3, 5}, {7}, {2, 4, 6}),
@@ -389,7 +393,7 @@ READS = {
 Documented [DOC: key-range locking]: range scan, singleton fetch, fetch of nonexistent data.
 """
 
-HOLDERS = {
+LOCK_BY_HINT = {
     "REPEATABLEREAD": ("S", False),
     "UPDLOCK": ("U", False),
     "XLOCK": ("X", False),
@@ -404,7 +408,7 @@ HOLDERS = {
     [
         (key_type, operand)
         for key_type in KEY_TYPES
-        for operand in READS
+        for operand in READ_BY_OPERAND
         if key_type[0] in "vc" or "%" not in operand
     ],
 )
@@ -419,9 +423,9 @@ def test_readers_lock_rows_and_ranges_of_keys_of_every_type(key_type: str, opera
     key = "a, k" if is_composite else "k"
     rows = " ".join(f"INSERT q VALUES ({first_value}{values[place]}, 0)" for place in (1, 3, 5, 7))
     submit_batch(world, A, f"CREATE TABLE q ({columns}, v int, PRIMARY KEY ({key})) {rows}", 2)
-    operator, read_rows, next_keys, gaps = READS[operand]
+    operator, read_rows, next_keys, gaps = READ_BY_OPERAND[operand]
     where = f"WHERE {'a = 1 AND ' * is_composite}k {operator} {operand.format(*values)}" * bool(operand)
-    for hints, (mode, is_serializable) in HOLDERS.items():
+    for hints, (mode, is_serializable) in LOCK_BY_HINT.items():
         submit_batch(world, A, f"BEGIN TRAN SELECT * FROM q WITH ({hints}) {where}")
         locked = read_rows | next_keys if is_serializable else read_rows
         statements: list[tuple[str, bool]] = []
@@ -452,7 +456,7 @@ def try_statements(world: World, window: str, statements: list[tuple[str, bool]]
     return [(statement, "1222" in text) for (statement, _), text in zip(statements, texts, strict=True)]
 
 
-INDEXED = (
+CREATE_INDEXED_TABLE = (
     "CREATE TABLE x (id int PRIMARY KEY, grade int, name varchar(9), v int) CREATE INDEX by_grade ON x (grade) "
     "CREATE INDEX by_name ON x (name DESC) INSERT x SELECT 1, 10, 'a', 1 UNION ALL SELECT 2, 10, 'b', 2 "
     "UNION ALL SELECT 3, 20, 'c', 3 UNION ALL SELECT 4, 30, 'd', 4"
@@ -528,7 +532,7 @@ INDEXED = (
 )
 def test_locks_follow_the_index_or_the_scan(holder: str, statements: list[tuple[str, bool]]) -> None:
     world = build_world_with_table()
-    submit_batch(world, A, INDEXED, 2)
+    submit_batch(world, A, CREATE_INDEXED_TABLE, 2)
     submit_batch(world, A, f"BEGIN TRAN {holder}")
     assert try_statements(world, B, statements) == statements
 
@@ -536,7 +540,7 @@ def test_locks_follow_the_index_or_the_scan(holder: str, statements: list[tuple[
 def test_two_readers_take_different_rows_of_a_queue() -> None:
     """Check the work queue of two consumers: [DOC: table hints], READPAST."""
     world = build_world_with_table()
-    submit_batch(world, A, INDEXED, 2)
+    submit_batch(world, A, CREATE_INDEXED_TABLE, 2)
     take = "BEGIN TRAN SELECT TOP (1) id FROM x WITH (UPDLOCK, READPAST, ROWLOCK) WHERE grade >= 10 ORDER BY grade, id"
     assert [submit_batch(world, window, take).value for window in (A, B, C)] == [1, 2, 3]
     submit_batch(world, A, "DELETE x WHERE id = 1 COMMIT", 1)
@@ -575,7 +579,7 @@ def test_five_thousand_row_locks_become_a_table_lock() -> None:
 
 def test_views_show_update_range_and_row_locks() -> None:
     world = build_world_with_table()
-    submit_batch(world, A, INDEXED, 2)
+    submit_batch(world, A, CREATE_INDEXED_TABLE, 2)
     submit_batch(world, A, "BEGIN TRAN SELECT * FROM x WITH (UPDLOCK, HOLDLOCK) WHERE id > 3")
     locks = """SELECT resource_type, request_mode, request_status FROM sys.dm_tran_locks
         WHERE resource_type <> 'DATABASE' ORDER BY request_session_id, 1, 2"""

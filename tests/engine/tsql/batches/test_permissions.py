@@ -7,12 +7,12 @@ from functools import cache
 import pytest
 
 from engine.model import World
-from tests.engine.availability.worlds import ag_lab
+from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.tsql.console import Answer, submit_batch
 from tests.engine.worlds import P, build_lab
 from tests.events import read_field
 
-MAKE = """
+SETUP_SCRIPT = """
 CREATE LOGIN l WITH PASSWORD = 'P4ssw0rd!' CREATE LOGIN stranger WITH PASSWORD = 'P4ssw0rd!'
 CREATE DATABASE d
 GO
@@ -33,11 +33,11 @@ GO
 def _build_world() -> World:
     world = build_lab(workload="none")
     world.update_instance(P, version=2014)
-    submit_batch(world, P, MAKE, 5)
+    submit_batch(world, P, SETUP_SCRIPT, 5)
     return world
 
 
-def _read_answer(answer: Answer) -> object:
+def _summarize_answer(answer: Answer) -> object:
     errors = [m["number"] for m in read_field(answer.event, "messages") if m["severity"] > 10]
     return errors or [value for grid in answer.grids for row in grid for value in row]
 
@@ -102,7 +102,7 @@ def test_a_login_outside_sysadmin_needs_permissions(
     world = _build_world().fork()
     submit_batch(world, P, f"USE d {grants}", 5)
     assert (
-        _read_answer(submit_batch(world, P, f"USE d EXECUTE AS {principal_kind} = 'l' {statement}", 5))
+        _summarize_answer(submit_batch(world, P, f"USE d EXECUTE AS {principal_kind} = 'l' {statement}", 5))
         == wanted
     )
 
@@ -138,11 +138,11 @@ def test_a_login_outside_sysadmin_needs_permissions(
     ],
 )  # fmt: skip
 def test_other_permission_statements_are_handled(batch: str, wanted: object) -> None:
-    assert _read_answer(submit_batch(_build_world().fork(), P, f"USE master {batch}", 5)) == wanted
+    assert _summarize_answer(submit_batch(_build_world().fork(), P, f"USE master {batch}", 5)) == wanted
 
 
 def test_permissions_follow_the_database_to_the_other_replica() -> None:
-    world = ag_lab()
+    world = build_ag_lab()
     submit_batch(
         world,
         "NODE_1",
@@ -168,7 +168,7 @@ def test_permissions_follow_the_database_to_the_other_replica() -> None:
 )
 def test_views_of_groups_need_view_any_definition(grant: str, groups: int) -> None:
     """Check documented behavior: [DOC: sys.availability_replicas]."""
-    world = ag_lab()
+    world = build_ag_lab()
     submit_batch(world, "NODE_1", f"CREATE LOGIN l WITH PASSWORD = 'P4ssw0rd!' {grant}")
     views = ("groups", "groups_cluster", "group_listeners", "group_listener_ip_addresses")
     query = "EXECUTE AS LOGIN = 'l' SELECT COUNT(*) FROM sys.availability_{} REVERT"

@@ -21,16 +21,16 @@ def _build_lab() -> World:
     return world
 
 
-UNSIMULATED = "EXEC sp_addextendedproperty 'a', 'b'"
+UNSIMULATED_STATEMENT = "EXEC sp_addextendedproperty 'a', 'b'"
 
 
 @pytest.mark.parametrize(
     "batch",
     [
-        f"{UNSIMULATED}; SELECT 1",
-        f"SELECT 1; {UNSIMULATED}; SELECT 2",
-        f"BEGIN TRY {UNSIMULATED} END TRY BEGIN CATCH SELECT 2 END CATCH; SELECT 3",
-        f"EXEC ('{UNSIMULATED.replace(chr(39), chr(39) * 2)}'); SELECT 2",
+        f"{UNSIMULATED_STATEMENT}; SELECT 1",
+        f"SELECT 1; {UNSIMULATED_STATEMENT}; SELECT 2",
+        f"BEGIN TRY {UNSIMULATED_STATEMENT} END TRY BEGIN CATCH SELECT 2 END CATCH; SELECT 3",
+        f"EXEC ('{UNSIMULATED_STATEMENT.replace(chr(39), chr(39) * 2)}'); SELECT 2",
         "INSERT #t (d) SELECT COMPRESS('x'); SELECT SCOPE_IDENTITY()",
         "CREATE SEQUENCE s; SELECT 2",
     ],
@@ -43,7 +43,7 @@ def test_a_refused_statement_is_an_error_and_ends_the_batch(batch: str) -> None:
 
 def test_a_refused_statement_ends_the_transaction() -> None:
     world = _build_lab()
-    submit_batch(world, P, f"BEGIN TRAN; INSERT #t (d) VALUES ('lost'); {UNSIMULATED}; COMMIT")
+    submit_batch(world, P, f"BEGIN TRAN; INSERT #t (d) VALUES ('lost'); {UNSIMULATED_STATEMENT}; COMMIT")
     assert submit_batch(world, P, "SELECT @@TRANCOUNT, COUNT(*) FROM #t").grids == [[[0, 1]]]
 
 

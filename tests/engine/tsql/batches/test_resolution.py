@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.tsql.console import format_message, run_on, submit_batch
+from tests.engine.tsql.console import format_message, run_seconds, submit_batch
 from tests.engine.worlds import P, build_lab
 from tests.events import read_field
 
-NOT_TOLD = {3621, 5701, 5703}
+IGNORED_MESSAGES = {3621, 5701, 5703}
 
 BATCHES = {
     "a wrong column of a table that is there": ("PRINT 'a' SELECT nocol FROM sys.databases", ["207:1"]),
@@ -75,9 +75,11 @@ def test_names_are_resolved_before_a_batch_runs(name: str) -> None:
     text, wanted = BATCHES[name]
     world = build_lab(workload="none")
     world.update_instance(P, version=2014)
-    messages = read_field(submit_batch(world, P, "SET NOCOUNT ON " + text, then_s=1).event, "messages")
+    messages = read_field(submit_batch(world, P, "SET NOCOUNT ON " + text, wait_s=1).event, "messages")
     shown_messages = [
-        m for m in messages if m["number"] not in NOT_TOLD and m["text"] != "Commands completed successfully."
+        m
+        for m in messages
+        if m["number"] not in IGNORED_MESSAGES and m["text"] != "Commands completed successfully."
     ]
     assert [f"{m['number']}:{m['line']}" if m["number"] else m["text"] for m in shown_messages] == wanted
 
@@ -107,5 +109,5 @@ def test_a_procedure_with_a_wrong_column_is_refused_but_not_one_with_a_missing_t
 def test_a_long_batch_is_resolved_in_turns() -> None:
     world = build_lab(workload="none")
     long = "DECLARE @n int " + "SET @n = (SELECT COUNT(*) FROM sys.databases WHERE name <> 'x') " * 300
-    assert submit_batch(world, P, long + "SELECT nocol FROM sys.databases", then_s=30).numbers == [207]
-    assert not run_on(world, 1)
+    assert submit_batch(world, P, long + "SELECT nocol FROM sys.databases", wait_s=30).numbers == [207]
+    assert not run_seconds(world, 1)

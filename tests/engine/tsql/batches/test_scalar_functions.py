@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from engine.model import World
-from tests.engine.availability.worlds import ag_lab
-from tests.engine.tsql.console import run_on, submit_batch
+from tests.engine.availability.worlds import build_ag_lab
+from tests.engine.tsql.console import run_seconds, submit_batch
 from tests.engine.worlds import P, build_lab
 
-IS_PRIMARY = """
+PRIMARY_FUNCTION = """
 CREATE FUNCTION dbo.fn_hadr_group_is_primary (@AGName sysname)
 RETURNS bit
 AS
@@ -26,7 +26,7 @@ BEGIN;
   RETURN 0; -- not primary
 END;
 """
-BY_ROLE = """
+ROLE_FUNCTION = """
 CREATE FUNCTION fn_hadr_group_is_primary (@AGName sysname) RETURNS bit WITH EXECUTE AS CALLER AS
 BEGIN
   DECLARE @role tinyint = 0
@@ -37,8 +37,8 @@ BEGIN
   RETURN CASE WHEN @role = 1 THEN 1 ELSE 0 END
 END
 """
-GROUP = "(SELECT TOP 1 name FROM sys.availability_groups)"
-JOB = """
+GROUP_NAME_QUERY = "(SELECT TOP 1 name FROM sys.availability_groups)"
+JOB_SCRIPT = """
 EXEC msdb.dbo.sp_add_job @job_name = 'J';
 EXEC msdb.dbo.sp_add_jobstep @job_name = 'J', @step_name = 'role', @database_name = 'master',
   @command = N'DECLARE @g sysname; SELECT @g = name FROM sys.availability_groups;
@@ -48,16 +48,16 @@ EXEC msdb.dbo.sp_add_jobserver @job_name = 'J'
 
 
 def _build_lab(definition: str) -> World:
-    world = ag_lab()
+    world = build_ag_lab()
     for server in ("NODE_1", "NODE_2"):
         assert submit_batch(world, server, definition, 2).numbers == []
     return world
 
 
 def test_the_function_of_job_scripts_returns_the_role() -> None:
-    for definition in (IS_PRIMARY, BY_ROLE):
+    for definition in (PRIMARY_FUNCTION, ROLE_FUNCTION):
         world = _build_lab(definition)
-        query = f"IF dbo.fn_hadr_group_is_primary({GROUP}) = 1 SELECT 'run' ELSE SELECT 'skip'"
+        query = f"IF dbo.fn_hadr_group_is_primary({GROUP_NAME_QUERY}) = 1 SELECT 'run' ELSE SELECT 'skip'"
         assert submit_batch(world, "NODE_1", query, 2).value == "run"
         assert submit_batch(world, "NODE_2", query, 2).value == "skip"
         assert (
@@ -67,12 +67,12 @@ def test_the_function_of_job_scripts_returns_the_role() -> None:
 
 
 def test_a_job_step_fails_if_the_function_says_so() -> None:
-    world = _build_lab(IS_PRIMARY)
+    world = _build_lab(PRIMARY_FUNCTION)
     outcomes = []
     for server in ("NODE_1", "NODE_2"):
-        assert submit_batch(world, server, JOB.replace("'J'", f"'{server}'"), 2).numbers == []
+        assert submit_batch(world, server, JOB_SCRIPT.replace("'J'", f"'{server}'"), 2).numbers == []
         submit_batch(world, server, f"EXEC msdb.dbo.sp_start_job '{server}'", 2)
-        run_on(world, 2)
+        run_seconds(world, 2)
         query = (
             "SELECT last_run_outcome FROM msdb.dbo.sysjobservers WHERE job_id = "
             f"(SELECT job_id FROM msdb.dbo.sysjobs WHERE name = '{server}')"

@@ -11,11 +11,11 @@ from engine.messages import SqlError
 from engine.model import World
 from engine.tsql.batches import work
 from engine.tsql.language import lexer, program, script
-from tests.engine.tsql.console import run_on, submit_batch
+from tests.engine.tsql.console import run_seconds, submit_batch
 from tests.engine.worlds import M, P, build_lab
 from tests.events import read_field
 
-LONG = "DECLARE @i int SET @i = 0\n" + "SET @i = @i + 1\n" * 400 + "SELECT @i"
+LONG_BATCH = "DECLARE @i int SET @i = 0\n" + "SET @i = @i + 1\n" * 400 + "SELECT @i"
 
 
 def _list_ended_batches(world: World, ticks: int = 2_000) -> list[tuple[int, str]]:
@@ -32,11 +32,11 @@ def _clear_caches() -> None:
 def test_a_long_batch_takes_the_same_ticks_with_and_without_a_cache() -> None:
     straight, interrupted = build_lab(), build_lab()
     _clear_caches()
-    tsql.submit_text(straight, P, LONG)
+    tsql.submit_text(straight, P, LONG_BATCH)
     expected = _list_ended_batches(straight)
     assert expected[0][0] > 50
     assert "400" in expected[0][1]
-    tsql.submit_text(interrupted, P, LONG)  # the caches contain everything by now
+    tsql.submit_text(interrupted, P, LONG_BATCH)  # the caches contain everything by now
     for _ in range(expected[0][0] - 1):
         _clear_caches()
         assert not _list_ended_batches(interrupted, 1)
@@ -51,18 +51,18 @@ def test_a_long_batch_takes_the_same_ticks_with_and_without_a_cache() -> None:
 def test_a_syntax_error_at_the_end_of_a_long_batch_prevents_its_run() -> None:
     world = build_lab()
     tsql.submit_text(world, P, "CREATE TABLE t (a int)\n" + "PRINT 1\n" * 5_000 + "SELECT FROM")
-    (done_event,) = (e for e in run_on(world, 60) if e.kind == "sql_done")
+    (done_event,) = (e for e in run_seconds(world, 60) if e.kind == "sql_done")
     assert [message["number"] for message in read_field(done_event, "messages")] == [156]
-    assert submit_batch(world, P, "SELECT OBJECT_ID('t')", then_s=5).value is None
+    assert submit_batch(world, P, "SELECT OBJECT_ID('t')", wait_s=5).value is None
 
 
 def test_a_canceled_compilation_ends() -> None:
     world = build_lab()
-    tsql.submit_text(world, P, LONG * 20)
-    run_on(world, 0.1)
+    tsql.submit_text(world, P, LONG_BATCH * 20)
+    run_seconds(world, 0.1)
     tsql.cancel_batches(world, P)
     assert P not in world.batches
-    assert submit_batch(world, P, "SELECT 1", then_s=1).value == 1
+    assert submit_batch(world, P, "SELECT 1", wait_s=1).value == 1
 
 
 def test_endless_loops_take_turns_and_leave_room_for_a_query() -> None:
@@ -70,7 +70,7 @@ def test_endless_loops_take_turns_and_leave_room_for_a_query() -> None:
     windows = [f"{P}#{number}" for number in range(2, 22)]
     for window in windows:
         tsql.submit_text(world, window, "DECLARE @i int SET @i = 0 WHILE 1 = 1 SET @i = @i + 1")
-    run_on(world, 5)
+    run_seconds(world, 5)
     spent = [world.batches[window].spent for window in windows]
     assert max(spent) < 2 * min(spent)
     assert submit_batch(world, M, "SELECT 1").value == 1
@@ -84,7 +84,7 @@ def test_work_per_tick_is_limited() -> None:
         tsql.submit_text(world, f"{P}#{number}", "SELECT name FROM sys.databases " * 20)
     assert world.batches
     assert world.sql_work < work.BACKLOG_WORK_MAX + 100 * work.TURN_WORK + 2 * work.BURST_WORK
-    run_on(world, 30)
+    run_seconds(world, 30)
     assert not world.batches
 
 
@@ -136,19 +136,19 @@ def test_the_cache_is_limited() -> None:
 def test_an_endless_batch_is_reported_once(text: str) -> None:
     world = build_lab(workload="none")
     tsql.submit_text(world, P, text)
-    note_events = [event for event in run_on(world, 29) if event.kind in ("note", "sql_done")]
+    note_events = [event for event in run_seconds(world, 29) if event.kind in ("note", "sql_done")]
     assert note_events == []
-    note_events = [event for event in run_on(world, 10) if event.kind in ("note", "sql_done")]
+    note_events = [event for event in run_seconds(world, 10) if event.kind in ("note", "sql_done")]
     assert [event.text for event in note_events] == [f"the batch in {P} has been executing for 30 s"]
     tsql.cancel_batches(world, P)
-    (done_event,) = [event for event in run_on(world, 1) if event.kind == "sql_done"]
+    (done_event,) = [event for event in run_seconds(world, 1) if event.kind == "sql_done"]
     assert sum("has been executing" in message["text"] for message in read_field(done_event, "messages")) == 1
 
 
 def test_a_waiting_batch_is_not_reported() -> None:
     world = build_lab(workload="none")
     tsql.submit_text(world, P, "WHILE 1 = 1 WAITFOR DELAY '00:00:05'")
-    assert [event.kind for event in run_on(world, 120) if event.kind in ("note", "sql_done")] == []
+    assert [event.kind for event in run_seconds(world, 120) if event.kind in ("note", "sql_done")] == []
 
 
 @pytest.mark.parametrize(

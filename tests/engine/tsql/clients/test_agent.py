@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from tests.engine.tsql.console import run_on, submit_batch
+from tests.engine.tsql.console import run_seconds, submit_batch
 from tests.engine.worlds import M, P, apply_lines, build_lab
 
-JOB = """DECLARE @job uniqueidentifier
+JOB_SCRIPT = """DECLARE @job uniqueidentifier
 EXEC msdb.dbo.sp_add_job @job_name = 'answer', @job_id = @job OUTPUT
 EXEC msdb.dbo.sp_add_jobstep @job_id = @job, @step_name = 'note it', @command = N'
     INSERT msdb.dbo.seen VALUES (N''$(ESCAPE_SQUOTE(WMI(DatabaseName)))'', $(ESCAPE_NONE(WMI(State))))',
@@ -16,24 +16,24 @@ EXEC msdb.dbo.sp_add_jobstep @job_id = @job, @step_name = 'note it', @command = 
 EXEC msdb.dbo.sp_add_jobstep @job_id = @job, @step_name = 'fail', @command = N'SELECT 1/0'
 EXEC msdb.dbo.sp_add_jobserver @job_id = @job
 CREATE TABLE msdb.dbo.seen (name sysname, state int)"""
-ALERT = """EXEC msdb.dbo.sp_add_alert @name = 'changes', @job_name = 'answer', @wmi_query =
+ALERT_SCRIPT = """EXEC msdb.dbo.sp_add_alert @name = 'changes', @job_name = 'answer', @wmi_query =
     N'SELECT * FROM DATABASE_MIRRORING_STATE_CHANGE WHERE {}'"""
-SEEN = "SELECT name, state FROM msdb.dbo.seen"
-HISTORY = "SELECT step_id, run_status FROM msdb.dbo.sysjobhistory ORDER BY instance_id"
+SEEN_QUERY = "SELECT name, state FROM msdb.dbo.seen"
+HISTORY_QUERY = "SELECT step_id, run_status FROM msdb.dbo.sysjobhistory ORDER BY instance_id"
 
 
 def build_agent_world(arguments: str) -> World:
     world = build_lab(workload="none")
-    submit_batch(world, P, JOB)
-    submit_batch(world, P, ALERT.format(arguments))
+    submit_batch(world, P, JOB_SCRIPT)
+    submit_batch(world, P, ALERT_SCRIPT.format(arguments))
     return world
 
 
 def test_a_state_change_starts_the_job_with_its_tokens_filled_in() -> None:
     world = build_agent_world("State = 9 AND DatabaseName = ''Sales''")
     apply_lines(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
-    assert submit_batch(world, P, SEEN).grids == [[["Sales", 9]]]
-    assert submit_batch(world, P, HISTORY).grids == [[[1, 1], [2, 0], [0, 0]]]
+    assert submit_batch(world, P, SEEN_QUERY).grids == [[["Sales", 9]]]
+    assert submit_batch(world, P, HISTORY_QUERY).grids == [[[1, 1], [2, 0], [0, 0]]]
     count = "SELECT occurrence_count FROM msdb.dbo.sysalerts WHERE name = 'changes'"
     assert submit_batch(world, P, count).value == 1
 
@@ -41,7 +41,7 @@ def test_a_state_change_starts_the_job_with_its_tokens_filled_in() -> None:
 def test_an_event_excluded_by_the_query_is_ignored() -> None:
     world = build_agent_world("State = 8")
     apply_lines(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
-    assert submit_batch(world, P, SEEN).grids == [[]]
+    assert submit_batch(world, P, SEEN_QUERY).grids == [[]]
 
 
 @pytest.mark.parametrize("change", ["@enabled = 0", "@job_name = ''"])
@@ -49,32 +49,32 @@ def test_a_disabled_alert_or_one_without_a_job_starts_nothing(change: str) -> No
     world = build_agent_world("State = 9")
     submit_batch(world, P, f"EXEC msdb.dbo.sp_update_alert @name = 'changes', {change}")
     apply_lines(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
-    assert submit_batch(world, P, SEEN).grids == [[]]
+    assert submit_batch(world, P, SEEN_QUERY).grids == [[]]
 
 
 def test_no_alert_fires_while_the_agent_is_stopped() -> None:
     world = build_agent_world("State = 9")
     world.update_instance(P, agent_running=False)
     apply_lines(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
-    assert submit_batch(world, P, SEEN).grids == [[]]
+    assert submit_batch(world, P, SEEN_QUERY).grids == [[]]
     assert submit_batch(world, P, "EXEC msdb.dbo.sp_start_job 'answer'").numbers == [22022]
 
 
 def test_a_failover_alert_fires_where_it_began() -> None:
     """A widely used script has an alert on states 7 and 8 that fails over the remaining databases."""
     world = build_lab(workload="none")
-    submit_batch(world, P, JOB)
-    submit_batch(world, P, ALERT.format("State = 7 OR State = 8"))
-    apply_lines(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
-    assert submit_batch(world, P, SEEN).grids == [[["Sales", 7]]]
+    submit_batch(world, P, JOB_SCRIPT)
+    submit_batch(world, P, ALERT_SCRIPT.format("State = 7 OR State = 8"))
+    apply_lines(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", wait_s=60)
+    assert submit_batch(world, P, SEEN_QUERY).grids == [[["Sales", 7]]]
 
 
 def test_an_automatic_failover_alert_fires_on_the_new_principal() -> None:
     world = build_lab(workload="none")
-    submit_batch(world, M, JOB)
-    submit_batch(world, M, ALERT.format("State = 7 OR State = 8"))
-    apply_lines(world, "power-off SERVER_A", then_s=60)
-    assert ["Sales", 8] in submit_batch(world, M, SEEN).grids[0]
+    submit_batch(world, M, JOB_SCRIPT)
+    submit_batch(world, M, ALERT_SCRIPT.format("State = 7 OR State = 8"))
+    apply_lines(world, "power-off SERVER_A", wait_s=60)
+    assert ["Sales", 8] in submit_batch(world, M, SEEN_QUERY).grids[0]
 
 
 def test_an_error_log_message_fires_by_number_or_severity() -> None:
@@ -84,7 +84,7 @@ def test_an_error_log_message_fires_by_number_or_severity() -> None:
     apply_lines(world, "sql SERVER_A RAISERROR('trouble', 16, 1) WITH LOG")
     counts = "SELECT name, occurrence_count FROM msdb.dbo.sysalerts ORDER BY name"
     assert submit_batch(world, P, counts).grids == [[["loud", 1], ["other", 0]]]
-    run_on(world, 3600)
+    run_seconds(world, 3600)
     # one log line triggers one response
     assert submit_batch(world, P, counts).grids == [[["loud", 1], ["other", 0]]]
 

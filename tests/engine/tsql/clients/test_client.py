@@ -7,7 +7,7 @@ import pytest
 from engine import simulator, tsql
 from engine.events import Event
 from engine.tsql.batches import work
-from tests.engine.tsql.console import Answer, collect_answers, run_on, submit_batch
+from tests.engine.tsql.console import Answer, collect_answers, run_seconds, submit_batch
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, apply_lines, build_lab
 from tests.events import read_field
 
@@ -19,7 +19,7 @@ def list_answers(events: list[Event]) -> list[Answer]:
 def test_a_submission_reports_its_begin_and_end() -> None:
     world = build_lab()
     tsql.submit_text(world, "server_a#2", "WAITFOR DELAY '00:00:02' SELECT 1")
-    begin_event, end_event = [event for event in run_on(world, 5) if event.kind in ("sql", "sql_done")]
+    begin_event, end_event = [event for event in run_seconds(world, 5) if event.kind in ("sql", "sql_done")]
     assert (begin_event.tick, begin_event.text, begin_event.server) == (
         0,
         "WAITFOR DELAY '00:00:02' SELECT 1",
@@ -97,24 +97,24 @@ def test_context_and_temp_tables_persist_between_batches() -> None:
 def test_a_hung_server_responds_after_it_resumes() -> None:
     world = build_lab()
     submit_batch(world, P, "SELECT 1")
-    apply_lines(world, "hang SERVER_A", then_s=1)
-    assert collect_answers(world, P, "SELECT 2", then_s=60) == []
-    (answer,) = list_answers(apply_lines(world, "unhang SERVER_A", then_s=1))
+    apply_lines(world, "hang SERVER_A", wait_s=1)
+    assert collect_answers(world, P, "SELECT 2", wait_s=60) == []
+    (answer,) = list_answers(apply_lines(world, "unhang SERVER_A", wait_s=1))
     assert answer.value == 2
 
 
 def test_a_login_to_a_hung_server_times_out() -> None:
     world = build_lab()
-    apply_lines(world, "hang SERVER_A", then_s=1)
-    (answer,) = collect_answers(world, P, "SELECT 2", then_s=16)
+    apply_lines(world, "hang SERVER_A", wait_s=1)
+    (answer,) = collect_answers(world, P, "SELECT 2", wait_s=16)
     assert answer.numbers == [-2]
 
 
 def test_a_delay_that_ends_during_a_hang_continues_afterwards() -> None:
     world = build_lab()
     tsql.submit_text(world, P, "WAITFOR DELAY '00:00:05' SELECT 3")
-    apply_lines(world, "hang SERVER_A", then_s=20)
-    (answer,) = list_answers(apply_lines(world, "unhang SERVER_A", then_s=1))
+    apply_lines(world, "hang SERVER_A", wait_s=20)
+    (answer,) = list_answers(apply_lines(world, "unhang SERVER_A", wait_s=1))
     assert answer.value == 3
 
 
@@ -123,7 +123,7 @@ def test_a_failover_breaks_connections_in_the_database() -> None:
     tsql.submit_text(world, "SERVER_A#2", "USE Sales WAITFOR DELAY '01:00:00'")
     tsql.submit_text(world, "SERVER_A#3", "WAITFOR DELAY '00:00:50' SELECT DB_NAME()")
     end_answers = list_answers(
-        apply_lines(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60)
+        apply_lines(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", wait_s=60)
     )
     by_window = {read_field(answer.event, "window"): answer for answer in end_answers}
     assert by_window["SERVER_A#2"].numbers == [10054]
@@ -135,9 +135,9 @@ def test_cancel_stops_the_batch_and_those_queued_behind_it() -> None:
     world = build_lab()
     tsql.submit_text(world, P, "WHILE 1 = 1 PRINT 'x'")
     tsql.submit_text(world, P, "PRINT 'queued'")
-    run_on(world, 3)
+    run_seconds(world, 3)
     tsql.cancel_batches(world, P)
-    (answer,) = list_answers(run_on(world, 1))
+    (answer,) = list_answers(run_seconds(world, 1))
     assert answer.texts[-1].endswith("Query was cancelled by user.")
     assert submit_batch(world, P, "SELECT 1").value == 1
 
@@ -152,8 +152,8 @@ def test_go_with_a_count_reports_the_number_of_executions() -> None:
 
 def test_a_database_without_its_volume_cannot_be_opened() -> None:
     world = build_lab()
-    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1)
-    apply_lines(world, f"fail-disk {P} {DB}", then_s=1)
+    apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", wait_s=1)
+    apply_lines(world, f"fail-disk {P} {DB}", wait_s=1)
     answer = submit_batch(world, P, f"USE {DB}\nPRINT 'not reached'")
     assert answer.numbers == [945]
     assert answer.texts[0].startswith("Msg 945, Level 14, State 1, Line 1: Database 'Sales' cannot be opened")
@@ -174,7 +174,7 @@ def test_a_second_submission_waits_for_the_first() -> None:
     world = build_lab()
     tsql.submit_text(world, P, "WAITFOR DELAY '00:00:02' SELECT 1")
     tsql.submit_text(world, P, "SELECT 2")
-    first, second = list_answers(run_on(world, 5))
+    first, second = list_answers(run_seconds(world, 5))
     assert (first.value, first.event.tick) == (1, 200)
     assert (second.value, second.event.tick, read_field(second.event, "started_tick")) == (2, 200, 200)
 
@@ -183,7 +183,7 @@ def test_an_endless_loop_does_not_block_the_clock() -> None:
     world = build_lab()
     tsql.submit_text(world, P, "DECLARE @i int SET @i = 0 WHILE 1 = 1 SET @i = @i + 1")
     before = world.batches[P].spent
-    run_on(world, 2)
+    run_seconds(world, 2)
     assert world.tick == 200
     assert before < world.batches[P].spent < before + 200 * work.WORK_PER_TICK
 
@@ -196,11 +196,11 @@ def test_a_waiting_batch_is_forked_and_hashed_with_its_world() -> None:
         "CREATE TABLE #t (a int) DECLARE @v int SET @v = 0 WHILE @v < 3 BEGIN WAITFOR DELAY '00:00:01' "
         "SET @v = @v + 1 INSERT #t VALUES (@v) END SELECT SUM(a) FROM #t",
     )
-    run_on(world, 1.5)
+    run_seconds(world, 1.5)
     fork = world.fork()
     assert fork.compute_state_hash() == world.compute_state_hash()
     first_answers, second_answers = (
-        list_answers(run_on(world, 5)),
+        list_answers(run_seconds(world, 5)),
         list_answers(simulator.advance_world(fork, fork.tick + 500)),
     )
     assert first_answers[0].value == second_answers[0].value == 6
@@ -209,21 +209,21 @@ def test_a_waiting_batch_is_forked_and_hashed_with_its_world() -> None:
 
 def test_a_pending_statement_ends_when_its_work_is_done() -> None:
     world = build_lab()
-    apply_lines(world, "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF", then_s=1)
+    apply_lines(world, "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF", wait_s=1)
     tsql.submit_text(
         world,
         M,
         "RESTORE DATABASE Sales WITH RECOVERY SELECT state_desc FROM sys.databases WHERE name = 'Sales'",
     )
-    assert list_answers(run_on(world, 0.5)) == []
-    (answer,) = list_answers(run_on(world, 10))
+    assert list_answers(run_seconds(world, 0.5)) == []
+    (answer,) = list_answers(run_seconds(world, 10))
     assert answer.grids == [[["ONLINE"]]]
     assert read_field(answer.event, "elapsed_ticks") > 50
 
 
 def test_shutdown_notifies_its_window_and_ends_its_connection() -> None:
     world = build_lab()
-    (answer,) = collect_answers(world, P, "SHUTDOWN WITH NOWAIT PRINT 'not reached'", then_s=1)
+    (answer,) = collect_answers(world, P, "SHUTDOWN WITH NOWAIT PRINT 'not reached'", wait_s=1)
     assert answer.texts == [
         "Server shut down by NOWAIT request from login CORP\\dba.",
         "SQL Server is terminating this process.",
@@ -244,9 +244,9 @@ def test_connect_reaches_another_server_for_one_submission() -> None:
 def test_a_mirror_reports_its_own_knowledge() -> None:
     world = build_lab()
     state = f"SELECT mirroring_state_desc FROM sys.database_mirroring WHERE database_id = DB_ID('{DB}')"
-    apply_lines(world, "black-hole SERVER_A SERVER_B", "black-hole SERVER_A SERVER_W", then_s=5)
+    apply_lines(world, "black-hole SERVER_A SERVER_B", "black-hole SERVER_A SERVER_W", wait_s=5)
     assert submit_batch(world, M, state).value == "SYNCHRONIZED"
-    run_on(world, 10)
+    run_seconds(world, 10)
     assert submit_batch(world, M, state).value == "DISCONNECTED"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from tests.engine.cluster.worlds import apply_lines, fci_lab
-from tests.engine.tsql.console import collect_answers, run_on, submit_batch
+from tests.engine.cluster.worlds import apply_lines, build_fci_lab
+from tests.engine.tsql.console import collect_answers, run_seconds, submit_batch
 from tests.engine.worlds import P, build_lab
 
 USER = "CORP\\dba"
@@ -27,9 +27,9 @@ def build_world_with_job(*commands: str, options: str = "") -> World:
     return world
 
 
-def start_job(world: World, then_s: float = 2.0) -> World:
+def start_job(world: World, wait_s: float = 2.0) -> World:
     submit_batch(world, P, "EXEC msdb.dbo.sp_start_job 'J'")
-    run_on(world, then_s)
+    run_seconds(world, wait_s)
     return world
 
 
@@ -50,7 +50,7 @@ def test_a_running_job_is_not_started_again() -> None:
         f"SQLServerAgent Error: Request to run job J (from User {USER}) refused because the job is already running "
         f"from a request by User {USER}."
     )
-    run_on(world, 60)
+    run_seconds(world, 60)
     assert submit_batch(world, P, "EXEC msdb.dbo.sp_start_job 'J'").numbers == []
 
 
@@ -117,7 +117,7 @@ def test_the_activity_and_sp_help_job_follow_a_run() -> None:
     running = """SELECT name FROM msdb.dbo.sysjobactivity a JOIN msdb.dbo.sysjobs j ON j.job_id = a.job_id
         WHERE start_execution_date IS NOT NULL AND stop_execution_date IS NULL"""
     assert query_value(world, running) == "J"
-    run_on(world, 40)
+    run_seconds(world, 40)
     assert submit_batch(world, P, running).grids == [[]]
     assert (read_job_help(world)["current_execution_status"], read_job_help(world)["last_run_outcome"]) == (
         4,
@@ -129,7 +129,7 @@ def test_a_job_can_be_stopped() -> None:
     world = start_job(build_world_with_job("WAITFOR DELAY ''01:00''"))
     first = collect_answers(world, P, "EXEC msdb.dbo.sp_stop_job 'J'")[0]
     assert first.texts == ["Job 'J' stopped successfully."]
-    run_on(world, 1)
+    run_seconds(world, 1)
     assert submit_batch(world, P, "SELECT run_status FROM msdb.dbo.sysjobhistory").grids[0] == [[3], [3]]
     refused = submit_batch(world, P, "EXEC msdb.dbo.sp_stop_job 'J'")
     assert (refused.numbers, "not currently running" in refused.texts[0]) == ([22022], True)
@@ -140,7 +140,7 @@ def test_a_failed_step_is_retried_as_often_as_configured() -> None:
         build_world_with_job("SELECT 1/0", options=", @retry_attempts = 2, @retry_interval = 1"), 30
     )
     assert read_job_help(world)["current_execution_status"] == 3
-    run_on(world, 120)
+    run_seconds(world, 120)
     rows = submit_batch(
         world,
         P,
@@ -167,17 +167,17 @@ def test_sp_help_jobhistory_shows_the_last_run_first() -> None:
     assert submit_batch(world, P, f"{call}, @step_id = 1").grids[0][0][2] == 1
 
 
-HISTORY = "SELECT step_id, run_status, message FROM msdb.dbo.sysjobhistory ORDER BY instance_id"
+HISTORY_QUERY = "SELECT step_id, run_status, message FROM msdb.dbo.sysjobhistory ORDER BY instance_id"
 
 
 @pytest.mark.parametrize("line", [f"stop-service {P}", f"stop-agent {P}"])
 def test_an_orderly_stop_cancels_running_jobs(line: str) -> None:
     world = start_job(build_world_with_job("WAITFOR DELAY ''01:00''"))
     apply_lines(world, line)
-    run_on(world, 10)
+    run_seconds(world, 10)
     apply_lines(world, f"start-service {P}")
-    run_on(world, 20)
-    rows = submit_batch(world, P, HISTORY).grids[0]
+    run_seconds(world, 20)
+    rows = submit_batch(world, P, HISTORY_QUERY).grids[0]
     assert [row[:2] for row in rows] == [[1, 3], [0, 3]]
     assert rows[1][2].startswith(
         "The job was stopped prior to completion by Shutdown Sequence 0.  The Job was"
@@ -188,16 +188,16 @@ def test_a_crash_leaves_a_run_without_an_end() -> None:
     """The history shows neither success nor failure. [DOC: auto-restart of SQL Server Agent]"""
     world = start_job(build_world_with_job("WAITFOR DELAY ''01:00''"))
     apply_lines(world, f"power-off {P}")
-    run_on(world, 10)
+    run_seconds(world, 10)
     apply_lines(world, f"power-on {P}")
-    run_on(world, 120)
-    assert submit_batch(world, P, HISTORY).grids == [[]]
+    run_seconds(world, 120)
+    assert submit_batch(world, P, HISTORY_QUERY).grids == [[]]
     help_row = read_job_help(world)
     assert (help_row["current_execution_status"], help_row["last_run_outcome"]) == (4, 5)
 
 
 def test_a_move_of_a_cluster_instance_leaves_a_run_without_an_end() -> None:
-    world = fci_lab()
+    world = build_fci_lab()
     text = (
         "EXEC msdb.dbo.sp_add_job @job_name = 'J'; EXEC msdb.dbo.sp_add_jobstep @job_name = 'J', @step_name = 's', "
         "@command = 'WAITFOR DELAY ''01:00'''; EXEC msdb.dbo.sp_add_jobserver @job_name = 'J'; "
@@ -205,5 +205,5 @@ def test_a_move_of_a_cluster_instance_leaves_a_run_without_an_end() -> None:
     )
     submit_batch(world, "SQLFCI1", text, 5)
     apply_lines(world, "move-role SQLFCI1 NODE_2")
-    run_on(world, 60)
-    assert submit_batch(world, "SQLFCI1", HISTORY).grids == [[]]
+    run_seconds(world, 60)
+    assert submit_batch(world, "SQLFCI1", HISTORY_QUERY).grids == [[]]

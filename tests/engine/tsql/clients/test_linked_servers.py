@@ -45,7 +45,7 @@ def test_rows_and_errors_are_returned_from_the_linked_server() -> None:
 
 def test_commands_take_effect_on_the_linked_server() -> None:
     world = build_linked_world()
-    submit_batch(world, P, f"EXEC ('ALTER DATABASE Sales SET PARTNER SUSPEND') AT {M}", then_s=5)
+    submit_batch(world, P, f"EXEC ('ALTER DATABASE Sales SET PARTNER SUSPEND') AT {M}", wait_s=5)
     state = "SELECT mirroring_state_desc FROM sys.database_mirroring WHERE database_id = DB_ID('Sales')"
     assert submit_batch(world, P, state).value == "SUSPENDED"
 
@@ -53,7 +53,7 @@ def test_commands_take_effect_on_the_linked_server() -> None:
 def test_an_unreachable_or_stopping_server_is_7303() -> None:
     world = build_linked_world()
     assert submit_batch(world, P, f"EXEC ('SHUTDOWN WITH NOWAIT') AT {M}").numbers[-1] == 7303
-    assert submit_batch(world, P, f"SELECT * FROM OPENQUERY({M}, 'SELECT 1 AS a')", then_s=30).numbers == [
+    assert submit_batch(world, P, f"SELECT * FROM OPENQUERY({M}, 'SELECT 1 AS a')", wait_s=30).numbers == [
         7303
     ]
 

@@ -15,22 +15,22 @@ from tests.engine.tsql.console import submit_batch
 from tests.engine.worlds import DB, M, P, build_lab
 from tests.events import read_field
 
-RIGHT = {"login": "sa", "password": "right", "host": "DESK7", "program": "job.py", "database": DB}
+VALID_LOGIN = {"login": "sa", "password": "right", "host": "DESK7", "program": "job.py", "database": DB}
 
 
-FATAL = json.dumps("RAISERROR('gone', 20, 1) WITH LOG")
+FATAL_BATCH = json.dumps("RAISERROR('gone', 20, 1) WITH LOG")
 
 
-def apply_line(world: World, line: str, then_s: float = 0.0) -> list[Event]:
-    """Apply *line* and run for *then_s*. Raises InputError."""
+def apply_line(world: World, line: str, wait_s: float = 0.0) -> list[Event]:
+    """Apply *line* and run for *wait_s*. Raises InputError."""
     simulator.apply_input(world, parse_line(line, world.tick))
-    return simulator.advance_world(world, world.tick + to_ticks(then_s))
+    return simulator.advance_world(world, world.tick + to_ticks(wait_s))
 
 
 def connect_client(world: World, server: str = P, **properties: str) -> Event:
     (event,) = (
         event
-        for event in apply_line(world, f"connect {server}#c1 {json.dumps({**RIGHT, **properties})}")
+        for event in apply_line(world, f"connect {server}#c1 {json.dumps({**VALID_LOGIN, **properties})}")
         if event.kind == "session"
     )
     return event
@@ -41,7 +41,7 @@ def run_batch(world: World, text: str, server: str = P) -> Event:
     return next(event for event in events if event.kind == "sql_done")
 
 
-def list_numbers(event: Event) -> list[int]:
+def list_message_numbers(event: Event) -> list[int]:
     return [message["number"] for message in read_field(event, "messages")]
 
 
@@ -86,7 +86,7 @@ def test_a_refused_login_is_in_the_errorlog(
 ) -> None:
     world = build_lab()
     event = connect_client(world, server, **properties)
-    assert (read_field(event, "what"), list_numbers(event)) == ("refused", expected)
+    assert (read_field(event, "what"), list_message_numbers(event)) == ("refused", expected)
     assert world.errorlog[server][-1][1] == 18456
     with pytest.raises(InputError, match="not connected"):
         apply_line(world, f'batch {server}#c1 "SELECT 1"')
@@ -112,7 +112,7 @@ def test_a_login_without_a_database_uses_its_default_unless_that_is_a_mirror() -
         assert reply.numbers == []
     connect_client(world, P, login="app", database="")
     assert read_field(run_batch(world, "SELECT DB_NAME()"), "results")[0]["rows"] == [["Sales"]]
-    assert list_numbers(connect_client(world, M, login="app", database="")) == [4064, 18456]
+    assert list_message_numbers(connect_client(world, M, login="app", database="")) == [4064, 18456]
     assert read_field(connect_client(world, M, login="app", database="master"), "what") == "connected"
 
 
@@ -155,7 +155,7 @@ def test_a_lost_connection_stays_lost(fault: str) -> None:
 def test_a_failover_drops_sessions_in_the_database() -> None:
     world = build_lab()
     connect_client(world)
-    apply_line(world, f"connect {P}#c2 {json.dumps({**RIGHT, 'database': 'master'})}")
+    apply_line(world, f"connect {P}#c2 {json.dumps({**VALID_LOGIN, 'database': 'master'})}")
     events = apply_line(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER", 30)
     assert [read_field(e, "window") for e in events if e.kind == "session"] == [f"{P}#c1"]
     assert f"{P}#c2" in world.sessions
@@ -172,7 +172,7 @@ def test_kill_ends_a_connection() -> None:
 def test_a_connection_ending_error_is_sent_first() -> None:
     world = build_lab()
     connect_client(world)
-    events = apply_line(world, f"batch {P}#c1 {FATAL}")
+    events = apply_line(world, f"batch {P}#c1 {FATAL_BATCH}")
     assert [e.kind for e in events if e.kind in ("sql_done", "session")] == ["sql_done", "session"]
     assert f"{P}#c1" not in world.sessions
 
@@ -225,7 +225,7 @@ def test_errors_of_a_program_are_counted_if_the_scenario_asks() -> None:
     assert (program.server, program.moves) == (P, 0)
 
 
-def test_a_query_that_ends_its_transaction_is_noted() -> None:
+def test_a_query_that_ends_its_transaction_causes_propagation() -> None:
     """The simulator propagates changes after such a query, although it only reads. A query without effect
     causes none.
     """

@@ -43,7 +43,7 @@ def test_sqlite_and_sql_server_differ_as_listed(row: dict[str, str]) -> None:
     world.update_instance(P, version=2014)
     assert row["sqlite"] in (run_in_sqlite(row["statement"]), VERSIONS_DIFFER)
     assert (
-        format_answer(submit_batch(world, P, row["statement"], then_s=1), row["sql_server"])
+        format_answer(submit_batch(world, P, row["statement"], wait_s=1), row["sql_server"])
         == row["sql_server"]
     )
     assert find_spec(f"engine.tsql.{row['done_by']}") is not None

@@ -12,7 +12,7 @@ def query_value(query: str) -> object:
     return submit_batch(build_lab(), P, query).value
 
 
-TWO = "FROM sys.databases WHERE database_id < 3 ORDER BY name"
+TWO_DATABASES_CLAUSE = "FROM sys.databases WHERE database_id < 3 ORDER BY name"
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ TWO = "FROM sys.databases WHERE database_id < 3 ORDER BY name"
     ],
 )
 def test_rows_become_elements_named_after_their_columns(columns: str, mode: str, xml: str) -> None:
-    assert query_value(f"SELECT (SELECT {columns} {TWO} FOR XML {mode})") == xml
+    assert query_value(f"SELECT (SELECT {columns} {TWO_DATABASES_CLAUSE} FOR XML {mode})") == xml
 
 
 def test_order_by_can_name_a_result_column() -> None:

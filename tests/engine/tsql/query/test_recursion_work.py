@@ -13,7 +13,7 @@ from engine.drill.running.drill import Drill
 
 SCENARIOS = Path(__file__).parents[4] / "scenarios"
 
-TREES = (
+BLOCKING_TREE_QUERIES = (
     """WITH b AS (SELECT spid, blocked, 0 AS lvl FROM sys.sysprocesses WHERE blocked = 0 AND spid IN
         (SELECT blocked FROM sys.sysprocesses WHERE blocked <> 0)
     UNION ALL SELECT p.spid, p.blocked, b.lvl + 1 FROM sys.sysprocesses p JOIN b ON p.blocked = b.spid)
@@ -45,7 +45,7 @@ def _run_query(query: str) -> dict[str, Any]:
     return record
 
 
-@pytest.mark.parametrize("query", TREES)
+@pytest.mark.parametrize("query", BLOCKING_TREE_QUERIES)
 def test_a_blocking_tree_of_a_thousand_unblocked_clients_is_empty(query: str) -> None:
     assert [message["text"] for message in _run_query(query)["messages"]] == ["(0 rows affected)"]
 
