@@ -171,7 +171,7 @@ MISSING_NAME_TEXTS: Final = {
     "window": mark("there is no server {name!r}"),
     "client": mark("there is no client {name!r}"),
     "database": mark("there is no database {name!r}"),
-    "name": mark("there is no name {name!r}"),
+    "name": mark("the name {name!r} does not exist"),
 }
 
 

@@ -291,7 +291,7 @@ def _read_part(
         claim = claims.pop(assignment.seat, None)
         yield log_check if log_check.problem else _compare_with_dashboard(log_check, claim)
     for seat, claim in claims.items():
-        missing = tr("the dashboard lists it, but its log is missing")
+        missing = tr("the log is missing, but the dashboard lists this seat")
         number = seat if isinstance(seat, int) else None
         yield LogCheck(file, number, escape_invisible(str(claim.get("name"))), None, missing, part=kind)
 
@@ -331,7 +331,7 @@ def _compare_with_dashboard(result: LogCheck, dashboard_row: dict[str, object] |
     """Compare *result* with the dashboard in the same archive."""
     claimed_verdict = dashboard_row.get("verdict") if dashboard_row is not None else None
     if not isinstance(claimed_verdict, dict) or result.verdict is None:
-        return replace(result, problem=tr("the dashboard does not list it"))
+        return replace(result, problem=tr("the dashboard does not list this seat"))
     differences = [
         (name, value) for name, value in result.verdict.items() if claimed_verdict.get(name) != value
     ]
@@ -363,7 +363,7 @@ def _replay_log(file: str, assignment: SeatAssignment, entries: list[LogEntry]) 
 def _format_divergence(verdict_row: LogVerdict) -> str:
     if verdict_row["parted_t_s"] is None:
         return ""
-    return tr("its inputs do not reproduce the recorded state after {moment}: {why}").format(
+    return tr("the inputs of this log do not reproduce the recorded state after {moment}: {why}").format(
         moment=formatting.format_run_time(verdict_row["parted_t_s"], 2), why=verdict_row["parted"]
     )
 

@@ -439,7 +439,9 @@ class ClassHost:
         early_names = [seat.name for seat in seats if seat.tick < message.tick]
         if early_names:
             names = ", ".join(early_names)
-            raise RequestRefusedError(tr("not yet at that time: {names}").format(names=names))
+            raise RequestRefusedError(
+                tr("these seats have not reached that time yet: {names}").format(names=names)
+            )
         await self._store_and_send(
             [
                 ClassInstruction(seat_id=seat.number, tick=message.tick, kind=BACK, text=message.text)

@@ -73,7 +73,9 @@ def validate_answers(
                     tr("input {number} answers an instruction that does not exist").format(number=act.number)
                 )
             if not is_answer(act, instruction):
-                kind = {INJECT: tr("inject"), BACK: tr("return")}.get(instruction.kind, tr("message"))
+                kind = {INJECT: tr("injected command"), BACK: tr("rewind")}.get(
+                    instruction.kind, tr("message")
+                )
                 raise LogMismatchError(
                     tr("input {number} does not match the instruction that it answers ({kind})").format(
                         number=act.number, kind=kind

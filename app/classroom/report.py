@@ -158,8 +158,8 @@ def _build_body(review: ClassReview, links: bool, draw: SvgFormatter) -> str:
             format_paragraph(
                 tr(
                     "Up to each time, all seats in the row had made the same choices. The cost is the sum of "
-                    "points that seats with weaker choices lost. To let everybody try again from there, "
-                    "rewind the seats on the dashboard or with the line above the table."
+                    "points that seats with weaker choices lost. To let everybody try again from there, rewind "
+                    "the seats on the dashboard, or enter the command above the table."
                 )
             )
             if shown_divergences
@@ -248,8 +248,10 @@ def _format_divergence(divergence: ClassDivergence) -> str:
         )
         for choice in divergence.choices
     ]
-    head = (tr("What they did next"), tr("Seats"), tr("Seat numbers"), tr("Average points"))
-    caption = tr("Repeat from there: back all {time}").format(time=_format_console_time(divergence.tick))
+    head = (tr("Next action"), tr("Seats"), tr("Seat numbers"), tr("Average points"))
+    caption = tr("Command to repeat from there: back all {time}").format(
+        time=_format_console_time(divergence.tick)
+    )
     return format_heading(3, text) + format_table(caption, head, rows)
 
 
@@ -352,7 +354,7 @@ def _format_mistakes(review: ClassReview) -> str:
         )
         for mistake in review.mistakes[:MISTAKES_SHOWN]
     ]
-    head = (tr("Mistake"), tr("Better"), tr("Seats"), tr("Points lost by all"))
+    head = (tr("Mistake"), tr("Better"), tr("Seats"), tr("Points lost, all seats"))
     return format_table(tr("Example from the seat that lost most"), head, rows)
 
 
@@ -450,7 +452,7 @@ def _format_end(seat: SeatReview, version: str) -> str:
     """Describe the end of a run. *version*: program version of the seat, which affects the recorded states."""
     if seat.verdict["parted_t_s"] is not None:
         if version not in ("", get_program_version()):
-            return tr("{version}, its states are not verified").format(
+            return tr("{version}: states not verified").format(
                 version=tr("Version {version}").format(version=version)
             )
         text = tr("diverges at {t}") if version else tr("diverges at {t}, or has an older version")

@@ -99,8 +99,8 @@ async def _check_discovery(invitation: Invitation) -> RoomFinding:
         text = tr("Seats need the code with its address: the package zeroconf is not installed.")
         return RoomFinding(text, None)
     if await discovery.find_addresses(invitation.fingerprint):
-        return RoomFinding(tr("The network finds the class by its code alone."), True)
-    text = tr("The network does not find the class by its code alone. Seats need the code with its address.")
+        return RoomFinding(tr("Seats on this network can find the class with only the code."), True)
+    text = tr("Seats cannot find the class with only the code. They need the code with its address.")
     return RoomFinding(text, None)
 
 

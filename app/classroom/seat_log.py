@@ -110,14 +110,14 @@ def parse_assignment(value: object) -> SeatAssignment:
             is_valid = _NAME.fullmatch(scenario) and mode in set(DrillMode) and 0 <= seed < 2**63
             if is_valid and type(part) is int and 1 <= part <= PARTS_MAX:
                 return SeatAssignment(seat, name, scenario, text, seed, mode, part)
-    raise InvalidSeatLogError(tr("its first line must contain seat, name, scenario, text, seed and mode"))
+    raise InvalidSeatLogError(tr("the first line must contain seat, name, scenario, text, seed and mode"))
 
 
 def parse_log(raw: bytes, file: str) -> tuple[SeatAssignment, list[LogEntry]]:
     """Parse a log that was handed in. *file*: its name for error messages. Raises InvalidSeatLogError."""
     try:
         if len(raw) > BYTES_MAX or raw.count(b"\n") > ENTRIES_MAX + 1:
-            raise InvalidSeatLogError(tr("it contains more than {n} inputs").format(n=ENTRIES_MAX))
+            raise InvalidSeatLogError(tr("the log contains more than {n} inputs").format(n=ENTRIES_MAX))
         # text after the last line break was cut off by a crash and never acknowledged
         head, *lines = raw.split(b"\n")[:-1]
         assignment = parse_assignment(_parse_json_line(head))

@@ -16,9 +16,9 @@ JOIN_STEPS: Final = (
     mark(
         "Work as on your own servers. Look first, then act. A right-click on a server shows what it can do."
     ),
-    mark("A question: Class ▸ Raise or lower my hand."),
-    mark("No network for a while: play on. Every input is stored on this computer and sent later."),
-    mark("After a crash: Class ▸ Return to your class. Your run continues where it was."),
+    mark("To ask a question, choose Class ▸ Raise or lower my hand."),
+    mark("If the network fails, keep playing. Every input is stored on this computer and sent later."),
+    mark("After a crash, choose Class ▸ Return to your class. Your run continues where it stopped."),
     mark("At the end, your debrief opens: score, biggest mistake, and what would have been best."),
 )
 STYLE: Final = (

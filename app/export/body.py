@@ -297,7 +297,7 @@ def _format_costliest_mistakes(source: ExportSource, count: int) -> str:
     )
     return (
         format_table(
-            tr("Biggest mistakes first"), [tr("at"), tr("points"), tr("item and better action")], rows
+            tr("Biggest mistakes first"), [tr("time"), tr("points"), tr("item and better action")], rows
         )
         + more_html
     )
@@ -384,7 +384,9 @@ def _format_score(source: ExportSource) -> str:
             format_moment(to_ticks(at_s)) for at_s in list(dict.fromkeys(item["at_s"]))[:6]
         )
         rows.append([localize(item["name"]), points, f"{localize(item['why'])}{better}", times_text])
-    return format_table(tr("Score rules with points"), [tr("rule"), tr("points"), tr("why"), tr("at")], rows)
+    return format_table(
+        tr("Score rules with points"), [tr("rule"), tr("points"), tr("reason"), tr("time")], rows
+    )
 
 
 def _format_mistakes(mistakes: Sequence[Mistake]) -> str:
@@ -401,7 +403,7 @@ def _format_mistakes(mistakes: Sequence[Mistake]) -> str:
         for m in mistakes
     ]
     heading = tr("item, cause and better action")
-    head = [tr("at"), tr("size"), tr("points"), heading, tr("retry from")]
+    head = [tr("time"), tr("size"), tr("points"), heading, tr("retry from")]
     return format_table(tr("All deductions in chronological order"), head, rows)
 
 
@@ -473,7 +475,7 @@ def _format_questions(source: ExportSource) -> str:
         right = joint.join(choices[number - 1] for number in question["right"]) or formatting.NO_VALUE
         judgment = tr("correct") if question["correct"] else tr("wrong")
         rows.append([question["text"], answer, right, judgment, question["why"]])
-    head = [tr("question"), tr("answer"), tr("correct"), tr("result"), tr("why")]
+    head = [tr("question"), tr("answer"), tr("correct"), tr("result"), tr("reason")]
     return format_table(tr("Questions and answers"), head, rows) if rows else ""
 
 
@@ -491,7 +493,7 @@ def _format_reference(source: ExportSource) -> str:
         ]
         for step in reference.steps
     ]
-    head = [tr("at"), tr("step"), tr("why"), tr("time of the action")]
+    head = [tr("time"), tr("step"), tr("reason"), tr("time of the action")]
     steps = format_table(tr("Steps of the reference solution, and the times of your steps"), head, rows, [1])
     extra_lines = [
         [format_moment(item.tick), describe_input(item.line_without_time, choices)]
@@ -499,7 +501,7 @@ def _format_reference(source: ExportSource) -> str:
     ]
     if not extra_lines:
         return steps
-    return steps + format_table(tr("Your other actions"), [tr("at"), tr("input")], extra_lines, [1])
+    return steps + format_table(tr("Your other actions"), [tr("time"), tr("input")], extra_lines, [1])
 
 
 def _format_commands(source: ExportSource) -> str:
@@ -508,7 +510,7 @@ def _format_commands(source: ExportSource) -> str:
         errors = [m for m in batch["messages"] if m["severity"] > 10]
         answer = "\n".join(f"Msg {m['number']}: {m['text']}" for m in errors) or tr("done")
         rows.append([format_moment(to_ticks(batch["t_s"])), batch["server"], batch["batch"].strip(), answer])
-    head = [tr("at"), tr("server"), tr("batch"), tr("answer")]
+    head = [tr("time"), tr("server"), tr("batch"), tr("answer")]
     return format_table(tr("All batches and their results"), head, rows, [2]) if rows else ""
 
 
@@ -517,7 +519,7 @@ def _format_events(source: ExportSource) -> str:
         [format_moment(m.tick), tr(MARKS[m.kind][0]), m.server or "", m.database or "", localize(m.text)]
         for m in source.review.happened
     ]
-    head = [tr("at"), tr("kind"), tr("server"), tr("database"), tr("what")]
+    head = [tr("time"), tr("kind"), tr("server"), tr("database"), tr("event")]
     return format_table(tr("Marked times"), head, rows) if rows else ""
 
 

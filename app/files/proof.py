@@ -65,7 +65,7 @@ def describe(name: str, text: str) -> str:
         words = tr("A full score is possible if you act before {moment}.")
         sentences = [words.format(moment=formatting.format_run_time(lost_s))]
     if share is not None:
-        words = tr("{share} of the possible actions are serious mistakes ({points} points or more).")
+        words = tr("{share} of the possible actions are serious mistakes (loss of {points} points or more).")
         sentences.append(words.format(share=f"{round(100 * share)}%", points=BLUNDER))
     return " ".join(sentences)
 

@@ -99,7 +99,7 @@ def parse_run(raw: bytes, file: str) -> tuple[Report, str]:
 def _find_problem(report: object, raw: bytes) -> str:
     """Return the reason why the JSON value is not a valid report, or an empty text."""
     if not isinstance(report, dict):
-        return tr("it is not a JSON object")
+        return tr("the file is not a JSON object")
     for name, kind in _REQUIRED_FIELDS.items():
         if not isinstance(report.get(name), kind) or isinstance(report[name], bool):
             return tr("{name} is missing or has the wrong type").format(name=name)
@@ -112,9 +112,9 @@ def _find_problem(report: object, raw: bytes) -> str:
     if len(report["inputs"]) > INPUTS_MAX:
         return tr("the run has more than {most} inputs").format(most=INPUTS_MAX)
     if not all(isinstance(line, str) for line in report["inputs"]):
-        return tr("its inputs are not lines of text")
+        return tr("the inputs of the run are not lines of text")
     if _HALF_SURROGATE.search(raw) and not _is_text(report):
-        return tr("it contains an invalid Unicode character (half a surrogate pair)")
+        return tr("the file contains an invalid Unicode character (half a surrogate pair)")
     if not all(_is_hash(entry) for entry in report["hashes"]) or not all(map(_is_event, report["events"])):
         return tr("invalid hashes or events")
     return ""

@@ -15,7 +15,9 @@ from engine.events import Event, SessionData, SqlDoneData
 from engine.inputs import Input
 from engine.verbs import VERBS
 
-READ_ONLY_TEXT: Final = mark("You are viewing {moment}. To act, return to now or continue from here.")
+READ_ONLY_TEXT: Final = mark(
+    "You are viewing {moment}. To act, choose “Return to now” or “Continue from here”."
+)
 NO_RUN_TEXT: Final = mark("Open a run first to use this command.")
 RUN_ENDED_TEXT: Final = mark("This run has ended. You can view it but not change it.")
 LOADING_TEXT: Final = mark("A run is being replayed. Wait, or cancel it.")

@@ -148,7 +148,7 @@ def describe_state(drill: Drill, running: bool) -> str:
     parts += [tr("Question: {text}").format(text=question.text) for question in drill.list_open_questions()]
     if drill.terms.reports_progress:
         for goal in drill.scenario.goals:
-            words = describe_goal_state(goal, drill.goals[goal.name], drill.tick)[2] or tr("open")
+            words = describe_goal_state(goal, drill.goals[goal.name], drill.tick)[2] or tr("not met yet")
             parts.append(tr("Goal: {goal}, {state}.").format(goal=goal.text, state=words))
     picture = build_picture(drill.world)
     parts.append((picture if drill.terms.shows_truth else hide_unknown(picture)).spoken)

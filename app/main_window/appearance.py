@@ -71,7 +71,9 @@ class Appearance(QObject):
         """Add the submenus of theme, language, staged failovers and motion to *menu*."""
         self._add_choices(menu, "theme", tr("&Theme"), THEMES, self.set_theme)
         self._add_choices(menu, "language", tr("Lan&guage"), LANGUAGE_CHOICES, self.set_language)
-        self._add_choices(menu, "moment", tr("&Staged failovers"), STAGING_CHOICES, self.set_failover_moment)
+        self._add_choices(
+            menu, "moment", tr("&Show failovers phase by phase"), STAGING_CHOICES, self.set_failover_moment
+        )
         menu.addAction(self._motion)
         self._check_menu_entry("theme", self._store.get(settings.THEME))
         self._check_menu_entry("language", self._store.get(settings.LANGUAGE))

@@ -47,7 +47,7 @@ QUESTIONS: Final = {
 
 PROGRESS_SAVED: Final = mark("your progress is saved, and you can resume it from the start page.")
 IN_CLASS: Final = mark("your progress is saved. To resume, join with the same code and name.")
-PROGRESS_NOT_SAVED: Final = mark("it is not recorded, so your progress will be lost.")
+PROGRESS_NOT_SAVED: Final = mark("this run is not recorded, so your progress will be lost.")
 
 CONFIRMED_ACTIONS: Final = {
     "drill.open": "leave",

@@ -222,7 +222,7 @@ class DebriefPage(WindowPart):
         try:
             scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioError as problem:
-            message = tr("This version cannot read the scenario of that run ({problem}).")
+            message = tr("This version cannot read the scenario of this run ({problem}).")
             self._notice.show_warning(message.format(problem=said_of(str(problem.problems[0]))))
             return
         self._gate.admit_run(report, scenario, str(file), partial(self._open_report, report, text))
@@ -258,7 +258,7 @@ class DebriefPage(WindowPart):
         try:
             self._scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioError as problem:
-            message = tr("This version cannot read the scenario of that run ({problem}).")
+            message = tr("This version cannot read the scenario of this run ({problem}).")
             self._notice.show_warning(message.format(problem=said_of(str(problem.problems[0]))))
             self._show_run(report, callback)
         else:

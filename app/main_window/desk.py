@@ -286,7 +286,9 @@ class Desk(QMainWindow):
             return ""
         if dock_spec.shows_truth and not self._drill.terms.shows_truth:
             title = tr(dock_spec.title)
-            return tr("{panel} is closed during an exam: use the servers' own tools.").format(panel=title)
+            return tr("{panel} is not available during an exam. Use the servers' own tools.").format(
+                panel=title
+            )
         return "" if dock_spec.is_available(self._world) else tr(dock_spec.absent_message)
 
     def _close_and_open(self) -> None:

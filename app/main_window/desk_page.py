@@ -174,7 +174,7 @@ class RunFacts(QLabel):
             seed = []  # with the seed, a person could rehearse the same drill during the exam
         mode = formatting.get_mode_name(drill.mode.value)
         if self._play.is_watching:
-            mode = tr("best possible") if self._play.best is not None else tr("reference solution")
+            mode = tr("best possible run") if self._play.best is not None else tr("reference solution")
         if self._play.is_introducing:
             mode = tr("introduction")
         self.setText("  ·  ".join((mode, *seed, *parts)))
@@ -322,7 +322,7 @@ class ViewConnection(WindowPart):
         table.select_target(topology.get_target())
 
     def _offer_reopening(self, name: str) -> None:
-        text = tr("{window} is closed. “New query” lists its text.").format(window=name)
+        text = tr("{window} is closed. You can reopen it from “New query”.").format(window=name)
         self._notice.show_offer(text, tr("Reopen"), lambda: self._console.tabs.reopen_window(0), UNDO_S)
 
     def _ask_to_close(self, query: QueryWindow) -> None:

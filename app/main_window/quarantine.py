@@ -256,8 +256,10 @@ class QuarantineGate(WindowPart):
         remaining_count = len(set(digests) & _collect_local_hashes())
         if remaining_count:
             text = trn(
-                "{n} of them is still among your drills and opens without a question until you remove it.",
-                "{n} of them are still among your drills and open without a question until you remove them.",
+                "{n} forgotten file is still among your drills, so it opens without a question. "
+                "To change this, remove the drill.",
+                "{n} forgotten files are still among your drills, so they open without a question. "
+                "To change this, remove the drills.",
                 remaining_count,
             )
             self._notice.show_info(text.format(n=remaining_count))

@@ -477,7 +477,9 @@ class RunController(QObject):
         try:
             return self._create_recorder(self._profile, drill)
         except RecordingError as problem:
-            text = tr("{problem} Recording is paused until then. The run is recorded completely afterwards.")
+            text = tr(
+                "{problem} Recording is paused until the problem is solved. Then the whole run is recorded."
+            )
             self._unrecorded_reason = text.format(problem=problem)
             return LateRecorder(partial(self._record_late, self._profile, self.branches.history))
 

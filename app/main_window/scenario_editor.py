@@ -130,7 +130,10 @@ class RunAsScenario(WindowPart):
             self._notice.show_warning(localize(str(problem)))
             return
         if self._saver.write_file(file, text):
-            message = tr("Saved: {file}. Replace the texts that begin with “{mark}”; Check lists them.")
+            message = tr(
+                "Saved: {file}. Replace the texts that begin with “{mark}”. The scenario editor lists them "
+                "under “Findings”."
+            )
             self._notice.show_info(message.format(file=file, mark=run_scenario.TO_WRITE.strip()))
 
 

@@ -72,9 +72,9 @@ class TeamDesk(QWidget):
         self.console.requested.connect(self._send)
         self.console.message_ready.connect(self.panel.show_answer)
         self.no_sql = QLabel(
-            tr(
-                "{role} may not run T-SQL. Ask a role that may: ask-status, its name, and the question."
-            ).format(role=self._role_name)
+            tr("{role} may not run T-SQL. Ask a role that may run it: ask-status ROLE ITEM").format(
+                role=self._role_name
+            )
         )
         self.no_sql.setWordWrap(True)
         has_sql = any(line.split()[0] == "sql" for line in self.replica.role.does)
@@ -107,7 +107,7 @@ class TeamDesk(QWidget):
             return tr(TEAM_ENDED)
         if self.replica.is_allowed_line(line):
             return ""
-        return tr("{role} may not do this. Give an order: call, the role, and the action.").format(
+        return tr("{role} may not do this. Give an order to another role: call ROLE ACTION").format(
             role=self._role_name
         )
 

@@ -192,8 +192,8 @@ class WindowSeat(QObject):
         known_state = (
             (True, tr(LABELS[self._attendance.phase])),
             (link.hand is not None, tr("hand raised")),
-            (self._orders.is_watched, tr("watched")),
-            (link.held, tr("taken over")),
+            (self._orders.is_watched, tr("watched by the instructor")),
+            (link.held, tr("controlled by the instructor")),
             (self._orders.is_frozen, tr("frozen") if self._is_run_started else tr("waiting for the start")),
         )
         self._set_label("  ·  ".join(words for shows, words in known_state if shows))

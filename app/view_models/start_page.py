@@ -378,7 +378,7 @@ def _format_due_reason(recommendation: Recommendation, progress: LearnerProgress
     )
     days = _count_days(last_time, progress.computed_at) if last_time is not None else 0
     if days <= 0:
-        return tr("“{skill}” is due.").format(skill=tr(skill.title))
+        return tr("“{skill}” is due for practice.").format(skill=tr(skill.title))
     return trn(
         "“{skill}” is due: last practiced {n} day ago.",
         "“{skill}” is due: last practiced {n} days ago.",

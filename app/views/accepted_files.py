@@ -64,8 +64,8 @@ class AcceptedFiles(QDialog):
         self.setWindowTitle(tr("Accepted files"))
         label = QLabel(
             tr(
-                "Drills and runs from other sources that open without a question. If you forget "
-                "a file, you are asked again before it opens."
+                "Drills and runs from other sources that open without a question. After you choose Forget, "
+                "Mirrordrill asks again before the file opens."
             )
         )
         label.setWordWrap(True)

@@ -351,7 +351,7 @@ def _build_table(
     return card
 
 
-COLUMNS = (mark("Branch"), mark("Branched at"), mark("Reached"), mark("Down"), mark("Lost"), mark("Points"))
+COLUMNS = (mark("Branch"), mark("Branched at"), mark("End"), mark("Down"), mark("Lost"), mark("Points"))
 TIPS = (
     mark("Name; ● marks the current branch"),
     mark("Time at which the branch starts"),

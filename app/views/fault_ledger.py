@@ -60,7 +60,7 @@ def format_effect(fault: Fault) -> str:
     """Format the effect of a fault."""
     if fault.effect:
         return localize(fault.effect)
-    return tr("it was never detected") if fault.reverted_tick is not None else tr("not detected yet")
+    return tr("never detected") if fault.reverted_tick is not None else tr("not detected yet")
 
 
 def _format_time(tick: Tick | None) -> str:

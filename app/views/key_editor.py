@@ -107,7 +107,7 @@ class KeyEditor(QDialog):
         self.press.findChildren(QLineEdit)[0].textChanged.connect(lambda _: self._check_keys())
         self.warning = QLabel(wordWrap=True)
         self.set_button, self.add_button = QPushButton(tr("&Set")), QPushButton(tr("&Add"))
-        self.none_button, self.usual_button = QPushButton(tr("&No key")), QPushButton(tr("&Default"))
+        self.none_button, self.usual_button = QPushButton(tr("&No key")), QPushButton(tr("Use &default"))
         self._lay_out()
         fit_on_screen(self, self.fontMetrics().height() * 60, self.fontMetrics().height() * 38)
         self.show_keys(SSMS, {})

@@ -18,7 +18,7 @@ BUTTON_TEXTS: Final[Mapping[str, str]] = {
     names.WAIT: mark("I would &wait"),
     names.ANSWER: mark("Show the &answer"),
     names.AGAIN: mark("Try a&gain"),
-    names.WATCH: mark("Watch the &best"),
+    names.WATCH: mark("Watch the &best continuation"),
     names.PLAY: mark("&Play from here"),
     names.SKIP: mark("&Skip"),
     names.NEXT: mark("&Next mistake"),

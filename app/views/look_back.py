@@ -97,7 +97,7 @@ class PastTimeBar(QFrame):
         self._head.setText(tr("Reference solution"))
         time_text = formatting.format_run_time(t_s, 1)
         if not done_count:
-            text = tr("No step yet. Next step shows the first action; Run plays up to it.")
+            text = tr("No step shown yet. “Next step” shows the first action. “Run” plays up to that action.")
             self._text.setText(text)
         else:
             reason = steps[done_count - 1].why if done_count <= len(steps) else ""
@@ -115,12 +115,12 @@ class PastTimeBar(QFrame):
         time_text = formatting.format_run_time(t_s, 1)
         if done_count <= own_count:
             text = tr(
-                "{moment}: your own run up to here. Next step shows the best action from here. "
-                "To play from here, choose Continue from here."
+                "Up to {moment}, this is your own run. “Next step” shows the best action from here. To play "
+                "yourself, choose “Continue from here”."
             )
             self._text.setText(text.format(moment=time_text))
         else:
-            text = tr("{moment}, action {done} of {all}. To play from here, choose Continue from here.")
+            text = tr("{moment}, action {done} of {all}. To play yourself, choose “Continue from here”.")
             self._text.setText(
                 text.format(moment=time_text, done=done_count - own_count, all=len(lines) - own_count)
             )

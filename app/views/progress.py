@@ -151,8 +151,10 @@ def _format_evidence(row: SkillRow) -> str:
 
 def _describe_proof(row: SkillRow) -> str:
     if row.standing.proved:
-        return tr("Mastered: passed twice without hints on different days, plus one new drill.")
-    return tr("Not mastered yet: pass twice without hints on different days, plus one new drill.")
+        return tr("Mastered: two passes without hints at least two days apart, one of them in a new drill.")
+    return tr(
+        "Not mastered yet: pass twice without hints at least two days apart, one of them in a new drill."
+    )
 
 
 COLUMNS: Final[tuple[TableColumn[SkillRow], ...]] = (

@@ -75,7 +75,7 @@ def list_facts(contents: ScenarioContents) -> list[FactRow]:
     ends = (
         formatting.format_seconds(contents.length_s, 0)
         if contents.length_s
-        else tr("when the trainee finishes it")
+        else tr("when the learner ends the drill")
     )
     pictures = trn("{n} reference; not loaded", "{n} references; not loaded", contents.images)
     links = tr("{n}, shown as text only")

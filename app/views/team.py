@@ -186,7 +186,7 @@ def _format_progress(call: Row) -> str:
     if call["kind"] == "question":
         return call["status"] or tr("waiting for an answer")
     if call["repeated"]:
-        return tr("repeated")
+        return tr("given again")
     if call["confirmed"]:
         return tr("confirmed")
     if call["read_back"]:

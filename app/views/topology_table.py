@@ -198,7 +198,7 @@ COLUMNS: Final[tuple[TableColumn[TopologyRow], ...]] = (
         tone=lambda r: get_service(r).tone,
         sample="down, no quorum",
     ),
-    TableColumn(title=mark("Queue, line"), text=format_queue, sample="send queue 1,023 KB"),
+    TableColumn(title=mark("Queue or link"), text=format_queue, sample="send queue 1,023 KB"),
     TableColumn(
         title=mark("Witness"),
         text=lambda r: get_witness(r).label,

@@ -175,7 +175,7 @@ class TimeControls(QWidget):
         self._progress = QProgressBar()
         self._progress.setRange(0, 1000)
         self._progress.setTextVisible(False)
-        self._progress.setAccessibleName(tr("Search or replay"))
+        self._progress.setAccessibleName(tr("Progress of the search or replay"))
         self._lay_out()
         self.show_speed(1.0)
         self.show_progress(-1.0)

@@ -56,8 +56,8 @@ UNHANDLED: Final = "rest"
 """Scope of keys that apply if no panel of the desk has handled them."""
 SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     WINDOW: (mark("anywhere"), ()),
-    DESK: (mark("on the desk"), (WINDOW,)),
-    UNHANDLED: (mark("on the desk"), (DESK,)),
+    DESK: (mark("during a run"), (WINDOW,)),
+    UNHANDLED: (mark("during a run"), (DESK,)),
     "start": (mark("on the start page"), (WINDOW,)),
     "query": (mark("in an SQL window"), (DESK,)),
     "editor": (mark("in the text of an SQL window"), ("query",)),
@@ -69,7 +69,7 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "system": (mark("in System Monitor"), (DESK,)),
     "monitor": (mark("in the monitor"), (DESK,)),
     "logs": (mark("in logs, states and events"), (DESK,)),
-    "stage": (mark("in a staged failover"), (WINDOW,)),
+    "stage": (mark("in a failover shown phase by phase"), (WINDOW,)),
     "charts": (mark("in the charts"), (DESK,)),
     "strip": (mark("on a timeline"), (DESK,)),
     "batches": (mark("in the batch history"), ("query",)),

@@ -49,18 +49,20 @@ def start_node(world: World, name: str, prevent: bool = False) -> None:
     """Start the cluster service. The node joins a running cluster, or forms one with enough votes."""
     node = world.nodes[name]
     if not world.computers[name].powered or world.computers[name].shutting_down:
-        text = build_message("{node} is off; the cluster service starts when you power it on", node=name)
+        text = build_message(
+            "{node} is off; the cluster service starts when you power on the node", node=name
+        )
         world.emit(ClusterData(what="off"), text, server=name)
         return
     if node.service in ("off", "starting"):  # "off": the computer is powered on in this tick
         world.emit(
             ClusterData(what="off"),
-            build_message("{node} is booting; then the cluster service starts", node=name),
+            build_message("{node} is booting; the cluster service starts afterwards", node=name),
             server=name,
         )
         return
     if quarantine.is_quarantined(world, name):
-        raise InputError(build_message("{node} is quarantined; clear the quarantine to start it", node=name))
+        raise InputError(build_message("{node} is quarantined; clear the quarantine first", node=name))
     if node.service != "running":
         world.nodes[name] = replace(node, service="running", partition=0, prevented=prevent)
     elif prevent and not node.partition:
@@ -349,7 +351,7 @@ def stop_resource(world: World, name: str, observer: str = "") -> None:
     """
     node, role, resource = _require_resource(world, name, observer)
     if resource.kind == config.AGENT_KIND:
-        raise InputError(build_message("Not simulated: {name} alone", name=resource.name))
+        raise InputError(build_message("Not simulated: taking only {name} offline", name=resource.name))
     if config.read_resource_state(world, role, resource) is ResourceState.OFFLINE:
         return
     stopped_resources = _list_dependents(role, resource)

@@ -161,7 +161,9 @@ def remove_node(world: World, instance: str, name: str) -> None:
     if name not in world.instances[instance].installed:
         raise InputError(build_message("{server} is not installed on {node}", server=instance, node=name))
     if world.instances[instance].computer == name:
-        raise InputError(build_message("{server} runs on {node}; move it first", server=instance, node=name))
+        raise InputError(
+            build_message("{server} runs on {node}; move the instance first", server=instance, node=name)
+        )
     if not world.computers[name].powered:
         raise InputError(build_message("{node} is off", node=name))
     if name in world.nodes:

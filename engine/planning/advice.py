@@ -158,7 +158,7 @@ def _describe_safety_full(assessment: Assessment) -> PlanFinding:
         else 0.0
     )
     if lost_share >= 0.0005:
-        text.append(build_message("That is {share} less throughput.", share=format_percent(lost_share)))
+        text.append(build_message("The throughput is {share} lower.", share=format_percent(lost_share)))
     if limit_s is not None and mirrored.response_s > limit_s:
         template = mark("Responses take longer than the allowed {limit}.")
         if unmirrored.response_s > limit_s:
@@ -375,8 +375,8 @@ RESOURCE_DESCRIPTIONS: Final[dict[PlanResource, Callable[[Assessment], Localizab
 def _describe_safety_limits(assessment: Assessment) -> PlanFinding:
     plan, limits = assessment.plan, assessment.limits
     text = build_message(
-        "{figure} is typical for a {network}. If only one value changes, FULL meets the goals "
-        "{what}; OFF can send all log {why}.",
+        "{figure} is typical for a {network}. If you change only one value, FULL meets the goals {what}, and "
+        "OFF can send all log {why}.",
         figure=_format_rtt(plan.rtt_ms),
         network=classify_network(plan.rtt_ms),
         what=_format_range(limits.full_rtt_ms, limits.full_mbps),
@@ -394,12 +394,14 @@ def _format_range(rtt_ms: float | None, mbps: float | None) -> LocalizableMessag
         return build_message("under no conditions")
     if rtt_ms is None:
         return build_message(
-            "at no round trip, and down to {figure} Mbps", figure=format_figure(mbps or 0.0, 2)
+            "at no round trip, but at {figure} Mbps or more", figure=format_figure(mbps or 0.0, 2)
         )
     if mbps is None:
-        return build_message("up to {figure}, and at no bandwidth", figure=_format_rtt(rtt_ms))
+        return build_message(
+            "up to a round trip of {figure}, but at no bandwidth", figure=_format_rtt(rtt_ms)
+        )
     return build_message(
-        "up to {figure} and down to {other_figure} Mbps",
+        "up to a round trip of {figure}, or at {other_figure} Mbps or more",
         figure=_format_rtt(rtt_ms),
         other_figure=format_figure(mbps, 2),
     )
@@ -457,21 +459,23 @@ def _describe_backlog(assessment: Assessment) -> Iterator[PlanFinding]:
     tone = Severity.WARN if backlog.redo_s > paused_s else Severity.INFO
     if backlog.send_s == INFINITE_S:
         tone = Severity.BAD
-        template = mark("A pause of {figure} leaves {size}. Under this load the mirror never catches up.")
+        template = mark(
+            "A pause of {figure} leaves {size} of unsent log. Under this load the mirror never catches up."
+        )
     elif backlog.redo_s == INFINITE_S:
         template = mark(
-            "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load, but "
+            "A pause of {figure} leaves {size} of unsent log. Sending it takes {other_figure} under load, but "
             "redo never completes."
         )
     elif backlog.redo_s > 1.05 * backlog.send_s:
         template = mark(
-            "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load, and "
+            "A pause of {figure} leaves {size} of unsent log. Sending it takes {other_figure} under load, and "
             "redo takes {wait} in total."
         )
     else:
         template = mark(
-            "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load, and the "
-            "mirror redoes it as it arrives."
+            "A pause of {figure} leaves {size} of unsent log. Sending it takes {other_figure} under load. The "
+            "mirror redoes the log as it arrives."
         )
     text = build_message(
         template,

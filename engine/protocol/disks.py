@@ -41,7 +41,7 @@ def fail_volume(world: World, server: str, drive: str) -> None:
     if letter == SYSTEM_DRIVE:
         raise InputError(
             build_message(
-                "{server} cannot run without drive {drive}: (to stop it, use power-off)",
+                "{server} cannot run without drive {drive}: (to stop the server, use power-off)",
                 server=server,
                 drive=letter,
             )

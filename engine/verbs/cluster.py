@@ -75,7 +75,7 @@ VERBS: Final = (
     build_verb(
         "fail-resource",
         lambda world, item: commands.fail_resource(world, item.args[0]),
-        effect=lambda world, fault: build_message("the cluster has detected it"),
+        effect=lambda world, fault: build_message("the cluster has detected the failure"),
     ),
     build_verb(
         "ps",

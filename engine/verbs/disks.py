@@ -159,7 +159,7 @@ def _describe_page_read(world: World, fault: Fault) -> str:
     page = dict(fault.before)["page"]
     assert isinstance(page, int)
     return (
-        build_message("the page was read")
+        build_message("the damaged page was read")
         if copy is not None and pages.is_damage_detected(copy, page)
         else ""
     )

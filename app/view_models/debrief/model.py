@@ -262,7 +262,9 @@ def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Choices) ->
     heading = tr("Mistake {number} of {count}, at {moment}: what would you do?").format(
         number=number, count=count, moment=formatting.format_run_time(lesson.tick / TICKS_PER_S)
     )
-    task = tr("Find a better action with any tool of the desk. Queries cost nothing, and nothing is scored.")
+    task = tr(
+        "Find a better action with any tool in the window. Queries cost nothing, and nothing here is scored."
+    )
     mistake = tr("In your run: {mistake} {cost}").format(
         mistake=describe_mistake(lesson, choices), cost=describe_cost(lesson, None)
     )
@@ -273,11 +275,11 @@ def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Choices) ->
 def reject_answer(lesson: RunSegment, judgment: Judgment) -> LessonCard:
     """Return the card for an answer that is not good enough, with the reason."""
     if judgment.is_noop:
-        heading = tr("That has no effect here.")
+        heading = tr("This action has no effect here.")
         return LessonCard(heading, "warn", (tr("Try another action."),), (), (HINT, ANSWER, AGAIN, SKIP))
     lost_points = formatting.format_plain_number(round(lesson.before - judgment.value, 1))
-    heading = tr("Not the best: that costs {points} points.").format(points=lost_points)
-    lines = (tr("Return to the position and try again."),)
+    heading = tr("Not the best choice: it costs {points} points.").format(points=lost_points)
+    lines = (tr("Press “Try again” to return to the time of the mistake."),)
     return LessonCard(heading, "warn", lines, (), (AGAIN, HINT, ANSWER, SKIP), AGAIN)
 
 
@@ -397,7 +399,7 @@ class DebriefModel(Struct, frozen=True):
         course.add_events(self.report["events"])
         chance = self.regret_analysis.last_chance if self.regret_analysis is not None else None
         if chance is not None:
-            last_chance_text = tr("the last chance to meet all goals, {act}").format(
+            last_chance_text = tr("last chance to meet all goals: {act}").format(
                 act=format_first_step(chance, self.choices)
             )
             course.add_marker(TimelineMarker(chance.tick / TICKS_PER_S, NO_RETURN, last_chance_text))

@@ -202,7 +202,7 @@ def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
             more_count,
         ).format(goal=first, n=more_count)
     points = formatting.format_plain_number(round(lesson.regret, 1))
-    return tr("That cost {points} of {before} possible points.").format(
+    return tr("This mistake cost {points} of {before} possible points.").format(
         points=points, before=formatting.format_plain_number(round(lesson.before, 1))
     )
 
@@ -257,7 +257,7 @@ def _build_flawless_verdict(report: Report, review: Review, account: RegretAnaly
     clean = max(best, total) - total < 0.5
     words = mark("You scored {score} of {best} possible points.")
     if clean:
-        words = mark("{score} points: no other action would have scored more.")
+        words = mark("You scored {score} points. No better result is known.")
     sentence = tr(words).format(
         score=formatting.format_plain_number(total),
         best=formatting.format_plain_number(round(max(best, total), 1)),

@@ -69,7 +69,7 @@ class WhyNotView(Struct, frozen=True):
 
 NO_COPY = mark("No mirror, secondary or other node could take over {database}.")
 CHECK_COPY = "sys.database_mirroring, sys.availability_replicas"
-ALL_MET = mark("Every requirement is met: a loss now would lead to an automatic failover.")
+ALL_MET = mark("Every requirement is met: a failure now would cause an automatic failover.")
 STATE_AT_LOSS = mark("State when {database} was lost. Red: a requirement that was not met.")
 """Sentence below the heading while the database is down."""
 CANDIDATE = mark("Candidate: {server}.")

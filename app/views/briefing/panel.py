@@ -235,8 +235,8 @@ def _build_label(text: str) -> QLabel:
 
 
 RUN_END_BLOCKERS: Final = {
-    PendingKind.QUESTION: mark("a question is open"),
-    PendingKind.PREDICTION: mark("a prediction is not yet decided"),
+    PendingKind.QUESTION: mark("a question is not answered yet"),
+    PendingKind.PREDICTION: mark("the outcome of a prediction is not known yet"),
     PendingKind.STORY: mark("more events are scheduled"),
 }
 HINT_LAYERS: Final = (mark("Where to look"), mark("What it means"), mark("What to type"))
@@ -254,7 +254,7 @@ def describe_goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, s
     if state.since_tick is not None and goal.hold:
         held_s = (tick - state.since_tick) / TICKS_PER_S
         held_text, hold = (formatting.format_seconds(t_s, 0) for t_s in (held_s, goal.hold))
-        words.append(tr("met for {held} of {hold}").format(held=held_text, hold=hold))
+        words.append(tr("met for {held} of the required {hold}").format(held=held_text, hold=hold))
     if goal.within is not None:
         words.append(tr("by {time}").format(time=formatting.format_run_time(goal.within)))
     return "○", "muted", ", ".join(words)
@@ -468,4 +468,4 @@ class _GoalRow(QWidget):
         self._mark.setText(f'<span style="color: {color}">{mark}</span>')
         self._words.setText(words)
         self._words.setVisible(bool(words))
-        self.setAccessibleName(": ".join((self.goal.text, words or tr("open"))))
+        self.setAccessibleName(": ".join((self.goal.text, words or tr("not met yet"))))

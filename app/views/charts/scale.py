@@ -116,7 +116,7 @@ LOG_FULL_WARNING_MAX_S: Final = 3600.0
 """Maximum forecast time until the log is full for which a warning appears. Assumed value."""
 QUEUE_FORECAST_TEXTS: Final = {
     "send_queue_kb": mark("sent in about {time}"),
-    "redo_queue_kb": mark("done in about {time}"),
+    "redo_queue_kb": mark("redone in about {time}"),
 }
 """Queue counter -> text of its forecast."""
 LOG_COUNTER: Final = "log_used_kb"

@@ -118,10 +118,10 @@ class InstructorStation(QDialog):
         self.copy, self.sheet = _build_button(tr("&Copy the code")), _build_button(tr("Pro&jector view"))
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.code.text()))
         self.sheet.clicked.connect(self.show_projector)
-        self.paper = _build_button(tr("Sheet for seats…"))
+        self.paper = _build_button(tr("Handout for seats…"))
         self.paper.clicked.connect(self._save_paper)
         QShortcut(QKeySequence("F1"), self, self.help_wanted.emit)
-        self.without = _build_button(tr("Without &network"))
+        self.without = _build_button(tr("Seats without &network"))
         menu = QMenu(self.without)
         menu.addAction(tr("&Save the class file for seats…"), self._export_sheet)
         menu.addAction(tr("&Import seat logs…"), self._choose_log_to_hand_in)
@@ -279,7 +279,7 @@ class InstructorStation(QDialog):
         self._events_row.delete_widgets()  # remove the events of an earlier part
         for line in events:
             button = _build_button(describe_input(line, {}))
-            button.setToolTip(tr("Apply this to the recipient of the line below"))
+            button.setToolTip(tr("Apply this event to the recipient chosen below"))
             button.clicked.connect(
                 lambda _=False, line=line: self._send_to_recipient(f"inject {{who}} {line}")
             )
@@ -381,7 +381,9 @@ class InstructorStation(QDialog):
             self.side.setCurrentIndex(int(has_begun))
         self._begun = has_begun
         needy = sum(map(roster.needs_help, tiles))
-        self.needy.setText(trn("{n} needs you", "{n} need you", needy).format(n=needy) if needy else "")
+        self.needy.setText(
+            trn("{n} seat needs help", "{n} seats need help", needy).format(n=needy) if needy else ""
+        )
         self.state.setText(roster.describe_class(dashboard, tiles, self.nameless.isChecked()))
         self._enable_actions(dashboard)
 
@@ -446,7 +448,7 @@ class InstructorStation(QDialog):
             self.question.setText(tr("{seat} asks: “{question}”").format(seat=name, question=tile.hand))
 
     def _show_recipient(self) -> None:
-        text = tr("An event happens at once. It goes {who}.").format(who=self.who.currentText())
+        text = tr("The event is applied immediately {who}.").format(who=self.who.currentText())
         self.events_recipient.setText(text)
 
     def _suggest_answers(self) -> Sequence[str]:
@@ -559,7 +561,7 @@ class InstructorStation(QDialog):
 
     def _save_paper(self) -> None:
         kind = tr("Web pages") + " (*.html)"
-        self._save_file(tr("Save the sheet for seats"), "seats.html", kind, self.sheet_wanted.emit)
+        self._save_file(tr("Save the handout for seats"), "seats.html", kind, self.sheet_wanted.emit)
 
     def _export_sheet(self) -> None:
         kind = build_seat_file_filter()

@@ -6,19 +6,19 @@ from app.words.language import mark
 
 INSTRUCTIONS: Final[dict[str, tuple[str, str]]] = {
     mark("Send a message"): ("message {who} {text}", mark("Message (optionally start with “at 2:30”)")),
-    mark("Inject"): (
+    mark("Inject a command"): (
         "inject {who} {text}",
         mark("A command such as power-off SERVER_A, or “at 2:30 power-off SERVER_A”"),
     ),
     mark("Freeze"): ("freeze {who}", ""),
     mark("Resume"): ("go {who}", ""),
     mark("Stop at"): ("freeze {who} at {text}", mark("Run time, such as 12:30")),
-    mark("More time"): (
+    mark("Add time"): (
         "extend {who} {text}",
         mark("Extra time, such as 5:00"),
     ),
     mark("Send back to"): ("back {who} {text}", mark("Run time such as 2:30, then a reason")),
-    mark("Restart"): ("reset {who} {text}?", mark("Why")),
+    mark("Restart"): ("reset {who} {text}?", mark("Reason")),
     mark("Assign the selected seat to group"): ("group {seat} {text}", mark("Group name, or none")),
     mark("Mark this time"): ("mark {who} {text}", mark("Text of the mark (optionally start with “at 2:30”)")),
     mark("Break"): ("break {text}", mark("Minutes")),

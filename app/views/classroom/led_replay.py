@@ -187,7 +187,7 @@ class SeatReplay(QWidget):
     def show_time(self, tick: Tick) -> None:
         """Show the instructor's position."""
         self.time.setText(
-            tr("The instructor shows {t}. Your own run waits.").format(
+            tr("The instructor shows {t}. Your own run is paused.").format(
                 t=formatting.format_run_time(tick / TICKS_PER_S)
             )
         )

@@ -74,7 +74,7 @@ class Lobby(QWidget):
         self.start.setProperty("primary", "true")
         self.start.setAutoDefault(False)
         self.start.clicked.connect(self.count_down)
-        self.check = QPushButton(tr("Chec&k the room"))
+        self.check = QPushButton(tr("Chec&k the network"))
         self.check.setToolTip(tr("Check addresses and network, and let a test seat join and leave"))
         self.check.setAutoDefault(False)
         self.check.clicked.connect(self._ask_for_check)
@@ -96,7 +96,7 @@ class Lobby(QWidget):
 
     def _ask_for_check(self) -> None:
         self.check.setEnabled(False)
-        self.findings.setText(tr("Checking the room…"))
+        self.findings.setText(tr("Checking the network…"))
         self.findings.show()
         self.check_wanted.emit()
 

@@ -93,7 +93,7 @@ def find_state(tile: SeatTile) -> RosterState:
     if tile.frozen and not has_started(tile):
         if is_ready(tile):
             return RosterState(tr("Ready"), tone="ok", sign="check")
-        advice = tr("Install the version of this computer.") if other_version else ""
+        advice = tr("Install the same version as on this computer.") if other_version else ""
         return RosterState(other_version or tr("Not recording yet"), advice, "warn", "warning")
     if tile.frozen:
         return RosterState(tr("Frozen"), sign="pause")
@@ -107,7 +107,7 @@ def find_state(tile: SeatTile) -> RosterState:
         return RosterState(tr("Idle since {t}").format(t=stuck_since), tone="warn", sign="warning")
     if tile.paused:
         return RosterState(tr("Paused by participant"), sign="pause")
-    unverified = other_version and tr("{version}, its states are not verified").format(version=other_version)
+    unverified = other_version and tr("{version}: states not verified").format(version=other_version)
     return RosterState(tr("Active"), unverified, "ok", "check")
 
 

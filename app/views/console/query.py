@@ -258,7 +258,7 @@ STATES: Final = {
     "parsing": ("…", "info", mark("Parsing…")),
     "done": ("✓", "ok", mark("Query executed successfully.")),
     "failed": ("!", "bad", mark("Query completed with errors.")),
-    "cancelled": ("■", "warn", mark("Query was cancelled.")),
+    "cancelled": ("■", "warn", mark("Query was canceled.")),
     "parsed": ("✓", "ok", mark("Parsed without errors.")),
 }
 
@@ -270,7 +270,7 @@ PAUSED_TEXTS: Final = {
 """State -> text while the clock is paused, because waiting for the result is useless then."""
 
 _LOG_WAIT_TEXT: Final = mark(
-    "Executing… The commit waits for log to be written, here or on the mirror (WRITELOG)."
+    "Executing… The commit waits for the log to be hardened, on this server or on a synchronous copy."
 )
 WAIT_TEXTS: Final = {
     "delay": mark("Executing… WAITFOR is still running."),

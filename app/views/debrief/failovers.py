@@ -122,7 +122,7 @@ def build_attempt_label(row: Row) -> QWidget:
 
 def describe_missing_parts(parts: Sequence[Mapping[str, str]]) -> str:
     """Describe the parts of the report that an internal error has removed."""
-    text = tr("An internal error of this program: these parts of the report are missing: {parts}.")
+    text = tr("These parts of the report are missing because of an internal error: {parts}.")
     return text.format(parts=", ".join(f"{row['part']} ({row['error']})" for row in parts))
 
 

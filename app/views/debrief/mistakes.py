@@ -134,6 +134,6 @@ def _build_buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None
     button = build_retry_button(mistake.retry_tick, tick, shorten_line(description, CAUSE_LENGTH_MAX), retry)
     at_s = mistake.retry_tick / TICKS_PER_S
     look = QPushButton(tr("View this time"))
-    look.setToolTip(tr("Show the desk at {moment}").format(moment=format_moment(mistake.retry_tick)))
+    look.setToolTip(tr("Show the run at {moment}").format(moment=format_moment(mistake.retry_tick)))
     look.clicked.connect(lambda _=False: watch(at_s))
     return build_button_row(button, look)

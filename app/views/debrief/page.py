@@ -51,7 +51,7 @@ TABS: Final = (
     mark("Timeline"),
     mark("Points"),
     mark("Commands"),
-    mark("Story"),
+    mark("What happened"),
     mark("Evidence"),
     mark("Export"),
 )
@@ -224,7 +224,7 @@ class Debrief(QScrollArea):
             row.addWidget(facts, 1)
         button = QPushButton(tr("More"))
         button.setMenu(self._build_menu(button, model))
-        back_button = _build_button(tr("Back to start"), self.leave_wanted.emit, head, "Esc")
+        back_button = _build_button(tr("Back to the start page"), self.leave_wanted.emit, head, "Esc")
         row.addWidget(button)
         row.addWidget(back_button)
         return head

@@ -64,7 +64,7 @@ def build_reference(
             )
         )
     parts: list[QWidget] = [
-        build_table((tr("at"), tr("action and reason"), tr("you")), rows, (0, 1, 0), narrow)
+        build_table((tr("time"), tr("action and reason"), tr("your action")), rows, (0, 1, 0), narrow)
     ]
     if solution.besides:
         parts.append(build_label(tr("Your other actions"), 1.0, bold=True))
@@ -77,7 +77,7 @@ def build_reference(
             )
             for item in solution.besides
         ]
-        parts.append(build_table((tr("at"), tr("action")), later_steps, (0, 1), narrow))
+        parts.append(build_table((tr("time"), tr("action")), later_steps, (0, 1), narrow))
     return parts
 
 
@@ -143,7 +143,7 @@ def build_commands(report: Report, narrow: bool = False) -> QWidget | None:
     """Return a table of all batches with the server's messages, or None without batches."""
     rows = list(_build_batches(report))
     return (
-        build_table((tr("at"), tr("server"), tr("batch"), ""), rows, (0, 0, 1, 0), narrow) if rows else None
+        build_table((tr("time"), tr("server"), tr("batch"), ""), rows, (0, 0, 1, 0), narrow) if rows else None
     )
 
 

@@ -399,7 +399,7 @@ def _format_verdict(trial: SolutionTrial) -> str:
         return tr("The solution cannot be played: {reason}").format(reason=localize(trial.failure_reason))
     if trial.reference_score is None or trial.idle_score is None:
         return tr("Free play: no score.")
-    return tr("The solution earns {solution} of 100, doing nothing {nothing}.").format(
+    return tr("The solution earns {solution} of 100 points. Doing nothing earns {nothing}.").format(
         solution=_format_total(trial.reference_score), nothing=_format_total(trial.idle_score)
     )
 

@@ -112,7 +112,8 @@ COLUMNS: Final = (
     (
         mark("Name"),
         mark(
-            "Texts refer to it as {name}, in braces. Lowercase letters, digits and _, at most 30 characters."
+            "Texts refer to the pool as {name}, in braces. Lowercase letters, digits and _, at most 30 "
+            "characters."
         ),
     ),
     (mark("Values (separated by |)"), mark("2 to 50 possible values: all texts, or all numbers.")),

@@ -42,7 +42,7 @@ class BriefPreview(QWidget):
         self.reader = QComboBox()
         for reader, (title, _) in READER_MODES.items():
             self.reader.addItem(tr(title), reader)
-        self.reader.setAccessibleName(tr("Reader"))
+        self.reader.setAccessibleName(tr("Preview for"))
         self.reader.currentIndexChanged.connect(self._show_preview)
         self.message = QLabel()
         self.message.setProperty("muted", "true")
@@ -110,7 +110,7 @@ def _list_hints(scenario: Scenario) -> Iterator[str]:
         yield "#### " + tr("Hints")
         yield _format_list(
             tuple(
-                tr("For {goal}: three layers, {costs} points").format(
+                tr("For {goal}: three layers of hints, {costs} points").format(
                     goal=goals.get(hint.goal, hint.goal),
                     costs=" + ".join(formatting.format_plain_number(cost) for cost in hint.cost),
                 )

@@ -98,7 +98,7 @@ def _build_error_figure(rows: Sequence[FigureRow]) -> Figure | None:
     lines += [FigureLine(f"{deviation:+g}%", ends, (deviation, deviation)) for deviation in (10.0, -10.0)]
     return Figure(
         tr("All figures: error of Mirrordrill"),
-        tr("All papers"),
+        tr("All publications"),
         tr("Limits: 3% for calibrated values, 10% for predicted values, 15% for CPU."),
         tr("Figures by section"),
         (FigurePanel(tr("Error"), "%", tuple(lines)),),

@@ -444,7 +444,7 @@ def _format_age(world: World, readout: DatabaseReadout | None) -> str:
         return tr("No records. Refresh (F5) queries both partners.")
     tick = readout.now_tick - round(readout.age_s * TICKS_PER_S)
     server_time = formatting.format_server_time(world.settings.start_time, tick, decimals=0)
-    old = "  " + tr("<b>Outdated: not refreshed since.</b>") if readout.is_stale else ""
+    old = "  " + tr("<b>Outdated: not refreshed since then.</b>") if readout.is_stale else ""
     return tr("Recorded {at} ({time} ago).{old}").format(
         at=server_time, time=formatting.format_seconds(readout.age_s, 0), old=old
     )

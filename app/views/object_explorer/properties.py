@@ -52,7 +52,7 @@ FAILOVER: Final = PropertyAction(
 PAUSE: Final = PropertyAction(
     mark("&Pause"),
     "SUSPEND",
-    mark("Pause mirroring of {database}? The database is unprotected until you resume it."),
+    mark("Pause mirroring of {database}? The database is unprotected until you resume mirroring."),
 )
 RESUME: Final = PropertyAction(mark("&Resume"), "RESUME", "")
 REMOVE: Final = PropertyAction(

@@ -196,7 +196,7 @@ WORKLOADS: Final = {
     mark("Workload2: stock trading"): (WORKLOAD2, "nec", 2005),
     mark("Stock exchange, 2008"): (STOCK_EXCHANGE, "unisys", 2008),
     mark("1,000 users on SSD, 2012"): (USERS, "ssd", 2012),
-    mark("Row log, 2014"): (LOG_ROWS, "delayed", 2014),
+    mark("Inserts into a log table, 2014"): (LOG_ROWS, "delayed", 2014),
 }
 """Name of a workload in the papers -> workload, servers and version."""
 SAFETIES: Final = (("FULL", SafetyMode.FULL), ("OFF", SafetyMode.OFF), (mark("No mirror"), SafetyMode.NONE))
@@ -300,7 +300,7 @@ class PlannerControls(QScrollArea):
         self.response = _build_number(tr("Longest response"), 0.0, " s", 2, 86_400.0)
         self.response.setSpecialValueText(tr("any"))
         self.cost = _build_number(tr("Acceptable throughput loss with FULL"), 5.0, " %", 0, 90.0)
-        self.pause = _build_number(tr("Outage to recover from"), 10.0, " min", 0, 10_000.0, 1.0)
+        self.pause = _build_number(tr("Interruption of mirroring"), 10.0, " min", 0, 10_000.0, 1.0)
         self.volume = _build_number(tr("Log volume"), 40.0, " GB", 0, 100_000.0, 1.0)
         self._lay_out()
         self._connect()
@@ -367,7 +367,7 @@ class PlannerControls(QScrollArea):
             (tr("Acceptable data loss"), self.rpo),
             (tr("Longest response"), self.response),
             (tr("Acceptable cost of FULL"), self.cost),
-            (tr("Catch up after a pause of"), self.pause),
+            (tr("Interruption to catch up from"), self.pause),
             (tr("Log volume"), self.volume),
         )
         lay_column(

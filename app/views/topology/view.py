@@ -95,7 +95,7 @@ class TopologyView(AccessibleCanvas):
         self.tools = build_zoom_actions(
             self,
             (
-                ("note", tr("Add a note to the canvas (Shift+N)"), self.add_note),
+                ("note", tr("Add a note to the topology (Shift+N)"), self.add_note),
                 (
                     "spotlight",
                     tr("Spotlight: dim all items except the selection (Shift+S)"),

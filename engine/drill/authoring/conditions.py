@@ -159,7 +159,7 @@ _TERMINAL_TEXTS: Final = {
     "RPAR": ")",
     "SQL": "ran, tried",
     "PROPERTY": "witness, safety",
-    "$END": build_message("the end"),
+    "$END": build_message("the end of the condition"),
 }
 """Terminal of the grammar -> text in problems."""
 

@@ -122,7 +122,7 @@ def _check_texts(scenario: Scenario, finder: ProblemFinder) -> None:
             finder.add_problem(
                 ("goal", number),
                 build_message("the goal {goal!r} has no hint", goal=goal.name),
-                build_message("a [[hint]] for it"),
+                build_message("a [[hint]] for this goal"),
             )
     _check_hint_lines(scenario, finder)
     _check_traps(scenario, finder)
@@ -238,7 +238,7 @@ def _check_variants(scenario: Scenario, finder: ProblemFinder) -> None:
         except ScenarioError as problems:
             with_these = ", ".join(f"{name} = {value!r}" for name, value in picks.items())
             first_problem = problems.problems[0]
-            expected = first_problem.expected or build_message("values that match")
+            expected = first_problem.expected or build_message("values that are valid together")
             finder.add_problem(
                 ("variants",),
                 build_message(

@@ -203,7 +203,7 @@ def _check_databases(scenario: Scenario, finder: ProblemFinder, names: Condition
         if database.restored_on and session is not None:
             finder.add_problem(
                 (*path, "restored_on"),
-                build_message("its session already has a mirror"),
+                build_message("the session of this database already has a mirror"),
                 build_message("no restored_on"),
                 0,
             )
@@ -223,7 +223,9 @@ def _check_databases(scenario: Scenario, finder: ProblemFinder, names: Condition
         if session is not None and database.server not in (None, session.principal):
             finder.add_problem(
                 (*path, "server"),
-                build_message("its session has the principal {server}", server=session.principal),
+                build_message(
+                    "the session of this database has the principal {server}", server=session.principal
+                ),
                 build_message("no server"),
                 0,
             )
@@ -323,7 +325,10 @@ def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames
                 continue
             if understood.command_text != line:
                 finder.add_problem(
-                    (*path, "does", j), build_message("the spelling differs"), understood.command_text, 0
+                    (*path, "does", j),
+                    build_message("the spelling of this line differs"),
+                    understood.command_text,
+                    0,
                 )
     if len(role_keys) == 1:
         finder.add_problem(
@@ -371,7 +376,7 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
             if VERBS[item.verb].by_person:
                 finder.add_problem(
                     (*path, "do"),
-                    build_message("only the trainee can use {verb}", verb=item.verb),
+                    build_message("only the learner can use {verb}", verb=item.verb),
                     build_message("another command"),
                     0,
                 )
@@ -412,7 +417,7 @@ def _check_single_trigger(
     given_keys = [key for key in keys if getattr(part, key) is not None]
     if len(given_keys) != 1:
         message = (
-            build_message("the file contains {names}", names=" and ".join(given_keys))
+            build_message("the entry contains {names}", names=" and ".join(given_keys))
             if given_keys
             else build_message("the time is missing")
         )
@@ -427,7 +432,7 @@ def _check_single_trigger(
     if isinstance(part, Inject) and part.between is not None and part.between[0] >= part.between[1]:
         finder.add_problem(
             (*path, "between"),
-            build_message("the window is empty"),
+            build_message("the time window is empty"),
             build_message("an earlier and a later time"),
             0,
         )

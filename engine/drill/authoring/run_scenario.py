@@ -28,7 +28,7 @@ TO_WRITE: Final = "TO WRITE: "
 """Mark at the beginning of each placeholder, which the author must replace."""
 
 SUMMARY: Final = build_message("one sentence: the situation and the task")
-BRIEF: Final = build_message("the trainee's role, the risk and the task; do not name the coming fault")
+BRIEF: Final = build_message("the learner's role, the risk and the task; do not name the coming fault")
 FACILITATOR: Final = build_message("questions for the class, and frequent mistakes")
 LOOK: Final = build_message("where to look")
 MEANS: Final = build_message("the finding there and its meaning")
@@ -136,9 +136,8 @@ def build_scenario_text(drill: Drill, name: str) -> str:
     if not asking:
         raise ScenarioRecordingError(
             build_message(
-                "Your actions make no difference at the end. Inject a fault, repair it, and "
-                "continue until all databases are healthy. T-SQL counts as the trainee's action, "
-                "not as a fault."
+                "The final state is the same without your actions. Inject a fault, repair it, and continue "
+                "until all databases are healthy. T-SQL counts as the learner's action, not as a fault."
             )
         )
     points_min = (

@@ -130,7 +130,7 @@ def find_problems(data: Mapping[str, object]) -> list[VariantProblem]:
     return problems or [
         (
             path,
-            build_message("there is no variant {name!r}", name=name),
+            build_message("there is no pool {name!r}", name=name),
             build_message("one of {names}", names=", ".join(names)),
         )
         for path, name in _find_placeholders(data, ())
@@ -144,7 +144,7 @@ def find_unused_pools(data: Mapping[str, object]) -> list[VariantProblem]:
     return [
         (
             (VARIANTS_KEY,),
-            build_message("no text uses the variant {name!r}", name=name),
+            build_message("no text uses the pool {name!r}", name=name),
             build_message("{placeholder} in a text, or no pool with this name", placeholder=f"{{{name}}}"),
         )
         for group in list_pool_groups(pools if isinstance(pools, dict) else {})
@@ -183,7 +183,7 @@ def _find_entry_problems(path: Path, name: str, pool: object) -> Iterator[Varian
     if not _NAME.match(name):
         yield (
             path,
-            build_message("{name!r} is not a valid name of a variant", name=name),
+            build_message("{name!r} is not a valid name of a pool", name=name),
             build_message("lowercase letters, digits and _, at most 30 characters"),
         )
     if not isinstance(pool, list) or not 2 <= len(pool) <= POOL_ENTRIES_MAX:

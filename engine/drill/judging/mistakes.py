@@ -35,7 +35,7 @@ CAUSE_DELAY_MAX: Final = to_ticks(2.0)
 batch takes time.
 """
 
-DIFFERENCE_REASON: Final = build_message("This decided the result.")
+DIFFERENCE_REASON: Final = build_message("This mistake decided the result.")
 """Text for an action that no rule covers, although the run would score more without it."""
 
 DIFFERENCE_MIN: Final = 1.0

@@ -496,7 +496,11 @@ def apply_preparation(world: World, lines: Iterable[str]) -> list[str]:
             if done_data is not None and (errors := facts.list_error_numbers(done_data)):
                 refused.append(build_message("{input}: error {n}", input=line.strip(), n=errors[0]))
         if world.batches:
-            refused.append(build_message("{input}: takes too long to prepare a drill", input=line.strip()))
+            refused.append(
+                build_message(
+                    "{input}: takes too long for a line that prepares the drill", input=line.strip()
+                )
+            )
             world.batches.clear()
     simulator.advance_world(world, world.tick)
     world.sessions.clear()

@@ -55,22 +55,27 @@ def describe_differences(world: World, failover: Failover) -> str:
     if failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
         return NO_ROW_REASONS[failover.kind]
     if copy is None or prerequisites.get_safety_word(copy) != "FULL":
-        return build_message("the paper measured with SAFETY FULL")
+        return build_message("the published values were measured with SAFETY FULL")
     witness = prerequisites.get_witness(copy)
     if witness is None:
-        return build_message("the paper measured with a witness")
+        return build_message("the published values were measured with a witness")
     if sum(other_copy.server == failover.to_server for other_copy in world.copies.values()) > 1:
-        return build_message("the paper measured with one mirrored database")
+        return build_message("the published values were measured with one mirrored database")
     if failover.under_load and copy.workload != "Workload1":
-        return build_message("the paper measured with Workload1, not {name}", name=copy.workload)
+        return build_message(
+            "the published values were measured with Workload1, not {name}", name=copy.workload
+        )
     if failover.under_load and not CONNECTION_RATIO_RANGE[0] <= copy.scale <= CONNECTION_RATIO_RANGE[1]:
         return build_message(
-            "the paper measured with 1,000 connections, not {scale:g} times as many", scale=copy.scale
+            "the published values were measured with 1,000 connections, not {scale:g} times as many",
+            scale=copy.scale,
         )
     if not all(_has_published_hardware(world, server) for server in servers):
-        return build_message("the paper measured with SQL Server 2005 on other hardware at full speed")
+        return build_message(
+            "the published values were measured with SQL Server 2005 on other hardware at full speed"
+        )
     if not all(_is_local_network(world, a, b) for a in servers for b in (*servers, witness) if a != b):
-        return build_message("the paper measured on a local network")
+        return build_message("the published values were measured on a local network")
     return ""
 
 

@@ -235,7 +235,7 @@ class Drill(ConditionPoller):
         if input_.verb in ("sql", "cancel") and facts.is_timeline_window(input_.args[0]):
             raise InputError(
                 build_message(
-                    "the drill itself uses the window {window}; open another one", window=input_.args[0]
+                    "the drill itself uses the window {window}; open another window", window=input_.args[0]
                 )
             )
         if self.mode is DrillMode.LAB:

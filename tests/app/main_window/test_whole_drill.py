@@ -116,7 +116,7 @@ def test_a_scored_drill_is_played_to_full_points(hands: WindowUser, profile: Pro
     (row,) = profile.list_results()
     assert row.score is not None
     assert 50.0 < row.score < 100.0
-    hands.click_widget(find_button(require(window.debrief), "Back to start"))
+    hands.click_widget(find_button(require(window.debrief), "Back to the start page"))
     window.picker.choose_card("isolated-principal")
     card = window.picker.get_current_card()
     assert card is not None

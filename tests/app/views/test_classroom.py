@@ -211,7 +211,7 @@ def test_markup_in_names_and_questions_is_shown_as_text(board: InstructorStation
         ({"frozen": True, "at_s": 0.0}, ["Ready", ""]),
         (
             {"frozen": True, "at_s": 0.0, "version": ""},
-            ["Older version", "Install the version of this computer."],
+            ["Older version", "Install the same version as on this computer."],
         ),
         (
             {"version": "1.0.1", "verdict": {"parted_t_s": 5.0, "parted": "another state"}},

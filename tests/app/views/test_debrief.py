@@ -125,7 +125,7 @@ def test_impossible_actions_are_not_offered(qtbot: QtBot, page: Debrief, report:
     page.show_run(DebriefModel(report, next_title="Other"))
     assert find_button(page, "Retry from the start") is None
     assert find_button(page, "Next: Other") is not None
-    assert find_button(page, "Back to start") is not None
+    assert find_button(page, "Back to the start page") is not None
     open_tab(page, EXPORT)
     assert not require(find_button(page, "Web page (HTML)…")).isEnabled()
 
@@ -189,7 +189,7 @@ def test_a_finished_analysis_does_not_switch_the_tab(qtbot: QtBot, page: Debrief
     model = DebriefModel(report, load_shipped_scenario("forced-service"), is_analyzing=True)
     page.show_run(model)
     open_tab(page, POINTS)
-    back_button = require(find_button(page, "Back to start"))
+    back_button = require(find_button(page, "Back to the start page"))
     back_button.setFocus()
     page.update_run(
         replace(model, regret_analysis=RegretAnalysis((MISTAKE,), 50.0, None), is_analyzing=False)

@@ -95,8 +95,8 @@ def test_columns_contain_everything_once_in_order(columns: int) -> None:
 def test_a_key_with_another_scope_names_it(sheet: ShortcutSheet) -> None:
     """F8 is listed among global keys and must name its own scope."""
     lines = get_text(sheet).splitlines()
-    assert any("Object Explorer" in line and "on the desk" in line for line in lines)
-    assert not any("Topology" in line and "on the desk" in line for line in lines)
+    assert any("Object Explorer" in line and "during a run" in line for line in lines)
+    assert not any("Topology" in line and "during a run" in line for line in lines)
 
 
 def test_unused_keys_of_management_studio_are_listed_and_reserved(

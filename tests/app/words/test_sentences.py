@@ -123,7 +123,11 @@ def test_a_log_stores_message_and_plain_text_separately() -> None:
             "-2,5: Some author's reason. Besser: warten Sie auf SYNCHRONIZED.",
         ),
         (
-            str(Problem("a.toml", 3, 1, "server[1]", build_message("the window is empty"), build_message("a number"))),
+            str(
+                Problem(
+                    "a.toml", 3, 1, "server[1]", build_message("the time window is empty"), build_message("a number")
+                )
+            ),
             "a.toml:3:1: server[1]: das Zeitfenster ist leer; erwartet: eine Zahl",
         ),
         (join_messages(" ", (format_quantity(1234.5, ",.1f", "MB"), "x")), "1.234,5 MB x"),

@@ -167,7 +167,7 @@ def test_a_damaged_page_on_a_2005_mirror_stops_redo_until_repaired() -> None:
     world = build_lab()
     apply_lines(world, f"corrupt-page {M} {DB} page=77", wait_s=10.0)
     assert list_session_states(world) == (SUSPENDED, SUSPENDED)
-    assert world.faults[0].effect == "the page was read"
+    assert world.faults[0].effect == "the damaged page was read"
     assert get_refusal_number(commands.resume_session, world, P, DB) == 1462
     apply_lines(world, f"mend-page {M} {DB}")
     commands.resume_session(world, P, DB)

@@ -33,7 +33,7 @@ class Inject(ScenarioTable):
     """[[timeline]]: an input line of the scenario at a time, in a window, or when a condition is met."""
 
     do: Text
-    """Input line as typed at the desk, such as `power-off SERVER_A`."""
+    """Input line, such as `power-off SERVER_A`."""
     at: Duration | None = None
     """Time since the start."""
     between: Annotated[tuple[Duration, Duration] | None, Field(strict=False)] = None
@@ -54,7 +54,7 @@ class LockedAction(ScenarioTable):
     until: Duration | None = None
     """Time at which the action becomes available. None: never."""
     why: Line
-    """Reason shown to the trainee."""
+    """Reason shown to the learner."""
 
 
 class Goal(ScenarioTable):
@@ -114,7 +114,7 @@ class TimedQuestion(ScenarioTable):
     when: Condition | None = None
     """Condition that triggers the question."""
     after: Duration = 0.0
-    """With `when`: delay after the condition is met. The question is asked only if it is still met."""
+    """With `when`: delay after the condition is met. The question is asked only if the condition is still met."""
     premise: Condition | None = None
     """Precondition of the question. The question is asked only while it is met. A question that was not asked does
     not count."""
@@ -212,7 +212,7 @@ class Hint(ScenarioTable):
     type: Text
     """Input line to type."""
     cost: Annotated[tuple[Points, Points, Points], Field(strict=False)] = (1.0, 2.0, 4.0)
-    """Deduction for each of the three layers in points. In guided mode they are free."""
+    """Deduction in points for each of the three hint layers. Hints are free in guided mode."""
 
 
 class SolutionStep(ScenarioTable):
@@ -343,8 +343,8 @@ class Price(ScenarioTable):
     when: Condition
     """Condition that detects the action, such as `ran "SET PARTNER OFF"`."""
     premise: Condition | None = None
-    """Precondition of `why`, such as `Sales is ARMED`. If it is not met when the action occurs, the action costs
-    nothing."""
+    """Condition that makes the reason in `why` true, such as `Sales is ARMED`. If it is not met when the action
+    occurs, the action costs nothing."""
     price: Points
     """Deduction in points."""
     why: Line

@@ -177,7 +177,8 @@ class EndpointSpec(ScenarioTable):
     encryption: Literal["DISABLED", "SUPPORTED", "REQUIRED"] = "REQUIRED"
     """Encryption required of the other endpoint. REQUIRED and DISABLED are incompatible."""
     algorithms: Annotated[tuple[Literal["RC4", "AES"], ...], Field(strict=False)] = ()
-    """Algorithms in order of preference. Both endpoints need one in common. Empty: RC4, and AES from 2016."""
+    """Algorithms in order of preference. Both endpoints need one in common. Empty: RC4 before SQL
+    Server 2016, AES from 2016 on."""
     certificate: Name | None = None
     """Certificate for authentication, created by [[before]] lines. None: authentication by the service account."""
 
@@ -197,7 +198,7 @@ class ServerSpec(ScenarioTable):
     cores: int | None = Field(default=None, ge=1, le=256)
     """Processor cores. None: the number of cores of the hardware."""
     site: Line = "nec"
-    """Hardware: disks, processors and network as described in one of the papers."""
+    """Hardware: disks, processors and network as described in one of the publications."""
     domain: Name = "CORP"
     """Windows domain. Servers of different domains need certificates to connect."""
     service_account: Line = "CORP\\sqlservice"
@@ -241,7 +242,7 @@ class DatabaseSpec(ScenarioTable):
     restored_on: Annotated[tuple[Name, ...], Field(strict=False, max_length=10)] = ()
     """Servers with a backup restored WITH NORECOVERY just before the drill. Not allowed with a session."""
     workload: Line = "none"
-    """Workload of the applications, as measured in the papers. None: no load."""
+    """Workload of the applications, as measured in the publications. None: no load."""
     scale: float = Field(default=1.0, ge=0, le=1000)
     """Multiplier of the workload."""
     size_mb: SizeMb = 40_960.0
@@ -255,7 +256,7 @@ class DatabaseSpec(ScenarioTable):
     compression_ratio: float = Field(default=0.27, ge=0.001, le=1)
     """Compressed size of the log stream as a share: 0.27 is 27%."""
     delayed_durability: Literal["DISABLED", "ALLOWED", "FORCED"] = "DISABLED"
-    """Delayed durability: whether a commit waits for the log write (SQL Server 2014)."""
+    """DELAYED_DURABILITY (from SQL Server 2014). A delayed durable commit does not wait for the log write."""
     log_backup_every: Annotated[Duration, AfterValidator(_check_pace)] = 900.0
     """Interval of log backups. 0: no log backup job."""
 
@@ -274,7 +275,7 @@ class SessionSpec(ScenarioTable):
     """[[session]]: a database mirroring session, up and running at the start."""
 
     database: Name
-    """Database of the session. For a table with a count, the first name: each database gets such a session."""
+    """Database of the session. For a table with a count, specify the first name. Each database gets its own session."""
     principal: Name
     """Server with the principal role at the start."""
     mirror: Name
@@ -331,11 +332,11 @@ class ClientSpec(ScenarioTable):
 class Preparation(ScenarioTable):
     """[[before]]: an input line applied before the drill starts: settings, logins, jobs, certificates, drives.
 
-    These actions take no time, and their T-SQL does not count as the trainee's.
+    These actions take no time, and their T-SQL does not count as the learner's.
     """
 
     do: Text
-    """An action as typed at the desk, such as `sql SERVER_A CREATE LOGIN …`."""
+    """Input line of the action, such as `sql SERVER_A CREATE LOGIN …`."""
 
 
 class SettingsSpec(ScenarioTable):
