@@ -545,7 +545,7 @@ class Desk(QMainWindow):
         return self._sized
 
     def save_state(self) -> QByteArray:
-        """Return the layout of the desk for `restore_page`. Panels that the run has closed count as open."""
+        """Return the layout of the desk for `restore`. Panels that the run has closed count as open."""
         self.unzoom()
         for name in self._closed_panels:
             self.docks[name].setVisible(True)

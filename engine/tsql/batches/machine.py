@@ -550,7 +550,7 @@ def _count_characters(value: Scalar) -> int:
     return len(value) if isinstance(value, str | bytes) else 0
 
 
-# --- names of statements in the column `build_command` [DOC: sys.dm_exec_requests] -----------------------------
+# --- names of statements in the column `command` [DOC: sys.dm_exec_requests] -----------------------------
 
 _COMMANDS_BY_CLASS: Final[dict[type[s.Statement], str]] = {
     s.SetOption: "ALTER DATABASE",

@@ -154,29 +154,34 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     process.start()
     room.send_line(f"read-back dba {ORDER}")
     assert room.is_welcome
-    dba.wait_for("view", lambda message: any(row["read_back"] for row in message.view["calls"]))
+    dba.wait_for_message("view", lambda message: any(row["read_back"] for row in message.view["calls"]))
     dba.send_line("confirm room")
     room.disconnect()  # Another computer takes over the role of a failed one.
-    assert "Bob already has this role" in TeamClient(process.invited, "Cid", "room").wait_for("refused").text
+    assert (
+        "Bob already has this role"
+        in TeamClient(process.invited, "Cid", "room").wait_for_message("refused").text
+    )
     (left,) = [seat for seat in request_roles(process.invited, "Cid") if seat.taken_by == "Bob"]
     assert not left.connected
     language.use_language(language.GERMAN)
     try:
         room = TeamClient(process.invited, "Cid", "room", instead=True)
-        room.wait_for("view", lambda message: "DBA bestätigt die Wiederholung" in str(message.view["news"]))
+        room.wait_for_message(
+            "view", lambda message: "DBA bestätigt die Wiederholung" in str(message.view["news"])
+        )
         assert "eigenen Rolle" in room.send_line("@dba note hello", "not_done").text
     finally:
         language.use_language(language.ENGLISH)
     room.send_line("plug-cable PAY1")
-    dba.wait_for("view", lambda message: any(row["database"] and row["state"] == "SYNCHRONIZED"
+    dba.wait_for_message("view", lambda message: any(row["database"] and row["state"] == "SYNCHRONIZED"
                                        for row in message.view["databases"]))  # fmt: skip
     dba.send_line("sql PAY2 SELECT mirroring_state_desc FROM sys.database_mirroring")
 
     assert (
         run_program("class", "console", "--database", folder / "class.sqlite", lines="finish").returncode == 0
     )
-    result = dba.wait_for("over").verdict
-    assert room.wait_for("over").verdict == result
+    result = dba.wait_for_message("over").verdict
+    assert room.wait_for_message("over").verdict == result
     assert process.wait_for_exit() == 0
     document = json.loads((folder / "team.json").read_text())
     journal = [line.split(" ", 1)[1] for line in document["inputs"]]

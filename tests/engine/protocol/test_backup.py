@@ -441,9 +441,9 @@ def test_the_mirror_knows_the_last_log_backup_after_the_takeover() -> None:
 
 
 @given(
-    trunk=st.lists(st.floats(1.0, 100.0), max_size=4),
-    a=st.lists(st.floats(1.0, 100.0), max_size=3),
-    b=st.lists(st.floats(1.0, 100.0), max_size=3),
+    common_steps=st.lists(st.floats(1.0, 100.0), max_size=4),
+    first_steps=st.lists(st.floats(1.0, 100.0), max_size=3),
+    second_steps=st.lists(st.floats(1.0, 100.0), max_size=3),
 )
 @settings(max_examples=60, deadline=None)
 def test_two_logs_agree_up_to_the_first_fork(

@@ -63,7 +63,7 @@ def play_actions(
 
 
 @settings(max_examples=40, deadline=None)
-@given(deeds=TIMED_LINES, cuts=INTERRUPTION_TICKS)
+@given(timed_lines=TIMED_LINES, interruption_ticks=INTERRUPTION_TICKS)
 def test_slices_and_journal_give_the_same_run(
     timed_lines: list[tuple[int, str]], interruption_ticks: list[int]
 ) -> None:
