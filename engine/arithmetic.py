@@ -43,11 +43,11 @@ def add_exactly(numbers: Iterable[float]) -> float:
             whole_part += number
         else:
             numerator, denominator = number.as_integer_ratio()
-            parts = (parts or 0) + numerator * (_UNITS_PER_ONE // denominator)
-    return whole_part if parts is None else (whole_part * _UNITS_PER_ONE + parts) / _UNITS_PER_ONE
+            parts = (parts or 0) + numerator * (_FLOAT_STEPS_PER_ONE // denominator)
+    return whole_part if parts is None else (whole_part * _FLOAT_STEPS_PER_ONE + parts) / _FLOAT_STEPS_PER_ONE
 
 
-_UNITS_PER_ONE: Final = 1 << 1074
+_FLOAT_STEPS_PER_ONE: Final = 1 << 1074
 """Number of smallest float steps in 1.0: every float is a multiple of 1 / 2**1074."""
 
 
@@ -63,7 +63,7 @@ def compute_remainder(number: float, divisor: float) -> float:
     return -result if number < 0.0 else result
 
 
-def space_geometrically(low: float, high: float, count: int) -> tuple[float, ...]:
+def build_geometric_progression(low: float, high: float, count: int) -> tuple[float, ...]:
     """Return *count* numbers from *low* to *high* in geometric progression."""
     inner_numbers = (low * raise_to_power(high / low, index / (count - 1)) for index in range(1, count - 1))
     return (low, *inner_numbers, high)
@@ -206,7 +206,7 @@ def _reduce_angle(x: float) -> Decimal:
 def _compute_sine(x: Decimal) -> Decimal:
     square, term, index = _DECIMAL_CONTEXT.multiply(x, x), x, 1
 
-    def following() -> Decimal:
+    def compute_next_term() -> Decimal:
         nonlocal term, index
         term = _DECIMAL_CONTEXT.divide(
             _DECIMAL_CONTEXT.multiply(-term, square), Decimal((index + 1) * (index + 2))
@@ -214,7 +214,7 @@ def _compute_sine(x: Decimal) -> Decimal:
         index += 2
         return term
 
-    return _add_series(x, following)
+    return _add_series(x, compute_next_term)
 
 
 def _compute_arc_tangent(x: Decimal) -> Decimal:
@@ -227,20 +227,20 @@ def _compute_arc_tangent(x: Decimal) -> Decimal:
         x = _DECIMAL_CONTEXT.divide(x, _DECIMAL_CONTEXT.add(1, root))
     square, power_of_x, index = _DECIMAL_CONTEXT.multiply(x, x), x, 1
 
-    def following() -> Decimal:
+    def compute_next_term() -> Decimal:
         nonlocal power_of_x, index
         power_of_x = _DECIMAL_CONTEXT.multiply(-power_of_x, square)
         index += 2
         return _DECIMAL_CONTEXT.divide(power_of_x, Decimal(index))
 
-    return 8 * _add_series(x, following)
+    return 8 * _add_series(x, compute_next_term)
 
 
-def _add_series(first_term: Decimal, following: Callable[[], Decimal]) -> Decimal:
-    """Add the terms of a series until a term no longer changes the sum. *following*: returns the next term."""
+def _add_series(first_term: Decimal, compute_next_term: Callable[[], Decimal]) -> Decimal:
+    """Add the terms of a series until a term no longer changes the sum. *compute_next_term*: returns the next term."""
     running_sum = first_term
     while True:
-        next_sum = _DECIMAL_CONTEXT.add(running_sum, following())
+        next_sum = _DECIMAL_CONTEXT.add(running_sum, compute_next_term())
         if next_sum == running_sum:
             return next_sum
         running_sum = next_sum

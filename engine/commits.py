@@ -10,14 +10,16 @@ COMMIT_CHARACTERS_MIN: Final = 200
 """Size of a commit without its changes, in characters. Assumed."""
 
 
-USER_PREFIX: Final = "\0user "
+USER_KEY_PREFIX: Final = "\0user "
 """Prefix of a database user's key in `Commit.edits`. No name of a script object starts with it."""
 
 
 def _apply_user_edits(
     users: Mapping[str, object], edits: tuple[tuple[str, object], ...]
 ) -> Mapping[str, object]:
-    changed = {name.removeprefix(USER_PREFIX): user for name, user in edits if name.startswith(USER_PREFIX)}
+    changed = {
+        name.removeprefix(USER_KEY_PREFIX): user for name, user in edits if name.startswith(USER_KEY_PREFIX)
+    }
     if not changed:
         return users
     return {name: user for name, user in {**users, **changed}.items() if user is not None}
@@ -64,11 +66,13 @@ class Commit:
         while True:
             links.append((link.kb, link.log_kb, link.tick, link.edits))
             if link.previous is None:
-                return build_chain, (tuple(reversed(links)),)
+                return build_commit_chain, (tuple(reversed(links)),)
             link = link.previous
 
 
-def build_chain(links: tuple[tuple[float, float, int, tuple[tuple[str, object], ...]], ...]) -> Commit | None:
+def build_commit_chain(
+    links: tuple[tuple[float, float, int, tuple[tuple[str, object], ...]], ...],
+) -> Commit | None:
     """Build a chain of commits from (kb, log_kb, tick, edits), oldest first. Return the last commit."""
     last_commit: Commit | None = None
     for link in links:

@@ -13,18 +13,18 @@ TICKS_PER_S: Final = 100
 With a step of 5 ms, every figure changes by less than 1%.
 """
 
-TIME_MAX_S: Final = 1e6
+RUN_TIME_MAX_S: Final = 1e6
 """Maximum simulated time of a run, as in `run --until`: eleven days. Assumed."""
 
 PING_INTERVAL_S: Final = 1.0
 """Interval at which each side sends a ping on each open connection. Documented [RANDAL]."""
 
-PING_DELAY_PER_FACTOR_S: Final = 0.02
+PING_DELAY_PER_SLOWDOWN_S: Final = 0.02
 """Delay of a ping per factor by which the processors are slower than normal. Assumed: a time slice and a half
 of a busy scheduler (4 to 15 ms each).
 """
 
-PING_CPU_S: Final = 0.001
+PING_DELAY_PER_DATABASE_S: Final = 0.001
 """Additional delay of a ping per additional mirrored database, because one thread sends all pings. Assumed."""
 
 PARTNER_TIMEOUT_S: Final = 10
@@ -43,7 +43,7 @@ PARTNER_TIMEOUT_S_MAX: Final = 32_767
 errors].
 """
 
-HARD_ERROR_S: Final = (0.6, 1.1)
+HARD_ERROR_DETECTION_RANGE_S: Final = (0.6, 1.1)
 """Range of times until a broken connection is detected. Read off: "typically in around 1 second" [WP]."""
 
 SESSION_CLOSE_DELAY_S: Final = 0.03
@@ -52,7 +52,7 @@ SESSION_CLOSE_DELAY_S: Final = 0.03
 Derived: a few round trips.
 """
 
-RECONNECT_S: Final = (0.8, 1.8)
+RECONNECT_RANGE_S: Final = (0.8, 1.8)
 """Range of times until an instance reconnects over a repaired path. Derived from the ping: each side retries
 about once per second.
 """
@@ -68,7 +68,7 @@ Assumed.
 RECOVERY_AT_START_S: Final = 1.5
 """Time for analysis, redo and undo of a database without a redo queue when its instance starts. Assumed."""
 
-CHECKPOINT_S: Final = 60.0
+CHECKPOINT_INTERVAL_S: Final = 60.0
 """Interval of automatic checkpoints of an active database, with a recovery interval of 0.
 
 Documented as approximately one minute [DOC: configure the recovery interval server option].
@@ -77,7 +77,7 @@ Documented as approximately one minute [DOC: configure the recovery interval ser
 CLIENT_LOGIN_TIMEOUT_S: Final = 15.0
 """Default Connect Timeout of SqlClient. Documented [DOC: retry algorithm]."""
 
-CLIENT_RETRY_SHARE: Final = 0.08
+CLIENT_ATTEMPT_TIMEOUT_SHARE: Final = 0.08
 """Share of the login timeout for each server in the first round. Each further round adds the same share.
 Documented [DOC: retry algorithm].
 """
@@ -91,7 +91,7 @@ Documented [DOC: retry algorithm].
 CLIENT_PAUSE_S: Final = 2.0
 """Pause of an application between a failed login and the next attempt. Assumed."""
 
-ENDPOINT_PORT: Final = 5022
+DEFAULT_ENDPOINT_PORT: Final = 5022
 """Port of the mirroring endpoint that the wizard of Management Studio suggests. Documented [DOC: security
 wizard].
 """
@@ -126,7 +126,7 @@ update.
 Documented [DOC: build lists].
 """
 
-START_TIMES: Final[dict[int | str, str]] = {
+DEFAULT_START_TIMES: Final[dict[int | str, str]] = {
     2005: "2005-10-22T12:00:00", 2008: "2015-02-21T12:00:00", 2012: "2018-02-24T12:00:00",
     2014: "2019-02-23T12:00:00", 2016: "2022-01-22T12:00:00", 2017: "2023-01-21T12:00:00",
     2019: "2024-10-19T12:00:00", 2022: "2024-11-16T12:00:00",
@@ -140,7 +140,7 @@ Release dates are documented [DOC: build lists; Windows Server release informati
 its release.
 """
 
-INTERNAL_VERSION: Final = {
+DATABASE_FILE_VERSIONS: Final = {
     2005: 611, 2008: 655, 2012: 706, 2014: 782, 2016: 852, 2017: 869, 2019: 904, 2022: 957
 }  # fmt: skip
 """Version -> internal version of its database files, as message 948 shows it.
@@ -161,14 +161,14 @@ Documented [DOC: features supported by the editions].
 WITNESS_ONLY_EDITIONS: Final = ("Express", "Workgroup")
 """Editions whose mirroring endpoint can only have the role WITNESS. Documented [DOC: CREATE ENDPOINT]."""
 
-ENDPOINT_REDIAL_S: Final = 0.25
+ENDPOINT_RECONNECT_DELAY_S: Final = 0.25
 """Delay until an instance whose endpoint was reconfigured reconnects to its partners. Assumed.
 
 It is shorter than the time in which mirror and witness agree on a failover (0.61 s [WP, Table 5]). Otherwise
 every change of an endpoint would cause a failover.
 """
 
-CERTIFICATE_LIFE_S: Final = 365 * 86_400.0
+CERTIFICATE_VALIDITY_S: Final = 365 * 86_400.0
 """Validity of a certificate without EXPIRY_DATE: one year from its start. Documented [DOC: CREATE
 CERTIFICATE].
 """
@@ -179,7 +179,7 @@ REDO_CHECK_INTERVAL_S: Final = 0.5
 The only visible effect is the delay until a new user or file appears on the mirror.
 """
 
-LOG_GROWTH_STEP: Final = 0.1
+LOG_GROWTH_SHARE: Final = 0.1
 """Growth of a full log file, as a share of its size. Documented: FILEGROWTH is 10% by default [DOC: CREATE
 DATABASE].
 """
@@ -205,17 +205,17 @@ PAGE_REPAIR_S: Final = 2.0
 PAGE_READ_INTERVAL_S: Final = 60.0
 """Interval at which an application reads the damaged page of an open database. Assumed."""
 
-UPGRADE_S: Final = 900.0
+VERSION_UPGRADE_S: Final = 900.0
 """Duration of the installation of another version. The service is down. Assumed."""
 
-PATCH_S: Final = 300.0
+SERVICE_PACK_S: Final = 300.0
 """Duration of the installation of a service pack. The service is down. Assumed."""
 
-RECOVERY_LOG_KB: Final = 8.0
+RESTORE_RECOVERY_LOG_KB: Final = 8.0
 """Log that recovery writes at the end of a restore, for its checkpoint. Assumed.
 
 The amount does not matter, but the log must differ from the log in the backup.
 """
 
-DRIVER_MARK: Final = "#tds"
+DRIVER_WINDOW_MARKER: Final = "#tds"
 """Mark in the window name of a driver's connection, such as SERVER_A#tds5 (app/serve/listener.py)."""

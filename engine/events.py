@@ -19,7 +19,7 @@ EventKind = Literal[
 """All kinds of events. mypy rejects an event of a kind that is missing here."""
 
 
-class KindInfo(Struct, frozen=True):
+class EventKindInfo(Struct, frozen=True):
     """Label of a kind of event, and its use in the interface."""
 
     label: str
@@ -31,9 +31,9 @@ class KindInfo(Struct, frozen=True):
     """True if the events panel hides this kind by default, because another panel or kind shows the same."""
 
 
-KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType(
+EVENT_KIND_INFOS: Final[Mapping[EventKind, EventKindInfo]] = MappingProxyType(
     {
-        cast(EventKind, row["kind"]): KindInfo(
+        cast(EventKind, row["kind"]): EventKindInfo(
             row["label"] or row["name"],
             row["use"] == "state",
             row["use"] == "milestone",
@@ -45,7 +45,7 @@ KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType(
 """All kinds of events, for filters, labels and searches."""
 
 
-Row = dict[str, Any]
+BatchOutputRow = dict[str, Any]
 """Message or result set of a batch, in the form of the report."""
 
 
@@ -296,7 +296,7 @@ class SessionData(EventData, frozen=True, gc=False, kw_only=True):
     """Kind of change, such as "connected" or "routed"."""
     program: str | None = None
     to: str | None = None
-    messages: Sequence[Row] | None = None
+    messages: Sequence[BatchOutputRow] | None = None
 
 
 class SqlData(EventData, frozen=True, gc=False, kw_only=True):
@@ -314,12 +314,12 @@ class SqlDoneData(EventData, frozen=True, gc=False, kw_only=True):
     window: str
     batch: str
     run: int
-    messages: Sequence[Row]
-    results: Sequence[Row]
+    messages: Sequence[BatchOutputRow]
+    results: Sequence[BatchOutputRow]
     started_tick: int
     elapsed_ticks: int
     program: str | None = None
-    ends: Sequence[Row] | None = None
+    ends: Sequence[BatchOutputRow] | None = None
     """Ends of the batch's statements, which only drivers receive."""
 
 

@@ -35,12 +35,12 @@ _OCTAVE_PARTS: Final = 64
 """Number of parts of an octave for which powers of two are stored."""
 
 
-def _scale(number: Decimal) -> int:
+def _convert_to_units(number: Decimal) -> int:
     return int(_WIDE_CONTEXT.multiply(number, _UNIT).to_integral_value())
 
 
-_LN2: Final = _scale(_WIDE_CONTEXT.ln(Decimal(2)))
-_HALF_PI: Final = _scale(
+_LN2: Final = _convert_to_units(_WIDE_CONTEXT.ln(Decimal(2)))
+_HALF_PI: Final = _convert_to_units(
     Decimal("1.57079632679489661923132169163975144209858469968755291048747229615390820314310449931")
 )
 _AREA_TANGENT_SERIES: Final = tuple(_UNIT // n for n in range(13, 0, -2))
@@ -69,7 +69,7 @@ def log(x: float) -> float | None:
 
 @cache
 def _compute_middle_log(part: int) -> int:
-    return _scale(_WIDE_CONTEXT.ln(_WIDE_CONTEXT.divide(Decimal(2 * part + 1), Decimal(512))))
+    return _convert_to_units(_WIDE_CONTEXT.ln(_WIDE_CONTEXT.divide(Decimal(2 * part + 1), Decimal(512))))
 
 
 def exp(x: float) -> float | None:
@@ -89,7 +89,7 @@ def exp(x: float) -> float | None:
 
 @cache
 def _compute_power_of_two(part: int) -> int:
-    return _scale(
+    return _convert_to_units(
         _WIDE_CONTEXT.power(Decimal(2), _WIDE_CONTEXT.divide(Decimal(part), Decimal(_OCTAVE_PARTS)))
     )
 

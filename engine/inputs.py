@@ -12,7 +12,7 @@ from msgspec import Struct
 from engine.constants import TICKS_PER_S
 from engine.localization import LocalizableMessage, build_message, shorten_text
 
-ERROR_LENGTH_MAX: Final = 500
+ERROR_CHARACTERS_MAX: Final = 500
 """Maximum length of an error message about a line, in characters, because a line may contain a very long
 word. Assumed.
 """
@@ -22,7 +22,7 @@ class InputError(ValueError):
     """Error for an invalid input line. The text states the problem, its position and the expected value."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(shorten_text(text, ERROR_LENGTH_MAX))
+        super().__init__(shorten_text(text, ERROR_CHARACTERS_MAX))
 
 
 def append_existing_names(problem: LocalizableMessage, names: Iterable[str]) -> LocalizableMessage:

@@ -5,7 +5,7 @@ The exception ends one statement or command, but never the run.
 
 from typing import Final
 
-INTERNAL_ERROR: Final = "internal error"
+INTERNAL_ERROR_PREFIX: Final = "internal error"
 """Beginning of the message. Tests fail if they find it."""
 
 
@@ -17,4 +17,4 @@ def describe_internal_error(problem: Exception) -> str:
         if module.startswith("engine."):
             location = f" in {module}.{step.tb_frame.f_code.co_name}"
         step = step.tb_next
-    return f"{INTERNAL_ERROR} {type(problem).__name__}{location}"
+    return f"{INTERNAL_ERROR_PREFIX} {type(problem).__name__}{location}"

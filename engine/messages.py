@@ -92,7 +92,7 @@ class SqlError(Exception):
         """All errors that SQL Server reports together with this one, which is the first."""
 
 
-class Wording(Struct, frozen=True):
+class MessageWording(Struct, frozen=True):
     """Text of a message in sys.messages, as of version *since*."""
 
     number: int
@@ -111,22 +111,22 @@ class Wording(Struct, frozen=True):
     """Text with the placeholders of SQL Server: %d, %ls, %.*ls, %S_MSG …"""
 
 
-def _read_messages() -> dict[int, tuple[Wording, ...]]:
-    messages_by_number: dict[int, tuple[Wording, ...]] = {}
+def _read_messages() -> dict[int, tuple[MessageWording, ...]]:
+    messages_by_number: dict[int, tuple[MessageWording, ...]] = {}
     lines = resources.files("engine").joinpath("messages.tsv").read_text(encoding="utf-8").splitlines()
     for line in lines[1:]:
         number, first_version, severity, logged, source, text = line.split("\t")
-        wording = Wording(int(number), int(first_version), int(severity), logged == "1", source, text)
+        wording = MessageWording(int(number), int(first_version), int(severity), logged == "1", source, text)
         messages_by_number[wording.number] = (*messages_by_number.get(wording.number, ()), wording)
     return messages_by_number
 
 
-MESSAGES: Final[dict[int, tuple[Wording, ...]]] = _read_messages()
+MESSAGES: Final[dict[int, tuple[MessageWording, ...]]] = _read_messages()
 """Message number -> its wordings, oldest first. Documented [DOC: Database Engine events and errors]; see
 Wording.source.
 """
 
-PLACEHOLDER: Final = re.compile(
+PLACEHOLDER_PATTERN: Final = re.compile(
     r"%%|%[-+#0 ]*(?:[1-9]\d*|\*)?(?:\.(?:\d+|\*))?(?:S_[A-Z]+|(?:I64|I32|l|h)?[a-zA-Z])"
 )
 """Pattern of a placeholder, or of %% (a percent sign)."""
@@ -134,14 +134,14 @@ PLACEHOLDER: Final = re.compile(
 LEADING_ARGUMENTS: Final[dict[tuple[int, int], tuple[str, ...]]] = {(1480, 2012): ("mirroring",)}
 """(message number, version) -> arguments that precede the other ones in the wording since this version."""
 
-TEXTS_MAX: Final = 4_096
+CACHED_TEXTS_MAX: Final = 4_096
 """Maximum number of cached message texts, because an ERRORLOG often repeats them. Assumed."""
 
 ALWAYS_ON_RENAMED_VERSION: Final = 2016
 """First version whose messages contain "Always On" instead of "AlwaysOn". Seen in public ERRORLOGs."""
 
 
-def find_wording(number: int, version: int = 2005) -> Wording:
+def find_wording(number: int, version: int = 2005) -> MessageWording:
     """Return the wording of a message in *version*, else the oldest one.
 
     Raises KeyError for an unknown number.
@@ -157,10 +157,10 @@ def find_wording(number: int, version: int = 2005) -> Wording:
 
 def count_placeholders(text: str) -> int:
     """Return the number of placeholders in a text."""
-    return sum(match.group() != "%%" for match in PLACEHOLDER.finditer(text))
+    return sum(match.group() != "%%" for match in PLACEHOLDER_PATTERN.finditer(text))
 
 
-@lru_cache(TEXTS_MAX, typed=True)
+@lru_cache(CACHED_TEXTS_MAX, typed=True)
 def fill_message(number: int, *args: object, version: int = 2005) -> tuple[int, str]:
     """Return the severity and the filled text of a message. Raises KeyError for an unknown number.
 
@@ -177,12 +177,12 @@ def fill_placeholders(text: str, args: Iterable[object]) -> str:
     """Fill the placeholders of a text from left to right."""
     remaining_arguments = iter(args)
 
-    def fill(match: re.Match[str]) -> str:
+    def format_match(match: re.Match[str]) -> str:
         return (
             "%" if match.group() == "%%" else _format_argument(match.group(), next(remaining_arguments, ""))
         )
 
-    return PLACEHOLDER.sub(fill, text)
+    return PLACEHOLDER_PATTERN.sub(format_match, text)
 
 
 def _format_argument(placeholder: str, value: object) -> str:
@@ -194,7 +194,7 @@ def _format_argument(placeholder: str, value: object) -> str:
     return form % value
 
 
-def list_messages(version: int) -> list[Wording]:
+def list_messages(version: int) -> list[MessageWording]:
     """Return the rows of sys.messages in *version*: all messages in their wording of this version."""
     return [
         find_wording(number, version)

@@ -39,7 +39,7 @@ from engine.availability import redo as group_redo
 from engine.availability import role as group_role
 from engine.cluster import instances, membership, roles, setup
 from engine.events import Event, NoteData
-from engine.flow import CrossingKind, Samples
+from engine.flow import FlowStopCondition, Samples
 from engine.inputs import Input, InputError, append_existing_names
 from engine.localization import build_message, mark
 from engine.mirroring import failover, monitor, pages, redo, session
@@ -60,7 +60,7 @@ from engine.tsql.language.lexer import is_read_only_input
 from engine.verbs import VERBS
 from engine.verbs.lines import execute_input, record_effects
 
-HANDLERS: Final[Handlers] = {
+TIMER_HANDLERS: Final[Handlers] = {
     **groups.HANDLERS,
     **membership.HANDLERS,
     **roles.HANDLERS,
@@ -100,17 +100,17 @@ HANDLERS: Final[Handlers] = {
 }
 """Timer name -> handler. Handlers of T-SQL timers are in `tsql.HANDLERS`."""
 
-CrossingHandlers = tuple[tuple[int, Callable[[World, int], None]], ...]
+StopConditionHandlers = tuple[tuple[int, Callable[[World, int], None]], ...]
 
-CROSSINGS: Final[CrossingHandlers] = (
-    (CrossingKind.LOG_FULL.value, logspace.on_file_full),
-    (CrossingKind.OPERATION_DONE.value, clients.on_operation_done),
+SOURCE_STOP_HANDLERS: Final[StopConditionHandlers] = (
+    (FlowStopCondition.LOG_FULL.value, logspace.on_log_file_full),
+    (FlowStopCondition.OPERATION_DONE.value, clients.on_operation_done),
 )
 """Handlers of the thresholds that a log source can cross in the flow model, in order."""
 
-STREAM_CROSSINGS: Final[CrossingHandlers] = (
-    (CrossingKind.SEND_DONE.value, groups.on_caught_up),
-    (CrossingKind.REDO_DONE.value, groups.on_redo_done),
+STREAM_STOP_HANDLERS: Final[StopConditionHandlers] = (
+    (FlowStopCondition.SEND_DONE.value, groups.on_caught_up),
+    (FlowStopCondition.REDO_DONE.value, groups.on_redo_done),
 )
 """Handlers of the thresholds that a log stream can cross in the flow model, in order."""
 
@@ -188,13 +188,13 @@ def apply_resolved_input(world: World, input_: Input) -> None:
     if (
         asks
         and tsql.is_connection_idle(world, input_.args[0])
-        and all(e.kind in BATCH_EVENTS for e in world.outbox[position:])
+        and all(e.kind in BATCH_EVENT_KINDS for e in world.outbox[position:])
     ):
         return  # a completed query changes nothing that affects listeners
     _propagate_changes(world)
 
 
-BATCH_EVENTS: Final = ("sql", "sql_done")
+BATCH_EVENT_KINDS: Final = ("sql", "sql_done")
 """Events at the start and the end of a batch."""
 
 
@@ -237,17 +237,17 @@ def advance_world(
         ticks_run, sources, stream_crossings = streams.run(world.flow, due_tick - world.tick, samples)
         world.tick += ticks_run
         for source, crossings in sources:
-            _call_crossing_handlers(world, source, int(crossings), CROSSINGS, world.sources)
+            _call_stop_handlers(world, source, int(crossings), SOURCE_STOP_HANDLERS, world.sources)
         for stream, crossings in stream_crossings:
-            _call_crossing_handlers(world, stream, int(crossings), STREAM_CROSSINGS, world.streams)
+            _call_stop_handlers(world, stream, int(crossings), STREAM_STOP_HANDLERS, world.streams)
         if sources or stream_crossings:
             _propagate_changes(world)
     events, world.outbox = world.outbox, []
     return events
 
 
-def _call_crossing_handlers(
-    world: World, number: int, bits: int, handlers: CrossingHandlers, existing_numbers: Container[int]
+def _call_stop_handlers(
+    world: World, number: int, bits: int, handlers: StopConditionHandlers, existing_numbers: Container[int]
 ) -> None:
     """Call the handlers of the crossings in *bits*. It is an integer, because arithmetic with flags is slow."""
     for bit, handler in handlers:
@@ -262,7 +262,7 @@ def _run_due_timers(world: World) -> None:
         while world.timers and world.timers[0][0] <= world.tick:
             _, _, name, args = heapq.heappop(world.timers)
             only_checked = only_checked and name in CHECKING_TIMERS
-            (HANDLERS.get(name) or tsql.HANDLERS[name])(world, *args)
+            (TIMER_HANDLERS.get(name) or tsql.HANDLERS[name])(world, *args)
         if only_checked and len(world.outbox) == event_count and _is_unchanged(world):
             record_effects(world)  # a refused client may be the only effect of a fault
         else:

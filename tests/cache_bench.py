@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 from engine.drill.authoring.scenario import select_variant
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines, parse_step
-from engine.drill.par.hidden_causes import HiddenCauses
+from engine.drill.par.hidden_causes import HiddenCauseChecker
 from engine.drill.par.search_drill import IncrementalHash, SearchDrill, compute_transposition_key
 from engine.drill.running.condition_polling import ConditionPoller
 from engine.drill.running.drill import Drill
@@ -142,7 +142,7 @@ def search_guesses() -> object:
     solution.
     """
     scenario = load_shipped_scenario("random-trouble-easy")
-    causes = HiddenCauses(scenario, 1)
+    causes = HiddenCauseChecker(scenario, 1)
     plan = [parse_step(step) for step in select_variant(scenario, 1).solution]
     return [causes.find_guess(plan) for _ in range(4)]
 
@@ -185,7 +185,7 @@ def clear_poll_results(poller: ConditionPoller) -> None:
     poller._settlings, poller._parts_asked, poller._known, poller._next_look = -1, (), None, 0
 
 
-def clear_plan_starts(causes: HiddenCauses) -> None:
+def clear_plan_starts(causes: HiddenCauseChecker) -> None:
     """Remove the cached state of every beginning of a plan except the empty one."""
     causes._belief_states = {(): causes._belief_states[()]}
 
@@ -231,7 +231,7 @@ def list_caches() -> Iterator[CacheCase]:
             clear_poll_results,
             ("reference solution", *search),
         ),
-        ("HiddenCauses", HiddenCauses, "find_guess", clear_plan_starts, ("hidden causes",)),
+        ("HiddenCauses", HiddenCauseChecker, "find_guess", clear_plan_starts, ("hidden causes",)),
     ):
         yield CacheCase(name, partial(clear_before_calls, owner, method, forget), workloads)
     for name, switch, workloads in (

@@ -16,7 +16,7 @@ from typing import Final
 
 from engine.flow import kernel
 from engine.flow.compiled.library import get_library_name
-from engine.flow.compiled.loader import FLAGS, LIBRARIES, read_kernel_source
+from engine.flow.compiled.loader import COMPILER_FLAGS, LIBRARIES, read_kernel_source
 from engine.flow.compiled.translate import translate
 
 ZIG: Final = Path(__file__).parents[1] / "build" / "zig" / "ziglang" / "zig"
@@ -39,7 +39,18 @@ def build_library(system: str, machine: str, folder: Path) -> Path:
     text = folder / "kernel.c"
     text.write_text(translate(read_kernel_source(), vars(kernel)), encoding="utf-8")
     library = folder / get_library_name(system, machine)
-    command = [str(ZIG), "cc", "-target", target, *FLAGS, *flags, "-s", "-o", library.name, text.name]
+    command = [
+        str(ZIG),
+        "cc",
+        "-target",
+        target,
+        *COMPILER_FLAGS,
+        *flags,
+        "-s",
+        "-o",
+        library.name,
+        text.name,
+    ]
     subprocess.run(command, check=True, cwd=folder)
     return library
 

@@ -24,7 +24,7 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par.account import RegretAnalysis
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
-from engine.drill.par.regret import RISE_MAX, analyze_regret
+from engine.drill.par.regret import VALUE_RISE_MAX, analyze_regret
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import find_default_end, play_reference
@@ -156,10 +156,10 @@ def main() -> None:
         worked_s += time.process_time() - before_s
         done_count, told_count, known_count = (
             done_count + 1,
-            told_count + (measure_rise(account) > RISE_MAX),
-            known_count + (account.largest_rise > RISE_MAX),
+            told_count + (measure_rise(account) > VALUE_RISE_MAX),
+            known_count + (account.largest_rise > VALUE_RISE_MAX),
         )
-        if max(measure_rise(account), account.largest_rise) > RISE_MAX:
+        if max(measure_rise(account), account.largest_rise) > VALUE_RISE_MAX:
             print(
                 f"{name}, {player}: told {measure_rise(account):.1f}, known {account.largest_rise:.1f}",
                 flush=True,

@@ -27,7 +27,7 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.par import certificate
 from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.search import ParSearch
-from engine.drill.par.shapes import BlunderFields, WaitingFields
+from engine.drill.par.shapes import BlunderFields, WaitingCostFields
 from engine.drill.running.drill import replay
 from engine.drill.running.solution import find_default_end
 from engine.generators import run_to_completion
@@ -60,7 +60,7 @@ def replay_plans(name: str) -> dict[str, tuple[float, str]]:
     return replays
 
 
-def compute_waiting_costs(name: str) -> WaitingFields:
+def compute_waiting_costs(name: str) -> WaitingCostFields:
     """Compute the costs of waiting in *name* from the plans of its certificate, and replay its last chance."""
     scenario = scenario_files.find(name).load()
     data = read_certificate(name)

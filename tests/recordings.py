@@ -10,7 +10,7 @@ from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.inputs import InputError
 from engine.model import World
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
 Steps = tuple[tuple[str, float], ...]
 """Input lines, each with the seconds to run after it."""
@@ -36,7 +36,7 @@ def play_steps(world: World, steps: Steps, describe: Callable[[World], list[str]
     for line, seconds in steps:
         try:
             if line:
-                simulator.apply_input(world, parse_line(line))
+                simulator.apply_input(world, parse_input_line(line))
         except InputError as problem:
             rows.append(f"refused: {line}: {problem}")
         simulator.advance_world(world, world.tick + round(seconds * TICKS_PER_S))

@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from engine.tsql.batches.gate import GATE_CELLS, IN_USE_ERRORS, STATEMENT_KINDS, STATEMENT_VERSIONS, STATES
+from engine.tsql.batches.gate import (
+    GATE_CELLS,
+    IN_USE_ERRORS,
+    STATEMENT_KINDS,
+    STATEMENT_VERSIONS,
+    GATE_STATES,
+)
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "statement-gate.md"
 
@@ -43,7 +49,7 @@ def format_page() -> str:
     ]
     lines += [
         f"| {state} | " + " | ".join(GATE_CELLS[kind, state] for kind in STATEMENT_KINDS) + " |"
-        for state in STATES
+        for state in GATE_STATES
     ]
     lines += [
         "",
@@ -56,7 +62,7 @@ def format_page() -> str:
         f"| {kind} | {text} | {IN_USE_ERRORS.get(kind, '')} |" for kind, text in STATEMENT_KINDS.items()
     ]
     lines += ["", "## States", "", "| Row | State of the database on the connected instance |", "|---|---|"]
-    lines += [f"| {state} | {text} |" for state, text in STATES.items()]
+    lines += [f"| {state} | {text} |" for state, text in GATE_STATES.items()]
     lines += ["", "## Versions", "", "| Statement | First version |", "|---|---|"]
     lines += [
         f"| {VERSIONED_STATEMENTS[kind.__name__]} | {version} |"

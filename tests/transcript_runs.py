@@ -22,7 +22,7 @@ from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Safety, World
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests import readings, recordings
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.cluster.worlds import build_cluster_world, build_fci_lab, build_pair
@@ -89,7 +89,7 @@ def format_event(event: Event, kinds: Collection[str]) -> list[str]:
 def apply_line(world: World, line: str) -> list[str]:
     """Apply a line. Return a row with the reason if the world refuses it, otherwise an empty list."""
     try:
-        simulator.apply_input(world, parse_line(line))
+        simulator.apply_input(world, parse_input_line(line))
     except InputError as problem:
         return [f"{world.t_s:.2f} refused: {line}: {problem}"]
     return []

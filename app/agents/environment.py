@@ -26,7 +26,7 @@ from app.files import scenario_files
 from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.authoring.schema import DURATION_MAX_S
+from engine.drill.authoring.schema import DRILL_LENGTH_MAX_S
 from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par.observability import is_observable
 from engine.drill.par.search_drill import SearchDrill
@@ -34,7 +34,7 @@ from engine.drill.running.solution import END_DELAY_S, find_default_end
 from engine.events import Event, SqlDoneData, get_data
 from engine.inputs import InputError
 from engine.model import Tick, to_ticks
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
 STEP_S: Final = 10.0
 """Default duration of a step in simulated seconds. Assumed: the time that a DBA needs for a command."""
@@ -78,9 +78,9 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         self.scenario = scenario if isinstance(scenario, Scenario) else scenario_files.find(scenario).load()
         if not self.scenario.scored:
             raise ValueError(f"{self.scenario.name} is not scored, so it has no rewards")
-        if not 1.0 / TICKS_PER_S <= step_s <= DURATION_MAX_S:
+        if not 1.0 / TICKS_PER_S <= step_s <= DRILL_LENGTH_MAX_S:
             raise ValueError(
-                f"step_s must be from {1.0 / TICKS_PER_S:g} to {DURATION_MAX_S:g}, not {step_s:g}"
+                f"step_s must be from {1.0 / TICKS_PER_S:g} to {DRILL_LENGTH_MAX_S:g}, not {step_s:g}"
             )
         self.render_mode = render_mode
         self._step = to_ticks(step_s)
@@ -92,7 +92,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         self.action_space = line
         self.observation_space = spaces.Dict(
             {
-                "time_s": spaces.Box(0.0, DURATION_MAX_S + END_DELAY_S, shape=(), dtype=float),
+                "time_s": spaces.Box(0.0, DRILL_LENGTH_MAX_S + END_DELAY_S, shape=(), dtype=float),
                 "told": spaces.Sequence(line),
                 "questions": spaces.Sequence(line),
             }
@@ -160,7 +160,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         Not every server has an instance, for example.
         """
         try:
-            simulator.resolve_names(self.drill.world, parse_line(line))
+            simulator.resolve_names(self.drill.world, parse_input_line(line))
         except InputError:
             return False
         return True

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final
 
-from engine.tsql.language.reserved_words import KEYWORDS
-from engine.verbs import REMARKS, VERBS
+from engine.tsql.language.reserved_words import RESERVED_WORDS
+from engine.verbs import REMARK_VERBS, VERBS
 
 NameReplacements = tuple[tuple[str, str], ...]
 """Pairs of a name to hide and its replacement. The replacement is also a valid SQL name."""
@@ -46,7 +46,7 @@ def anonymize_line(line: str, replacements: NameReplacements) -> str:
     verb, space, arguments = line.partition(" ")
     if not replacements or not space:
         return line
-    return verb + space + _replace_names(arguments, replacements, verb.lower() in REMARKS)
+    return verb + space + _replace_names(arguments, replacements, verb.lower() in REMARK_VERBS)
 
 
 def anonymize_text(text: str, replacements: NameReplacements) -> str:
@@ -75,5 +75,6 @@ def _compile_pattern(
 
 
 _COMMAND: Final = frozenset(
-    word.casefold() for word in (*KEYWORDS, *VERBS, *(part for verb in VERBS for part in verb.split("-")))
+    word.casefold()
+    for word in (*RESERVED_WORDS, *VERBS, *(part for verb in VERBS for part in verb.split("-")))
 )

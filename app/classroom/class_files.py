@@ -31,7 +31,7 @@ from app.words.language import tr
 from app.words.localization import localize
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import compute_sha256, escape_invisible
-from engine.drill.judging.shapes import Row
+from engine.drill.judging.shapes import ReportRow
 from engine.drill.running.modes import DrillMode
 from engine.drill.time import verify
 from engine.inputs import InputError
@@ -183,7 +183,7 @@ def _write_part(
     archive_file.writestr(folder + ANSWERS_FILE, as_csv(("seat", "person", *QUESTION_COLUMNS), questions))
 
 
-def _read_questions(run: LogReplay) -> list[Row]:
+def _read_questions(run: LogReplay) -> list[ReportRow]:
     """Return the questions of a run; empty if no report can be built."""
     with suppress(InputError, UnplayableError), convert_errors():
         return run.drill.build_report()["questions"]
@@ -371,7 +371,7 @@ def _format_divergence(verdict_row: LogVerdict) -> str:
 def _read_run(raw: bytes, file: str) -> LogCheck:
     """Check a run file of `run --json`, the debrief or `class join`. Raises RunFileError."""
     report, text = run_files.parse_run(raw, file)
-    class_report: Row = report
+    class_report: ReportRow = report
     info = class_report.get("class")
     seat, name = _read_seat_identity(info if isinstance(info, dict) else {}, report["scenario"])
     try:

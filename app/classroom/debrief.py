@@ -29,16 +29,16 @@ from engine.drill.authoring import facts
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.counterfactual import is_inspection
 from engine.drill.judging.report import build_availability_json, compute_calibration
-from engine.drill.judging.shapes import BY_INSTRUCTOR, Calibration, Row
+from engine.drill.judging.shapes import ENDED_BY_INSTRUCTOR, Calibration, ReportRow
 from engine.drill.par.account import RegretAnalysis, RunSegment
-from engine.drill.par.regret import analyze_regret, exclude_finish, exclude_moves
+from engine.drill.par.regret import analyze_regret, exclude_finish, exclude_segments
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_reference
 from engine.inputs import Input, InputError
 from engine.localization import convert_to_json
 from engine.model import Tick
-from engine.verbs import REMARKS
-from engine.verbs.lines import describe_input, parse_line
+from engine.verbs import REMARK_VERBS
+from engine.verbs.lines import describe_input, parse_input_line
 
 
 class ClassSeatLog(Struct, frozen=True):
@@ -83,7 +83,7 @@ class SeatReview(Struct, frozen=True):
     """Debrief of the run as HTML; empty if the run cannot be replayed."""
     lost_transactions: int = 0
     reflection: Reflection | None = None
-    answers: tuple[Row, ...] = ()
+    answers: tuple[ReportRow, ...] = ()
     """Questions and answers, as in the report of a run."""
     debrief_pdf: bytes = b""
     """Debrief of the run as PDF; empty if it was not requested."""
@@ -231,13 +231,13 @@ def _review_seat(log: ClassSeatLog, pdf: bool, curve_s: float) -> SeatReview:
         except InputError:
             return seat_review
     account = _analyze_regret(drill, curve_s)
-    if account is not None and (not has_ended or outcome["ended_by"] == BY_INSTRUCTOR):
+    if account is not None and (not has_ended or outcome["ended_by"] == ENDED_BY_INSTRUCTOR):
         account = exclude_finish(account)
     if account is not None and foreign:
-        account = exclude_moves(account, lambda move: _matches_input(move, foreign))
+        account = exclude_segments(account, lambda move: _matches_input(move, foreign))
     source = build_source(drill)
-    if outcome["ended_by"] == BY_INSTRUCTOR:
-        source.report["ended_by"] = BY_INSTRUCTOR
+    if outcome["ended_by"] == ENDED_BY_INSTRUCTOR:
+        source.report["ended_by"] = ENDED_BY_INSTRUCTOR
     source = replace(
         source, player=log.name, regret_analysis=account, instructor_inputs=foreign,
         instructor_goals=frozenset(outcome["instructor_goals"]),
@@ -395,12 +395,12 @@ def _parse_inputs(entries: Iterable[LogEntry]) -> Iterator[Input]:
     """Parse the inputs of a log. Skip invalid lines, because they had no effect and the verdict lists them."""
     for act in entries:
         with suppress(InputError):
-            yield parse_line(act.line, act.tick)
+            yield parse_input_line(act.line, act.tick)
 
 
 def _is_action(input_: Input) -> bool:
     """Return whether *item* is an action, not an inspection, a remark or the end of the run."""
-    return input_.verb not in REMARKS | {"finish"} and not is_inspection(input_)
+    return input_.verb not in REMARK_VERBS | {"finish"} and not is_inspection(input_)
 
 
 def _matches_input(move: RunSegment, inputs: Sequence[Input]) -> bool:

@@ -23,7 +23,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from engine.inputs import Input
 from engine.model import Tick
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
 
 class GuiSeat:
@@ -102,12 +102,14 @@ class GuiSeat:
         self._history = History(drill)
         tick = seat_log.entries[-1].tick if seat_log.entries else 0
         # an exam continues at the host's time after a restart
-        if not (drill.terms.rewind and seat_log.entries):
+        if not (drill.permissions.rewind and seat_log.entries):
             self._answer_missed_instructions(welcome, tick)
             # a seat that joins late may start at the current time of the class
             tick = max(tick, welcome.tick)
         inputs = [
-            parse_line(act.line, act.tick) for act in list_effective_entries(seat_log.entries) if act.line
+            parse_input_line(act.line, act.tick)
+            for act in list_effective_entries(seat_log.entries)
+            if act.line
         ]
         return self._history, inputs, tick
 
@@ -128,7 +130,7 @@ class GuiSeat:
         self._history = History(Drill(before.scenario, before.seed, before.mode))
         acts = [act for act in list_effective_entries(self._seat_log.entries) if act.line and act.tick < tick]
         self.link.over = False
-        return self._history, [parse_line(act.line, act.tick) for act in acts]
+        return self._history, [parse_input_line(act.line, act.tick) for act in acts]
 
     def finish_rewind(self, number: int) -> None:
         """Log that the rewind of instruction *number* is complete, after `rewind` and the replay of its inputs."""

@@ -58,7 +58,7 @@ from app.classroom.writer import RecordWriter
 from app.learning.reflection import Reflection
 from app.words.language import tr
 from engine.inputs import InputError
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
 logger = logging.getLogger(__name__)
 
@@ -346,7 +346,7 @@ class ClassHost:
     async def _send_instruction(self, message: requests.Instruct) -> None:
         if message.what == INJECT:
             try:
-                verb = parse_line(message.text).verb
+                verb = parse_input_line(message.text).verb
             except InputError as problem:
                 raise RequestRefusedError(str(problem)) from problem
             if verb in FORBIDDEN_VERBS:

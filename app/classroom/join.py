@@ -155,7 +155,7 @@ def build_seat_report(run: SeatRun, seat_log: SeatLog, verdict: LogVerdict | Non
     report = run.drill.build_report()
     assert seat_log.assignment is not None
     if (
-        not run.drill.terms.shows_truth
+        not run.drill.permissions.shows_truth
     ):  # the seat of an exam has no rubric, so only the host can compute its score
         total = verdict["score"] if verdict is not None else None
         report["score"] = {"total": total, "scored": False, "finished": run.drill.finished, "items": []}

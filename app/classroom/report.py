@@ -27,9 +27,9 @@ from app.words.language import tr, trn
 from app.words.localization import localize as shown
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.report import get_program_version
-from engine.drill.judging.shapes import BY_INSTRUCTOR, Calibration
+from engine.drill.judging.shapes import ENDED_BY_INSTRUCTOR, Calibration
 from engine.drill.par.account import RegretAnalysis
-from engine.drill.running.drill import DrillEnd
+from engine.drill.running.drill import DrillEndReason
 from engine.model import Tick
 
 DIVERGENCES_SHOWN: Final = 10
@@ -458,10 +458,10 @@ def _format_end(seat: SeatReview, version: str) -> str:
         text = tr("diverges at {t}") if version else tr("diverges at {t}, or has an older version")
         return text.format(t=formatting.format_run_time(seat.verdict["parted_t_s"]))
     ender = seat.verdict["ended_by"]
-    if ender == BY_INSTRUCTOR:
+    if ender == ENDED_BY_INSTRUCTOR:
         return tr("ended by the instructor")
     return (
-        shown(DrillEnd[ender.upper()].value)
+        shown(DrillEndReason[ender.upper()].value)
         if ender is not None
         else tr("cut off at {t}").format(t=formatting.format_run_time(seat.verdict["t_s"]))
     )

@@ -33,7 +33,7 @@ from app.classroom.verdict import FORBIDDEN_VERBS
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
-from engine.drill.time.cooperative_tasks import compute_stride
+from engine.drill.time.cooperative_tasks import compute_slice_ticks
 from engine.events import Event
 from engine.inputs import Input, InputError
 from engine.localization import build_message
@@ -252,7 +252,7 @@ class SeatRun:
                     raise ClassEndedError
                 case SeatWelcome() if message.part != self.assignment.part:
                     raise PartMismatchError(message.part)
-                case SeatWelcome() if not (self.drill.terms.rewind and self._seat_log.entries):
+                case SeatWelcome() if not (self.drill.permissions.rewind and self._seat_log.entries):
                     self._skip_to(message.tick, message.events)
             was_watched = self._orders.is_watched
             self._orders.apply_message(message)
@@ -349,7 +349,7 @@ class SeatRun:
         step_limit = (
             STEP_TICKS if self._speed is None else max(1, int(POLL_INTERVAL_S * self._speed * TICKS_PER_S))
         )
-        return compute_stride(self.drill, step_limit)
+        return compute_slice_ticks(self.drill, step_limit)
 
     def _wait_for_pace(self) -> None:
         if self._speed is not None:

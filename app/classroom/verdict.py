@@ -15,7 +15,7 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.report import build_availability_json
-from engine.drill.judging.shapes import BY_INSTRUCTOR
+from engine.drill.judging.shapes import ENDED_BY_INSTRUCTOR
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
@@ -239,7 +239,7 @@ class LogReplay:
             progress=_compute_progress(drill),
             score=score.total if score.scored else None,
             downtime_s=build_availability_json(drill.world)["downtime_s"],
-            ended_by=BY_INSTRUCTOR
+            ended_by=ENDED_BY_INSTRUCTOR
             if drill.finished and any(entry.instruction and entry.line == FINISH for entry in self._log)
             else drill.ended_by.name.lower()
             if drill.ended_by

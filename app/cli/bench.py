@@ -15,11 +15,11 @@ from msgspec.structs import asdict, replace
 
 from engine import simulator
 from engine.constants import TICKS_PER_S
-from engine.flow import Flow, SafetyMode, add_pair, kernel, run_flow
+from engine.flow import Flow, SafetyMode, add_mirroring_setup, kernel, run_flow
 from engine.flow.advance import collect_arrays
 from engine.flow.sites import NEC, WORKLOAD1
 from engine.published.clusters import build_group_world
-from engine.published.measure import build_lab_world, build_setup
+from engine.published.measure import build_lab_world, build_unlimited_setup
 
 DATABASES: Final = (1, 10, 100, 200)
 GROUP_SIZES: Final = ((1, 1), (5, 20))
@@ -151,7 +151,7 @@ def _create_flow(count: int) -> Flow:
     flow = Flow.create_empty()
     site = replace(NEC, cores=CORES_PER_DATABASE * count)
     for _ in range(count):
-        add_pair(flow, build_setup(WORKLOAD1, SafetyMode.FULL, site))
+        add_mirroring_setup(flow, build_unlimited_setup(WORKLOAD1, SafetyMode.FULL, site))
     run_flow(flow, TICKS_PER_S)
     return flow
 
@@ -228,7 +228,7 @@ def _measure_copies(count: int) -> Iterator[BenchmarkFigure]:
 def measure_first_step() -> float:
     """Return the duration of the first step in this process, in seconds."""
     flow = Flow.create_empty()
-    add_pair(flow, build_setup(WORKLOAD1, SafetyMode.FULL))
+    add_mirroring_setup(flow, build_unlimited_setup(WORKLOAD1, SafetyMode.FULL))
     start = perf_counter()
     run_flow(flow, 1)
     return perf_counter() - start

@@ -23,7 +23,7 @@ from app.files.folders import get_default_folder
 from app.files.scenario_files import ScenarioNotFoundError
 from engine.drill.authoring import run_scenario
 from engine.drill.authoring.lint import list_warnings
-from engine.drill.authoring.problems import Problem, ScenarioError
+from engine.drill.authoring.problems import FileProblem, ScenarioError
 from engine.drill.authoring.scenario import escape_invisible
 
 if TYPE_CHECKING:
@@ -42,20 +42,22 @@ def _run_command(function: Callable[[argparse.Namespace], int], options: argpars
         return UNUSABLE
 
 
-def find_problems(file: Path) -> list[Problem]:
+def find_problems(file: Path) -> list[FileProblem]:
     """Return the problems of a bundle and of its drills, for `mirrordrill check`."""
     try:
         opened_bundle = bundle.read_bundle(file)
     except BundleError as refused:
         return list(refused.problems)
-    problems: list[Problem] = []
+    problems: list[FileProblem] = []
     for offer in bundle_store.list_offers(opened_bundle):
         problems += offer.problems
         if offer.scenario is not None:
             problems += list_warnings(offer.scenario, f"{file}/scenarios/{offer.name}.toml")
     for run_offer in bundle_store.list_run_offers(opened_bundle):
         if not run_offer.usable:
-            problems.append(Problem(str(file), 1, 1, f"runs/{run_offer.name}.json", run_offer.description))
+            problems.append(
+                FileProblem(str(file), 1, 1, f"runs/{run_offer.name}.json", run_offer.description)
+            )
     return problems
 
 

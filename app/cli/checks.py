@@ -9,7 +9,7 @@ from app.cli.terms import UsageError, print_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import bundle, certificates, scenario_files
 from engine.drill.authoring.lint import list_warnings
-from engine.drill.authoring.problems import Problem, ScenarioError
+from engine.drill.authoring.problems import FileProblem, ScenarioError
 from engine.drill.authoring.scenario import build_schema
 
 
@@ -19,7 +19,7 @@ def _run_check(options: argparse.Namespace) -> int:
         return AS_ASKED
     if not options.files:
         raise UsageError("check needs a FILE, or --schema")
-    found_problems: list[Problem] = []
+    found_problems: list[FileProblem] = []
     missing: list[str] = []
     for name in options.files:
         if name.endswith(bundle.SUFFIX):

@@ -108,9 +108,9 @@ def _show_progress(options: argparse.Namespace) -> int:
     from app.storage import ResultRow, StorageError, open_profile
     from app.storage.database import FILE_NAME
     from app.view_models import progress
-    from engine.drill.judging.shapes import Row
+    from engine.drill.judging.shapes import ReportRow
 
-    folder, rows, answers = get_default_folder(), list[ResultRow](), list[Row]()
+    folder, rows, answers = get_default_folder(), list[ResultRow](), list[ReportRow]()
     try:
         if (folder / FILE_NAME).exists():  # a listing must not create a profile
             with open_profile(folder) as profile:

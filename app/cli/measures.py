@@ -25,7 +25,7 @@ def _rank_agents(job: tuple[str, str, int | None]) -> Ranking:
     from engine.drill.judging import agents
 
     name, text, seed = job
-    return agents.rank_agents(load_scenario(text, f"{name}.toml"), seed)
+    return agents.rank_players(load_scenario(text, f"{name}.toml"), seed)
 
 
 def _rank_scenarios(scenarios: Sequence[Scenario], seed: int | None) -> Iterator[Ranking]:

@@ -23,7 +23,7 @@ from engine.json_text import parse_json
 if TYPE_CHECKING:
     from engine.drill.authoring.schema import Scenario
     from engine.drill.par.account import BoundGap, LastChance, RegretAnalysis, RunSegment
-    from engine.drill.par.search import ParSearch, TryDecisions
+    from engine.drill.par.search import ParSearch, DecisionTester
     from engine.drill.par.shapes import ParCertificate
 
 BYTES_MAX: Final = 1_000_000
@@ -110,7 +110,7 @@ def _read_certificate(file: Path, seed: int, text_hash: str) -> ParCertificate:
 
 def _distribute_work(
     scenario: Scenario, seed: int, options: argparse.Namespace
-) -> AbstractContextManager[TryDecisions | None]:
+) -> AbstractContextManager[DecisionTester | None]:
     """Return a context that distributes work over processes. It yields None if one process is enough."""
     from app.cli.trials import distribute_search
 
@@ -125,7 +125,7 @@ def _search_certificate(
     scenario: Scenario,
     seed: int,
     seconds: float,
-    spread: TryDecisions | None,
+    spread: DecisionTester | None,
     earlier_certificate: ParCertificate | None = None,
 ) -> ParCertificate:
     """Search for a certificate within *seconds*. After Ctrl+C, return the certificate of the results so far."""

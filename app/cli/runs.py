@@ -20,7 +20,7 @@ from app.files.content import UnreadableFileError, decode_text
 from app.host import Host, NoRecorder, RequestResult
 from app.host.playback import SPEED_MAX, SPEED_MIN
 from engine import simulator
-from engine.constants import TICKS_PER_S, TIME_MAX_S
+from engine.constants import TICKS_PER_S, RUN_TIME_MAX_S
 from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import find_default_end, play_solution
@@ -91,8 +91,8 @@ INPUT_BYTES_MAX: Final = 4_000_000
 def _run_scenario(options: argparse.Namespace) -> int:
     scenario = load_named_scenario(options.scenario)
     require_valid_seed(options.seed)
-    if options.until is not None and not 0.0 <= options.until <= TIME_MAX_S:
-        raise UsageError(f"--until must be from 0 to {TIME_MAX_S:,.0f} seconds, not {options.until:,}")
+    if options.until is not None and not 0.0 <= options.until <= RUN_TIME_MAX_S:
+        raise UsageError(f"--until must be from 0 to {RUN_TIME_MAX_S:,.0f} seconds, not {options.until:,}")
     drill = Drill(scenario, options.seed)
     if options.solution and not scenario.solution:
         raise UsageError(f"{scenario.name} has no reference solution")
@@ -303,7 +303,7 @@ def _run_record(options: argparse.Namespace) -> int:
         print(problem, file=sys.stderr)
         return ANSWER_IS_NO
     write_file(text, target)
-    prompt_count = len(list(run_scenario.find_prompts(tomllib.loads(text))))
+    prompt_count = len(list(run_scenario.find_placeholders(tomllib.loads(text))))
     print(
         f"{target} written; {prompt_count} texts must still be replaced: `mirrordrill check {target}` lists them"
     )

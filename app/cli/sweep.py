@@ -131,8 +131,8 @@ def _run_sweep(options: argparse.Namespace) -> int:
 
     players = list(dict.fromkeys(name.strip() for name in options.players.split(",")))
     for name in players:
-        if name not in sweep.PLAYERS:
-            raise UsageError(f"unknown player {name!r}; expected one of {', '.join(sweep.PLAYERS)}")
+        if name not in sweep.PLAYERS_BY_NAME:
+            raise UsageError(f"unknown player {name!r}; expected one of {', '.join(sweep.PLAYERS_BY_NAME)}")
     scenarios, seeds = _load_scenarios(options.scenarios), parse_seeds(options.seeds)
     count = len(scenarios) * len(players) * (seeds.stop - seeds.start)
     if count > RUNS_MAX:
@@ -185,10 +185,10 @@ def parse_limit(text: str) -> tuple[str, float]:
 
 def require_known_measure(name: str) -> None:
     """Raise UsageError if there is no measure with this name."""
-    from engine.drill.judging.sweep import MEASURES
+    from engine.drill.judging.sweep import RUN_MEASURES
 
-    if name not in MEASURES:
-        raise UsageError(f"unknown measure {name!r}; expected one of {', '.join(MEASURES)}")
+    if name not in RUN_MEASURES:
+        raise UsageError(f"unknown measure {name!r}; expected one of {', '.join(RUN_MEASURES)}")
 
 
 def parse_seeds(text: str) -> range:

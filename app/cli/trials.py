@@ -13,8 +13,16 @@ from msgspec import Struct, field
 
 from app.cli.waits import ignore_interrupts
 from engine.drill.authoring.schema import Scenario
-from engine.drill.par.search import TryDecisions
-from engine.drill.par.trials import Decision, NeighborPart, SearchLimits, Trial, Trials, run_trials, warm_up
+from engine.drill.par.search import DecisionTester
+from engine.drill.par.trials import (
+    DecisionPoint,
+    NeighborPart,
+    SearchLimits,
+    Trial,
+    PlanPlayer,
+    run_trials,
+    preload_drill,
+)
 
 JOB_DURATION_S: Final = 0.2
 """Intended duration of a job. Unfinished jobs are lost at the end. Assumed."""
@@ -45,7 +53,7 @@ Assumed: a state that was not sent is tried again, and its trial is then dropped
 
 
 @contextmanager
-def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Iterator[TryDecisions]:
+def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Iterator[DecisionTester]:
     """Distribute the search over *workers* processes, including this process. None uses the open Dask cluster.
 
     The helper processes start before the search, and receive jobs as soon as they are ready.
@@ -70,7 +78,7 @@ def distribute_search(scenario: Scenario, seed: int, workers: int | None) -> Ite
 class TrialJob(Struct, eq=False):
     """Part of a decision, which one process evaluates."""
 
-    decision: Decision
+    decision: DecisionPoint
     part: NeighborPart
     trials: list[Trial] = field(default_factory=list)
     is_collected: bool = False
@@ -83,7 +91,7 @@ class DecisionRound(Struct):
     rules: SearchLimits
     known_hashes: Set[bytes]
     """Hashes of the states that were already evaluated."""
-    decisions: deque[Decision]
+    decisions: deque[DecisionPoint]
     jobs: list[Sequence[TrialJob]] = field(default_factory=list)
     """Jobs of each decision that has been split."""
     waiting_jobs: deque[TrialJob] = field(default_factory=deque)
@@ -138,7 +146,7 @@ class SearchProcesses:
         self._drill = (scenario.name, scenario.text, seed)
         self._search = uuid.uuid4().hex
         self._helpers = helpers
-        self._trials = Trials(scenario, seed)
+        self._trials = PlanPlayer(scenario, seed)
         """Trials of this process.
 
         It starts before the helpers, so that they find the compiled code of its first run.
@@ -152,10 +160,10 @@ class SearchProcesses:
         with ignore_interrupts():
             for helper in helpers:
                 if not helper.is_cluster:
-                    helper.starting = helper.executor.submit(warm_up, self._drill)
+                    helper.starting = helper.executor.submit(preload_drill, self._drill)
 
     def run_round(
-        self, decisions: Sequence[Decision], rules: SearchLimits, known_states: Set[bytes]
+        self, decisions: Sequence[DecisionPoint], rules: SearchLimits, known_states: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
         """Yield the trials of each decision of one round, in the order of *decisions*."""
         found_states = self._found_states.setdefault(rules, [])

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Final, TypeVar
 
 from app.words.formatting import format_run_time
-from engine.drill.time.cooperative_tasks import Slices
+from engine.drill.time.cooperative_tasks import CooperativeTask
 
 REPORT_INTERVAL_S: Final = 5.0
 """Seconds between two progress lines."""
@@ -38,7 +38,7 @@ class TerminalProgress:
             print(f"{self.passed_s:.0f} s{total_text}: {text}", file=sys.stderr)
 
 
-def run_with_progress(work: Slices[Result], describe: Callable[[float], str]) -> Result:
+def run_with_progress(work: CooperativeTask[Result], describe: Callable[[float], str]) -> Result:
     """Run *work* and return its result. Meanwhile, print the progress as text from *describe*."""
     progress = TerminalProgress()
     while True:

@@ -17,7 +17,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.judging.mistakes import Mistake
 from engine.drill.judging.replay_timeline import HOLDS, DatabaseLanes, PreconditionHistory
 from engine.drill.judging.review import FailoverReview
-from engine.drill.judging.shapes import BY_INSTRUCTOR, Row
+from engine.drill.judging.shapes import ENDED_BY_INSTRUCTOR, ReportRow
 from engine.drill.running.modes import DrillMode
 from engine.model import to_ticks
 
@@ -130,8 +130,8 @@ def _format_head(source: ExportSource) -> str:
     facts = tr("{mode}, seed {seed}; {ended}, after {time}.").format(
         mode=formatting.get_mode_name(report["mode"]),
         seed=report["seed"],
-        ended=tr(END_LABELS[BY_INSTRUCTOR])
-        if report["ended_by"] == BY_INSTRUCTOR
+        ended=tr(END_LABELS[ENDED_BY_INSTRUCTOR])
+        if report["ended_by"] == ENDED_BY_INSTRUCTOR
         else localize(review.ended),
         time=format_moment(source.drill.tick),
     )
@@ -210,7 +210,7 @@ def _describe_instructor(source: ExportSource) -> Iterator[str]:
         )
 
 
-def _format_attempt(row: Row) -> str:
+def _format_attempt(row: ReportRow) -> str:
     failure_text = tr("The {kind} failover of {database} from {from_server} to {to_server} failed: {why}.")
     return failure_text.format(
         **{**row, "kind": formatting.get_failover_kind_name(row["kind"]), "why": localize(row["why"])}

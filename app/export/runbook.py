@@ -9,7 +9,7 @@ from app.words.language import tr
 from app.words.localization import describe_input, localize
 from engine.inputs import Input
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
 WIDTH: Final = 100
 """Width of a comment line in characters."""
@@ -46,7 +46,7 @@ def build_reference_runbook(source: ExportSource) -> str:
     ]
     if reference is None:
         return "\n".join(_format_comment([*head, tr("This drill has no reference solution.")])) + "\n"
-    steps = [parse_line(step.line, step.tick) for step in reference.steps]
+    steps = [parse_input_line(step.line, step.tick) for step in reference.steps]
     reasons = {number: step.why for number, step in enumerate(reference.steps)}
     return "\n".join([*_format_comment(head), "", *_format_steps(source, steps, reasons, {})]) + "\n"
 

@@ -12,7 +12,7 @@ from typing import Final
 from app.export.source import ExportSource
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.shapes import Row
+from engine.drill.judging.shapes import ReportRow
 from engine.drill.par.account import RunSegment
 
 EVENT_COLUMNS: Final = ("t_s", "kind", "server", "database", "text")
@@ -66,15 +66,15 @@ def build_move_row(move: RunSegment) -> list[object]:
     return [*times, move.line or "waiting", round(move.before, 1), round(move.after, 1), move.label]
 
 
-def _read_event_cell(event: Row, column: str) -> object:
+def _read_event_cell(event: ReportRow, column: str) -> object:
     return localize(event["text"]) if column == "text" else event.get(column)
 
 
-def _read_score_cell(item: Row, column: str) -> object:
+def _read_score_cell(item: ReportRow, column: str) -> object:
     return localize(item[column]) if column in ("name", "why", "better") else item[column]
 
 
-def _format_readings(readings: Row) -> str:
+def _format_readings(readings: ReportRow) -> str:
     """Return the readings as CSV, one row for each second and database."""
     databases = readings.get("databases") or {readings["database"]: readings}
     counters = [name for name, values in next(iter(databases.values())).items() if isinstance(values, list)]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from engine.drill.judging.review import Review, review_run
-from engine.drill.judging.shapes import Report, Row
+from engine.drill.judging.shapes import Report, ReportRow
 from engine.drill.par.account import RegretAnalysis, RunSegment
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
@@ -45,7 +45,7 @@ def read_choices(source: ExportSource) -> dict[str, list[str]]:
     return map_choices(source.report["questions"])
 
 
-def map_choices(questions: Iterable[Row]) -> dict[str, list[str]]:
+def map_choices(questions: Iterable[ReportRow]) -> dict[str, list[str]]:
     """Return question -> its choices, from the questions of a report."""
     return {row["name"]: row["choices"] for row in questions}
 

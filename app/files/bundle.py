@@ -30,7 +30,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from app.files import atomic_write
 from app.words.language import tr
 from engine.drill.authoring import limits
-from engine.drill.authoring.problems import Problem
+from engine.drill.authoring.problems import FileProblem
 from engine.drill.authoring.scenario import escape_invisible
 from engine.drill.authoring.schema import Line
 
@@ -50,7 +50,7 @@ RATIO_EXEMPT_BYTES: Final = 100_000
 """Size in bytes up to which RATIO_MAX does not apply."""
 NAME_MAX: Final = 100
 """Maximum number of characters of a member's name."""
-MEMBER_BYTES_MAX: Final = {MANIFEST: 100_000, "scenarios": 4 * limits.SIZE_MAX, "runs": 20_000_000}
+MEMBER_BYTES_MAX: Final = {MANIFEST: 100_000, "scenarios": 4 * limits.FILE_CHARACTERS_MAX, "runs": 20_000_000}
 """Kind of a member -> its maximum size in bytes."""
 SHOWN_NAME_MAX: Final = 80
 """Maximum number of characters that a message shows of a name from the archive."""
@@ -129,11 +129,11 @@ class Bundle(Struct, frozen=True):
 class BundleError(ValueError):
     """Error for a bundle that cannot be used. *problems* lists all reasons."""
 
-    def __init__(self, problems: list[Problem]) -> None:
+    def __init__(self, problems: list[FileProblem]) -> None:
         listed_problems = problems[:PROBLEMS_MAX]
         if len(problems) > len(listed_problems):
             more_text = tr("and {n} more problems").format(n=len(problems) - len(listed_problems))
-            listed_problems.append(Problem(problems[0].file, 1, 1, "", more_text))
+            listed_problems.append(FileProblem(problems[0].file, 1, 1, "", more_text))
         super().__init__("\n".join(str(problem) for problem in listed_problems))
         self.problems = tuple(listed_problems)
 
@@ -165,10 +165,10 @@ def parse_bundle(raw: bytes, file: str) -> Bundle:
             file, tr("larger than the limit for a bundle ({n} MB)").format(n=BYTES_MAX // 1_000_000)
         )
     _check_end_record(raw, file)
-    problems: list[Problem] = []
+    problems: list[FileProblem] = []
 
     def add_problem(member: str, text: str) -> None:
-        problems.append(Problem(file, 1, 1, _escape_name(member), text))
+        problems.append(FileProblem(file, 1, 1, _escape_name(member), text))
 
     members = _read_members(raw, file, add_problem)
     if MANIFEST not in members:
@@ -197,7 +197,7 @@ def parse_bundle(raw: bytes, file: str) -> Bundle:
 
 
 def _build_error(file: str, text: str) -> BundleError:
-    return BundleError([Problem(file, 1, 1, "", text)])
+    return BundleError([FileProblem(file, 1, 1, "", text)])
 
 
 def _escape_name(name: str) -> str:
@@ -337,7 +337,7 @@ def _parse_manifest(raw: bytes, add: AddProblem) -> Manifest | None:
     """Parse `bundle.toml`. Return None if its content cannot be used."""
     try:
         text = raw.decode("utf-8")
-        excess = limits.find_excess(text)
+        excess = limits.find_exceeded_limit(text)
         if excess is not None:
             add(MANIFEST, f"{excess[1]}; {excess[2]}")
             return None

@@ -18,7 +18,7 @@ from app.files.run_files import RunFileError
 from app.files.scenario_files import ScenarioFile, ScenarioNotFoundError
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.authoring.problems import Problem, ScenarioError
+from engine.drill.authoring.problems import FileProblem, ScenarioError
 from engine.drill.authoring.scenario import Scenario, count_verbs, load_scenario
 from engine.inputs import InputError
 
@@ -38,7 +38,7 @@ class DrillOffer(Struct, frozen=True):
     text: str
     scenario: Scenario | None
     """Parsed scenario; None if it cannot be played."""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[FileProblem, ...] = ()
     obstacle: str = ""
     """Reason why the drill cannot be imported, as a sentence; empty if it can."""
     exists_here: bool = False
@@ -99,7 +99,7 @@ def _build_offer(
     return DrillOffer(name, text, scenario, (), reason.format(name=name, origin=file.origin))
 
 
-def _shorten_problem(problem: Problem) -> str:
+def _shorten_problem(problem: FileProblem) -> str:
     place_prefix = f"{problem.where}: " if problem.where else ""
     return f"{problem.line}:{problem.column}: {place_prefix}{problem.text}"
 

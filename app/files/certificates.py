@@ -4,9 +4,9 @@ from typing import Final
 
 from app.files import proof
 from app.words.language import tr
-from engine.drill.authoring.problems import Problem
+from engine.drill.authoring.problems import FileProblem
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.shapes import BLUNDER
+from engine.drill.judging.shapes import BLUNDER_POINTS_MIN
 from engine.drill.par.shapes import ParCertificate
 from engine.drill.running.state import DrillState
 from engine.inputs import Input
@@ -18,13 +18,13 @@ PAR_EXCESS_MAX: Final = 3.0
 More means a mistake in drill or rubric. Assumed.
 """
 
-INACTION_LOSS_MIN: Final = BLUNDER
+INACTION_LOSS_MIN: Final = BLUNDER_POINTS_MIN
 """Minimum loss of points by inaction: the cost of a blunder."""
 
 TRAP_LOSS_MIN: Final = 0.5
 """Minimum loss of points by a trap. A smaller loss is insignificant (engine/drill/par/regret.py, LABELS)."""
 
-SEED_DIFFERENCE_MAX: Final = BLUNDER
+SEED_DIFFERENCE_MAX: Final = BLUNDER_POINTS_MIN
 """Maximum difference of the reference solution's score between seeds: the cost of a blunder."""
 
 
@@ -42,7 +42,7 @@ def load_plans(drill: DrillState) -> list[list[Input]]:
     return [parse_script("\n".join(lines))[0] for lines in plan_lists if lines]
 
 
-def list_warnings(certificate: ParCertificate, file: str) -> list[Problem]:
+def list_warnings(certificate: ParCertificate, file: str) -> list[FileProblem]:
     """Return the problems of the drill in *file* that its certificate reveals."""
     par, idle = certificate["par"]["score"], certificate["idle"]["score"]
     reference = certificate["reference"]["score"]
@@ -81,4 +81,4 @@ def list_warnings(certificate: ParCertificate, file: str) -> list[Problem]:
     ):
         text = tr("the best plan earns only {least:g} points with another seed, but {par:g} with this one")
         sentences.append((text.format(least=lowest, par=par), tr("The result does not depend on luck")))
-    return [Problem(file, 1, 1, "", text, expected) for text, expected in sentences]
+    return [FileProblem(file, 1, 1, "", text, expected) for text, expected in sentences]

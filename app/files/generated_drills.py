@@ -15,7 +15,7 @@ from engine.drill.authoring.scenario import Scenario, select_variant
 from engine.drill.authoring.variants import pick_values
 from engine.drill.par.search import ParSearch
 from engine.drill.par.shapes import ParCertificate
-from engine.drill.time.cooperative_tasks import Slices
+from engine.drill.time.cooperative_tasks import CooperativeTask
 
 SEED_MAX: Final = 999_999
 """Largest seed. It is short enough to read out to another person."""
@@ -96,7 +96,7 @@ def draw_candidates(
 
 def generate_drill(
     candidates: Iterable[tuple[Scenario, int]], wanted_level: str = ""
-) -> Slices[GeneratedDrill | None]:
+) -> CooperativeTask[GeneratedDrill | None]:
     """Return the first of *candidates* that is proved and has the difficulty *wanted_level*.
 
     A candidate is a scenario and a seed. *wanted_level* is one of LEVELS, or empty for any. After ATTEMPTS_MAX
@@ -130,7 +130,7 @@ def _compute_level_distance(level: str, wanted_level: str) -> int:
     return abs(LEVELS.index(level) - LEVELS.index(wanted_level))
 
 
-def _prove_drill(scenario: Scenario, seed: int, number: int) -> Slices[ParCertificate | None]:
+def _prove_drill(scenario: Scenario, seed: int, number: int) -> CooperativeTask[ParCertificate | None]:
     search = ParSearch(scenario, seed)
     for _ in itertools.takewhile(lambda _: search.node_count < SEARCH_NODES, search.run_steps()):
         yield (number + 0.5 * min(1.0, search.node_count / SEARCH_NODES)) / ATTEMPTS_MAX

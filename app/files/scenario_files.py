@@ -17,7 +17,7 @@ from app.words.language import tr
 from engine.drill.authoring import limits
 from engine.drill.authoring.scenario import Scenario, load_scenario
 
-BYTES_MAX: Final = 4 * limits.SIZE_MAX
+BYTES_MAX: Final = 4 * limits.FILE_CHARACTERS_MAX
 """Maximum size of a file in bytes. A character takes at most four bytes."""
 
 

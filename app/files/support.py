@@ -25,12 +25,12 @@ from engine.inputs import InputError
 from engine.tsql.language.reserved_words import (
     COMMAND_PAIRS,
     COMMAND_WORDS,
-    INNER_WORDS,
-    KEYWORDS,
+    INNER_WORDS_BY_STATEMENT,
+    RESERVED_WORDS,
     STATEMENT_WORDS,
 )
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from engine.verbs.verb import VerbParameter
 
 HIDDEN_MARK: Final = "…"
@@ -85,7 +85,7 @@ def redact_input(line: str, names: NameMasks) -> str:
     time, _, rest_of_line = line.partition(" ")
     time = redact_number(time)
     try:
-        parsed_input = parse_line(rest_of_line)
+        parsed_input = parse_input_line(rest_of_line)
     except InputError:
         return f"{time} {HIDDEN_MARK}"
     arguments = zip(VERBS[parsed_input.verb].parameters, parsed_input.args, strict=False)
@@ -183,25 +183,38 @@ def _list_sql_words() -> frozenset[str]:
         CONTEXT_FUNCTIONS,
         GLOBAL_VARIABLES,
     )
-    from engine.tsql.procedures import PROCEDURES
+    from engine.tsql.procedures import PROCEDURES_BY_NAME
     from engine.tsql.scalars.functions import FUNCTIONS
 
     grammar = resources.files("engine.tsql.language").joinpath("commands.lark").read_text(encoding="utf-8")
     pairs = {word for word_pair in COMMAND_PAIRS for word in word_pair}
-    inner = {word for words in INNER_WORDS.values() for word in words}
-    called = {*FUNCTIONS, *CONTEXT_FUNCTIONS, *PROCEDURES, *(name.lstrip("@") for name in GLOBAL_VARIABLES)}
+    inner = {word for words in INNER_WORDS_BY_STATEMENT.values() for word in words}
+    called = {
+        *FUNCTIONS,
+        *CONTEXT_FUNCTIONS,
+        *PROCEDURES_BY_NAME,
+        *(name.lstrip("@") for name in GLOBAL_VARIABLES),
+    }
     quoted = set(re.findall(r'"([A-Z_]+)"i', grammar)) | set(re.findall(r"\b[A-Z_]{2,}\b", grammar))
-    words = KEYWORDS | STATEMENT_WORDS | COMMAND_WORDS | pairs | inner | quoted | set(_FURTHER_WORDS.split())
+    words = (
+        RESERVED_WORDS
+        | STATEMENT_WORDS
+        | COMMAND_WORDS
+        | pairs
+        | inner
+        | quoted
+        | set(_FURTHER_WORDS.split())
+    )
     return frozenset(word.upper() for word in words | called) | _list_catalog_names()
 
 
 @cache
 def _list_catalog_names() -> frozenset[str]:
     """Return the names of catalog views, their schemas and their columns."""
-    from engine.tsql.catalog import VIEWS
+    from engine.tsql.catalog import CATALOG_VIEWS
 
-    parts = {part for name in VIEWS for part in name.split(".")}
-    columns = {column.name for view in VIEWS.values() for column in view.list_columns_in(9_999)}
+    parts = {part for name in CATALOG_VIEWS for part in name.split(".")}
+    columns = {column.name for view in CATALOG_VIEWS.values() for column in view.list_version_columns(9_999)}
     return frozenset(name.upper() for name in parts | columns)
 
 

@@ -32,7 +32,7 @@ from engine.drill.judging.shapes import Report
 from engine.drill.running import rewind
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.time.branches import BranchError
-from engine.drill.time.cooperative_tasks import Slices, replay_inputs
+from engine.drill.time.cooperative_tasks import CooperativeTask, replay_inputs
 from engine.drill.time.history import History
 from engine.events import Event, QuestionData
 from engine.inputs import Input, InputError
@@ -213,7 +213,7 @@ class Host:
 
     def run_task(
         self,
-        slices: Slices[Result],
+        slices: CooperativeTask[Result],
         on_result: Callable[[Result], None],
         on_cancel: Callable[[], None] = lambda: None,
         on_error: Callable[[Exception], None] | None = None,
@@ -429,7 +429,7 @@ class Host:
         self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: StopCondition | None = None
     ) -> int:
         """Advance with `_advance_and_answer`. In an exam, write each second to disk before the next second starts."""
-        if self.live is None or self.live.terms.rewind or self._playback is not None:
+        if self.live is None or self.live.permissions.rewind or self._playback is not None:
             return self._advance(ticks, slice_ticks, stop)
         done_ticks, deadline = 0, self._clock() + FRAME_BUDGET_S
         while done_ticks < ticks:

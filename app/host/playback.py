@@ -6,9 +6,9 @@ from typing import Final, Generic, TypeVar
 
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
-from engine.drill.time.cooperative_tasks import Slices
+from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.drill.time.history import History
-from engine.events import KINDS, AlertData, ErrorLogData, Event
+from engine.events import EVENT_KIND_INFOS, AlertData, ErrorLogData, Event
 from engine.model import Tick
 
 Result_co = TypeVar("Result_co", covariant=True)
@@ -19,7 +19,7 @@ class BackgroundTask(Generic[Result_co]):
 
     def __init__(
         self,
-        slices: Slices[Result_co],
+        slices: CooperativeTask[Result_co],
         on_result: Callable[[Result_co], None],
         on_cancel: Callable[[], None],
         on_error: Callable[[Exception], None],
@@ -153,8 +153,12 @@ SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S
 CONDITION_TICKS: Final = 10
 """Ticks between two checks of a condition."""
 
-STATE_KINDS: Final[frozenset[str]] = frozenset(kind for kind, info in KINDS.items() if info.is_state)
-EVENT_KINDS: Final[frozenset[str]] = STATE_KINDS | {kind for kind, info in KINDS.items() if info.is_milestone}
+STATE_KINDS: Final[frozenset[str]] = frozenset(
+    kind for kind, info in EVENT_KIND_INFOS.items() if info.is_state
+)
+EVENT_KINDS: Final[frozenset[str]] = STATE_KINDS | {
+    kind for kind, info in EVENT_KIND_INFOS.items() if info.is_milestone
+}
 """Kinds of events at which "next event" stops.
 
 Log lines and traces are omitted, because they repeat these events.

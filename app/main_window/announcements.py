@@ -54,7 +54,7 @@ class Announcer(WindowPart):
     def _add_events(self, events: list[Event]) -> None:
         drill = self._session.drill
         if drill is not None and QAccessible.isActive():
-            kinds = select_announced_kinds(drill.terms)
+            kinds = select_announced_kinds(drill.permissions)
             matching_events = [event for event in events if event.kind in kinds]
             self._events += matching_events
             if matching_events:
@@ -146,10 +146,10 @@ def describe_state(drill: Drill, running: bool) -> str:
     time_text = formatting.format_run_time(drill.world.t_s, 1)
     parts = [tr("{time}, running.").format(time=time_text) if running else _describe_pause(drill)]
     parts += [tr("Question: {text}").format(text=question.text) for question in drill.list_open_questions()]
-    if drill.terms.reports_progress:
+    if drill.permissions.reports_progress:
         for goal in drill.scenario.goals:
             words = describe_goal_state(goal, drill.goals[goal.name], drill.tick)[2] or tr("not met yet")
             parts.append(tr("Goal: {goal}, {state}.").format(goal=goal.text, state=words))
     picture = build_picture(drill.world)
-    parts.append((picture if drill.terms.shows_truth else hide_unknown(picture)).spoken)
+    parts.append((picture if drill.permissions.shows_truth else hide_unknown(picture)).spoken)
     return " ".join(parts)

@@ -34,15 +34,20 @@ from app.words.localization import localize as said_of
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import get_program_version
-from engine.drill.judging.review import Review, build_review
-from engine.drill.judging.shapes import BY_INSTRUCTOR, Report
+from engine.drill.judging.review import Review, review_run_in_slices
+from engine.drill.judging.shapes import ENDED_BY_INSTRUCTOR, Report
 from engine.drill.par.account import RegretAnalysis, RunSegment, SegmentWithBest
-from engine.drill.par.lessons import blame_command, convert_reference_steps, find_lessons, use_reference_times
+from engine.drill.par.lessons import (
+    attribute_loss_to_command,
+    convert_reference_steps,
+    find_lessons,
+    use_reference_times,
+)
 from engine.drill.par.regret import LONGER_SEARCH_FACTOR, SEARCH_PLANS_MAX, analyze_regret, exclude_finish
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.running.drill import Drill, DrillEnd
+from engine.drill.running.drill import Drill, DrillEndReason
 from engine.drill.time import verify
-from engine.drill.time.cooperative_tasks import Slices, scale_progress
+from engine.drill.time.cooperative_tasks import CooperativeTask, scale_progress
 from engine.drill.time.verify import ReplayDivergence
 
 if TYPE_CHECKING:
@@ -171,10 +176,10 @@ class DebriefPage(WindowPart):
         live = self._session.live
         if self._play.is_practicing:
             return  # after a lesson, the debrief of the run before it is shown
-        if self._play.is_in_class and live is not None and not live.terms.shows_truth:
+        if self._play.is_in_class and live is not None and not live.permissions.shows_truth:
             return  # only the class host has the rubric of an exam
         if self._play.is_in_class and self._play.is_ended_by_instructor:
-            report["ended_by"] = BY_INSTRUCTOR
+            report["ended_by"] = ENDED_BY_INSTRUCTOR
         self._report = report
         self._navigation.pause_run()
         self._drill = self._session.live
@@ -182,7 +187,7 @@ class DebriefPage(WindowPart):
         self._run_id = self._play.run_id
         asks_for_reflection = self._store.get(REFLECT_FIRST) or self._play.asks_for_reflection
         self._asks_for_reflection = bool(report["score"]["scored"]) and asks_for_reflection
-        is_requested = self._drill is not None and self._drill.ended_by is DrillEnd.ASKED
+        is_requested = self._drill is not None and self._drill.ended_by is DrillEndReason.ASKED
         if is_requested or not self._navigation.on_desk:
             self._notice.hide_notice()
             self._show_run(report)
@@ -356,7 +361,9 @@ class DebriefPage(WindowPart):
         if drill is None:
             return
         if source is None:
-            self._analysis.start(build_review(drill), partial(self._receive_review, drill), REVIEW_BUDGET_S)
+            self._analysis.start(
+                review_run_in_slices(drill), partial(self._receive_review, drill), REVIEW_BUDGET_S
+            )
         elif source.report["score"]["scored"] and (self._regret_analysis is None or self._provisional):
             self._analysis.start(
                 self._analyze_regret(drill, source.review, SEARCH_PLANS_MAX), self._receive_analysis
@@ -372,7 +379,7 @@ class DebriefPage(WindowPart):
 
     def _analyze_regret(
         self, drill: Drill, review: Review, effort: int
-    ) -> Slices[tuple[RegretAnalysis, tuple[RunSegment, ...]]]:
+    ) -> CooperativeTask[tuple[RegretAnalysis, tuple[RunSegment, ...]]]:
         """Compute the regret analysis of the run, and for each lesson a continuation that a person can apply."""
         plans = list(certificates.load_plans(drill))
         if effort > SEARCH_PLANS_MAX and self._regret_analysis is not None:
@@ -389,7 +396,7 @@ class DebriefPage(WindowPart):
         account, lessons = self._exclude_foreign_end(account), []
         new = partial(SearchDrill, drill.scenario, drill.seed)
         for loss in find_lessons(account):
-            blamed = blame_command(new(), loss, account, drill.journal)
+            blamed = attribute_loss_to_command(new(), loss, account, drill.journal)
             lesson = yield from scale_progress(blamed, 0.95, 1.0)
             lessons.append(
                 (yield from scale_progress(use_reference_times(new(), lesson, reference), 0.95, 1.0))
@@ -398,7 +405,7 @@ class DebriefPage(WindowPart):
 
     def _exclude_foreign_end(self, account: RegretAnalysis) -> RegretAnalysis:
         """Return the analysis without the end of the run, if the instructor of a class ended the run."""
-        is_foreign = self._report is not None and self._report["ended_by"] == BY_INSTRUCTOR
+        is_foreign = self._report is not None and self._report["ended_by"] == ENDED_BY_INSTRUCTOR
         return exclude_finish(account) if is_foreign else account
 
     def _show_partial_analysis(self, account: RegretAnalysis) -> None:

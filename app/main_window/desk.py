@@ -284,7 +284,7 @@ class Desk(QMainWindow):
         """Return the reason why a panel is closed in this run; empty if it may be open."""
         if self._drill is None or self._world is None:
             return ""
-        if dock_spec.shows_truth and not self._drill.terms.shows_truth:
+        if dock_spec.shows_truth and not self._drill.permissions.shows_truth:
             title = tr(dock_spec.title)
             return tr("{panel} is not available during an exam. Use the servers' own tools.").format(
                 panel=title

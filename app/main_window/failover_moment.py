@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from app.view_models.failover_moment.view import StageView
     from app.views.failover_stage import FailoverStage
     from app.widgets.notice import NoticeBar
-    from engine.drill.time.cooperative_tasks import Slices
+    from engine.drill.time.cooperative_tasks import CooperativeTask
 
 FILM_SIZE: Final = QSize(1280, 620)
 """Size of the film in pixels: half a slide. Our choice."""
@@ -112,7 +112,7 @@ def export_film(replay: FailoverReplay, stage: FailoverStage, notice: NoticeBar)
 
 def encode_film(
     replay: FailoverReplay, colors: theme.ThemeTokens, large_text: bool, encoder: str | None = None
-) -> Slices[bytes | None]:
+) -> CooperativeTask[bytes | None]:
     """Encode the replay as a GIF, or as an MP4 with *encoder*. Return None on failure. Each slice is a frame."""
     samples = []
     for number in range(replay.begun_phase_count):
@@ -222,7 +222,7 @@ class StageController(WindowPart):
         if choice == settings.NEVER or (choice == settings.PRESENTING and not presenting):
             return False
         hands_off = self._play.is_watching or self._play.is_in_class or self._session.looking_back
-        return drill.terms.shows_truth and not hands_off
+        return drill.permissions.shows_truth and not hands_off
 
     def _on_events(self, events: list[Event]) -> None:
         drill = self._session.live
@@ -287,7 +287,7 @@ class StageController(WindowPart):
         drill = self._session.live
         if drill is None or self.state:
             return
-        if not drill.terms.shows_truth and not drill.finished:
+        if not drill.permissions.shows_truth and not drill.finished:
             self._notice.show_info(tr("Not available in an exam."))
             return
         failovers = drill.world.failovers
@@ -316,7 +316,7 @@ class StageController(WindowPart):
         drill, history = self._session.live, self._session.history
         if drill is None or history is None:
             return
-        if not drill.terms.shows_truth and not drill.finished:
+        if not drill.permissions.shows_truth and not drill.finished:
             self._notice.show_info(tr("Not available in an exam."))
             return
         self.leave()

@@ -11,7 +11,7 @@ from app.view_models.debrief import model as cards
 from app.view_models.debrief.model import DebriefModel
 from app.views.lesson_bar import LessonBar
 from engine.drill.par.account import RunSegment
-from engine.drill.par.lessons import Judgment, is_action, judge_action, judge_wait
+from engine.drill.par.lessons import AnswerJudgment, is_action, judge_action, judge_wait
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
 
@@ -88,7 +88,7 @@ class LessonController(WindowPart):
     def _list_plans(self, live: Drill) -> list[Sequence[Input]]:
         return [self._get_lesson().best, *certificates.load_plans(live)]
 
-    def _show_judgment(self, judgment: Judgment) -> None:
+    def _show_judgment(self, judgment: AnswerJudgment) -> None:
         model = self._model
         if model is None:
             return

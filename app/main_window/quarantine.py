@@ -27,7 +27,7 @@ from engine.drill.authoring.scenario import (
     summarize_contents,
 )
 from engine.drill.judging.shapes import Report
-from engine.drill.time.cooperative_tasks import Slices
+from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.inputs import InputError
 
 SHOWN_RUN_BYTES_MAX: Final = 200_000
@@ -284,7 +284,7 @@ def _collect_local_hashes() -> set[str]:
 
 def _check_selection(
     bundle: Bundle, drills: list[str], runs: list[str]
-) -> Slices[tuple[list[DrillOffer], list[AcceptedText]]]:
+) -> CooperativeTask[tuple[list[DrillOffer], list[AcceptedText]]]:
     """Return the drills that the bundle offers now, and the texts that the user accepts with *drills* and *runs*."""
     count = len(bundle.scenarios) + len(runs)
     author = bundle.manifest.author or ""
@@ -328,7 +328,7 @@ def _build_bundle_facts(bundle: Bundle) -> list[FactRow]:
     return [FactRow(fact.label, escape_invisible(fact.value).replace("\n", " ")) for fact in facts]
 
 
-def _build_items(bundle: Bundle) -> Slices[list[BundleItem]]:
+def _build_items(bundle: Bundle) -> CooperativeTask[list[BundleItem]]:
     """Build the items of a bundle, one per slice."""
     drills = (_build_drill_item(bundle, offer) for offer in bundle_store.list_offers(bundle))
     runs = (_build_run_item(bundle, offer) for offer in bundle_store.list_run_offers(bundle))

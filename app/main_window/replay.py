@@ -297,4 +297,4 @@ class ReplayControls(WindowPart):
         elif live.finished:
             self.bar.show_finished_run(t_s, live.tick / TICKS_PER_S, self._play.branches is not None)
         else:
-            self.bar.show_past_time(t_s, live.tick / TICKS_PER_S, live.terms.rewind)
+            self.bar.show_past_time(t_s, live.tick / TICKS_PER_S, live.permissions.rewind)

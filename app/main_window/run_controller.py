@@ -21,7 +21,7 @@ from engine.drill.judging.shapes import Report
 from engine.drill.par.account import SegmentWithBest
 from engine.drill.par.regret import find_retry_start
 from engine.drill.running.drill import Drill, DrillMode
-from engine.drill.running.modes import PERMISSIONS
+from engine.drill.running.modes import PERMISSIONS_BY_MODE
 from engine.drill.running.solution import find_default_end, play_solution_in_slices
 from engine.drill.time.branches import Branch, BranchError, BranchPoint, BranchTree
 from engine.drill.time.cooperative_tasks import replay_inputs
@@ -100,7 +100,7 @@ class RunController(QObject):
     def _store_goals(self, events: Sequence[Event]) -> None:
         """Store the met goals of a recorded run after each change. Exams are excluded."""
         drill, run_id = self._session.live, self.run_id
-        if self._profile is None or drill is None or run_id is None or not drill.terms.shows_truth:
+        if self._profile is None or drill is None or run_id is None or not drill.permissions.shows_truth:
             return
         if any(event.kind == "goal" for event in events):
             met_count = sum(state.is_reached for state in drill.goals.values())
@@ -150,7 +150,7 @@ class RunController(QObject):
         The profile receives the finished run, except for an exam, whose result the class reports. *reflects*:
         ask for a reflection before the points are shown.
         """
-        if self._profile is not None and history.drill.terms.shows_truth:
+        if self._profile is not None and history.drill.permissions.shows_truth:
             recorder = ClassRunRecorder(recorder, self._profile, history.drill)
         self.leave()
         self.is_in_class, self.asks_for_reflection = True, reflects
@@ -233,7 +233,7 @@ class RunController(QObject):
         self._slow_down()
         drill = self.branches.history.drill
         if t_s <= 0.0:
-            mode = drill.mode if PERMISSIONS[drill.mode].rewind else DrillMode.PRACTICE
+            mode = drill.mode if PERMISSIONS_BY_MODE[drill.mode].rewind else DrillMode.PRACTICE
             self.begin(drill.scenario, mode, drill.seed)
         else:
             self.branch_at(to_ticks(t_s), before_inputs=True, message=message)
@@ -290,7 +290,7 @@ class RunController(QObject):
             return
         first_run = self._runs.get(tree.list_names()[0])
         for name, run_id in self._runs.items():
-            root = tree.get_root(name)
+            root = tree.get_branch_point(name)
             parent = self._runs.get(root.parent or "")
             if first_run is not None:
                 self._write_to_profile(

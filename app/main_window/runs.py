@@ -136,7 +136,7 @@ class BranchViews(WindowPart):
             self._notice.show_info(tr("Branches belong to a run. Open a run first."))
             return
         drill = tree.history.drill
-        if not drill.terms.rewind and not drill.finished:
+        if not drill.permissions.rewind and not drill.finished:
             self._notice.show_warning(tr("An exam cannot be rewound."))
             return
         if self.page is None:

@@ -134,7 +134,7 @@ class RunAsScenario(WindowPart):
                 "Saved: {file}. Replace the texts that begin with “{mark}”. The scenario editor lists them "
                 "under “Findings”."
             )
-            self._notice.show_info(message.format(file=file, mark=run_scenario.TO_WRITE.strip()))
+            self._notice.show_info(message.format(file=file, mark=run_scenario.PLACEHOLDER_PREFIX.strip()))
 
 
 DRAFT_MS: Final = 400

@@ -14,7 +14,7 @@ from app.serve.listener import HOST, PortListener, PortUnavailableError
 from app.serve.service import LOGIN, TOOLS, Address, format_connection_string
 from app.views.sql_clients import ClientInput, OpenConnection, SqlClientsDialog
 from app.words.language import tr
-from engine.constants import DRIVER_MARK, TICKS_PER_S
+from engine.constants import DRIVER_WINDOW_MARKER, TICKS_PER_S
 from engine.drill.time.history import History
 from engine.events import Event, SessionData, SqlData, SqlDoneData
 
@@ -192,11 +192,11 @@ def _read_client_input(event: Event) -> ClientInput | None:
     Error results are included.
     """
     match event.data:
-        case SessionData(window=name, what=session_kind) if DRIVER_MARK in name:
+        case SessionData(window=name, what=session_kind) if DRIVER_WINDOW_MARKER in name:
             return ClientInput(event.t_s, name, event.text, failed=session_kind in ("refused", "lost"))
-        case SqlData(window=name) if DRIVER_MARK in name:
+        case SqlData(window=name) if DRIVER_WINDOW_MARKER in name:
             return ClientInput(event.t_s, name, " ".join(event.text.split()))
-        case SqlDoneData(window=name) if DRIVER_MARK in name and event.text != "ok":
+        case SqlDoneData(window=name) if DRIVER_WINDOW_MARKER in name and event.text != "ok":
             return ClientInput(event.t_s, name, event.text, failed=True)
     return None
 

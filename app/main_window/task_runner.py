@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.host.playback import BackgroundTask
-from engine.drill.time.cooperative_tasks import Slices
+from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.inputs import InputError
 
 SLICE_S: Final = 0.008
@@ -35,7 +35,7 @@ class TaskRunner(QObject):
         return self._task is not None
 
     def start(
-        self, slices: Slices[Result], callback: Callable[[Result], None], at_once_s: float = 0.0
+        self, slices: CooperativeTask[Result], callback: Callable[[Result], None], at_once_s: float = 0.0
     ) -> None:
         """Run the task *slices*, and pass its result to *callback*.
 

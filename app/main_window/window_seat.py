@@ -41,7 +41,7 @@ from app.words.language import tr
 from engine.drill.judging.report import get_program_version
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
-from engine.drill.time.cooperative_tasks import Slices, replay_inputs
+from engine.drill.time.cooperative_tasks import CooperativeTask, replay_inputs
 from engine.drill.time.history import History
 from engine.inputs import InputError
 
@@ -235,7 +235,7 @@ class WindowSeat(QObject):
 
     @property
     def _exam(self) -> bool:
-        return self._history is not None and not self._history.drill.terms.shows_truth
+        return self._history is not None and not self._history.drill.permissions.shows_truth
 
     def _process_messages(self) -> None:
         """Process all messages of the host and all instructions that are due."""
@@ -374,7 +374,7 @@ class WindowSeat(QObject):
             else tr("The instructor starts the clock for all.")
         )
 
-    def _replay_run(self, slices: Slices[History], callback: Callable[[History], None]) -> None:
+    def _replay_run(self, slices: CooperativeTask[History], callback: Callable[[History], None]) -> None:
         """Replay the run to its last position, if necessary over many frames, then call *callback*."""
         self._emit_state()
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from app.serve.login import MalformedPacketError, PacketReader
 from app.serve.types import COLLATION, DAY_ONE, OLD_EPOCH, TEXT_TOKENS, TIME_TOKENS
-from engine.tsql.scalars.types import ANY_DIGITS, decode_code_page
+from engine.tsql.scalars.types import WIDE_DECIMAL_CONTEXT, decode_code_page
 
 
 class TypedValue(Struct, frozen=True):
@@ -61,7 +61,7 @@ def read_typed_value(reader: PacketReader) -> TypedValue:
         if not scale <= precision <= 38 or len(raw) > 17:
             raise InvalidValueError("numeric")
         units = Decimal(int.from_bytes(raw[1:], "little") * (1 if raw[:1] == b"\1" else -1))
-        literal = f"{ANY_DIGITS.scaleb(units, -scale):f}" if raw else "NULL"
+        literal = f"{WIDE_DECIMAL_CONTEXT.scaleb(units, -scale):f}" if raw else "NULL"
         return TypedValue(f"decimal({precision},{scale})", literal)
     if token in (0x28, 0x29, 0x2A, 0x2B):
         return _read_date_time(token, reader)

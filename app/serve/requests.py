@@ -23,7 +23,7 @@ from app.serve.parameters import (
     quote_literal,
     read_typed_value,
 )
-from engine.drill.judging.shapes import Row
+from engine.drill.judging.shapes import ReportRow
 from engine.tsql.scalars.values import Scalar
 
 DEFAULT_FETCH_ROWS: Final = 20
@@ -71,7 +71,7 @@ CURSOR_CLOSED: a fast-forward cursor has closed.
 class ApiCursor(Struct):
     """API server cursor: the rows of a query, with the position of the latest fetch."""
 
-    result: Row
+    result: ReportRow
     """Result set with columns, types and rows, as in the event `sql_done`."""
     start: int = 0
     """Index of the first row of the latest fetch.
@@ -138,7 +138,7 @@ class Cursors(Struct):
     last_number: int = 180_150_000
     """Last assigned cursor number. Numbers start high, so that they cannot be mistaken for positions."""
 
-    def open(self, result: Row) -> int:
+    def open(self, result: ReportRow) -> int:
         """Open a cursor over *result*, and return its handle."""
         self.last_number += 1
         self.open_cursors[self.last_number] = ApiCursor(result)
@@ -172,7 +172,11 @@ class CursorNotFoundError(Exception):
 
 
 def open_cursor(
-    cursors: Cursors, cursor_response: CursorOpenResponse, result: Row, tds: int, more_results: bool = False
+    cursors: Cursors,
+    cursor_response: CursorOpenResponse,
+    result: ReportRow,
+    tds: int,
+    more_results: bool = False,
 ) -> bytes:
     """Open a cursor over *result*, the result set of its query, and encode the response."""
     number = cursors.open(result)

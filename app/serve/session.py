@@ -37,14 +37,14 @@ from app.serve.requests import (
 )
 from app.serve.wire import CLIENT_HELLO, Pipe, TdsWire, Tls
 from engine.constants import PRODUCT_VERSIONS
-from engine.drill.judging.shapes import Row
+from engine.drill.judging.shapes import ReportRow
 from engine.events import SessionData, SqlDoneData
 from engine.messages import fill_message, find_wording
 from engine.model import World
 from engine.tsql.batches.data import SqlSession as SqlSession
 from engine.tsql.scalars.settings import build_settings
 
-OutputRow = Row
+OutputRow = ReportRow
 """Message, result set or statement end, as in the event `sql_done`."""
 
 NOT_SIMULATED: Final = "Not simulated: "

@@ -15,8 +15,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from app.serve.login import TDS_7_2, TDS_7_3
-from engine.drill.judging.shapes import Row
-from engine.tsql.scalars.types import ANY_DIGITS, MAX_LENGTH, SqlType, encode_code_page, parse_sql_type
+from engine.drill.judging.shapes import ReportRow
+from engine.tsql.scalars.types import (
+    WIDE_DECIMAL_CONTEXT,
+    UNLIMITED_LENGTH,
+    SqlType,
+    encode_code_page,
+    parse_sql_type,
+)
 from engine.tsql.scalars.values import Scalar
 
 COLLATION: Final = bytes.fromhex("0904d00034")
@@ -173,7 +179,7 @@ def _encode_value(kind: SqlType, value: int | float | str | bytes) -> bytes:
 def _convert_to_units(value: object, scale: int) -> int:
     """Return *value* as an integer in units of its last decimal. Raises ValueError if it is not a number."""
     try:
-        return int(ANY_DIGITS.scaleb(Decimal(str(value)), scale).to_integral_value())
+        return int(WIDE_DECIMAL_CONTEXT.scaleb(Decimal(str(value)), scale).to_integral_value())
     except InvalidOperation:
         raise ValueError(f"{value!r} is not a number") from None
 
@@ -216,7 +222,7 @@ def build_column(type_name: str, values: Sequence[Scalar], tds: int, parameter: 
     kind = _get_wire_type(kind, tds)
     if kind.base is not None:
         kind = replace(kind, base=_get_wire_type(kind.base, tds))
-    long = (kind.length == MAX_LENGTH and kind.name in TEXT_TOKENS) or kind.name == "xml"
+    long = (kind.length == UNLIMITED_LENGTH and kind.name in TEXT_TOKENS) or kind.name == "xml"
     by_pointer = long and tds < TDS_7_2 and not parameter
     if long and tds < TDS_7_2:
         kind, long = SqlType(kind.name, _BYTES_MAX), False
@@ -242,8 +248,10 @@ def _get_wire_type(kind: SqlType, tds: int) -> SqlType:
     if kind.name in TIME_TOKENS and tds < TDS_7_3:
         return SqlType("nvarchar", _TIME_TEXT[kind.name])
     if kind.name == "xml" and tds < TDS_7_2:
-        return SqlType("nvarchar", MAX_LENGTH)
-    return SqlType(_LARGE_VALUE_TYPES[kind.name], MAX_LENGTH) if kind.name in _LARGE_VALUE_TYPES else kind
+        return SqlType("nvarchar", UNLIMITED_LENGTH)
+    return (
+        SqlType(_LARGE_VALUE_TYPES[kind.name], UNLIMITED_LENGTH) if kind.name in _LARGE_VALUE_TYPES else kind
+    )
 
 
 def _guess_type(values: Sequence[Scalar]) -> SqlType:
@@ -254,7 +262,7 @@ def _guess_type(values: Sequence[Scalar]) -> SqlType:
     if present_values and all(isinstance(value, (int, float)) for value in present_values):
         return SqlType("float")
     return SqlType(
-        "nvarchar", MAX_LENGTH if any(len(str(value)) > 4000 for value in present_values) else 4000
+        "nvarchar", UNLIMITED_LENGTH if any(len(str(value)) > 4000 for value in present_values) else 4000
     )
 
 
@@ -302,7 +310,7 @@ def encode_done(
     return struct.pack("<BHH" + ("Q" if tds >= TDS_7_2 else "I"), kind, status, command, count or 0)
 
 
-def encode_message(message_row: Row, server: str, tds: int) -> bytes:
+def encode_message(message_row: ReportRow, server: str, tds: int) -> bytes:
     """Encode a message of `sql_done` as ERROR [MS-TDS 2.2.7.10] or INFO [2.2.7.13]."""
     error = message_row["severity"] > 10
     number = message_row["number"] or (50000 if error else 0)
@@ -350,7 +358,7 @@ def encode_collation() -> bytes:
     return encode_environment(SQL_COLLATION, COLLATION, b"")
 
 
-def build_columns(result: Row, tds: int) -> list[WireColumn]:
+def build_columns(result: ReportRow, tds: int) -> list[WireColumn]:
     """Return the wire columns of a result set of `sql_done`."""
     rows: Sequence[Sequence[Scalar]] = result["rows"]
     types = result["types"] or [""] * len(result["columns"])
@@ -359,7 +367,7 @@ def build_columns(result: Row, tds: int) -> list[WireColumn]:
     ]
 
 
-def encode_grid(result: Row, tds: int) -> bytes:
+def encode_grid(result: ReportRow, tds: int) -> bytes:
     """Encode COLMETADATA [MS-TDS 2.2.7.4] and the rows of a result set."""
     columns = build_columns(result, tds)
     metadata = _encode_metadata(result["columns"], columns, tds, nullable=result.get("nullable", ()))
@@ -409,7 +417,7 @@ HIDDEN_COLUMN: Final = 0x2000
 _EXPRESSION, _OF_DRIVER = 0x04, 0x10
 
 
-def encode_cursor_columns(result: Row, tds: int) -> bytes:
+def encode_cursor_columns(result: ReportRow, tds: int) -> bytes:
     """Encode the columns of a cursor, with a hidden last column that shows whether the row exists.
 
     TABNAME and COLINFO [MS-TDS 2.2.7.22, 2.2.7.3] state that no column belongs to a table, and that the last
@@ -426,7 +434,7 @@ def encode_cursor_columns(result: Row, tds: int) -> bytes:
     return metadata + struct.pack("<BH", 0xA4, 0) + struct.pack("<BH", 0xA5, len(columns)) + columns
 
 
-def encode_cursor_rows(result: Row, rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
+def encode_cursor_rows(result: ReportRow, rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
     """Encode rows of a cursor with the hidden status column."""
     columns = [*build_columns(result, tds), _build_status_column(tds)]
     return _encode_rows(columns, [[*row, ROW_FETCHED] for row in rows], tds)

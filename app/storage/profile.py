@@ -19,7 +19,7 @@ from app.storage.database import ProfileDatabase, check_integrity, open_database
 from app.storage.results import ResultRow
 from app.storage.runs import JournalLine, RunId, StoredBranch, UnfinishedRun
 from app.storage.settings import DraftStore, ProfileSettings, SettingKey
-from engine.drill.judging.shapes import Row
+from engine.drill.judging.shapes import ReportRow
 
 
 def open_profile(folder: Path | None = None) -> Profile:
@@ -186,7 +186,7 @@ class Profile:
         with self._database.run_transaction() as db:
             return results.list_finished_runs(db)
 
-    def list_answers(self) -> list[Row]:
+    def list_answers(self) -> list[ReportRow]:
         """Return the answered questions of all finished runs for which the learner stated a confidence."""
         with self._database.run_transaction() as db:
             return results.list_answers(db)

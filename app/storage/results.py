@@ -14,7 +14,7 @@ from app.storage.tables import FINISHED, format_utc_now, parse_time
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import compute_sha256
-from engine.drill.judging.shapes import Row
+from engine.drill.judging.shapes import ReportRow
 
 
 class ResultRow(Struct, frozen=True):
@@ -123,10 +123,10 @@ def has_run_with_state(db: sqlite3.Connection, state_hash: str) -> bool:
     return cursor.fetchone() is not None
 
 
-def list_answers(db: sqlite3.Connection) -> list[Row]:
+def list_answers(db: sqlite3.Connection) -> list[ReportRow]:
     """Return the rows of `questions` that have a confidence, from the reports of all runs without a rewind."""
     query = "SELECT report_json FROM result WHERE NOT retried AND instr(report_json, ?) ORDER BY run_id"
-    rows: list[Row] = []
+    rows: list[ReportRow] = []
     for row in db.execute(query, ('"sure_percent"',)):
         with suppress(ValueError, TypeError, KeyError):  # somebody has edited the stored report
             questions = json.loads(row["report_json"])["questions"]

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from app.words.language import mark
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.report import ClientService, DatabaseClients
-from engine.drill.judging.shapes import Report, Row
+from engine.drill.judging.report import ClientServiceTracker, WritingClients
+from engine.drill.judging.shapes import Report, ReportRow
 from engine.localization import build_message, join_messages
 from engine.verbs import VERBS
 from engine.verbs.lines import describe_line
@@ -74,7 +74,7 @@ class RunTimeline:
         databases: Iterable[str],
         mirrored: Iterable[str],
         asynchronous: Iterable[str] = (),
-        clients: Mapping[str, DatabaseClients] | None = None,
+        clients: Mapping[str, WritingClients] | None = None,
         has_protection: bool = True,
     ) -> None:
         """Start the timeline at time 0.
@@ -83,7 +83,7 @@ class RunTimeline:
         *has_protection*: False if no copy could take over, as on a failover cluster instance.
         """
         self.has_protection = has_protection
-        self._clients = ClientService(clients or {})
+        self._clients = ClientServiceTracker(clients or {})
         self._asynchronous = set(asynchronous)
         self.markers: list[TimelineMarker] = []
         self._latest: dict[str, int] = {}
@@ -101,7 +101,7 @@ class RunTimeline:
         self._service = [(0.0, SERVING)]
         self._protection = [(0.0, self._get_protection_state())]
 
-    def add_events(self, events: Iterable[Row]) -> None:
+    def add_events(self, events: Iterable[ReportRow]) -> None:
         """Apply *events* in order."""
         for event in events:
             self._apply_event(event)
@@ -152,7 +152,7 @@ class RunTimeline:
         """
         return _list_spans(self._protection, until_s)
 
-    def _apply_event(self, event: Row) -> None:
+    def _apply_event(self, event: ReportRow) -> None:
         database, server = event.get("database"), event.get("server")
         self._clients.apply_event(event)
         if event["kind"] == "client":
@@ -262,7 +262,7 @@ SINGLE_COPY_PROTECTIONS: Final = ("", "fci")
 
 
 def start_timeline(
-    scenario: Scenario, databases: Iterable[str], clients: Mapping[str, DatabaseClients] | None = None
+    scenario: Scenario, databases: Iterable[str], clients: Mapping[str, WritingClients] | None = None
 ) -> RunTimeline:
     """Return the timeline of a run of *scenario* before its first event."""
     names = list(databases)
@@ -276,10 +276,10 @@ def start_timeline(
 
 
 def build_timeline(
-    events: Iterable[Row],
+    events: Iterable[ReportRow],
     databases: Iterable[str],
     mirrored: Iterable[str],
-    clients: Mapping[str, DatabaseClients] | None = None,
+    clients: Mapping[str, WritingClients] | None = None,
 ) -> RunTimeline:
     """Return the timeline of a complete run."""
     course = RunTimeline(databases, mirrored, clients=clients)
@@ -287,10 +287,10 @@ def build_timeline(
     return course
 
 
-def list_clients(report: Report) -> dict[str, DatabaseClients]:
+def list_clients(report: Report) -> dict[str, WritingClients]:
     """Return database -> clients of a recorded run. Old reports do not contain clients."""
     rows = report["clients"]["databases"] if "clients" in report else {}
-    return {name: DatabaseClients(tuple(row["names"]), row["server"]) for name, row in rows.items()}
+    return {name: WritingClients(tuple(row["names"]), row["server"]) for name, row in rows.items()}
 
 
 def _append_change(changes: list[tuple[float, str]], t_s: float, state: str) -> None:
@@ -313,7 +313,7 @@ _ERROR_SEVERITY_MIN: Final = 11
 """Lowest severity of an error message. Documented by Microsoft."""
 
 
-def build_marker(event: Row) -> TimelineMarker | None:
+def build_marker(event: ReportRow) -> TimelineMarker | None:
     """Return the marker of an event; None if the event has no marker."""
     marker = next(iter(_classify_event(event)), None)
     return TimelineMarker(float(event["t_s"]), *marker) if marker else None
@@ -326,7 +326,7 @@ CHARTED_KINDS: Final = (
 """Kinds of events that change the timeline or have a marker."""
 
 
-def _classify_event(event: Row) -> Iterator[tuple[str, str]]:
+def _classify_event(event: ReportRow) -> Iterator[tuple[str, str]]:
     kind, text = event["kind"], str(event["text"])
     if kind == "fault" and not event.get("no_effect"):
         verb = VERBS.get(str(event.get("verb")))
@@ -356,7 +356,7 @@ def _classify_event(event: Row) -> Iterator[tuple[str, str]]:
         yield "note", text
 
 
-def _has_failed(event: Row) -> bool:
+def _has_failed(event: ReportRow) -> bool:
     return any(_get_severity(message) >= _ERROR_SEVERITY_MIN for message in event.get("messages") or ())
 
 

@@ -92,13 +92,13 @@ class ReplicaPositions:
     def _build_row(self, database: str, replica: str) -> dict[str, Scalar]:
         # imported late: this loads most of the T-SQL code, which would slow down the program start
         from engine.tsql.batches.context import (
-            Context,
+            StatementContext,
         )
         from engine.tsql.batches.data import SqlSession
         from engine.tsql.catalog import group_databases
         from engine.tsql.scalars.values import format_value
 
-        context = Context(self._world, SqlSession(server=self.server, spid=0, login=""))
+        context = StatementContext(self._world, SqlSession(server=self.server, spid=0, login=""))
         for replica_database in group_databases.list_databases(context, self._group):
             if (replica_database.copy.database, replica_database.replica.server) == (database, replica):
                 return {
@@ -213,7 +213,7 @@ def find_groups(world: World, server: str) -> dict[str, KnownGroup]:
 def build_dashboard(world: World, group: AvailabilityGroup, state: ReplicaState) -> GroupDashboard:
     """Return the dashboard of an availability group as one of its servers knows it."""
     server, leads = state.server, state.role is ReplicaRole.PRIMARY
-    quorum, node = config.has_quorum(world, server), config.find_node_of(world, server)
+    quorum, node = config.has_quorum(world, server), config.find_server_node(world, server)
     issues: list[Issue] = [] if quorum else [NO_CLUSTER]
     if state.role is ReplicaRole.RESOLVING:
         issues.append(OFFLINE)

@@ -16,7 +16,7 @@ from engine.events import FaultData
 from engine.inputs import InputError
 from engine.model import World
 from engine.verbs import VERBS
-from engine.verbs.lines import execute_input, parse_line
+from engine.verbs.lines import execute_input, parse_input_line
 from engine.verbs.verb import Args, Verb, VerbParameter, list_other_servers
 
 
@@ -112,7 +112,7 @@ def _list_offers(world: World, verb: Verb, args: Args) -> Iterator[ActionOffer]:
 def _is_effective(world: World, line: str) -> bool:
     copy = world.fork()
     try:
-        item = simulator.resolve_names(copy, parse_line(line, copy.tick))
+        item = simulator.resolve_names(copy, parse_input_line(line, copy.tick))
         # skips the notes of this copy of the world, which take long with 200 databases
         execute_input(copy, item)
     except InputError:

@@ -60,7 +60,7 @@ class HasPermissions(HasWorld, Protocol):
     """Interface of objects with a world and the permissions of a mode, such as a drill."""
 
     @property
-    def terms(self) -> ModePermissions:
+    def permissions(self) -> ModePermissions:
         """Return the permissions of the mode."""
 
 
@@ -336,7 +336,7 @@ def _build_service_sign(world: World, copy: DatabaseCopy) -> StatusSign:
 def _build_queue_face(world: World, copy: DatabaseCopy) -> QueueFace | None:
     flow = world.flow
     if copy.source is not None and (copy.mirroring.role is Role.PRINCIPAL or copy.availability.peers):
-        queues = [flow.read_stream(stream).send_queue_kb for stream in flow.list_streams_of(copy.source)]
+        queues = [flow.read_stream(stream).send_queue_kb for stream in flow.list_source_streams(copy.source)]
         return QueueFace(SEND_QUEUE, max(queues, default=0.0))
     if copy.stream is not None:
         return QueueFace(REDO_QUEUE, flow.read_stream(copy.stream).redo_queue_kb)
@@ -545,7 +545,7 @@ def _get_log_stream(world: World, a: str, b: str) -> float:
         for stream, receiver in world.streams.items()
         if receiver is not None
         and receiver[0] == b
-        and world.sources[world.flow.get_source_of(stream)][0] == a
+        and world.sources[world.flow.get_stream_source(stream)][0] == a
     )
 
 

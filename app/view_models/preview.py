@@ -16,7 +16,7 @@ from app.words.language import trn
 from engine import simulator
 from engine.inputs import InputError
 from engine.model import World
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
 DATABASES_NAMED: Final = 4
 """Maximum number of databases that are listed by name. More are only counted, because their names would cover
@@ -48,7 +48,7 @@ def preview_impact(world: World, line: str, truth: bool = True) -> ImpactPreview
 
     If *truth* is False, as in an exam, return only the objects that *line* names.
     """
-    item = parse_line(line, world.tick)
+    item = parse_input_line(line, world.tick)
     before = build_picture(world)
     named_objects = set(item.args)
     if not truth:

@@ -10,7 +10,7 @@ from app.learning.memory import PracticedRun, SkillStanding, estimate_skills
 from app.learning.next_drills import DrillCandidate, Recommendation, recommend_drills
 from app.storage import ResultRow, ScenarioResults, compute_records
 from engine.drill.judging.report import compute_calibration
-from engine.drill.judging.shapes import Calibration, Row
+from engine.drill.judging.shapes import Calibration, ReportRow
 from engine.drill.running.modes import DrillMode
 
 
@@ -52,7 +52,7 @@ def compute_progress(
     newest_first: Sequence[ResultRow],
     summaries: Iterable[ScenarioSummary],
     current_time: datetime,
-    answers: Iterable[Row] = (),
+    answers: Iterable[ReportRow] = (),
 ) -> LearnerProgress:
     """Return the progress at *current_time* of a learner with these results and *answers*."""
     scored = [summary for summary in summaries if summary.scored]

@@ -8,7 +8,7 @@ from app.view_models import group_picture
 from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace, StatusSign
 from app.view_models.picture import HUNG, POWERLESS_SIGNS
 from app.words.language import mark, tr
-from engine.drill.authoring.schema import StoryRole
+from engine.drill.authoring.schema import RoleSpec
 from engine.drill.team.view import is_responding
 from engine.model import World
 
@@ -17,7 +17,7 @@ _UNSEEN_LINK: Final = StatusSign("–", "idle", "ring")
 _ON: Final = StatusSign(mark("power on"), "ok", "dot")
 
 
-def limit_to_role(picture: Picture, world: World, role: StoryRole) -> Picture:
+def limit_to_role(picture: Picture, world: World, role: RoleSpec) -> Picture:
     """Return *picture* with only the facts that *role* can see."""
     return Picture(
         servers=tuple(_limit_server(face, world, role) for face in picture.servers),
@@ -26,7 +26,7 @@ def limit_to_role(picture: Picture, world: World, role: StoryRole) -> Picture:
     )
 
 
-def _limit_server(face: ServerFace, world: World, role: StoryRole) -> ServerFace:
+def _limit_server(face: ServerFace, world: World, role: RoleSpec) -> ServerFace:
     is_own = face.name in role.servers
     power, queries = is_own and "power" in role.sees, is_own and "databases" in role.sees
     answering = queries and is_responding(world, face.name)
@@ -60,11 +60,11 @@ def _limit_server(face: ServerFace, world: World, role: StoryRole) -> ServerFace
     )
 
 
-def _limit_client(face: ClientFace, role: StoryRole) -> ClientFace:
+def _limit_client(face: ClientFace, role: RoleSpec) -> ClientFace:
     return face if "clients" in role.sees else replace(face, status=NOT_VISIBLE, rate="", short_rate="")
 
 
-def _limit_link(face: LinkFace, world: World, role: StoryRole) -> LinkFace:
+def _limit_link(face: LinkFace, world: World, role: RoleSpec) -> LinkFace:
     if face.a in world.clients or face.b in world.clients:
         is_seen = "clients" in role.sees
     else:

@@ -9,7 +9,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import describe_input
 from app.words.localization import localize as said_of
-from engine.drill.judging.score import DEDUCTIONS
+from engine.drill.judging.score import DEDUCTION_NAMES
 from engine.drill.judging.shapes import ItemJson, Report
 
 BETTER, WORSE = "better", "worse"
@@ -152,7 +152,7 @@ def list_score_items(left_report: Report, right_report: Report) -> list[Comparis
         )
         rows.append(
             ComparisonRow(
-                said_of(DEDUCTIONS.get(name, name)),
+                said_of(DEDUCTION_NAMES.get(name, name)),
                 _format_item(left_item),
                 _format_item(right_item),
                 difference,

@@ -66,9 +66,13 @@ def list_branch_rows(tree: BranchTree) -> list[BranchRow]:
 
 
 def _build_row(tree: BranchTree, name: str, drill: Drill) -> BranchRow:
-    root, sums, score = tree.get_root(name), build_availability_json(drill.world), drill.compute_score()
+    root, sums, score = (
+        tree.get_branch_point(name),
+        build_availability_json(drill.world),
+        drill.compute_score(),
+    )
     time = formatting.format_run_time(drill.world.t_s)
-    is_shown = score.scored and (drill.finished or drill.terms.reports_progress)
+    is_shown = score.scored and (drill.finished or drill.permissions.reports_progress)
     return BranchRow(
         name=name,
         parent=root.parent,
@@ -483,8 +487,8 @@ class BranchPage(QWidget):
             return
         current = name == tree.current
         self.go_on.setText(tr("Continue") if current else tr("Continue branch"))
-        self.prune.setEnabled(not current and tree.get_root(name).parent is not None)
-        other_branch = tree.current if not current else tree.get_root(name).parent
+        self.prune.setEnabled(not current and tree.get_branch_point(name).parent is not None)
+        other_branch = tree.current if not current else tree.get_branch_point(name).parent
         self.comparison.show_pair(tree, other_branch or name, name)
 
     # --- requests -------------------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ class Dashboard(QWidget):
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         """Show another run, or another time of the same run."""
-        self._truth, self._drawn_state, self._is_chosen = drill.terms.shows_truth, (), False
+        self._truth, self._drawn_state, self._is_chosen = drill.permissions.shows_truth, (), False
         self.show_world(drill.world)
 
     @Slot(object)

@@ -12,7 +12,7 @@ from app.widgets.tables import TableColumn
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
-from engine.events import KINDS, Event, EventKind, SqlData, SqlDoneData, get_data
+from engine.events import EVENT_KIND_INFOS, Event, EventKind, SqlData, SqlDoneData, get_data
 from engine.model import World
 from engine.overrides import override
 
@@ -36,7 +36,7 @@ def get_kind_label(kind: str) -> str:
 
     An unknown kind (of another version) is unchanged.
     """
-    info = KINDS.get(cast(EventKind, kind))
+    info = EVENT_KIND_INFOS.get(cast(EventKind, kind))
     return tr(info.label) if info is not None else kind
 
 
@@ -97,7 +97,7 @@ class EventsList(EventTable):
 
     def __init__(self, parent: QWidget | None = None, empty: str = "") -> None:
         """Create the list. *empty*: text without rows. The default text suits a desk without a class."""
-        self._kinds: set[str] = {kind for kind, info in KINDS.items() if not info.is_quiet}
+        self._kinds: set[str] = {kind for kind, info in EVENT_KIND_INFOS.items() if not info.is_quiet}
         empty = empty or tr("No events of the selected kinds. Start the clock or inject a fault.")
         super().__init__(
             tr("Events"),
@@ -110,7 +110,7 @@ class EventsList(EventTable):
         )
         self._menu = QMenu(self)
         self._menu.setObjectName("kinds")
-        for kind, info in KINDS.items():
+        for kind, info in EVENT_KIND_INFOS.items():
             action = self._menu.addAction(tr(info.label))
             action.setCheckable(True)
             action.setChecked(kind in self._kinds)

@@ -20,7 +20,7 @@ from engine.events import Event
 from engine.inputs import Input
 from engine.model import Fault, Tick, World
 from engine.verbs import VERBS
-from engine.verbs.lines import find_reverse, is_requested
+from engine.verbs.lines import find_reverse_input, is_requested
 
 
 class HasJournal(HasPermissions, Protocol):
@@ -104,7 +104,7 @@ def describe_row(fault: Fault) -> str:
     )
     if fault.reverted_tick is not None:
         parts.append(tr("Undone at {time}.").format(time=_format_time(fault.reverted_tick)))
-    elif find_reverse(fault) is None:
+    elif find_reverse_input(fault) is None:
         parts.append(tr("The fault ends automatically."))
     return " ".join(parts)
 
@@ -309,13 +309,13 @@ class FaultLedger(QWidget):
 
     def _revert(self) -> None:
         fault = self._find_selected_fault()
-        reverse = find_reverse(fault) if fault is not None else None
+        reverse = find_reverse_input(fault) if fault is not None else None
         if reverse is not None:
             self.requested.emit(reverse.line_without_time)
 
     def _refresh(self) -> None:
         fault = self._find_selected_fault()
-        reverse = find_reverse(fault) if fault is not None else None
+        reverse = find_reverse_input(fault) if fault is not None else None
         revert = self.tools["ledger.revert"]
         revert.setEnabled(fault is not None and fault.reverted_tick is None and reverse is not None)
         self.detail.setText(describe_row(fault) if fault is not None else self._count)
@@ -325,7 +325,7 @@ class FaultLedger(QWidget):
             else tr("This fault ends automatically")
         )  # fmt: skip
         self.revert_all.setEnabled(
-            any(f.reverted_tick is None and find_reverse(f) is not None for f in self.model.rows)
+            any(f.reverted_tick is None and find_reverse_input(f) is not None for f in self.model.rows)
         )
 
     # --- appearance ---------------------------------------------------------------------------------------

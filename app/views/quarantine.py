@@ -30,7 +30,7 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.authoring import limits
 from engine.drill.authoring.scenario import LINKS_MAX, ScenarioContents, escape_invisible
-from engine.drill.authoring.schema import DURATION_MAX_S
+from engine.drill.authoring.schema import DRILL_LENGTH_MAX_S
 from engine.overrides import override
 
 
@@ -103,7 +103,8 @@ def list_facts(contents: ScenarioContents) -> list[FactRow]:
                 "at most {databases} databases and {hours} simulated hours; T-SQL can only access "
                 "the simulation"
             ).format(
-                databases=limits.DATABASES_MAX, hours=formatting.format_plain_number(DURATION_MAX_S / 3600)
+                databases=limits.DATABASES_MAX,
+                hours=formatting.format_plain_number(DRILL_LENGTH_MAX_S / 3600),
             ),
         ),
     ]

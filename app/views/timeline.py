@@ -46,7 +46,7 @@ class Timeline(TimeStrip):
         self._followed.add_events(event.as_json() for event in drill.events)
         length_s = None if drill.end_tick is None or drill.finished else drill.end_tick / TICKS_PER_S
         self._look_s = None
-        truth = drill.terms.shows_truth or drill.finished
+        truth = drill.permissions.shows_truth or drill.finished
         self.show_timeline(self._followed, drill.world.t_s, length_s, live=not drill.finished, truth=truth)
 
     @Slot(object)

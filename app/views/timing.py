@@ -33,7 +33,7 @@ from engine.drill.running.comparison import MIRRORING
 from engine.events import Event
 from engine.model import Failover, World
 from engine.overrides import override
-from engine.published.whitepaper_failover import FAILOVER_S, REFERENCE
+from engine.published.whitepaper_failover import PUBLISHED_FAILOVER_TIMES_S, REFERENCE
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -197,11 +197,11 @@ def compare_times(row: TimingRow | None) -> list[PublishedTimesRow]:
 
     Return none if the white paper's Table 6 has no such failover.
     """
-    if row is None or row.failover.cause not in FAILOVER_S:
+    if row is None or row.failover.cause not in PUBLISHED_FAILOVER_TIMES_S:
         return []
     if {phase.kind for phase in row.all_phases[1:]} - set(PHASES[MIRRORING]):
         return []  # the table has no times for availability groups and failover cluster instances
-    _, idle_s, loaded_s = FAILOVER_S[row.failover.cause]
+    _, idle_s, loaded_s = PUBLISHED_FAILOVER_TIMES_S[row.failover.cause]
     close = row.difference is not None and abs(row.difference) <= GOOD_DIFFERENCE_MAX
     lines = [
         PublishedTimesRow(
@@ -242,7 +242,7 @@ def format_verdict(row: TimingRow | None) -> str:
         return tr("Not compared: {why}.").format(why=said_of(row.incomparable_reason))
     if row.published is None:
         return ""
-    name = FAILOVER_S[row.failover.cause][0]
+    name = PUBLISHED_FAILOVER_TIMES_S[row.failover.cause][0]
     text = tr("{name}. Single samples, from detection to the role change. {source}.")
     return text.format(name=name, source=REFERENCE)
 

@@ -83,7 +83,7 @@ class EventRows(Sequence[object]):
     def set_events(self, events: Iterable[Event], world: World) -> None:
         """Set the events of another run, or of another time of the same run."""
         log = self._filter_kinds(events)
-        shared_count = self._log.count_shared(log)
+        shared_count = self._log.count_shared_events(log)
         self._log, self._world = log, world
         self._searched_count = min(self._searched_count, shared_count)
         self._shown_rows = self._shown_rows[: np.searchsorted(self._shown_rows[:, 0], self._searched_count)]

@@ -10,19 +10,19 @@ from msgspec import Struct
 from engine.availability import failover, replicas
 from engine.cluster import config
 from engine.flow.kernel import SMALL_KB
-from engine.flow.recovery import Cause
+from engine.flow.recovery import FailoverCause
 from engine.model import DatabaseCopy, World
 from engine.protocol import causes
 
-OVERHEAD_S: Final = failover.ONLINE_S + failover.LISTENER_S
+OVERHEAD_S: Final = failover.DATABASES_OPEN_S + failover.LISTENER_ONLINE_S
 """Toverhead of the formulas, in seconds. The documentation says "usually short and constant"; the value is
 from a published trace.
 """
 
-TIMEOUT_PARTS: Final = 3
+REPORTS_PER_TIMEOUT: Final = 3
 """Number of sp_server_diagnostics reports per health check timeout."""
 
-SERVICE_CAUSES: Final = frozenset({Cause.STOP_SERVICE, Cause.NOWAIT})
+SERVICE_STOP_CAUSES: Final = frozenset({FailoverCause.STOP_SERVICE, FailoverCause.NOWAIT})
 """Causes that stop only the service. Heartbeats detect only the loss of a node or of a link."""
 
 
@@ -60,10 +60,10 @@ class GroupFailoverEstimate(Struct, frozen=True):
 def _divide_by_rate(queue_kb: float, rate_kb_per_s: float) -> float | None:
     if queue_kb < SMALL_KB:
         return 0.0
-    return queue_kb / rate_kb_per_s if rate_kb_per_s >= RATE_MIN_KB_PER_S else None
+    return queue_kb / rate_kb_per_s if rate_kb_per_s >= LOG_RATE_MIN_KB_PER_S else None
 
 
-RATE_MIN_KB_PER_S: Final = 0.01
+LOG_RATE_MIN_KB_PER_S: Final = 0.01
 """Rate below which no log counts as moving, because a smoothed rate never becomes 0."""
 
 
@@ -74,12 +74,12 @@ def estimate_failover(world: World, copy: DatabaseCopy, cause: str) -> GroupFail
     """
     if copy.stream is None or copy.availability.guid is None:
         return None
-    source = world.flow.get_source_of(copy.stream)
+    source = world.flow.get_stream_source(copy.stream)
     source_position, stream_position = (
         world.flow.read_source_positions(source),
         world.flow.read_stream_positions(copy.stream),
     )
-    detection_s, detected_by = _estimate_detection(world, copy, cause)
+    detection_s, detected_by = _estimate_detection_s(world, copy, cause)
     return GroupFailoverEstimate(
         copy.database,
         copy.server,
@@ -92,14 +92,14 @@ def estimate_failover(world: World, copy: DatabaseCopy, cause: str) -> GroupFail
     )
 
 
-def _estimate_detection(world: World, copy: DatabaseCopy, cause: str) -> tuple[float, str]:
+def _estimate_detection_s(world: World, copy: DatabaseCopy, cause: str) -> tuple[float, str]:
     """Return (Tdetection in seconds, setting that determines it).
 
     Both depend on the part that *cause* disables.
     """
     group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
-    node = config.find_node_of(world, copy.server)
-    lead = config.find_node_of(world, group.primary) if group is not None else None
+    node = config.find_server_node(world, copy.server)
+    lead = config.find_server_node(world, group.primary) if group is not None else None
     if group is None or node is None or lead is None or cause in ("manual", "forced", "move-role"):
         return 0.0, ""
     timeout_s = group.health_check_timeout_ms / 1000.0
@@ -108,7 +108,10 @@ def _estimate_detection(world: World, copy: DatabaseCopy, cause: str) -> tuple[f
         return lease_s, "LeaseTimeout"
     if cause == "hang":
         return timeout_s, "HEALTH_CHECK_TIMEOUT"
-    if cause in causes.LOST_PARTS and causes.FAILOVER_CAUSES.get(cause) not in SERVICE_CAUSES:
+    if (
+        cause in causes.LOST_PART_BY_FAULT
+        and causes.FAILOVER_CAUSE_BY_FAULT.get(cause) not in SERVICE_STOP_CAUSES
+    ):
         cluster = world.clusters[node.cluster]
         has_same_subnet = node.subnet == lead.subnet
         missed = cluster.threshold if has_same_subnet else cluster.cross_threshold
@@ -116,4 +119,4 @@ def _estimate_detection(world: World, copy: DatabaseCopy, cause: str) -> tuple[f
             cluster.heartbeat_s * missed,
             "SameSubnetThreshold" if has_same_subnet else "CrossSubnetThreshold",
         )
-    return timeout_s / TIMEOUT_PARTS, "sp_server_diagnostics"
+    return timeout_s / REPORTS_PER_TIMEOUT, "sp_server_diagnostics"

@@ -32,29 +32,29 @@ from engine.model import (
 )
 from engine.protocol import causes, commits, errorlog, lineage, names, network, streams
 
-ONLINE_S: Final = 2.5
+DATABASES_OPEN_S: Final = 2.5
 """Time from the end of redo until the databases of the new primary are open.
 
 Derived from a published trace of a planned failover of small databases: 7 s from RESOLVING at the old primary to
 PRIMARY_NORMAL at the new one.
 """
 
-LISTENER_S: Final = 1.5
+LISTENER_ONLINE_S: Final = 1.5
 """Time until the address and network name of the listener are online. The databases open after that.
 
 Derived from the published trace of a planned failover (see above).
 """
 
-OFFLINE_S: Final = 3.0
+DATABASES_CLOSE_S: Final = 3.0
 """Time that a healthy primary needs to close its databases. Derived from the same published trace."""
 
-DURATION_SPREAD: Final = 0.10
+DURATION_RELATIVE_SD: Final = 0.10
 """Relative standard deviation of durations in repeated runs. Assumed, as for mirroring."""
 
 MESSAGE_19420_SINCE: Final = 2014
 """First version with message 19420. [DOC: Database Engine events and errors]"""
 
-RETRY_INTERVAL_S: Final = 0.5
+STEP_RETRY_INTERVAL_S: Final = 0.5
 """Interval between attempts of a failover step that is not yet possible. Assumed."""
 
 
@@ -75,7 +75,9 @@ def is_automatic_target(group: AvailabilityGroup, server: str) -> bool:
     return all(end is not None and end.failover is FailoverMode.AUTOMATIC for end in ends)
 
 
-def find_objection(world: World, group: AvailabilityGroup, server: str) -> LocalizableMessage | None:
+def find_ineligibility_reason(
+    world: World, group: AvailabilityGroup, server: str
+) -> LocalizableMessage | None:
     """Return the reason why *server* may not become primary at the cluster's request, or None.
 
     The former primary may do so, except with forced quorum, because it has the reference copy. A replica that
@@ -83,7 +85,7 @@ def find_objection(world: World, group: AvailabilityGroup, server: str) -> Local
     """
     if replicas.is_failover_requested(world, group, server):
         return None
-    node = config.find_node_of(world, server)
+    node = config.find_server_node(world, server)
     if node is None or node.config.forced:
         return build_message("the cluster runs with forced quorum")
     if server == group.primary:
@@ -145,7 +147,7 @@ def begin_failover(world: World, guid: int, server: str) -> None:
         "role-move" if _was_moved_in_cluster(world, group, server) else "automatic"
     )
     replicas.set_replica_state(
-        world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind
+        world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE_REASON, pending=kind
     )
     for copy in replicas.list_group_copies(world, server, guid):
         if group.primary != server:
@@ -153,15 +155,15 @@ def begin_failover(world: World, guid: int, server: str) -> None:
         if copy.source is not None:
             world.dirty.add(copy.source)
         elif copy.stream is not None:
-            world.dirty.add(world.flow.get_source_of(copy.stream))
+            world.dirty.add(world.flow.get_stream_source(copy.stream))
     if group.listener is not None:
         world.listeners[group.listener.name] = None
-    open_if_redone(world, guid, server)
+    open_redone_databases(world, guid, server)
 
 
 def _was_moved_in_cluster(world: World, group: AvailabilityGroup, server: str) -> bool:
     """Return whether a person moved the role with cluster tools instead of SQL Server."""
-    node = config.find_node_of(world, server)
+    node = config.find_server_node(world, server)
     role = node.config.find_role(group.name) if node is not None else None
     return role is not None and role.way == "move"
 
@@ -193,7 +195,8 @@ def _begin_database_failover(
         detected_tick=world.tick,
         agreed_tick=world.tick,
         redo_done_tick=world.tick if copy.stream is None else None,
-        promote_s=(ONLINE_S + LISTENER_S) * world.chance.draw_lognormal(1.0, DURATION_SPREAD),
+        promote_s=(DATABASES_OPEN_S + LISTENER_ONLINE_S)
+        * world.chance.draw_lognormal(1.0, DURATION_RELATIVE_SD),
         undo_s=undo,
     )
     world.latest_failover[failover.guid] = len(world.failovers)
@@ -208,7 +211,7 @@ def on_redo_done(world: World, stream: int) -> None:
 
     If all databases of the group are redone, begin to open them.
     """
-    source, key = world.flow.get_source_of(stream), world.streams[stream]
+    source, key = world.flow.get_stream_source(stream), world.streams[stream]
     failover = find_running_failover(world, world.copies[key]) if key is not None else None
     if key is None or failover is None or failover.redo_done_tick is not None or failover.to_server != key[0]:
         return
@@ -232,10 +235,10 @@ def on_redo_done(world: World, stream: int) -> None:
     world.mark_log_changed(world.copies[key])  # the flow model no longer watches its redo
     guid = world.copies[key].availability.guid
     assert guid is not None
-    open_if_redone(world, guid, key[0])
+    open_redone_databases(world, guid, key[0])
 
 
-def open_if_redone(world: World, guid: int, server: str) -> None:
+def open_redone_databases(world: World, guid: int, server: str) -> None:
     """Begin to open the databases of the replica if all of them have been redone."""
     state = world.replicas.get((server, guid))
     if state is None or state.word is not ReplicaWord.PRIMARY_PENDING:
@@ -248,7 +251,7 @@ def open_if_redone(world: World, guid: int, server: str) -> None:
         _record_step(
             world, _update_failover(world, failover, decided_tick=world.tick), build_message("decided")
         )
-    promote_s = max((failover.promote_s for failover in failovers), default=ONLINE_S)
+    promote_s = max((failover.promote_s for failover in failovers), default=DATABASES_OPEN_S)
     world.call_after(promote_s, "availability.online", guid, server, state.since_tick)
 
 
@@ -262,14 +265,14 @@ def become_primary(world: World, guid: int, server: str, since_tick: int) -> Non
         or state.since_tick != since_tick
     ):
         return
-    node = config.find_node_of(world, server)
-    if world.instances[server].hung or node is None or not config.can_write(world, node.name):
-        world.call_after(RETRY_INTERVAL_S, "availability.online", guid, server, since_tick)
+    node = config.find_server_node(world, server)
+    if world.instances[server].hung or node is None or not config.can_write_config(world, node.name):
+        world.call_after(STEP_RETRY_INTERVAL_S, "availability.online", guid, server, since_tick)
         return
     role = node.config.find_role(group.name)
     if role is not None and (role.owner != node.name or role.state is not ResourceState.ONLINE_PENDING):
         # the cluster has moved the role to another node or has stopped it
-        close_replica(world, server, guid, replicas.CLUSTER_STATE_CHANGED)
+        close_replica(world, server, guid, replicas.CLUSTER_STATE_REASON)
         return
     forced = state.pending == "forced"
     for copy in replicas.list_group_copies(world, server, guid):
@@ -278,14 +281,14 @@ def become_primary(world: World, guid: int, server: str, since_tick: int) -> Non
         world, server, guid, lambda old: _build_new_configuration(world, old, server, forced)
     )
     replicas.set_replica_state(
-        world, server, guid, ReplicaWord.PRIMARY_NORMAL, replicas.ONLINE_COMPLETED, primary=server
+        world, server, guid, ReplicaWord.PRIMARY_NORMAL, replicas.ONLINE_COMPLETED_REASON, primary=server
     )
     for copy in replicas.list_group_copies(world, server, guid):
         movement.update_primary_state(world, (server, copy.database))
         failover = find_running_failover(world, copy)
         if failover is not None and failover.to_server != server:
             _record_step(
-                world, _update_failover(world, failover, why=replicas.CLUSTER_STATE_CHANGED), "cancelled"
+                world, _update_failover(world, failover, why=replicas.CLUSTER_STATE_REASON), "cancelled"
             )
         elif failover is not None:
             undo = failover.undo_s
@@ -299,7 +302,7 @@ def become_primary(world: World, guid: int, server: str, since_tick: int) -> Non
     if group.listener is not None:
         bring_listener_online(world, server, group.listener)
     movement.connect_secondaries(world, guid, server)
-    node = config.find_node_of(world, server)
+    node = config.find_server_node(world, server)
     if node is not None:
         roles.report_online(world, group.name, node.name)
 
@@ -330,23 +333,23 @@ def _build_new_configuration(
 
 def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced: bool) -> None:
     if forced:
-        suspend_others(world, group, copy.database, copy.server)
+        suspend_other_copies(world, group, copy.database, copy.server)
     key = copy.key
     old_copy = world.copies.get((group.primary, copy.database))
     if copy.stream is not None:
         hardened_kb = world.flow.read_stream_positions(copy.stream).hardened_kb
         if old_copy is not None:
-            _record_loss(world, copy, old_copy, copy.stream)
-        streams.take_over(world, copy.stream)
+            _record_stream_loss(world, copy, old_copy, copy.stream)
+        streams.promote_receiver(world, copy.stream)
     elif copy.source is None:
         hardened_kb = copy.end_of_log_kb
         if old_copy is not None and old_copy.server != copy.server:
-            _record_failover_end(world, copy, old_copy, hardened_kb)
+            _record_lost_commits(world, copy, old_copy, hardened_kb)
         streams.add_source(world, key, hardened_kb)
     elif forced and not copy.disk_failed:  # the former primary continues its own log as a new recovery fork
         hardened_kb = streams.get_end_of_log_kb(world, copy)
         if old_copy is not None and old_copy.server != copy.server:
-            _record_failover_end(world, copy, old_copy, hardened_kb)
+            _record_lost_commits(world, copy, old_copy, hardened_kb)
     else:
         if not copy.disk_failed:
             world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
@@ -357,12 +360,12 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
         key,
         db_state=DbState.RECOVERY_PENDING if copy.disk_failed else DbState.ONLINE,
         recovering=False,
-        lineage=lineage.build_branch(world, world.copies[key].lineage, hardened_kb),
+        lineage=lineage.build_branch_lineage(world, world.copies[key].lineage, hardened_kb),
     )
     world.update_availability(key, suspended=None)
 
 
-def suspend_others(world: World, group: AvailabilityGroup, database: str, primary: str) -> None:
+def suspend_other_copies(world: World, group: AvailabilityGroup, database: str, primary: str) -> None:
     """Suspend data movement to all other copies after a forced failover. Each must be resumed at its replica.
 
     [DOC: forced failover]
@@ -375,12 +378,12 @@ def suspend_others(world: World, group: AvailabilityGroup, database: str, primar
         replicas.set_synchronization_state(world, key, SyncState.NOT_SYNCHRONIZING)
 
 
-def _record_loss(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, stream: int) -> None:
+def _record_stream_loss(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, stream: int) -> None:
     hardened_kb = world.flow.read_stream_positions(stream).hardened_kb
-    _record_failover_end(world, copy, old_primary, hardened_kb)
+    _record_lost_commits(world, copy, old_primary, hardened_kb)
 
 
-def _record_failover_end(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, kept_kb: float) -> None:
+def _record_lost_commits(world: World, copy: DatabaseCopy, old_primary: DatabaseCopy, kept_kb: float) -> None:
     """Record the acknowledged commits that are lost at a failover.
 
     *kept_kb*: end of the new primary's hardened log.
@@ -393,7 +396,7 @@ def _record_failover_end(world: World, copy: DatabaseCopy, old_primary: Database
     lost_kb = max(0.0, committed_kb - kept_kb)
     _update_failover(world, failover, lost_transactions=count, lost_kb=lost_kb)
     world.update_copy(old_primary.key, written_off_kb=committed_kb)
-    commits.record_loss(world, old_primary.database, copy.server, count, lost_kb, commits.THIS_COPY)
+    commits.record_lost_commits(world, old_primary.database, copy.server, count, lost_kb, commits.THIS_COPY)
 
 
 def on_undo_done(world: World, guid: int, detected_tick: int) -> None:
@@ -417,9 +420,9 @@ def cancel_failover(world: World, key: Key, reason: str) -> None:
     if failover is None or guid is None or failover.to_server != key[0]:
         return
     _record_step(world, _update_failover(world, failover, why=reason), "cancelled")
-    group, node = replicas.find_group_config(world, key[0], guid), config.find_node_of(world, key[0])
+    group, node = replicas.find_group_config(world, key[0], guid), config.find_server_node(world, key[0])
     if world.instances[key[0]].running and (group is None or not group.db_failover):
-        open_if_redone(world, guid, key[0])
+        open_redone_databases(world, guid, key[0])
     elif group is not None and node is not None:
         roles.handle_refusal(world, group.name, node.name, reason)
 
@@ -432,8 +435,10 @@ def close_replica(world: World, server: str, guid: int, reason: str, *, pending:
         return
     if state.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.PRIMARY_PENDING):
         name = group.name if group is not None else ""
-        errorlog.write_message(world, server, 41091 if reason is replicas.LEASE_EXPIRED else 41075, name)
-        if reason is replicas.OFFLINE and world.instances[server].version >= MESSAGE_19420_SINCE:
+        errorlog.write_message(
+            world, server, 41091 if reason is replicas.LEASE_EXPIRED_REASON else 41075, name
+        )
+        if reason is replicas.OFFLINE_REASON and world.instances[server].version >= MESSAGE_19420_SINCE:
             errorlog.write_message(world, server, 19420, name)
     replicas.set_replica_state(world, server, guid, ReplicaWord.RESOLVING_NORMAL, reason, pending=pending)
     if state.role is ReplicaRole.PRIMARY:
@@ -451,7 +456,7 @@ def close_replica(world: World, server: str, guid: int, reason: str, *, pending:
 
 def close_hung_replica(world: World, server: str, group: AvailabilityGroup) -> None:
     """Take a group offline on a hung instance. The instance closes its replica when it responds again."""
-    replicas.defer_role_loss(world, server, replicas.LEASE_EXPIRED, group.guid)
+    replicas.defer_role_loss(world, server, replicas.LEASE_EXPIRED_REASON, group.guid)
     if group.listener is not None and world.listeners.get(group.listener.name) == server:
         world.listeners[group.listener.name] = None
     network.schedule_detections(world, group.guid)
@@ -468,7 +473,7 @@ def _close_stopped_primary(world: World, server: str, guid: int) -> None:
     )
     role = known_config.find_role(group.name) if group is not None and known_config is not None else None
     if role is not None and role.state in (ResourceState.OFFLINE, ResourceState.FAILED):
-        close_replica(world, server, guid, replicas.CLUSTER_STATE_CHANGED)
+        close_replica(world, server, guid, replicas.CLUSTER_STATE_REASON)
 
 
 def detect_missed_changes(world: World) -> None:
@@ -491,7 +496,7 @@ def detect_missed_changes(world: World) -> None:
             if world.instances[server].version >= MESSAGE_19420_SINCE:
                 errorlog.write_message(world, server, 19421, group.name)
             errorlog.write_message(world, server, 19407, group.name)
-        close_replica(world, server, guid, replicas.LEASE_EXPIRED)
+        close_replica(world, server, guid, replicas.LEASE_EXPIRED_REASON)
 
 
 def on_listener_online(world: World, guid: int) -> None:
@@ -528,7 +533,7 @@ def register_in_dns(world: World, server: str, listener: AvailabilityListener) -
     [DOC: availability group listeners].
     """
     world.listeners[listener.name] = None if is_port_taken(world, server, listener.port) else server
-    node = config.find_node_of(world, server)
+    node = config.find_server_node(world, server)
     subnet = node.subnet if node is not None else ""
     online = next((address for address in listener.addresses if address.rpartition(".")[0] == subnet), "")
     if online:
@@ -537,7 +542,7 @@ def register_in_dns(world: World, server: str, listener: AvailabilityListener) -
 
 
 HANDLERS: Final[Handlers] = {
-    "availability.leave": movement.watch_removals,
+    "availability.leave": movement.apply_removals,
     "availability.listener": on_listener_online,
     "availability.online": become_primary,
     "availability.undone": on_undo_done,

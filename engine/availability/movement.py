@@ -64,7 +64,7 @@ def follow_primaries(world: World) -> None:
         if state.word is ReplicaWord.PRIMARY_NORMAL:
             _record_lost_secondaries(world, server, guid)
         elif state.word is ReplicaWord.RESOLVING_PENDING_FAILOVER:
-            replicas.end_failed_request(world, server, guid)
+            replicas.end_failed_failover_request(world, server, guid)
         if world.replicas[server, guid].word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.SECONDARY_NORMAL):
             _give_up_role(world, server, guid)
             _follow_primary(world, server, guid)
@@ -88,12 +88,12 @@ def _record_lost_secondaries(world: World, server: str, guid: int) -> None:
 
 def _give_up_role(world: World, server: str, guid: int) -> None:
     """Set a secondary to RESOLVING while its group is offline in the cluster."""
-    node, word = config.find_node_of(world, server), world.replicas[server, guid].word
+    node, word = config.find_server_node(world, server), world.replicas[server, guid].word
     group = node.config.find_group(guid) if node is not None else None
     role = node.config.find_role(group.name) if node is not None and group is not None else None
     is_role_down = role is not None and role.state in (ResourceState.OFFLINE, ResourceState.FAILED)
     if is_role_down and word is ReplicaWord.SECONDARY_NORMAL:
-        down_word, reason = ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
+        down_word, reason = ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_REASON
         replicas.set_replica_state(world, server, guid, down_word, reason)
 
 
@@ -101,7 +101,10 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
     from_cluster = replicas.find_group_config(world, server, guid)
     if from_cluster is None or from_cluster.primary == server or not config.has_quorum(world, server):
         return
-    node, primary_node = config.find_node_of(world, server), config.find_node_of(world, from_cluster.primary)
+    node, primary_node = (
+        config.find_server_node(world, server),
+        config.find_server_node(world, from_cluster.primary),
+    )
     if node is None or primary_node is None or not config.has_heartbeat(world, node.name, primary_node.name):
         return
     lead = world.replicas.get((from_cluster.primary, guid))
@@ -110,10 +113,10 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
         return
     if own_replica.word is ReplicaWord.SECONDARY_NORMAL:
         replicas.set_replica_state(
-            world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
+            world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_REASON
         )
     replicas.set_replica_state(
-        world, server, guid, ReplicaWord.SECONDARY_NORMAL, replicas.CLUSTER_STATE_CHANGED, primary=lead.server
+        world, server, guid, ReplicaWord.SECONDARY_NORMAL, replicas.CLUSTER_STATE_REASON, primary=lead.server
     )
     if (guid, lead.server, server) not in world.contacts or (guid, server, lead.server) not in world.contacts:
         network.open_contact(world, guid, lead.server, server, connected=False)
@@ -137,15 +140,15 @@ def on_connection_lost(world: World, guid: int, server: str, peer: str, epoch: i
     lead = world.replicas[server, guid].word is ReplicaWord.PRIMARY_NORMAL
     for copy in replicas.list_group_copies(world, server, guid):
         key = (server, copy.database)
-        log_disconnected(world, guid, copy.database, server, peer)
+        log_disconnection(world, guid, copy.database, server, peer)
         if lead:
-            continue_without(world, key, peer)
+            continue_without_secondary(world, key, peer)
         elif world.replicas[server, guid].primary == peer:
             replicas.set_synchronization_state(world, key, SyncState.NOT_SYNCHRONIZING)
     network.schedule_detections(world, guid)
 
 
-def log_disconnected(world: World, guid: int, database: str, server: str, peer: str) -> None:
+def log_disconnection(world: World, guid: int, database: str, server: str, peer: str) -> None:
     """Log on *server* that its copy of *database* is disconnected from the copy on *peer*."""
     lead = world.replicas[server, guid].word is ReplicaWord.PRIMARY_NORMAL
     kinds = ("secondary", "primary") if lead else ("primary", "secondary")
@@ -159,12 +162,12 @@ def close_connections(world: World, server: str) -> None:
     """
     for guid, owner, peer in sorted(key for key in world.contacts if server in key[1:]):
         contact = world.contacts[guid, owner, peer]
-        notices = owner == server or network.is_passing(world, owner, peer)
+        notices = owner == server or network.can_exchange_packets(world, owner, peer)
         if (owner, guid) in world.replicas and contact.connected and notices:
             on_connection_lost(world, guid, owner, peer, contact.epoch, "closed")
 
 
-def continue_without(world: World, key: Key, server: str) -> None:
+def continue_without_secondary(world: World, key: Key, server: str) -> None:
     """Let the primary *key* continue without the lost secondary on *server*. [DOC: availability modes].
 
     Until the cluster has recorded the loss, commits wait, because the secondary might become primary with its log.
@@ -197,7 +200,7 @@ def stop_primary_copy(world: World, key: Key) -> None:
     elif own_availability.guid is not None:
         primary = (world.replicas[key[0], own_availability.guid].primary or "", key[1])
         if primary in world.copies:
-            continue_without(world, primary, key[0])
+            continue_without_secondary(world, primary, key[0])
     replicas.set_synchronization_state(world, key, SyncState.NOT_SYNCHRONIZING)
     if own_availability.guid is not None:
         world.mark_session_changed(own_availability.guid)
@@ -427,7 +430,7 @@ def _suspend_incompatible_copy(world: World, primary: Key, secondary: Key, reaso
 
 
 def _can_receive(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
-    return follow.stream is not None and world.flow.get_source_of(follow.stream) == lead.source
+    return follow.stream is not None and world.flow.get_stream_source(follow.stream) == lead.source
 
 
 def on_revert_done(world: World, guid: int, server: str, database: str) -> None:
@@ -449,7 +452,7 @@ def is_synchronous_pair(world: World, lead: DatabaseCopy, server: str) -> bool:
     return bool(ends) and all(end is not None and end.mode is CommitMode.SYNCHRONOUS_COMMIT for end in ends)
 
 
-def must_wait_for(world: World, lead: DatabaseCopy, server: str) -> bool:
+def should_wait_for_secondary(world: World, lead: DatabaseCopy, server: str) -> bool:
     """Return whether commits of the primary *lead* must wait for the secondary on *server*, connected or not.
 
     They must if fewer secondaries are synchronized than REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT. [DOC:
@@ -470,7 +473,7 @@ def must_wait_for(world: World, lead: DatabaseCopy, server: str) -> bool:
 def on_caught_up(world: World, stream: int) -> None:
     """Advance a secondary toward SYNCHRONIZED when all log but a last block is sent (flow handler)."""
     secondary = world.streams[stream]
-    primary = world.sources[world.flow.get_source_of(stream)]
+    primary = world.sources[world.flow.get_stream_source(stream)]
     lead = world.copies[primary]
     if secondary is None or lead.availability.get_peer_state(secondary[0]) is not SyncState.SYNCHRONIZING:
         return
@@ -483,7 +486,7 @@ def on_caught_up(world: World, stream: int) -> None:
             world,
             primary,
             secondary[0],
-            world.flow.read_source_positions(world.flow.get_source_of(stream)).committed_kb,
+            world.flow.read_source_positions(world.flow.get_stream_source(stream)).committed_kb,
         )
         return
     guid = lead.availability.guid
@@ -517,18 +520,18 @@ def remove_copies(group: AvailabilityGroup, is_removed: Callable[[Place], bool])
     )
 
 
-def watch_removals(world: World, name: str = "") -> None:
+def apply_removals(world: World, name: str = "") -> None:
     """Remove copies and replicas that the configuration no longer contains.
 
     *name*: a group that has just been dropped.
     """
     for server, guid in sorted(world.replicas):
         if world.instances[server].answering and config.has_quorum(world, server):
-            _record_left_copies(world, server, guid)
+            _record_departed_copies(world, server, guid)
             _remove_replica(world, server, guid, name)
 
 
-def _record_left_copies(world: World, server: str, guid: int) -> None:
+def _record_departed_copies(world: World, server: str, guid: int) -> None:
     """Remove copies from the configuration that left the group while their server had no quorum."""
     members = {copy.database for copy in replicas.list_group_copies(world, server, guid)}
 
@@ -573,7 +576,7 @@ def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
     for database in databases:
         copy = world.copies.get((server, database))
         if copy is not None and copy.source is not None:
-            for stream in list(world.flow.list_streams_of(copy.source)):
+            for stream in list(world.flow.list_source_streams(copy.source)):
                 streams.detach_receiver(world, stream)
 
 
@@ -585,7 +588,7 @@ def remove_copy_from_group(world: World, server: str, database: str, guid: int) 
     if contact is not None and contact.connected and lead is not None:
         for me, peer in ((server, lead), (lead, server)):
             if (me, guid) in world.replicas:
-                log_disconnected(world, guid, database, me, peer)
+                log_disconnection(world, guid, database, me, peer)
     streams.stop_log(world, world.copies[key])
     # The copy contains the log of all earlier log backups, except for backups that end after its own log.
     world.update_copy(

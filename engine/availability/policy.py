@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from engine.availability import failover, movement, preconditions, redo, replicas, seeding
 from engine.availability.commands import databases
 from engine.constants import SESSION_TIMEOUT_S
-from engine.flow import CrossingKind
+from engine.flow import FlowStopCondition
 from engine.messages import SqlError
 from engine.model import (
     AvailabilityGroup,
@@ -22,14 +22,14 @@ from engine.model import (
 )
 from engine.overrides import override
 from engine.protocol import errorlog, groups, serving, streams
-from engine.protocol.groups import FailoverPrecondition, StreamTerms
+from engine.protocol.groups import FailoverPrecondition, StreamParameters
 
 SYNCHRONOUS_COMPRESSION_TRACE_FLAG: Final = 9592
 """Trace flag that turns on compression of the log to synchronous secondaries. Since 2016 it is off by
 default. Documented [DOC: tune compression].
 """
 
-READY: Final = "READY"
+RECORDED_READY_STATE: Final = "READY"
 """State name in conditions of scenarios: the cluster records that the copy could become primary without data
 loss.
 """
@@ -112,7 +112,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         )
         group = replicas.find_group_config(world, copy.server, own_availability.guid or 0)
         ready = group is not None and (copy.database, copy.server) in group.ready
-        return words | ({READY} if ready else set())
+        return words | ({RECORDED_READY_STATE} if ready else set())
 
     @override
     def is_leader(self, copy: DatabaseCopy) -> bool:
@@ -220,17 +220,21 @@ class AvailabilityPolicy(groups.GroupPolicy):
         return None if self.can_read(copy, read_intent) else SqlError(979, copy.database)
 
     @override
-    def build_stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
+    def build_stream_parameters(
+        self, world: World, lead: DatabaseCopy, follow: DatabaseCopy
+    ) -> StreamParameters:
         guid, own_availability = lead.availability.guid, lead.availability
         contact = world.contacts.get((guid or 0, lead.server, follow.server))
         suspended = own_availability.suspended is not None or follow.availability.suspended is not None
         usable = not lead.disk_failed and not follow.disk_failed
         sending = contact is not None and contact.connected and not suspended and usable
-        waiting = follow.server in own_availability.lost or movement.must_wait_for(world, lead, follow.server)
+        waiting = follow.server in own_availability.lost or movement.should_wait_for_secondary(
+            world, lead, follow.server
+        )
         in_step = own_availability.get_peer_state(
             follow.server
         ) is SyncState.SYNCHRONIZED or follow.server in dict(own_availability.closing)
-        return StreamTerms(
+        return StreamParameters(
             awaited=in_step or waiting,
             connected=sending or waiting,
             carrying=sending,
@@ -243,9 +247,9 @@ class AvailabilityPolicy(groups.GroupPolicy):
         )
 
     @override
-    def choose_threshold_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
+    def choose_stop_conditions(self, world: World, copy: DatabaseCopy, stream: int) -> FlowStopCondition:
         watched_crossings, setup, receiver = (
-            CrossingKind(0),
+            FlowStopCondition(0),
             world.flow.get_stream_setup(stream),
             world.streams[stream],
         )
@@ -258,10 +262,10 @@ class AvailabilityPolicy(groups.GroupPolicy):
             and setup.carrying
             and movement.is_synchronous_pair(world, copy, receiver[0])
         ):
-            watched_crossings |= CrossingKind.SEND_DONE
+            watched_crossings |= FlowStopCondition.SEND_DONE
         running = failover.find_running_failover(world, copy)
         if running is not None and running.redo_done_tick is None and running.to_server == receiver[0]:
-            watched_crossings |= CrossingKind.REDO_DONE
+            watched_crossings |= FlowStopCondition.REDO_DONE
         return watched_crossings
 
     @override
@@ -288,7 +292,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
             for other_copy in other_copies
             if other_copy is not None
         ]
-        ends += seeding.list_seeding_positions(world, copy)
+        ends += seeding.list_seeding_log_positions(world, copy)
         return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
 
     def find_page_sources(self, world: World, copy: DatabaseCopy, waiting: bool = False) -> list[str]:
@@ -325,7 +329,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
     @override
     def resume_after_page(self, world: World, key: Key) -> None:
         if world.copies[key].availability.suspended is SuspendReason.REDO:
-            databases.resume_movement(world, *key)
+            databases.resume_data_movement(world, *key)
 
     @override
     def on_data_lost(self, world: World, key: Key) -> bool:
@@ -355,7 +359,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
         group = replicas.find_group_config(world, copy.server, copy.availability.guid or 0)
         if not log_or_copy_only or (group is not None and group.basic):
             return 3059
-        if group is not None and replicas.compare_with_primary(world, group, copy.server) > 0:
+        if group is not None and replicas.compare_version_with_primary(world, group, copy.server) > 0:
             return 976
         reverts = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
         return 0 if reverts or self.can_back_up_closed(copy) else 976
@@ -405,7 +409,7 @@ class AvailabilityPolicy(groups.GroupPolicy):
     def on_instance_lost(self, world: World, key: Key) -> None:
         guid = world.copies[key].availability.guid
         assert guid is not None
-        replicas.set_replica_state(world, key[0], guid, ReplicaWord.NOT_AVAILABLE, replicas.SHUTDOWN)
+        replicas.set_replica_state(world, key[0], guid, ReplicaWord.NOT_AVAILABLE, replicas.SHUTDOWN_REASON)
         replicas.set_synchronization_state(world, key, SyncState.NOT_SYNCHRONIZING)
         group = replicas.find_group_config(world, key[0], guid)
         if (
@@ -424,7 +428,9 @@ class AvailabilityPolicy(groups.GroupPolicy):
         if world.copies[key].availability.suspended is not None:
             redo.mark_suspended(world, key, SuspendReason.RESTART)
         if world.replicas[key[0], guid].word is ReplicaWord.NOT_AVAILABLE:
-            replicas.set_replica_state(world, key[0], guid, ReplicaWord.RESOLVING_NORMAL, replicas.STARTING)
+            replicas.set_replica_state(
+                world, key[0], guid, ReplicaWord.RESOLVING_NORMAL, replicas.STARTING_REASON
+            )
             world.call_after(0.0, "availability.leave")
         state = world.replicas[key[0], guid]
         contact = world.contacts.get((guid, key[0], state.primary or ""))

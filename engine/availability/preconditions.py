@@ -73,7 +73,7 @@ def _list_group_preconditions(world: World, group: AvailabilityGroup) -> Iterato
             "failover limit of the availability group not reached (within {hours} h)",
             hours=group_role[1].failover_period_h if group_role is not None else 6,
         ),
-        used < failures_max and (group_role is None or group_role[1].way != roles.EXHAUSTED),
+        used < failures_max and (group_role is None or group_role[1].way != roles.FAILOVERS_EXHAUSTED),
         build_message("cluster log: failoverCount; Failover Cluster Manager: role {role}", role=group.name),
         about="memory",
         now=build_message("{used} of {most} used", used=used, most=failures_max),
@@ -84,7 +84,7 @@ def _list_target_preconditions(
     world: World, group: AvailabilityGroup, target: str
 ) -> Iterator[FailoverPrecondition]:
     ends = [end for end in (group.find_replica(group.primary), group.find_replica(target)) if end is not None]
-    instance, node = world.instances.get(target), config.find_node_of(world, target)
+    instance, node = world.instances.get(target), config.find_server_node(world, target)
     yield FailoverPrecondition(
         build_message("primary and target both use automatic failover"),
         failover.is_automatic_target(group, target),
@@ -157,7 +157,7 @@ def _describe_readiness(
 
 def _list_loss_preconditions(world: World, group: AvailabilityGroup) -> list[FailoverPrecondition]:
     group_role = roles.find_role(world, group.name)
-    node = config.find_node_of(world, group.primary)
+    node = config.find_server_node(world, group.primary)
     healthy = group_role is not None and group_role[1].state is ResourceState.ONLINE
     member = group_role is not None and node is not None and node.partition == group_role[0].partition
     is_lost = not (healthy and member) or replicas.find_group_config(world, group.primary, group.guid) is None

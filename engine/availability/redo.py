@@ -18,12 +18,12 @@ from engine.protocol import errorlog
 def record_file_change(world: World, key: Key) -> None:
     """Record a change of the files of primary *key*, so that its receivers redo it."""
     lead = world.copies[key]
-    for stream in world.flow.list_streams_of(lead.source) if lead.source is not None else ():
+    for stream in world.flow.list_source_streams(lead.source) if lead.source is not None else ():
         receiver = world.streams[stream]
         if receiver is not None and collect_logged_fields(world.copies[receiver]) != collect_logged_fields(
             lead
         ):
-            upto_kb = world.flow.read_source_positions(world.flow.get_source_of(stream)).generated_kb
+            upto_kb = world.flow.read_source_positions(world.flow.get_stream_source(stream)).generated_kb
             world.call_after(0.0, "availability.replay", *receiver, upto_kb)
 
 
@@ -32,7 +32,7 @@ def replay_file_changes(world: World, server: str, database: str, upto_kb: float
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None or copy.availability.suspended is not None:
         return  # RESUME checks the files again
-    lead = world.copies[world.sources[world.flow.get_source_of(copy.stream)]]
+    lead = world.copies[world.sources[world.flow.get_stream_source(copy.stream)]]
     if world.flow.read_stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
         world.call_after(REDO_CHECK_INTERVAL_S, "availability.replay", server, database, upto_kb)
         return
@@ -51,14 +51,14 @@ def record_schema_change(world: World, key: Key) -> None:
     table. [DOC: active secondaries]
     """
     lead = world.copies[key]
-    for stream in world.flow.list_streams_of(lead.source) if lead.source is not None else ():
+    for stream in world.flow.list_source_streams(lead.source) if lead.source is not None else ():
         receiver = world.streams[stream]
         if receiver is not None:
-            upto_kb = world.flow.read_source_positions(world.flow.get_source_of(stream)).generated_kb
+            upto_kb = world.flow.read_source_positions(world.flow.get_stream_source(stream)).generated_kb
             world.call_after(0.0, "availability.schema", *receiver, upto_kb)
 
 
-def lock_schema(world: World, server: str, database: str, upto_kb: float) -> None:
+def redo_schema_change(world: World, server: str, database: str, upto_kb: float) -> None:
     """Continue redo past the schema change at *upto_kb* when no query holds a Sch-S lock (timer handler)."""
     key = (server, database)
     copy = world.copies.get(key)
@@ -98,9 +98,9 @@ def suspend_after_redo_error(world: World, key: Key) -> None:
     """Suspend data movement to this copy after an error of redo. Log 35264 with the source SUSPEND_FROM_REDO."""
     stream = world.copies[key].stream
     assert stream is not None, f"{key} redoes nothing"
-    primary = world.sources[world.flow.get_source_of(stream)]
+    primary = world.sources[world.flow.get_stream_source(stream)]
     mark_suspended(world, key, SuspendReason.REDO)
-    movement.continue_without(world, primary, key[0])
+    movement.continue_without_secondary(world, primary, key[0])
     replicas.set_synchronization_state(world, key, SyncState.NOT_SYNCHRONIZING)
     guid = world.copies[key].availability.guid
     if guid is not None:
@@ -118,5 +118,5 @@ def mark_suspended(world: World, key: Key, reason: SuspendReason) -> None:
 
 HANDLERS: Final[Handlers] = {
     "availability.replay": replay_file_changes,
-    "availability.schema": lock_schema,
+    "availability.schema": redo_schema_change,
 }

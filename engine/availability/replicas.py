@@ -25,32 +25,32 @@ from engine.model import (
 )
 from engine.protocol import errorlog
 
-STARTING: Final = "The state changed because the local instance of SQL Server is starting up."
-CLUSTER_STATE_CHANGED: Final = (
+STARTING_REASON: Final = "The state changed because the local instance of SQL Server is starting up."
+CLUSTER_STATE_REASON: Final = (
     "The state changed because the availability group state has changed in Windows Server Failover Clustering "
     "(WSFC)."
 )
-ONLINE: Final = "The state changed because the availability group is coming online."
-ONLINE_COMPLETED: Final = (
+ONLINE_REASON: Final = "The state changed because the availability group is coming online."
+ONLINE_COMPLETED_REASON: Final = (
     "The state changed because the local replica has completed processing Online command from Windows Server Failover "
     "Clustering (WSFC)."
 )
-OFFLINE: Final = (
+OFFLINE_REASON: Final = (
     "The state changed because the availability group is going offline.  The replica is going offline because the "
     "associated availability group has been deleted, or the user has taken the associated availability group offline "
     "in Windows Server Failover Clustering (WSFC) management console, or the availability group is failing over to "
     "another SQL Server instance."
 )
-LEASE_EXPIRED: Final = (
+LEASE_EXPIRED_REASON: Final = (
     "The state changed because the lease between the local availability replica and Windows Server Failover "
     "Clustering (WSFC) has expired."
 )
-NO_QUORUM: Final = (
+NO_QUORUM_REASON: Final = (
     "The state changed because the local instance of Windows Server Failover Clustering (WSFC) "
     "has lost quorum."
 )
-COMMAND: Final = "The state changed because of a user initiated failover."
-SHUTDOWN: Final = "The state changed because SQL Server is shutting down."
+USER_FAILOVER_REASON: Final = "The state changed because of a user initiated failover."
+SHUTDOWN_REASON: Final = "The state changed because SQL Server is shutting down."
 """Reasons in message 19406. The reason OFFLINE was seen in public logs; the others are from memory of SQL
 Server.
 """
@@ -68,7 +68,7 @@ def list_listener_addresses(group: AvailabilityGroup, node: Node) -> tuple[str, 
 
 DATA_MOVEMENT_STATES: Final = (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
 
-READS_ALONE_SINCE: Final = 2014
+READS_WITHOUT_PRIMARY_SINCE: Final = 2014
 """First version whose secondaries remain readable while their primary is offline. Documented [DOC: readable
 secondaries].
 """
@@ -167,11 +167,11 @@ def change_group(
     world: World, server: str, guid: int, edit: Callable[[AvailabilityGroup], AvailabilityGroup]
 ) -> bool:
     """Change the group's configuration in the cluster. Return False if the node of *server* has no quorum."""
-    node = config.find_node_of(world, server)
+    node = config.find_server_node(world, server)
     return node is not None and config.update_group(world, node.name, guid, edit)
 
 
-LOST_QUORUM: Final = "the local Windows Server Failover Clustering (WSFC) node has lost quorum"
+QUORUM_LOSS_REASON: Final = "the local Windows Server Failover Clustering (WSFC) node has lost quorum"
 """Reason in message 41092. Seen in public logs."""
 
 ROLE_CHANGE_REASON: Final = "role synchronization"
@@ -246,7 +246,7 @@ class AllowedConnections(TypedDict):
     primary_connections: str
 
 
-def compare_with_primary(world: World, group: AvailabilityGroup, server: str) -> int:
+def compare_version_with_primary(world: World, group: AvailabilityGroup, server: str) -> int:
     """Return how much later the version of *server* is than that of the primary; negative if it is earlier."""
     lead = world.instances.get(group.primary)
     return world.instances[server].version - lead.version if lead is not None else 0
@@ -263,7 +263,7 @@ def get_allowed_connections(world: World, key: Key) -> AllowedConnections:
     group = find_group_config(world, key[0], guid) if guid is not None else None
     if replica is None or group is None:
         return {"readers": "NO", "primary_connections": "ALL"}
-    if group.basic or compare_with_primary(world, group, key[0]) > 0:
+    if group.basic or compare_version_with_primary(world, group, key[0]) > 0:
         return {"readers": "NO", "primary_connections": replica.primary_connections}
     return {"readers": replica.secondary_connections, "primary_connections": replica.primary_connections}
 
@@ -278,7 +278,7 @@ def set_synchronization_state(world: World, key: Key, new_state: SyncState) -> N
             and new_state is SyncState.NOT_SYNCHRONIZING
             and old_state in DATA_MOVEMENT_STATES
         )
-        is_alone = is_alone and world.instances[key[0]].version >= READS_ALONE_SINCE
+        is_alone = is_alone and world.instances[key[0]].version >= READS_WITHOUT_PRIMARY_SINCE
         world.update_availability(key, state=new_state, reads_alone=is_alone)
         group = (
             find_group_config(world, key[0], own_availability.guid)
@@ -313,24 +313,24 @@ def defer_role_loss(world: World, server: str, reason: str, guid: int | None = N
 def on_quorum_lost(world: World, server: str) -> None:
     """Handle that the node of *server* has lost quorum. Its replicas can be neither primary nor secondary."""
     if world.instances[server].hung:
-        defer_role_loss(world, server, NO_QUORUM)
+        defer_role_loss(world, server, NO_QUORUM_REASON)
         return
     states = [
         state for state in list_replica_states(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE
     ]
     if states:
         errorlog.write_message(world, server, 41048)
-        errorlog.write_message(world, server, 41092, LOST_QUORUM)
+        errorlog.write_message(world, server, 41092, QUORUM_LOSS_REASON)
         errorlog.write_message(world, server, 41050)
     for state in states:
-        set_replica_state(world, server, state.guid, ReplicaWord.RESOLVING_NORMAL, NO_QUORUM)
+        set_replica_state(world, server, state.guid, ReplicaWord.RESOLVING_NORMAL, NO_QUORUM_REASON)
     for copy in [copy for copy in world.copies.values() if copy.server == server and copy.availability.guid]:
         world.update_availability((server, copy.database), quorum=False)
 
 
 def on_quorum_regained(world: World, server: str) -> None:
     """Handle that the node of *server* is a cluster member again."""
-    node = config.find_node_of(world, server)
+    node = config.find_server_node(world, server)
     if world.instances[server].hung:
         return
     states = [
@@ -357,14 +357,14 @@ def is_failover_requested(world: World, group: AvailabilityGroup, server: str) -
     return role.state in (ResourceState.OFFLINE_PENDING, ResourceState.ONLINE_PENDING)
 
 
-def end_failed_request(world: World, server: str, guid: int) -> None:
+def end_failed_failover_request(world: World, server: str, guid: int) -> None:
     """End a failover request that the cluster has not fulfilled. The replica may then follow another primary.
 
     [DOC: 41104]
     """
     group = find_group_config(world, server, guid)
     if group is not None and not is_failover_requested(world, group, server):
-        set_replica_state(world, server, guid, ReplicaWord.RESOLVING_NORMAL, CLUSTER_STATE_CHANGED)
+        set_replica_state(world, server, guid, ReplicaWord.RESOLVING_NORMAL, CLUSTER_STATE_REASON)
 
 
 def await_ready_copies(world: World, key: Key) -> None:

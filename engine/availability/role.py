@@ -19,7 +19,7 @@ from engine.model import (
 from engine.overrides import override
 from engine.protocol import errorlog
 
-SERVICE_NOTICED_S: Final = 0.5
+SERVICE_LOSS_DETECTION_S: Final = 0.5
 """Time from the end of the service until its resource counts as failed. Derived: the cluster watches the
 process.
 """
@@ -40,12 +40,12 @@ intervals of a third each.
 Documented [DOC: lease timeout].
 """
 
-STALL_FACTOR: Final = 100.0
+STALL_SLOWDOWN_FACTOR: Final = 100.0
 """Slowdown of the processors at which SQL Server does not renew its lease and the resource cannot log in.
 Assumed.
 """
 
-LOGIN_S: Final = 15.0
+LOGIN_TIMEOUT_S: Final = 15.0
 """Login timeout of the resource, after which the resource fails to come online. Known (default of the
 driver).
 
@@ -65,21 +65,24 @@ class GroupRole(roles.RoleKind):
         timeout_s = group.health_check_timeout_ms / 1000.0
         signs: tuple[str, ...]
         if instance.service is not Service.RUNNING:
-            message, delay_s = build_message("the SQL Server service is not running"), SERVICE_NOTICED_S
-            signs = clusterlog.SERVICE_DOWN
+            message, delay_s = (
+                build_message("the SQL Server service is not running"),
+                SERVICE_LOSS_DETECTION_S,
+            )
+            signs = clusterlog.SERVICE_DOWN_TEXTS
         elif instance.hung and _compute_health_delay_s(group) < _compute_lease_expiry_s(group):
             message, delay_s = (
                 build_message("no answer within the health check timeout"),
                 _compute_health_delay_s(group),
             )
-            signs = (clusterlog.NO_DIAGNOSTICS, _NOT_HEALTHY)
-        elif instance.hung or world.computers[instance.computer].cpu_factor >= STALL_FACTOR:
+            signs = (clusterlog.LOST_DIAGNOSTICS_TEXT, _NOT_HEALTHY)
+        elif instance.hung or world.computers[instance.computer].cpu_factor >= STALL_SLOWDOWN_FACTOR:
             message, delay_s = build_message("the lease was not renewed"), _compute_lease_expiry_s(group)
             signs = ("Availability Group lease is no longer valid",)
         elif group.db_failover and any(_is_damaged(world, server, name) for name in group.databases):
             message, delay_s = (
                 build_message("a database is not online (DB_FAILOVER is ON)"),
-                SERVICE_NOTICED_S,
+                SERVICE_LOSS_DETECTION_S,
             )
             signs = (_NOT_HEALTHY,)
         elif instance.short_of_threads and group.failure_condition_level == THREAD_FAILURE_LEVEL:
@@ -87,7 +90,11 @@ class GroupRole(roles.RoleKind):
             delay_s = timeout_s / REPORTS_PER_TIMEOUT
             signs = ("Failure detected, the state of query_processing component is error", _NOT_HEALTHY)
         elif not _is_primary(world, server, group):
-            message, delay_s, signs = build_message("the replica is not primary"), SERVICE_NOTICED_S, ()
+            message, delay_s, signs = (
+                build_message("the replica is not primary"),
+                SERVICE_LOSS_DETECTION_S,
+                (),
+            )
         else:
             return roles.RoleProblem()
         return roles.RoleProblem(
@@ -103,7 +110,7 @@ class GroupRole(roles.RoleKind):
 
     def _is_stalled(self, world: World, role: ClusterRole, node: str) -> bool:
         server = _find_server(world, role, node)
-        stands = world.computers[node].cpu_factor >= STALL_FACTOR
+        stands = world.computers[node].cpu_factor >= STALL_SLOWDOWN_FACTOR
         return stands and server is not None and world.instances[server].answering
 
     @override
@@ -113,7 +120,7 @@ class GroupRole(roles.RoleKind):
             return False
         return (
             world.instances[server].answering
-            and world.computers[node].cpu_factor < STALL_FACTOR
+            and world.computers[node].cpu_factor < STALL_SLOWDOWN_FACTOR
             and not any(copy.recovering for copy in replicas.list_group_copies(world, server, group.guid))
             and world.replicas[server, group.guid].word is not ReplicaWord.NOT_AVAILABLE
             and not (group.db_failover and any(_is_damaged(world, server, name) for name in group.databases))
@@ -136,7 +143,7 @@ class GroupRole(roles.RoleKind):
             node not in role.resources[-1].owners and not world.instances[server].clustered
         ):
             return False  # a person has removed the node from the possible owners
-        if replicas.compare_with_primary(world, group, server) < 0:
+        if replicas.compare_version_with_primary(world, group, server) < 0:
             return False  # as 41191 says
         return server == group.primary or failover.is_automatic_target(group, server)
 
@@ -151,7 +158,7 @@ class GroupRole(roles.RoleKind):
             return 0.0
         if world.instances[server].hung:
             failover.close_hung_replica(world, server, group)
-            return SERVICE_NOTICED_S
+            return SERVICE_LOSS_DETECTION_S
         lease = not planned and role.why == build_message("the lease was not renewed")
         if lease:
             errorlog.write_message(world, server, 19407, group.name)
@@ -159,26 +166,26 @@ class GroupRole(roles.RoleKind):
             if _is_damaged(world, server, database):
                 errorlog.write_message(world, server, 41653, database, 2, "DB_SHUTDOWN", group.name)
         for text in ("Lease Thread terminated", "Health worker was asked to terminate") if planned else ():
-            clusterlog.write_line(
+            clusterlog.write_cluster_log_line(
                 world, role.owner, "INFO", "RES", f"{_LINE_PREFIX.format(group.name)} {text}"
             )
         failover.close_replica(
-            world, server, group.guid, replicas.LEASE_EXPIRED if lease else replicas.OFFLINE
+            world, server, group.guid, replicas.LEASE_EXPIRED_REASON if lease else replicas.OFFLINE_REASON
         )
-        return failover.OFFLINE_S if planned else SERVICE_NOTICED_S
+        return failover.DATABASES_CLOSE_S if planned else SERVICE_LOSS_DETECTION_S
 
     @override
     def bring_online(self, world: World, role: ClusterRole, node: str) -> str:
         group, server = _find_role_group(world, role), _find_server(world, role, node)
         if group is None or server is None:
             return build_message("the node has no replica")
-        refused = failover.find_objection(world, group, server)
+        refused = failover.find_ineligibility_reason(world, group, server)
         if refused is not None:
             forced = world.nodes[node].config.forced
             errorlog.write_message(world, server, 41125 if forced else 41142, group.name)
             return refused
         if self._is_stalled(world, role, node):
-            world.call_after(LOGIN_S, "availability.login", role.name, node, role.step)
+            world.call_after(LOGIN_TIMEOUT_S, "availability.login", role.name, node, role.step)
             return ""
         lacks = world.instances[server].system_lacks
         if lacks:
@@ -188,7 +195,7 @@ class GroupRole(roles.RoleKind):
             )
         if world.replicas[server, group.guid].word is ReplicaWord.SECONDARY_NORMAL:
             replicas.set_replica_state(
-                world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
+                world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_REASON
             )
         errorlog.write_message(world, server, 41074, group.name)
         failover.begin_failover(world, group.guid, server)
@@ -214,7 +221,7 @@ class GroupRole(roles.RoleKind):
         for name, instance in world.instances.items():
             if instance.computer == node:
                 replicas.on_quorum_regained(world, name)
-        movement.watch_removals(world)
+        movement.apply_removals(world)
 
 
 def finish_login(world: World, name: str, node: str, step: int) -> None:
@@ -224,11 +231,11 @@ def finish_login(world: World, name: str, node: str, step: int) -> None:
     if role is None or role.owner != node or role.step != step:
         return
     kind = roles.KINDS[role.kind]
-    if world.computers[node].cpu_factor < STALL_FACTOR:
+    if world.computers[node].cpu_factor < STALL_SLOWDOWN_FACTOR:
         refused = kind.bring_online(world, role, node)
     else:
-        refused = build_message("the cluster could not log in to SQL Server within {n} s", n=LOGIN_S)
-        clusterlog.write_line(
+        refused = build_message("the cluster could not log in to SQL Server within {n} s", n=LOGIN_TIMEOUT_S)
+        clusterlog.write_cluster_log_line(
             world, node, "ERR", "RES", f"{_LINE_PREFIX.format(name)} Failed to connect to SQL Server"
         )
     if refused:
@@ -288,10 +295,10 @@ def _fail_without_diagnostics(world: World, group: AvailabilityGroup, server: st
         "Failed to run diagnostics command",
         "The user does not have permission to perform this action.",
     ):
-        clusterlog.write_line(world, node, "ERR", "RES", f"{head} {text}")
+        clusterlog.write_cluster_log_line(world, node, "ERR", "RES", f"{head} {text}")
     if world.replicas[server, group.guid].pending:
         replicas.set_replica_state(
-            world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_CHANGED
+            world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.CLUSTER_STATE_REASON
         )
 
 

@@ -52,7 +52,7 @@ def update_seedings(world: World) -> None:
         led_by_another = any(
             seeding.running and seeding.source != state.primary for seeding in state.seedings
         )
-        if led_by_another or not _is_linked(world, state):
+        if led_by_another or not _is_connected_to_primary(world, state):
             _abort_seeding(world, group, state)
         elif own_replica.seeding and state.word is ReplicaWord.SECONDARY_NORMAL:
             for database in group.databases:
@@ -81,7 +81,7 @@ def restart_seedings(world: World, server: str, guid: int) -> None:
         world.mark_session_changed(guid)
 
 
-def list_seeding_positions(world: World, copy: DatabaseCopy) -> list[float]:
+def list_seeding_log_positions(world: World, copy: DatabaseCopy) -> list[float]:
     """Return the log positions from which the primary must keep its log for running seedings."""
     guid = copy.availability.guid
     return [
@@ -92,7 +92,7 @@ def list_seeding_positions(world: World, copy: DatabaseCopy) -> list[float]:
     ]
 
 
-def _is_linked(world: World, state: ReplicaState) -> bool:
+def _is_connected_to_primary(world: World, state: ReplicaState) -> bool:
     contact = world.contacts.get((state.guid, state.server, state.primary or ""))
     is_linked = world.instances[state.server].answering and config.has_quorum(world, state.server)
     return is_linked and contact is not None and contact.connected
@@ -125,7 +125,7 @@ def _start_seeding_if_due(world: World, group: AvailabilityGroup, server: str, d
         start_kb=streams.get_end_of_log_kb(world, lead),
         attempts=len(before) + 1,
     )
-    obstacle = _find_obstacle(world, state, lead)
+    obstacle = _find_seeding_obstacle(world, state, lead)
     if obstacle is not None:
         errorlog.write_message(world, state.primary, 19495, database, group.name)
         attempt = replace(attempt, end_tick=world.tick, failure=obstacle[0], error=obstacle[1])
@@ -138,15 +138,17 @@ def _start_seeding_if_due(world: World, group: AvailabilityGroup, server: str, d
         _store_seedings(
             world, state, (*state.seedings, replace(attempt, end_tick=world.tick, performed=False))
         )
-        enroll_copy(world, group, lead, local_copy)
+        join_restored_copy(world, group, lead, local_copy)
         return
     _store_seedings(world, state, (*state.seedings, attempt))
     _create_seeded_copy(world, lead, server)
-    duration_s = max(1.0, files.compute_transfer_s(world, lead.server, server, lead.size_kb))
+    duration_s = max(1.0, files.compute_file_copy_s(world, lead.server, server, lead.size_kb))
     world.call_after(duration_s, "availability.seeded", group.guid, server, database, attempt.id)
 
 
-def _find_obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[int, int | None] | None:
+def _find_seeding_obstacle(
+    world: World, state: ReplicaState, lead: DatabaseCopy
+) -> tuple[int, int | None] | None:
     """Return (failure_state, error) if the database cannot be created on the replica's server, or None."""
     local_copy = world.copies.get((state.server, lead.database))
     if local_copy is not None:
@@ -162,7 +164,7 @@ def _find_obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tup
         errorlog.write_message(world, state.server, *missing, state=3)
         return SQL_ERROR, 33111
     computer = world.get_computer_of(state.server)
-    if not all(volumes.has_drive(computer, item.drive) for item in volumes.list_files_of(lead)):
+    if not all(volumes.has_drive(computer, item.drive) for item in volumes.list_copy_files(lead)):
         return SQL_ERROR, 5133
     return None
 
@@ -190,7 +192,7 @@ def _create_seeded_copy(world: World, lead: DatabaseCopy, server: str) -> None:
         log_backup_every_s=lead.log_backup_every_s,
     )
     restore.store_copy(
-        world, options.restore_properties(new_copy, lead, world.instances[server].service_account)
+        world, options.apply_restored_properties(new_copy, lead, world.instances[server].service_account)
     )
 
 
@@ -230,7 +232,7 @@ def on_seeding_done(world: World, guid: int, server: str, database: str, number:
         for seeding in state.seedings
     )
     _store_seedings(world, state, ended_seedings)
-    enroll_copy(world, group, lead, world.copies[key])
+    join_restored_copy(world, group, lead, world.copies[key])
 
 
 def _abort_seeding(world: World, group: AvailabilityGroup, state: ReplicaState) -> None:
@@ -269,7 +271,9 @@ def check_log_continuity(world: World, lead: DatabaseCopy, copy: DatabaseCopy) -
         raise SqlError(1478, copy.database) if copy.was_mirror else SqlError(1412, copy.database)
 
 
-def enroll_copy(world: World, group: AvailabilityGroup, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
+def join_restored_copy(
+    world: World, group: AvailabilityGroup, lead: DatabaseCopy, copy: DatabaseCopy
+) -> None:
     """Make a restored copy a secondary database that receives log."""
     membership = AvailabilityMembership(
         guid=group.guid, database_guid=lead.availability.database_guid, role=ReplicaRole.SECONDARY

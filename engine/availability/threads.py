@@ -8,7 +8,7 @@ from typing import Final
 from engine.model import Handlers, World
 from engine.protocol import errorlog
 
-RESERVED_THREADS: Final = 40
+RESERVED_THREAD_COUNT: Final = 40
 """Number of worker threads that groups leave free: they may use `max worker threads` minus this number.
 
 Documented [DOC: thread usage of groups].
@@ -24,7 +24,7 @@ def record_thread_shortages(world: World) -> None:
 
 def _lacks_threads(world: World, server: str) -> bool:
     instance = world.instances[server]
-    return instance.answering and world.flow.count_free_workers(instance.host) < RESERVED_THREADS
+    return instance.answering and world.flow.count_free_workers(instance.host) < RESERVED_THREAD_COUNT
 
 
 def update_thread_shortage(world: World, server: str) -> None:

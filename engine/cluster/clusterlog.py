@@ -9,8 +9,11 @@ CLUSTER_LOG_LINES_MAX: Final = 1_000
 """Maximum number of lines in a cluster log; older lines are dropped. Assumed."""
 
 
-SERVICE_DOWN: Final = ("QueryServiceStatusEx returned a process id 0", "SQL server service is not alive")
-NO_DIAGNOSTICS: Final = "Failure detected, diagnostics heartbeat is lost"
+SERVICE_DOWN_TEXTS: Final = (
+    "QueryServiceStatusEx returned a process id 0",
+    "SQL server service is not alive",
+)
+LOST_DIAGNOSTICS_TEXT: Final = "Failure detected, diagnostics heartbeat is lost"
 """Texts that a resource writes when its instance fails. [DOC: group health events]"""
 
 
@@ -22,7 +25,7 @@ def build_failure_lines(prefix: str, *texts: str) -> tuple[tuple[str, str], ...]
     return tuple(("ERR", f"{prefix} {text}") for text in (*texts, "Resource Alive result 0."))
 
 
-def write_line(world: World, node: str, level: str, component: str, text: str) -> None:
+def write_cluster_log_line(world: World, node: str, level: str, component: str, text: str) -> None:
     """Write a line into the cluster log of *node*.
 
     *level*: INFO, WARN or ERR. *component*: the name in brackets (RCM, QUORUM, NODE, RHS …).

@@ -41,7 +41,7 @@ def has_quorum_without(world: World, name: str) -> bool:
     membership.recount_votes_without(trial, name)
     trial_config = trial.nodes[name].config
     return bool(other_members) and quorum.has_majority(
-        trial_config, other_members, config.has_vote(trial, trial_config, other_members)
+        trial_config, other_members, config.has_witness_vote(trial, trial_config, other_members)
     )
 
 
@@ -85,11 +85,11 @@ def force_quorum(world: World, name: str) -> None:
                 "the cluster service is running on {node}; stop it before you force quorum", node=name
             )
         )
-    quarantine.forget_exits(world, name)
-    newest = max(node.config.epoch, config.read_tag(world, node.config, (name,)))
+    quarantine.clear_exits(world, name)
+    newest = max(node.config.epoch, config.read_paxos_tag(world, node.config, (name,)))
     forced_config = replace(
         node.config,
-        epoch=newest + membership.FORCED_EPOCH_INCREASE,
+        epoch=newest + membership.FORCED_QUORUM_TAG_INCREASE,
         forced=True,
         counted=(name,),
         witness_counts=False,
@@ -100,7 +100,7 @@ def force_quorum(world: World, name: str) -> None:
 
 def evict_node(world: World, name: str, observer: str = "") -> None:
     """Evict the node. The roles that it owns move. Its replicas remain configured."""
-    check_majority(world, observer)
+    require_majority(world, observer)
     node = world.nodes[name]
     cluster = world.clusters[node.cluster]
     if len(cluster.nodes) == 1:
@@ -112,9 +112,9 @@ def evict_node(world: World, name: str, observer: str = "") -> None:
     )
     world.evicted[name] = world.nodes[name].config
     del world.nodes[name]
-    quarantine.forget_exits(world, name)
+    quarantine.clear_exits(world, name)
     for partition in config.list_partitions(world, cluster.name):
-        writer = config.find_writer(world, partition)
+        writer = config.find_writing_node(world, partition)
         if writer is not None:
             old_config = writer.config
             weights = tuple(node_weight for node_weight in old_config.weights if node_weight[0] != name)
@@ -160,7 +160,7 @@ def set_witness(world: World, cluster: str, kind: str, name: str, observer: str 
                 )
             )
         members = config.list_members(world, first.partition)
-        if spelled is None or not config.is_reachable(world, witness, members):
+        if spelled is None or not config.is_witness_reachable(world, witness, members):
             raise InputError(build_message("the file share {name} is not available", name=name))
     if kind == "disk":
         for role in first.config.roles:
@@ -184,15 +184,15 @@ def set_witness(world: World, cluster: str, kind: str, name: str, observer: str 
     membership.change_votes(world, first.name, witness=witness, storage=storage)
 
 
-THRESHOLD_LIMITS: Final = (3, 120)
+HEARTBEAT_THRESHOLD_LIMITS: Final = (3, 120)
 """Minimum and maximum of a heartbeat threshold. Documented [DOC: SameSubnetThreshold]."""
 
 
-def set_threshold(
+def set_heartbeat_threshold(
     world: World, cluster: str, is_cross_subnet: bool, missed_heartbeats: int, observer: str = ""
 ) -> None:
     """Set SameSubnetThreshold, or CrossSubnetThreshold if *is_cross_subnet*: the permitted missed heartbeats."""
-    minimum, maximum = THRESHOLD_LIMITS
+    minimum, maximum = HEARTBEAT_THRESHOLD_LIMITS
     if not minimum <= missed_heartbeats <= maximum:
         raise InputError(build_message("a threshold must be between {a} and {b}", a=minimum, b=maximum))
     first = _find_executing_node(world, cluster, observer)
@@ -206,7 +206,7 @@ def set_threshold(
 
 def set_dynamic_quorum(world: World, observer: str, enabled: bool) -> None:
     """Set DynamicQuorum of (Get-Cluster) and recount the votes. Raise InputError if quorum would be lost."""
-    _change_cluster(world, observer, dynamic_quorum=enabled)
+    _change_quorum_settings(world, observer, dynamic_quorum=enabled)
 
 
 def set_lower_priority_node(world: World, observer: str, number: int) -> None:
@@ -218,10 +218,10 @@ def set_lower_priority_node(world: World, observer: str, number: int) -> None:
     node_name = next((node.name for node in nodes if node.number == number), None)
     if number and node_name is None:
         raise InputError(build_message("the cluster has no node with the ID {n}", n=number))
-    _change_cluster(world, observer, lower_priority_node=node_name)
+    _change_quorum_settings(world, observer, lower_priority_node=node_name)
 
 
-def _change_cluster(world: World, observer: str, **changes: FieldOf[Cluster]) -> None:
+def _change_quorum_settings(world: World, observer: str, **changes: FieldOf[Cluster]) -> None:
     first = _find_executing_node(world, world.nodes[observer].cluster, observer)
     old = world.clusters[first.cluster]
     world.clusters[first.cluster] = replace(old, **changes)
@@ -232,7 +232,7 @@ def _change_cluster(world: World, observer: str, **changes: FieldOf[Cluster]) ->
         raise
 
 
-def set_paused(
+def set_node_paused(
     world: World, name: str, paused: bool, observer: str, drain: bool = False, target: str | None = None
 ) -> None:
     """Execute Suspend-ClusterNode or Resume-ClusterNode. A paused node accepts no more roles.
@@ -240,14 +240,14 @@ def set_paused(
     With *drain*, the roles that it owns move, to *target* if given.
     """
     node = world.nodes[name]
-    check_majority(world, observer)
+    require_majority(world, observer)
     if config.read_node_state(world, observer, name) == "Down":
         raise InputError(build_message("{node} is not up in the cluster", node=name))
     world.nodes[name] = replace(node, paused=paused)
     world.mark_all_logs_changed()
     for role in world.nodes[observer].config.roles if paused and drain else ():
         if role.owner == name and role.state is ResourceState.ONLINE:
-            roles.move_role(world, name if config.can_write(world, name) else observer, role, target)
+            roles.move_role(world, name if config.can_write_config(world, name) else observer, role, target)
     active_members = [
         member for member in config.list_members(world, node.partition) if not world.nodes[member].paused
     ]
@@ -255,25 +255,27 @@ def set_paused(
         config.update_config(world, observer, core_owner=active_members[0])
 
 
-REMOTE_CALL_FAILED: Final = build_message("the remote procedure call failed")
+REMOTE_CALL_FAILED_CODE: Final = build_message("the remote procedure call failed")
 """System error 1726: a command ran at a node that has lost the majority of its cluster. Known."""
 
 
-def check_majority(world: World, observer: str) -> None:
+def require_majority(world: World, observer: str) -> None:
     """Raise InputError if the node *observer* does not reach a majority of its cluster.
 
     Its call waits until the node notices the loss of quorum, and then fails. An empty name means any node.
     """
-    if observer and not config.can_write(world, observer):
-        raise InputError(REMOTE_CALL_FAILED)
+    if observer and not config.can_write_config(world, observer):
+        raise InputError(REMOTE_CALL_FAILED_CODE)
 
 
 def _find_executing_node(world: World, cluster: str, observer: str = "") -> Node:
     """Return the node at which a command is executed: *observer*, or any node of the newest partition."""
-    check_majority(world, observer)
+    require_majority(world, observer)
     if observer:
         return world.nodes[observer]
-    living = [config.find_writer(world, partition) for partition in config.list_partitions(world, cluster)]
+    living = [
+        config.find_writing_node(world, partition) for partition in config.list_partitions(world, cluster)
+    ]
     living_nodes = [node for node in living if node is not None]
     if not living_nodes:
         raise InputError(build_message("cluster {cluster} has no quorum", cluster=cluster))
@@ -281,14 +283,14 @@ def _find_executing_node(world: World, cluster: str, observer: str = "") -> Node
 
 
 def _require_role(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole]:
-    check_majority(world, observer)
+    require_majority(world, observer)
     found_role = roles.find_role(world, name, observer)
     if found_role is None:
         raise InputError(build_message("role {name!r} does not exist in a cluster with quorum", name=name))
     return found_role
 
 
-_STAYING_STATES: Final = (ResourceState.ONLINE, ResourceState.ONLINE_PENDING, ResourceState.OFFLINE)
+_NOOP_MOVE_STATES: Final = (ResourceState.ONLINE, ResourceState.ONLINE_PENDING, ResourceState.OFFLINE)
 """States of a role in which a move to its current owner has no effect."""
 
 
@@ -298,7 +300,7 @@ def move_role(world: World, name: str, target: str, observer: str = "") -> None:
     A role that was taken offline is also offline on its new owner. [DOC: MoveClusterGroup]
     """
     node, role = _require_role(world, name, observer)
-    if role.owner == target and role.state in _STAYING_STATES:
+    if role.owner == target and role.state in _NOOP_MOVE_STATES:
         raise InputError(build_message("{node} already owns {role}", node=target, role=role.name))
     state = config.read_node_state(world, node.name, target)
     if state == "Down":
@@ -382,7 +384,7 @@ def start_resource(world: World, name: str, observer: str = "") -> None:
     The resource comes online after all resources that it depends on. Its dependents stay offline.
     """
     node, role, resource = _require_resource(world, name, observer)
-    if resource.kind not in config.SERVER_KINDS and any(
+    if resource.kind not in config.SERVER_RESOURCE_KINDS and any(
         resource.name in other_resource.needs for other_resource in role.resources
     ):
         started_resource = replace(resource, started=role.state is not ResourceState.ONLINE)
@@ -451,7 +453,7 @@ def add_dependency(world: World, name: str, provider: str, observer: str = "") -
 
 
 def _require_resource(world: World, name: str, observer: str = "") -> tuple[Node, ClusterRole, Resource]:
-    check_majority(world, observer)
+    require_majority(world, observer)
     partition = world.nodes[observer].partition if observer else 0
     known_names: list[str] = []
     for node, role in roles.iterate_roles(world):

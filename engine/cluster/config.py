@@ -35,7 +35,7 @@ def is_running(world: World, node: Node) -> bool:
     return node.service == "running" and world.computers[node.name].powered
 
 
-def get_address(world: World, computer: str) -> str:
+def get_computer_address(world: World, computer: str) -> str:
     """Return the address of a computer in its subnet, as ERRORLOGs show it.
 
     Assumed for a computer without its own instance. A clustered instance has an address that moves with it.
@@ -44,13 +44,13 @@ def get_address(world: World, computer: str) -> str:
     own_names = (name for name in world.list_instances_on(computer) if not world.instances[name].clustered)
     instance = next(own_names, "")
     number = 201 + list(world.computers).index(computer)
-    host_part = security.get_client_ip(world, instance).rpartition(".")[2] if instance else str(number)
+    host_part = security.get_displayed_ip(world, instance).rpartition(".")[2] if instance else str(number)
     return f"{subnet}.{host_part}"
 
 
 DISK_KIND: Final = "Physical Disk"
 AGENT_KIND: Final = "SQL Server Agent"
-SERVER_KINDS: Final = ("SQL Server", "SQL Server Availability Group")
+SERVER_RESOURCE_KINDS: Final = ("SQL Server", "SQL Server Availability Group")
 """Kinds of resources that serve the databases of a role.
 
 When such a resource comes online, the whole role is online. Its restart properties apply to the role.
@@ -142,19 +142,21 @@ def _read_state_in_failed_role(world: World, role: ClusterRole, resource: Resour
         failed_resource.name for failed_resource in role.resources if failed_resource.failed
     ] or find_failed_disks(world, role)
     failed = failed or [
-        server_resource.name for server_resource in role.resources if server_resource.kind in SERVER_KINDS
+        server_resource.name
+        for server_resource in role.resources
+        if server_resource.kind in SERVER_RESOURCE_KINDS
     ]
     if resource.name in failed:
         return ResourceState.FAILED
-    provides = resource.kind not in (*SERVER_KINDS, AGENT_KIND)
+    provides = resource.kind not in (*SERVER_RESOURCE_KINDS, AGENT_KIND)
     return ResourceState.ONLINE if provides and role.kind == "instance" else ResourceState.OFFLINE
 
 
-def find_writer(world: World, partition: int) -> Node | None:
+def find_writing_node(world: World, partition: int) -> Node | None:
     """Return a running node of the partition, preferably one that can write its cluster database."""
     living = [node for name in list_members(world, partition) if is_running(world, node := world.nodes[name])]
     if living and world.clusters[living[0].cluster].silent:
-        return next((node for node in living if can_write(world, node.name)), living[0])
+        return next((node for node in living if can_write_config(world, node.name)), living[0])
     return living[0] if living else None
 
 
@@ -163,7 +165,7 @@ def list_partitions(world: World, cluster: str) -> list[int]:
     return sorted({n.partition for n in world.nodes.values() if n.cluster == cluster and n.partition})
 
 
-def find_node_of(world: World, server: str) -> Node | None:
+def find_server_node(world: World, server: str) -> Node | None:
     """Return the cluster node on which an instance runs, or None."""
     instance = world.instances.get(server)
     return world.nodes.get(instance.computer) if instance is not None else None
@@ -174,7 +176,7 @@ def find_known_config(world: World, server: str) -> ClusterConfig | None:
 
     After an eviction, this is the last copy before the eviction.
     """
-    node, instance = find_node_of(world, server), world.instances.get(server)
+    node, instance = find_server_node(world, server), world.instances.get(server)
     if node is None and instance is not None:
         return world.evicted.get(instance.computer)
     return node.config if node is not None else None
@@ -182,7 +184,7 @@ def find_known_config(world: World, server: str) -> ClusterConfig | None:
 
 def has_quorum(world: World, server: str) -> bool:
     """Return whether the instance runs on a node of a partition with quorum."""
-    node = find_node_of(world, server)
+    node = find_server_node(world, server)
     return node is not None and bool(node.partition) and is_running(world, node)
 
 
@@ -191,11 +193,11 @@ def has_heartbeat(world: World, a: str, b: str) -> bool:
     return (
         is_running(world, world.nodes[a])
         and is_running(world, world.nodes[b])
-        and network.is_passing(world, a, b)
+        and network.can_exchange_packets(world, a, b)
     )
 
 
-def can_write(world: World, node: str) -> bool:
+def can_write_config(world: World, node: str) -> bool:
     """Return whether *node* may change the cluster database.
 
     It must have the newest copy among the nodes that it reaches, and these nodes must be a majority. While a
@@ -209,7 +211,7 @@ def can_write(world: World, node: str) -> bool:
         return False
     is_forced_alone = old_config.forced and reached == partition_members
     holds_witness = reached == partition_members or find_core_owner(world, node) in reached
-    votes = holds_witness and has_vote(world, old_config, reached)
+    votes = holds_witness and has_witness_vote(world, old_config, reached)
     return is_forced_alone or quorum.has_majority(old_config, reached, votes)
 
 
@@ -220,7 +222,7 @@ def _list_reached_nodes(world: World, node: str) -> list[str]:
 
 def update_config(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> bool:
     """Change the cluster database from *node*. Return False without a change if the node has no majority."""
-    if not can_write(world, node):
+    if not can_write_config(world, node):
         return False
     old_config, reached = world.nodes[node].config, _list_reached_nodes(world, node)
     config = replace(old_config, epoch=old_config.epoch + 1, core_owner=find_core_owner(world, node))
@@ -236,10 +238,10 @@ def update_config(world: World, node: str, **changes: FieldOf[ClusterConfig]) ->
 def update_role(world: World, node: str, name: str, **changes: FieldOf[ClusterRole]) -> bool:
     """Change one role in the cluster database, like `update_config`."""
 
-    def changed(role: ClusterRole) -> ClusterRole:
+    def apply_change(role: ClusterRole) -> ClusterRole:
         return replace(role, **changes) if role.name == name else role
 
-    return update_config(world, node, roles=tuple(map(changed, world.nodes[node].config.roles)))
+    return update_config(world, node, roles=tuple(map(apply_change, world.nodes[node].config.roles)))
 
 
 def update_group(
@@ -272,7 +274,7 @@ def find_current_config(world: World, cluster: str) -> ClusterConfig:
 # forced quorum. [DOC: manage quorum; Start-ClusterNode]
 
 
-def find_resource_name(witness: Witness) -> str:
+def get_witness_resource_name(witness: Witness) -> str:
     """Return the name of a witness's resource: the name of the disk, otherwise the kind of the witness."""
     return witness.name if witness.kind == DISK_KIND else witness.kind
 
@@ -297,7 +299,7 @@ def replace_witness_store(world: World, cluster: str, new_store: WitnessStore) -
     world.clusters[cluster] = replace(world.clusters[cluster], stores=(*other_stores, new_store))
 
 
-def is_reachable(world: World, witness: Witness | None, side_nodes: Collection[str]) -> bool:
+def is_witness_reachable(world: World, witness: Witness | None, side_nodes: Collection[str]) -> bool:
     """Return whether a running node of *side_nodes* reaches the witness, which must work."""
     nodes = [node for node in side_nodes if world.computers[node].powered]
     if (
@@ -310,20 +312,20 @@ def is_reachable(world: World, witness: Witness | None, side_nodes: Collection[s
     if host is None:
         return witness.kind != CLOUD_KIND or any(network.has_cables(world, node) for node in nodes)
     return host.powered and any(
-        node == host.name or network.is_passing(world, node, host.name) for node in nodes
+        node == host.name or network.can_exchange_packets(world, node, host.name) for node in nodes
     )
 
 
-def has_vote(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> bool:
+def has_witness_vote(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> bool:
     """Return whether the witness votes for *side_nodes*.
 
     These nodes must reach it, its Paxos tag must not be newer, and no other partition may hold it. A node
     holds it by a reservation of the disk, a lock on witness.log or a lease of the blob. Known.
     """
     witness = config.witness
-    if witness is None or not is_reachable(world, witness, side_nodes):
+    if witness is None or not is_witness_reachable(world, witness, side_nodes):
         return False
-    if read_tag(world, config, side_nodes) > config.epoch:
+    if read_paxos_tag(world, config, side_nodes) > config.epoch:
         return False
     return not _is_held_by_other_partition(world, witness, side_nodes)
 
@@ -339,24 +341,24 @@ def _is_held_by_other_partition(world: World, witness: Witness, side_nodes: Coll
         and node.partition not in (0, first_node.partition)
         and node.service == "running"
         and node.config.witness == witness
-        and is_reachable(world, witness, (node.name,))
+        and is_witness_reachable(world, witness, (node.name,))
         for node in world.nodes.values()
     )
 
 
-def read_tag(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> int:
+def read_paxos_tag(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> int:
     """Return the Paxos tag that *side_nodes* read from the witness; 0 if they do not reach it."""
-    if config.witness is None or not is_reachable(world, config.witness, side_nodes):
+    if config.witness is None or not is_witness_reachable(world, config.witness, side_nodes):
         return 0
     return get_witness_store(world, world.nodes[next(iter(side_nodes))].cluster, config.witness).tag
 
 
-def read_database(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> ClusterConfig:
+def read_newer_database(world: World, config: ClusterConfig, side_nodes: Collection[str]) -> ClusterConfig:
     """Return the newer of *config* and the copy on a disk witness, if *side_nodes* can reserve the disk."""
     witness = config.witness
     if (
         witness is None
-        or not is_reachable(world, witness, side_nodes)
+        or not is_witness_reachable(world, witness, side_nodes)
         or _is_held_by_other_partition(world, witness, side_nodes)
     ):
         return config
@@ -376,7 +378,7 @@ def write_to_witnesses(
     A disk also receives *config* itself.
     """
     for witness in dict.fromkeys(target_witnesses):
-        if witness is None or not is_reachable(world, witness, side_nodes):
+        if witness is None or not is_witness_reachable(world, witness, side_nodes):
             continue
         old_store = get_witness_store(world, cluster, witness)
         if old_store.tag <= config.epoch:

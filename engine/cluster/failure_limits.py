@@ -14,7 +14,7 @@ RESTART_NOTIFY: Final = 2
 
 def find_server_resource(role: ClusterRole) -> Resource:
     """Return the resource that serves the databases of the role."""
-    return next(resource for resource in role.resources if resource.kind in config.SERVER_KINDS)
+    return next(resource for resource in role.resources if resource.kind in config.SERVER_RESOURCE_KINDS)
 
 
 def list_recent_restarts(world: World, resource: Resource) -> tuple[int, ...]:
@@ -30,7 +30,7 @@ def list_recent_failures(world: World, role: ClusterRole) -> tuple[int, ...]:
     )
 
 
-UNLIMITED: Final = 2**32 - 1
+UNLIMITED_THRESHOLD: Final = 2**32 - 1
 """Displayed FailoverThreshold if none is set: the maximum is the number of nodes minus one. As
 RetryPeriodOnFailure: no retry.
 
@@ -38,9 +38,9 @@ RetryPeriodOnFailure: no retry.
 """
 
 
-def get_threshold_setting(role: ClusterRole) -> int:
+def get_displayed_threshold(role: ClusterRole) -> int:
     """Return FailoverThreshold as cmdlets show it."""
-    return UNLIMITED if role.failover_threshold is None else role.failover_threshold
+    return UNLIMITED_THRESHOLD if role.failover_threshold is None else role.failover_threshold
 
 
 def get_failure_threshold(world: World, cluster: str, role: ClusterRole) -> int:

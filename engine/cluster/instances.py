@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.cluster import clusterlog, config, failure_limits, roles
 from engine.events import FailoverData
-from engine.flow.recovery import Cause
+from engine.flow.recovery import FailoverCause
 from engine.localization import build_message, mark
 from engine.model import ClusterRole, Failover, Handlers, Instance, Resource, Service, World
 from engine.overrides import override
@@ -18,7 +18,7 @@ from engine.protocol.files import NO_PATH
 
 # --- moves of a failover cluster instance between nodes, recorded as failovers of its databases -----------
 
-NO_GROUP: Final = 0
+NO_GROUP_GUID: Final = 0
 """Value of `Failover.guid` for a move, which belongs to no session and no availability group."""
 
 MOVE_CHECK_INTERVAL_S: Final = 0.1
@@ -58,7 +58,7 @@ def begin_move(world: World, server: str, node: str, transition: str) -> None:
         account = world.availability[database]
         down_tick = world.tick if account.serving else account.since_tick
         move = Failover(
-            guid=NO_GROUP,
+            guid=NO_GROUP_GUID,
             database=database,
             kind="role-move" if ordered else "automatic",
             cause="move-role" if ordered else cause,
@@ -81,7 +81,7 @@ def _find_pending_moves(world: World, server: str) -> list[tuple[int, Failover]]
     return [
         (index, move)
         for index, move in enumerate(world.failovers)
-        if move.guid == NO_GROUP
+        if move.guid == NO_GROUP_GUID
         and move.online_tick is None
         and not move.why
         and (server, move.database) in world.copies
@@ -110,7 +110,7 @@ def record_open_databases(world: World, server: str, node: str) -> None:
         world.call_after(MOVE_CHECK_INTERVAL_S, "instance.watch", server, node)
 
 
-OFFLINE_S: Final = 3.0
+RESOURCES_OFFLINE_S: Final = 3.0
 """Time until Agent, SQL Server, network name, address and disks are offline in a planned move."""
 
 DISKS_ONLINE_S: Final = 3.0
@@ -142,13 +142,13 @@ ON_SERVER_DOWN, ON_SERVER_UNRESPONSIVE = 1, 2
 Level 0 means never. Documented [DOC: failover policy of instances].
 """
 
-SERVICE_NOTICED_S: Final = 5.0
+LOOKS_ALIVE_INTERVAL_S: Final = 5.0
 """Interval of the check LooksAlive. Documented: five seconds."""
 
 UPGRADE_SCRIPTS_S: Final = 20.0
 """Duration of the upgrade scripts in the system databases at the first start after a service pack. Assumed."""
 
-PATCH_TASK: Final = "patch"
+SERVICE_PACK_SETUP: Final = "patch"
 """Value of `Node.setup` during the installation of a service pack."""
 
 SERVICE_CHECK_INTERVAL_S: Final = 0.1
@@ -220,7 +220,9 @@ class InstanceRole(roles.RoleKind):
         if instance.service is not Service.RUNNING and level >= ON_SERVER_DOWN:
             message = build_message("the SQL Server service is not running")
             return roles.RoleProblem(
-                message, SERVICE_NOTICED_S, clusterlog.build_failure_lines(head, *clusterlog.SERVICE_DOWN)
+                message,
+                LOOKS_ALIVE_INTERVAL_S,
+                clusterlog.build_failure_lines(head, *clusterlog.SERVICE_DOWN_TEXTS),
             )
         if instance.hung and level >= ON_SERVER_UNRESPONSIVE:
             message, delay_s = (
@@ -228,11 +230,11 @@ class InstanceRole(roles.RoleKind):
                 instance.health_check_timeout_ms / 1000,
             )
             return roles.RoleProblem(
-                message, delay_s, clusterlog.build_failure_lines(head, clusterlog.NO_DIAGNOSTICS)
+                message, delay_s, clusterlog.build_failure_lines(head, clusterlog.LOST_DIAGNOSTICS_TEXT)
             )
         disk = next(iter(config.find_failed_disks(world, role)), "")
         broken_resource = disk or next((resource.name for resource in role.resources if resource.failed), "")
-        delay_s = SERVICE_NOTICED_S if disk else 0.5
+        delay_s = LOOKS_ALIVE_INTERVAL_S if disk else 0.5
         return (
             roles.RoleProblem(
                 build_message("resource {name} has failed", name=broken_resource),
@@ -260,10 +262,10 @@ class InstanceRole(roles.RoleKind):
     def take_offline(self, world: World, role: ClusterRole, planned: bool) -> float:
         instance = _get_instance(world, role)
         if instance.service is Service.RUNNING and instance.answering:
-            service.begin_service_stop(world, instance.name, Cause.STOP_SERVICE, "", ((17148, ()),))
+            service.begin_service_stop(world, instance.name, FailoverCause.STOP_SERVICE, "", ((17148, ()),))
         elif instance.service not in (Service.STOPPED, Service.STOPPING):
             service.kill_process(world, instance.name)
-        return OFFLINE_S if planned else RESTART_DELAY_S
+        return RESOURCES_OFFLINE_S if planned else RESTART_DELAY_S
 
     @override
     def restart_alone(self, world: World, role: ClusterRole, delay_s: float) -> None:
@@ -280,7 +282,7 @@ class InstanceRole(roles.RoleKind):
             return build_message("{disk} is not available on {node}", disk=missing, node=node)
         if node not in instance.installed:
             return build_message("{server} is not installed on {node}", server=instance.name, node=node)
-        if world.nodes[node].setup == PATCH_TASK:
+        if world.nodes[node].setup == SERVICE_PACK_SETUP:
             return build_message("a service pack is being installed on {node}", node=node)
         if instance.service is Service.STARTING:
             service.kill_process(world, instance.name)
@@ -345,7 +347,7 @@ def start_service(world: World, name: str, node: str, step: int) -> None:
     world.call_after(SERVICE_CHECK_INTERVAL_S, "instance.up", name, node, step)
 
 
-def check_started(world: World, name: str, node: str, step: int) -> None:
+def check_service_started(world: World, name: str, node: str, step: int) -> None:
     """Check whether the service has started on its node, and report the result to the role (timer handler)."""
     if _find_role_coming_online(world, name, node, step) is None:
         return
@@ -367,7 +369,7 @@ def check_started(world: World, name: str, node: str, step: int) -> None:
         roles.report_online(world, name, node)
 
 
-def fail_agent(world: World, server: str, noticed_s: float = SERVICE_NOTICED_S) -> None:
+def fail_agent(world: World, server: str, noticed_s: float = LOOKS_ALIVE_INTERVAL_S) -> None:
     """Stop SQL Server Agent. The cluster notices the failure of the Agent of its instance."""
     world.update_instance(server, agent_running=False)
     if world.instances[server].clustered:
@@ -396,7 +398,7 @@ def on_agent_timer(world: World, server: str, is_noticed: bool) -> None:
 
 
 TEMPDB_FOLDER: Final = r"T:\tempdb"
-TEMPDB_FILE: Final = rf"{TEMPDB_FOLDER}\tempdb.mdf"
+TEMPDB_FILE_PATH: Final = rf"{TEMPDB_FOLDER}\tempdb.mdf"
 """Path of tempdb's data file on a local disk. Assumed."""
 
 
@@ -416,8 +418,8 @@ def make_tempdb_folder(world: World, node: str) -> None:
 
 def _stop_without_tempdb(world: World, server: str) -> None:
     """Stop SQL Server because it cannot create tempdb without its folder."""
-    errorlog.write_message(world, server, 5123, NO_PATH, TEMPDB_FILE)
-    errorlog.write_message(world, server, 17204, "FCB::Open failed", TEMPDB_FILE, 1, NO_PATH)
+    errorlog.write_message(world, server, 5123, NO_PATH, TEMPDB_FILE_PATH)
+    errorlog.write_message(world, server, 17204, "FCB::Open failed", TEMPDB_FILE_PATH, 1, NO_PATH)
     service.kill_process(world, server)
 
 
@@ -427,6 +429,6 @@ HANDLERS: Final[Handlers] = {
     "instance.agent": on_agent_timer,
     "instance.stopped": continue_after_stop,
     "instance.start": start_service,
-    "instance.up": check_started,
+    "instance.up": check_service_started,
     "instance.watch": record_open_databases,
 }

@@ -14,30 +14,30 @@ from engine.inputs import InputError
 from engine.localization import build_message
 from engine.model import Cluster, ClusterConfig, FieldOf, Handlers, Node, World, to_ticks
 
-REGROUP_S: Final = (1.0, 2.0)
+REGROUP_RANGE_S: Final = (1.0, 2.0)
 """Range of the time from the last missed heartbeat until the survivors agree on the members. Derived."""
 
-RECOUNT_DELAY_S: Final = 10.0
+VOTE_RECOUNT_DELAY_S: Final = 10.0
 """Time from a membership change until votes are recounted. A second loss before that counts as simultaneous.
 
 Assumed. Only "10 to 30 s" is known.
 """
 
-JOIN_S: Final = (3.0, 5.0)
+JOIN_RANGE_S: Final = (3.0, 5.0)
 """Range of the time until a node joins or a cluster forms, after this has become possible. Assumed."""
 
 SERVICE_START_S: Final = 5.0
 """Time from the end of booting until the cluster service runs. Assumed."""
 
-FORCED_EPOCH_INCREASE: Final = 1_000
+FORCED_QUORUM_TAG_INCREASE: Final = 1_000
 """Increase of the cluster database's version by forced quorum, which makes it the newest. Assumed."""
 
-NEWER_TAG_LINE: Final = (
+NEWER_TAG_LOG_LINE: Final = (
     "Quorum witness has better epoch than local node, this node must have been partitioned from the cluster"
 )
 """Line in the cluster log. Known from public logs, except for the second half, which is assumed."""
 
-Pair = tuple[str, str]
+NodePair = tuple[str, str]
 
 
 def detect_membership_changes(world: World) -> None:
@@ -88,7 +88,7 @@ def on_service_started(world: World, name: str) -> None:
 
 def _record_silent_pairs(world: World, cluster: Cluster) -> None:
     silent_pairs = dict(cluster.silent)
-    silent: dict[Pair, int] = {}
+    silent: dict[NodePair, int] = {}
     for partition in config.list_partitions(world, cluster.name):
         for member_pair in combinations(config.list_members(world, partition), 2):
             if not config.has_heartbeat(world, *member_pair):
@@ -103,7 +103,8 @@ def _record_silent_pairs(world: World, cluster: Cluster) -> None:
     for member_pair, since_tick in silent.items():
         if member_pair not in silent_pairs:
             agreed = since_tick + to_ticks(
-                _compute_silence_limit_s(world, cluster, member_pair) + world.chance.draw_uniform(*REGROUP_S)
+                _compute_silence_limit_s(world, cluster, member_pair)
+                + world.chance.draw_uniform(*REGROUP_RANGE_S)
             )
             world.call_at(agreed, "cluster.regroup", cluster.name)
 
@@ -120,7 +121,7 @@ def _record_witness_state(world: World, cluster: Cluster) -> None:
     if not watching:
         return
     newest_config = _find_newest_config(world, watching)
-    is_present = config.is_reachable(world, newest_config.witness, watching)
+    is_present = config.is_witness_reachable(world, newest_config.witness, watching)
     if is_present != cluster.witness_there:
         world.clusters[cluster.name] = replace(cluster, witness_there=is_present)
         if is_present:
@@ -131,11 +132,11 @@ def _record_witness_state(world: World, cluster: Cluster) -> None:
                 text = build_message("the witness of {cluster} is available again", cluster=cluster.name)
             world.emit(ClusterData(what="witness", there=is_present), text)
             if not is_present:
-                world.call_after(world.chance.draw_uniform(*REGROUP_S), "cluster.regroup", cluster.name)
-        world.call_after(RECOUNT_DELAY_S, "cluster.count", cluster.name)
+                world.call_after(world.chance.draw_uniform(*REGROUP_RANGE_S), "cluster.regroup", cluster.name)
+        world.call_after(VOTE_RECOUNT_DELAY_S, "cluster.count", cluster.name)
 
 
-def _compute_silence_limit_s(world: World, cluster: Cluster, pair: Pair) -> float:
+def _compute_silence_limit_s(world: World, cluster: Cluster, pair: NodePair) -> float:
     """Return the time without heartbeats that two nodes tolerate, in seconds."""
     a, b = (world.nodes[name].subnet for name in pair)
     return cluster.heartbeat_s * (cluster.threshold if a == b else cluster.cross_threshold)
@@ -163,7 +164,7 @@ def determine_survivors(world: World, name: str) -> None:
 def schedule_regroup(world: World, members: list[str]) -> None:
     """Schedule a regroup if the remaining members have no majority after an orderly exit."""
     if members and not _can_continue(world, members):
-        world.call_after(REGROUP_S[1], "cluster.regroup", world.nodes[members[0]].cluster)
+        world.call_after(REGROUP_RANGE_S[1], "cluster.regroup", world.nodes[members[0]].cluster)
 
 
 def _can_continue(world: World, members: list[str]) -> bool:
@@ -173,11 +174,11 @@ def _can_continue(world: World, members: list[str]) -> bool:
     """
     known_config = world.nodes[members[0]].config
     return known_config.forced or quorum.has_majority(
-        known_config, members, config.has_vote(world, known_config, members)
+        known_config, members, config.has_witness_vote(world, known_config, members)
     )
 
 
-def _group_connected_nodes(living: list[str], lost_pairs: set[Pair]) -> list[list[str]]:
+def _group_connected_nodes(living: list[str], lost_pairs: set[NodePair]) -> list[list[str]]:
     """Divide the living members into groups whose members all reach each other.
 
     A node that reaches only some nodes joins the first matching group.
@@ -206,7 +207,7 @@ def _split_partition(world: World, old_members: list[str], living: list[str], si
     winner: list[str] | None = None
     for member_group in sorted(sides, key=lambda members: (holder not in members, -len(members), members)):
         newest_config = _find_newest_config(world, member_group)
-        has_witness = is_free and config.has_vote(world, newest_config, member_group)
+        has_witness = is_free and config.has_witness_vote(world, newest_config, member_group)
         if winner is None and (
             quorum.has_majority(newest_config, member_group, has_witness) or newest_config.forced
         ):
@@ -225,12 +226,14 @@ def _remove_lost_node(world: World, name: str, winner: list[str] | None) -> None
     if config.is_running(world, node):
         for other_node in winner or ():
             _log_unreachable(world, name, other_node)
-        clusterlog.write_line(
+        clusterlog.write_cluster_log_line(
             world, name, "WARN", "QUORUM", f"Node {node.number}: Lost quorum ({node.number})"
         )
-        clusterlog.write_line(world, name, "WARN", "RHS", "lost quorum (status = 5925), executing OnStop")
+        clusterlog.write_cluster_log_line(
+            world, name, "WARN", "RHS", "lost quorum (status = 5925), executing OnStop"
+        )
         terminated = "Cluster service has terminated. Cluster.Service.Running.Event got signaled."
-        clusterlog.write_line(world, name, "WARN", "RHS", terminated)
+        clusterlog.write_cluster_log_line(world, name, "WARN", "RHS", terminated)
         world.emit(
             ClusterData(what="quorum lost"), build_message("{node} has lost quorum", node=name), server=name
         )
@@ -243,14 +246,14 @@ def _log_unreachable(world: World, node: str, lost_node: str) -> None:
     [DOC: group health events].
     """
     number = world.nodes[lost_node].number
-    ends = [f"{config.get_address(world, name)}:~3343~" for name in (lost_node, node)]
+    ends = [f"{config.get_computer_address(world, name)}:~3343~" for name in (lost_node, node)]
     reason = f"Reason GracefulClose(1226)' because of 'channel to remote endpoint {ends[0]} is closed'"
     for level, component, text in (
         ("INFO", "IM", f"got event: Remote endpoint {ends[0]} unreachable from {ends[1]}"),
         ("WARN", "NDP", f"All routes for route (virtual) local {ends[1]} to remote {ends[0]} are down"),
         ("WARN", "NODE", f"Node {world.nodes[node].number}: Connection to Node {number} is broken. {reason}"),
     ):
-        clusterlog.write_line(world, node, level, component, text)
+        clusterlog.write_cluster_log_line(world, node, level, component, text)
 
 
 def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[str]) -> None:
@@ -264,7 +267,7 @@ def _continue_partition(world: World, side_nodes: list[str], lost_nodes: list[st
         text = build_message("{node} was removed from the active cluster membership", node=lost_node)
         world.emit(ClusterData(what="node removed", node=lost_node), text, server=first)
         quarantine.record_exit(world, first, lost_node)
-    world.call_after(RECOUNT_DELAY_S, "cluster.count", world.nodes[first].cluster)
+    world.call_after(VOTE_RECOUNT_DELAY_S, "cluster.count", world.nodes[first].cluster)
     roles.on_owners_lost(world, first, lost_nodes)
 
 
@@ -280,14 +283,14 @@ def recount_votes(world: World, name: str) -> None:
     cluster = world.clusters[name]
     for partition in config.list_partitions(world, name):
         members = config.list_members(world, partition)
-        node = config.find_writer(world, partition)
+        node = config.find_writing_node(world, partition)
         if node is None or any(
             member in members for silent_pair, _ in cluster.silent for member in silent_pair
         ):
             continue
         known_config = node.config
         counted_nodes, witness = quorum.count_votes(
-            cluster, known_config, members, config.has_vote(world, known_config, members)
+            cluster, known_config, members, config.has_witness_vote(world, known_config, members)
         )
         forced = known_config.forced and 2 * len(members) <= len(cluster.nodes)
         if counted_nodes and (counted_nodes, witness, forced) != (
@@ -310,7 +313,7 @@ def change_votes(world: World, node: str, **changes: FieldOf[ClusterConfig]) -> 
         world.clusters[world.nodes[node].cluster],
     )
     known_config = replace(world.nodes[node].config, **changes)
-    votes = config.has_vote(world, known_config, living_nodes)
+    votes = config.has_witness_vote(world, known_config, living_nodes)
     counted_nodes, witness = quorum.count_votes(cluster, known_config, living_nodes, votes)
     known_config = replace(known_config, counted=counted_nodes, witness_counts=witness)
     if not known_config.forced and not quorum.has_majority(known_config, living_nodes, votes):
@@ -332,7 +335,10 @@ def recount_votes_without(world: World, name: str) -> None:
     if remaining_nodes and config.is_running(world, node):
         known_config = node.config
         counted_nodes, witness = quorum.count_votes(
-            cluster, known_config, remaining_nodes, config.has_vote(world, known_config, remaining_nodes)
+            cluster,
+            known_config,
+            remaining_nodes,
+            config.has_witness_vote(world, known_config, remaining_nodes),
         )
         if counted_nodes and (counted_nodes, witness) != (known_config.counted, known_config.witness_counts):
             config.update_config(world, name, counted=counted_nodes, witness_counts=witness)
@@ -372,7 +378,7 @@ def _schedule_join(world: World, cluster: Cluster) -> None:
     ):
         return
     world.clusters[cluster.name] = replace(cluster, gathering=True)
-    world.call_after(world.chance.draw_uniform(*JOIN_S), "cluster.gather", cluster.name)
+    world.call_after(world.chance.draw_uniform(*JOIN_RANGE_S), "cluster.gather", cluster.name)
 
 
 def _list_joinable_nodes(world: World, cluster: Cluster) -> list[tuple[str, int]]:
@@ -411,9 +417,11 @@ def _list_formable_groups(world: World, cluster: Cluster) -> list[tuple[list[str
     """
     formable_nodes = []
     for group in _find_separate_groups(world, cluster):
-        database = config.read_database(world, _find_newest_config(world, group), group)
+        database = config.read_newer_database(world, _find_newest_config(world, group), group)
         allowed_nodes = [node for node in group if not world.nodes[node].prevented]
-        if allowed_nodes and quorum.has_majority(database, group, config.has_vote(world, database, group)):
+        if allowed_nodes and quorum.has_majority(
+            database, group, config.has_witness_vote(world, database, group)
+        ):
             formable_nodes.append((group, database))
     return formable_nodes
 
@@ -421,12 +429,12 @@ def _list_formable_groups(world: World, cluster: Cluster) -> list[tuple[list[str
 def _log_outdated_nodes(world: World, cluster: Cluster) -> None:
     """Log that waiting nodes have found a newer Paxos tag on the witness. [DOC: manage quorum]."""
     for group in _find_separate_groups(world, cluster):
-        database = config.read_database(world, _find_newest_config(world, group), group)
-        newer = config.read_tag(world, database, group) > database.epoch
+        database = config.read_newer_database(world, _find_newest_config(world, group), group)
+        newer = config.read_paxos_tag(world, database, group) > database.epoch
         for name in group:
             node = world.nodes[name]
             if newer and not node.outdated:
-                clusterlog.write_line(world, name, "ERR", "QUORUM", NEWER_TAG_LINE)
+                clusterlog.write_cluster_log_line(world, name, "ERR", "QUORUM", NEWER_TAG_LOG_LINE)
                 text = build_message(
                     "{node} cannot form the cluster: the witness has a newer Paxos tag", node=name
                 )
@@ -441,7 +449,8 @@ def _find_reunited_members(world: World, cluster: Cluster) -> list[str]:
     They leave their partition and join the other partition.
     """
     parts = [
-        config.find_writer(world, partition) for partition in config.list_partitions(world, cluster.name)
+        config.find_writing_node(world, partition)
+        for partition in config.list_partitions(world, cluster.name)
     ]
     living = [node for node in parts if node is not None]
     if len(living) < 2:
@@ -490,21 +499,21 @@ def form_cluster(world: World, side_nodes: list[str], cluster_config: ClusterCon
         ClusterData(what="formed"), build_message("{node} has formed the cluster", node=newest), server=newest
     )
     config.update_config(world, side_nodes[0])
-    world.call_after(RECOUNT_DELAY_S, "cluster.count", world.nodes[side_nodes[0]].cluster)
+    world.call_after(VOTE_RECOUNT_DELAY_S, "cluster.count", world.nodes[side_nodes[0]].cluster)
     for node in side_nodes:
         roles.on_node_joined(world, node)
     roles.restore_roles(world, side_nodes[0])
 
 
 def _join_partition(world: World, node: str, partition: int) -> None:
-    writer = config.find_writer(world, partition)
+    writer = config.find_writing_node(world, partition)
     assert writer is not None
     world.nodes[node] = replace(world.nodes[node], partition=partition, config=writer.config, outdated=False)
     config.update_config(world, node)
     world.emit(
         ClusterData(what="joined"), build_message("{node} has joined the cluster", node=node), server=node
     )
-    world.call_after(RECOUNT_DELAY_S, "cluster.count", writer.cluster)
+    world.call_after(VOTE_RECOUNT_DELAY_S, "cluster.count", writer.cluster)
     roles.on_node_joined(world, node)
 
 

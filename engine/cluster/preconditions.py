@@ -42,7 +42,7 @@ def _list_role_preconditions(world: World, role: ClusterRole) -> Iterator[Failov
         build_message(
             "failover limit of the role not reached (within {hours} h)", hours=role.failover_period_h
         ),
-        used < failures_max and role.way != roles.EXHAUSTED,
+        used < failures_max and role.way != roles.FAILOVERS_EXHAUSTED,
         build_message("cluster log: failoverCount; Failover Cluster Manager: role {role}", role=role.name),
         about="memory",
         now=build_message("{used} of {most} used", used=used, most=failures_max),

@@ -21,7 +21,7 @@ QUARANTINE_DURATION_S: Final = 7200
 EXIT_PERIOD_S: Final = 3600.0
 """Period in which ungraceful exits of a node are counted. Seen: same blog as QUARANTINE_DURATION_S."""
 
-QUARANTINE_SHARE: Final = 4
+NODES_PER_QUARANTINED_NODE: Final = 4
 """At most one in this many nodes, but at least one node, can be in quarantine.
 
 Seen: same blog as QUARANTINE_DURATION_S.
@@ -49,7 +49,7 @@ def record_exit(world: World, observer: str, node: str) -> None:
     )
     other_nodes = [name for name in cluster.nodes if name != node and is_quarantined(world, name)]
     if len(recent) < QUARANTINE_THRESHOLD or len(other_nodes) >= max(
-        1, len(cluster.nodes) // QUARANTINE_SHARE
+        1, len(cluster.nodes) // NODES_PER_QUARANTINED_NODE
     ):
         world.exits[node] = UngracefulExits(exit_ticks=recent)
         return
@@ -57,14 +57,14 @@ def record_exit(world: World, observer: str, node: str) -> None:
     world.exits[node] = UngracefulExits(quarantined_until=end_tick)
     world.call_at(end_tick, "cluster.quarantine_end", node)
     text = f"Node {world.nodes[node].number} has been quarantined after {len(recent)} ungraceful exits"
-    clusterlog.write_line(world, observer, "WARN", "NODE", text)
+    clusterlog.write_cluster_log_line(world, observer, "WARN", "NODE", text)
     text = build_message(
         "{node} is quarantined: {n} unexpected exits within an hour", node=node, n=len(recent)
     )
     world.emit(ClusterData(what="quarantined", node=node), text, server=observer)
 
 
-def forget_exits(world: World, node: str) -> None:
+def clear_exits(world: World, node: str) -> None:
     """Forget the exits of *node* and end its quarantine (also a timer handler)."""
     if is_quarantined(world, node):
         world.cancel_calls("cluster.quarantine_end", node)
@@ -77,4 +77,4 @@ def forget_exits(world: World, node: str) -> None:
     world.mark_all_logs_changed()
 
 
-HANDLERS: Final[Handlers] = {"cluster.quarantine_end": forget_exits}
+HANDLERS: Final[Handlers] = {"cluster.quarantine_end": clear_exits}

@@ -13,7 +13,7 @@ from engine.events import ClusterData
 from engine.localization import LocalizableMessage, build_message
 from engine.model import ClusterRole, FieldOf, Handlers, Node, Resource, ResourceState, World
 
-RETRY_INTERVAL_S: Final = 0.5
+MEMBER_RETRY_INTERVAL_S: Final = 0.5
 """Interval between requests to a member that does not respond, until it responds or is removed. Assumed."""
 
 
@@ -78,7 +78,7 @@ def iterate_roles(world: World) -> Iterator[tuple[Node, ClusterRole]]:
     """Yield (living node of the partition that runs the role, role) for every role."""
     for cluster in world.clusters:
         for partition in config.list_partitions(world, cluster):
-            node = config.find_writer(world, partition)
+            node = config.find_writing_node(world, partition)
             if node is not None:
                 for role in node.config.roles:
                     yield node, role
@@ -92,7 +92,7 @@ def find_role(world: World, name: str, server: str = "") -> tuple[Node, ClusterR
     matching_roles = [
         (node, role) for node, role in iterate_roles(world) if role.name.lower() == name.lower()
     ]
-    local_node = config.find_node_of(world, server)
+    local_node = config.find_server_node(world, server)
     if local_node is not None:
         matching_roles = [
             (node, role) for node, role in matching_roles if node.partition == local_node.partition
@@ -123,7 +123,9 @@ def _find_waiting_role(world: World, node: str, name: str, step: int) -> tuple[N
     host = world.nodes.get(node)
     if host is not None and host.partition and config.is_running(world, host):
         writer_node = (
-            host if config.can_write(world, node) else config.find_writer(world, host.partition) or host
+            host
+            if config.can_write_config(world, node)
+            else config.find_writing_node(world, host.partition) or host
         )
         role = writer_node.config.find_role(name)
         node_and_role = (writer_node, role) if role is not None else None
@@ -148,7 +150,7 @@ def emit_role_event(
 # --- health -----------------------------------------------------------------------------------------------
 
 
-EXHAUSTED: Final = "exhausted"
+FAILOVERS_EXHAUSTED: Final = "exhausted"
 """Value of `ClusterRole.way` for a role that has used up its failovers. It stays failed until a person moves
 it or brings it online [DOC: flexible failover policy].
 """
@@ -167,7 +169,7 @@ def check_roles(world: World) -> None:
                 role = _change_role(world, node.name, role, why=reason)
                 if reason:
                     world.call_after(delay_s, "role.failed", node.name, role.name, role.step)
-        elif role.state is ResourceState.FAILED and role.way != EXHAUSTED:
+        elif role.state is ResourceState.FAILED and role.way != FAILOVERS_EXHAUSTED:
             tried = tuple(
                 name
                 for name in role.tried
@@ -230,7 +232,7 @@ def handle_failure(
     if is_alone:
         write_failure_notification(world, role.owner, resource.name)
     else:
-        _log_failure_signs(world, role, resource.name, kind.find_problem(world, role).log_lines)
+        _log_failure(world, role, resource.name, kind.find_problem(world, role).log_lines)
         text = build_message(
             "role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=reason
         )
@@ -269,10 +271,10 @@ def _fail_over(
     if len(failures) >= failures_max:
         line = (
             f"Not failing over group {role.name}, failoverCount {len(failures) + 1}, "
-            f"failoverThresholdSetting {failure_limits.get_threshold_setting(role)}, "
+            f"failoverThresholdSetting {failure_limits.get_displayed_threshold(role)}, "
             f"computedFailoverThreshold {failures_max}"
         )
-        clusterlog.write_line(world, node, "WARN", "RCM", line)
+        clusterlog.write_cluster_log_line(world, node, "WARN", "RCM", line)
         text = build_message(
             "role {role} remains failed: {n} failures in {hours} h",
             role=role.name,
@@ -281,13 +283,19 @@ def _fail_over(
         )
     if len(failures) >= failures_max or resource.restart_action < failure_limits.RESTART_NOTIFY:
         if resource.kind == config.AGENT_KIND:
-            if resource.retry_period_ms != failure_limits.UNLIMITED:
+            if resource.retry_period_ms != failure_limits.UNLIMITED_THRESHOLD:
                 kind.restart_alone(world, role, resource.retry_period_ms / 1000)
             return
         kind.take_offline(world, role, False)
         emit_role_event(world, node, role, text, change="threshold")
         _change_role(
-            world, node, role, state=ResourceState.FAILED, way=EXHAUSTED, why=reason, failures=failures
+            world,
+            node,
+            role,
+            state=ResourceState.FAILED,
+            way=FAILOVERS_EXHAUSTED,
+            why=reason,
+            failures=failures,
         )
         return
     role = _change_role(world, node, role, failures=(*failures, world.tick), way="failover")
@@ -298,25 +306,25 @@ def _fail_over(
         _take_offline(world, node, role, other_targets, "failover")
 
 
-def _log_failure_signs(
-    world: World, role: ClusterRole, resource: str, signs: tuple[tuple[str, str], ...]
+def _log_failure(
+    world: World, role: ClusterRole, resource: str, log_lines: tuple[tuple[str, str], ...]
 ) -> None:
     """Write the failure of a role into its owner's cluster log: lines of its resource and of the monitors.
 
     [DOC: group health events]
     """
-    for level, text in signs:
-        clusterlog.write_line(world, role.owner, level, "RES", text)
-    if signs:
+    for level, text in log_lines:
+        clusterlog.write_cluster_log_line(world, role.owner, level, "RES", text)
+    if log_lines:
         text = f"Resource {resource} IsAlive has indicated failure."
-        clusterlog.write_line(world, role.owner, "WARN", "RHS", text)
+        clusterlog.write_cluster_log_line(world, role.owner, "WARN", "RHS", text)
     write_failure_notification(world, role.owner, resource)
 
 
 def write_failure_notification(world: World, node: str, resource: str) -> None:
     """Log that the resource host has reported the failure of a resource. [DOC: group health events]."""
     text = f"HandleMonitorReply: FAILURENOTIFICATION for '{resource}', gen(0) result 1/0."
-    clusterlog.write_line(world, node, "INFO", "RCM", text)
+    clusterlog.write_cluster_log_line(world, node, "INFO", "RCM", text)
 
 
 def count_failures(world: World, name: str) -> tuple[int, int]:
@@ -344,7 +352,9 @@ def on_owners_lost(world: World, node: str, lost_nodes: list[str]) -> None:
             _bring_online(world, node, _change_role(world, node, role, why="", tried=(), way="failover"))
         elif role.owner in lost_nodes and role.state is ResourceState.OFFLINE_PENDING:
             # the lost partition may have used the timer of the move; if the move continues, its step changes
-            world.call_after(2 * RETRY_INTERVAL_S, "role.offline", node, role.name, role.step, (), True)
+            world.call_after(
+                2 * MEMBER_RETRY_INTERVAL_S, "role.offline", node, role.name, role.step, (), True
+            )
 
 
 # --- moving -----------------------------------------------------------------------------------------------
@@ -365,7 +375,9 @@ def move_role(world: World, node: str, role: ClusterRole, target: str | None = N
         known_nodes = (name for name in (role.owner, target_node) if name in world.nodes)
         ends = " to ".join(f"{name}({world.nodes[name].number})" for name in known_nodes)
         line = f"move of group {role.name} from {ends} of type MoveType::Manual is about to succeed"
-        clusterlog.write_line(world, node, "INFO", "RCM", f"{line}, failoverCount={len(role.failures)}")
+        clusterlog.write_cluster_log_line(
+            world, node, "INFO", "RCM", f"{line}, failoverCount={len(role.failures)}"
+        )
         text = build_message(
             "role {role} moves from {node} to {other}", role=role.name, node=role.owner, other=target_node
         )
@@ -401,7 +413,11 @@ def _take_offline(
     world: World, node: str, role: ClusterRole, target_nodes: tuple[str, ...], transition: str
 ) -> None:
     reached = _is_reachable(world, world.nodes[node], role.owner)
-    done_s = KINDS[role.kind].take_offline(world, role, transition == "move") if reached else RETRY_INTERVAL_S
+    done_s = (
+        KINDS[role.kind].take_offline(world, role, transition == "move")
+        if reached
+        else MEMBER_RETRY_INTERVAL_S
+    )
     role = _change_role(
         world, node, role, state=ResourceState.OFFLINE_PENDING, why="", tried=(), way=transition
     )
@@ -423,7 +439,7 @@ def complete_offline(
     if config.read_node_state(world, host.name, role.owner) != "Down":
         if not _is_reachable(world, host, role.owner):
             world.call_after(
-                RETRY_INTERVAL_S, "role.offline", host.name, name, step, target_nodes, is_requested
+                MEMBER_RETRY_INTERVAL_S, "role.offline", host.name, name, step, target_nodes, is_requested
             )
             return
         if not is_requested:
@@ -453,16 +469,16 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
             continue
         pending = _change_role(world, node, role, state=ResourceState.ONLINE_PENDING, owner=target)
         if not _is_reachable(world, own_node, target):  # the cluster has not yet noticed the loss of the node
-            world.call_after(RETRY_INTERVAL_S, "role.online", node, role.name, pending.step)
+            world.call_after(MEMBER_RETRY_INTERVAL_S, "role.online", node, role.name, pending.step)
             return
         declined = kind.bring_online(world, pending, target)
         if not declined:
-            clusterlog.write_line(
+            clusterlog.write_cluster_log_line(
                 world, node, "INFO", "RCM", f"Bringing group '{role.name}' online on {target}"
             )
             return
         role = _change_role(world, node, pending, owner=role.owner, tried=(*role.tried, target))
-        clusterlog.write_line(
+        clusterlog.write_cluster_log_line(
             world,
             target,
             "ERR",
@@ -477,7 +493,7 @@ def _bring_online(world: World, node: str, role: ClusterRole, target_nodes: tupl
             return
     role = _change_role(world, node, role, state=ResourceState.FAILED)
     retry_period_ms = failure_limits.find_server_resource(role).retry_period_ms
-    if retry_period_ms != failure_limits.UNLIMITED:
+    if retry_period_ms != failure_limits.UNLIMITED_THRESHOLD:
         world.call_after(retry_period_ms / 1000, "role.retry", node, role.name, role.step)
     emit_role_event(
         world,
@@ -518,7 +534,7 @@ def report_online(world: World, name: str, owner: str) -> None:
     ):
         return
     _change_role(world, owner, role, state=ResourceState.ONLINE, tried=(), why="", way="")
-    clusterlog.write_line(world, owner, "INFO", "RCM", f"Group '{name}' is online on {owner}")
+    clusterlog.write_cluster_log_line(world, owner, "INFO", "RCM", f"Group '{name}' is online on {owner}")
     emit_role_event(
         world,
         owner,
@@ -579,7 +595,7 @@ def on_node_joined(world: World, node: str) -> None:
 def retry_failed_role(world: World, node: str, name: str, step: int) -> None:
     """Retry a role that could not come online on any node (timer handler)."""
     role = _find_unchanged_role(world, node, name, step)
-    if role is not None and role.state is ResourceState.FAILED and role.way != EXHAUSTED:
+    if role is not None and role.state is ResourceState.FAILED and role.way != FAILOVERS_EXHAUSTED:
         _bring_online(world, node, _change_role(world, node, role, tried=()))
 
 

@@ -24,7 +24,7 @@ from engine.model import (
     World,
 )
 
-PATCH_S: Final = 300.0
+CLUSTER_SERVICE_PACK_S: Final = 300.0
 ADD_NODE_S: Final = 300.0
 REMOVE_NODE_S: Final = 120.0
 """Durations of SQL Server Setup: installing a service pack, adding a node, removing a node.
@@ -57,7 +57,7 @@ def install_service_pack(world: World, name: str) -> None:
     Patching passive nodes first interrupts no clients.
     """
     _require_idle_node(world, name)
-    _start_setup(world, name, instances.PATCH_TASK, "setup.patched", PATCH_S)
+    _start_setup(world, name, instances.SERVICE_PACK_SETUP, "setup.patched", CLUSTER_SERVICE_PACK_S)
     text = build_message("Setup installs a service pack on {node}", node=name)
     world.emit(ClusterData(what="patch"), text, server=name)
     for node, role in list(roles.iterate_roles(world)):
@@ -69,7 +69,7 @@ def install_service_pack(world: World, name: str) -> None:
 def complete_service_pack(world: World, name: str) -> None:
     """Finish a service pack on a node and restart the stopped instances (timer handler)."""
     node = world.nodes.get(name)
-    if node is None or node.setup != instances.PATCH_TASK:
+    if node is None or node.setup != instances.SERVICE_PACK_SETUP:
         return
     if not config.is_running(world, node):
         world.nodes[name] = replace(node, setup="")

@@ -39,7 +39,7 @@ Limits
 from engine.flow.advance import load_compiled_step, run_flow, warm_start
 from engine.flow.flow import Flow
 from engine.flow.kernel import Array
-from engine.flow.pair import Pair, SafetyMode, add_pair, build_pair
+from engine.flow.pair import MirroringSetup, SafetyMode, add_mirroring_setup, build_mirroring_setup
 from engine.flow.samples import (
     COUNTERS,
     NO_STREAM_NUMBERS,
@@ -54,8 +54,8 @@ from engine.flow.samples import (
     compute_total_commit_delay_ms,
 )
 from engine.flow.setup import (
-    CrossingKind,
-    Level,
+    FlowStopCondition,
+    Threshold,
     Operation,
     ServerHardware,
     SourceSetup,
@@ -69,11 +69,11 @@ __all__ = [
     "COUNTERS",
     "NO_STREAM_NUMBERS",
     "Array",
-    "CrossingKind",
+    "FlowStopCondition",
     "Flow",
-    "Level",
+    "Threshold",
     "Operation",
-    "Pair",
+    "MirroringSetup",
     "SafetyMode",
     "Samples",
     "ServerHardware",
@@ -87,8 +87,8 @@ __all__ = [
     "StreamSetup",
     "StreamTotals",
     "Workload",
-    "add_pair",
-    "build_pair",
+    "add_mirroring_setup",
+    "build_mirroring_setup",
     "compute_redo_threads",
     "compute_total_commit_delay_ms",
     "compute_worker_threads",

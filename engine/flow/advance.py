@@ -13,11 +13,11 @@ from engine.flow import compiled, kernel, rows
 from engine.flow import kernel as k
 from engine.flow.flow import Flow
 from engine.flow.kernel import Array
-from engine.flow.run_cache import HeldCrossings, RunCache
+from engine.flow.run_cache import MetStopConditions, RunCache
 from engine.flow.samples import Samples
-from engine.flow.setup import CrossingKind
+from engine.flow.setup import FlowStopCondition
 
-SETTLE_S: Final = 20.0
+SETTLING_TIME_S: Final = 20.0
 """Time in which a source that starts empty reaches its steady state: several response times of any workload."""
 
 _NO_SAMPLES: Final = np.zeros((0, 0, 0))
@@ -25,7 +25,7 @@ _NO_SAMPLES: Final = np.zeros((0, 0, 0))
 
 def run_flow(
     flow: Flow, ticks: int, samples: Samples | None = None
-) -> tuple[int, HeldCrossings, HeldCrossings]:
+) -> tuple[int, MetStopConditions, MetStopConditions]:
     """Advance all sources by at most *ticks* of 10 ms. Stop after the tick at which an armed crossing holds.
 
     Return the number of ticks that ran, the held crossings of sources, and the held crossings of streams. A
@@ -36,10 +36,10 @@ def run_flow(
     return _run_uncached(flow, ticks, samples)
 
 
-def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, HeldCrossings, HeldCrossings]:
+def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, MetStopConditions, MetStopConditions]:
     """Run like `run_flow`, but reuse results that a fork has already computed."""
     begin = flow.ran
-    known_state = memory.find_run(flow.root, begin, ticks)
+    known_state = memory.find_run(flow.history_id, begin, ticks)
     if known_state is not None:
         flow.ran, cached_state = known_state
         flow.restore_arrays(cached_state.arrays)
@@ -47,18 +47,20 @@ def _run_cached(flow: Flow, memory: RunCache, ticks: int) -> tuple[int, HeldCros
         return flow.ran - begin, cached_state.sources, cached_state.streams
     ran, sources, streams = _run_uncached(flow, ticks, None)
     flow.ran += ran
-    memory.store_run(flow.root, begin, flow.ran, flow.share_arrays(), sources, streams, flow.passed)
+    memory.store_run(flow.history_id, begin, flow.ran, flow.share_arrays(), sources, streams, flow.passed)
     return ran, sources, streams
 
 
 def _run_uncached(
     flow: Flow, ticks: int, samples: Samples | None
-) -> tuple[int, HeldCrossings, HeldCrossings]:
+) -> tuple[int, MetStopConditions, MetStopConditions]:
     flow.unshare_arrays()
     interval, rooms, before = 0, (_NO_SAMPLES, _NO_SAMPLES), int(flow.clock[k.TICKS])
     if samples is not None:
         interval = samples.every
-        rooms = samples.reserve(ticks // interval + 1, len(flow.source_setups), len(flow.stream_setups))
+        rooms = samples.reserve_entries(
+            ticks // interval + 1, len(flow.source_setups), len(flow.stream_setups)
+        )
     current_arrays = collect_arrays(flow)
     ran = compiled.advance(*current_arrays, *rooms, flow.clock, ticks, interval, flow.step_s)
     flow.passed = bool(current_arrays.counters[k.PASSED])
@@ -77,11 +79,13 @@ def _run_uncached(
         held_levels[0],
         held_levels[1],
     )
-    return ran, _decode_crossings(held_levels[0]), _decode_crossings(held_levels[1])
+    return ran, _decode_stop_conditions(held_levels[0]), _decode_stop_conditions(held_levels[1])
 
 
-def _decode_crossings(held_bits: Array) -> HeldCrossings:
-    return [(number, CrossingKind(int(held_bits[number]))) for number in np.flatnonzero(held_bits).tolist()]
+def _decode_stop_conditions(held_bits: Array) -> MetStopConditions:
+    return [
+        (number, FlowStopCondition(int(held_bits[number]))) for number in np.flatnonzero(held_bits).tolist()
+    ]
 
 
 def _describe_imbalance(flow: Flow, number: int) -> str:
@@ -126,12 +130,12 @@ def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
     steady state. A long operation is ignored. *checkpoint_phase* in [0, 1) is the elapsed share of the
     checkpoint interval.
     """
-    setup, streams = flow.get_source_setup(source), flow.list_streams_of(source)
+    setup, streams = flow.get_source_setup(source), flow.list_source_streams(source)
     idle_flow = Flow.create_empty(flow.steps_per_tick)
     idle_flow.add_source(replace(setup, operation=None, log_size_kb=1e12, log_max_kb=1e12, host=0))
     for index, stream in enumerate(streams):
         idle_flow.add_stream(0, replace(flow.get_stream_setup(stream), target_host=1 + index))
-    run_flow(idle_flow, round(SETTLE_S * TICKS_PER_S))
+    run_flow(idle_flow, round(SETTLING_TIME_S * TICKS_PER_S))
     rows.set_dirty_pages(idle_flow.sources[0], setup, checkpoint_phase)
     for index, stream in enumerate(streams):
         if flow.get_stream_setup(stream).log_pool:

@@ -13,7 +13,7 @@ from engine.flow.setup import (
     ServerHardware,
     SourceSetup,
     StreamSetup,
-    attempts_compression,
+    should_try_compression,
     compute_wire_ratio,
     get_redo_threads,
 )
@@ -21,7 +21,7 @@ from engine.flow.setup import (
 KB_PER_S_PER_MBPS = 1e6 / 8.0 / 1024.0
 """1 Mbps in KB/s; a KB of log has 1,024 bytes."""
 
-LOSS_THROUGHPUT = 1.22
+MATHIS_CONSTANT = 1.22
 """Mathis constant: 1.22 / sqrt(p) packets are in flight under random loss p. Known."""
 
 RETRANSMIT_MIN_S = 0.3
@@ -29,7 +29,7 @@ RETRANSMIT_MIN_S = 0.3
 timeout of Windows.
 """
 
-WANDER_S = 0.1
+SLOW_JITTER_TIME_SCALE_S = 0.1
 """Time scale of the slow part of a path's jitter. Assumed."""
 
 REDO_READ_S_PER_TOUCH = 1e-4
@@ -55,15 +55,15 @@ STEPS_PER_TICK_MAX = 16
 Array = npt.NDArray[np.float64]
 
 
-def should_send(stream: StreamSetup) -> bool:
+def should_send_log(stream: StreamSetup) -> bool:
     """Return whether the source should send log: the target is connected, and the session is not suspended."""
     return stream.connected and stream.sending
 
 
-def can_carry(source: SourceSetup, stream: StreamSetup) -> bool:
+def can_deliver_log(source: SourceSetup, stream: StreamSetup) -> bool:
     """Return whether sent log reaches the stream's target: both instances run and the link works."""
     reachable = stream.carrying and source.alive and stream.target_alive and stream.target_host >= 0
-    return should_send(stream) and reachable
+    return should_send_log(stream) and reachable
 
 
 def compute_link_kb_per_s(site: ServerHardware, bandwidth_mbps: float) -> float:
@@ -76,10 +76,10 @@ def compute_stream_kb_per_s(site: ServerHardware, stream: StreamSetup) -> float:
 
     The limit is one window per round trip, and less under packet loss.
     """
-    handling_s = compute_handling_ms(site, stream) / 1000.0
+    handling_s = compute_window_handling_ms(site, stream) / 1000.0
     window = site.send_window_kb
     if stream.loss > 0.0:
-        window = min(window, k.PACKET_KB * max(1.0, LOSS_THROUGHPUT / math.sqrt(stream.loss)))
+        window = min(window, k.PACKET_KB * max(1.0, MATHIS_CONSTANT / math.sqrt(stream.loss)))
     if stream.awaited and not site.window_in_full and stream.loss == 0.0:
         return compute_link_kb_per_s(site, stream.bandwidth_mbps)
     return min(
@@ -87,7 +87,7 @@ def compute_stream_kb_per_s(site: ServerHardware, stream: StreamSetup) -> float:
     )
 
 
-def compute_handling_ms(site: ServerHardware, stream: StreamSetup) -> float:
+def compute_window_handling_ms(site: ServerHardware, stream: StreamSetup) -> float:
     """Return the time that both ends need to process a full window, in ms. It is shorter without encryption."""
     saved = 0.0 if stream.encryption else 2.0 * site.send_window_kb * site.encryption_cpu_us_per_kb / 1000.0
     return site.window_handling_ms - saved
@@ -115,9 +115,9 @@ def derive_source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ..
     p = np.zeros(k.SOURCE_PARAMETERS)
     p[k.ACTIVE] = 1.0
     p[k.ALIVE] = source.alive
-    p[k.WAITS] = any(should_send(stream) and stream.awaited for stream in streams)
+    p[k.WAITS] = any(should_send_log(stream) and stream.awaited for stream in streams)
     _set_client_parameters(p, source, dt)
-    _set_log_parameters(p, source, [stream for stream in streams if should_send(stream)], dt)
+    _set_log_parameters(p, source, [stream for stream in streams if should_send_log(stream)], dt)
     p[k.CHECKPOINT_EVERY_S] = site.checkpoint_interval_s
     p[k.CHECKPOINT_PAGES] = site.checkpoint_pages_per_s * dt / max(1.0, source.data_disk_factor)
     if source.operation is not None and source.serving:
@@ -199,20 +199,20 @@ def _set_log_parameters(p: Array, source: SourceSetup, streams: Sequence[StreamS
 def _set_link_parameters(p: Array, source: SourceSetup, stream: StreamSetup, dt: float) -> None:
     site = source.site
     ratio = compute_wire_ratio(stream.compression_ratio, source.version)
-    p[k.CARRYING] = can_carry(source, stream)
-    p[k.AWAITED] = should_send(stream) and stream.awaited
+    p[k.CARRYING] = can_deliver_log(source, stream)
+    p[k.AWAITED] = should_send_log(stream) and stream.awaited
     p[k.FROM_GENERATED] = stream.awaited
     p[k.WIRE_RATIO] = ratio
     p[k.PER_WIRE] = 1.0 / ratio
     p[k.WINDOW_KB] = site.send_window_kb / ratio
     p[k.SEND_KB] = compute_stream_kb_per_s(site, stream) / ratio * dt
     p[k.ONE_WAY_STEPS] = stream.rtt_ms / 2000.0 / dt
-    handling_s_per_kb = compute_handling_ms(site, stream) / 1000.0 / site.send_window_kb
+    handling_s_per_kb = compute_window_handling_ms(site, stream) / 1000.0 / site.send_window_kb
     per_kb_s = ratio * (1.0 / (stream.bandwidth_mbps * KB_PER_S_PER_MBPS) + handling_s_per_kb)
     p[k.PER_MESSAGE_KB_STEPS] = per_kb_s / dt
     answer_s = site.ack_latency_ms / 1000.0 if stream.awaited else 0.0
     p[k.ACK_STEPS] = (stream.rtt_ms / 2000.0 + answer_s) / dt
-    return_share = min(1.0, dt / WANDER_S)
+    return_share = min(1.0, dt / SLOW_JITTER_TIME_SCALE_S)
     p[k.JITTER_STEPS] = stream.jitter_ms / 1000.0 / dt
     p[k.WANDER_BACK] = return_share
     # keeps the variance independent of the step length
@@ -248,7 +248,7 @@ def _set_cpu_parameters(p: Array, source: SourceSetup, stream: StreamSetup) -> N
     ratio = compute_wire_ratio(stream.compression_ratio, source.version)
     per_kb = site.wire_cpu_us_per_kb - (0.0 if stream.encryption else site.encryption_cpu_us_per_kb)
     compress = decompress = 0.0
-    if attempts_compression(stream.compression_ratio, source.version):
+    if should_try_compression(stream.compression_ratio, source.version):
         compress = site.compress_cpu_us_per_kb
         decompress = site.decompress_cpu_us_per_kb if ratio < 1.0 else 0.0
     extra_ms = site.full_message_cpu_ms if stream.awaited else 0.0

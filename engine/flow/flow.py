@@ -14,7 +14,7 @@ from engine.constants import TICKS_PER_S
 from engine.flow import compiled, derive, rows
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
-from engine.flow.places import build_layout, get_source_placement, get_stream_placement
+from engine.flow.places import build_placement, get_source_placement, get_stream_placement
 from engine.flow.run_cache import Arrays, RunCache, hash_parts
 from engine.flow.samples import (
     SOURCE_POSITIONS,
@@ -27,9 +27,9 @@ from engine.flow.samples import (
     StreamReading,
     StreamTotals,
 )
-from engine.flow.setup import CrossingKind, Level, SourceSetup, StreamSetup
+from engine.flow.setup import FlowStopCondition, Threshold, SourceSetup, StreamSetup
 
-HISTORY_MIN: Final = 32
+RING_STEPS_MIN: Final = 32
 """Minimum length of a stream's rings, in steps. The rings grow with the longest delay of any setup."""
 
 WHOLE_COLUMN_DIVISOR: Final = 8
@@ -61,10 +61,10 @@ class Flow:
         self.source_params: Array = np.zeros((0, k.SOURCE_PARAMETERS))
         self.stream_params: Array = np.zeros((0, k.STREAM_PARAMETERS))
         self.hosts: Array = np.zeros((0, k.HOST_COLUMNS))
-        self.history: Array = np.zeros((0, 2, HISTORY_MIN))
+        self.history: Array = np.zeros((0, 2, RING_STEPS_MIN))
         self.clock: Array = np.array([0, steps_per_tick, 0], dtype=np.int64)
         self.memory: RunCache | None = None
-        self.root = self.ran = 0
+        self.history_id = self.ran = 0
         """Root in the run cache, which stands for all changes so far, and number of ticks since the last change."""
         self._owned: tuple[object, dict[int, tuple[int, ...]]] = (None, {})
         """Cache of `group_streams_by_source`: the stream setups for which it is valid, and its result."""
@@ -72,12 +72,12 @@ class Flow:
         """Parameter arrays of the last state key, and their hash. These arrays never change in place."""
         self._shared: frozenset[str] = frozenset()
         """Arrays that a run changes and that other flows may share. They are copied before a change."""
-        self.levels: tuple[Level, ...] = ()
+        self.levels: tuple[Threshold, ...] = ()
         """Watched comparisons. A run stops at the whole second at which the result of a comparison changes."""
-        self.level_rows = rows.build_level_array(())
+        self.level_rows = rows.build_threshold_array(())
         self.passed = False
-        """True if the latest run stopped because the result of a comparison in `levels` changed."""
-        self._update_layout()
+        """True if the latest run stopped because the result of a comparison in `thresholds` changed."""
+        self._update_placement()
 
     @classmethod
     def create_empty(cls, steps_per_tick: int = 1) -> Flow:
@@ -120,17 +120,17 @@ class Flow:
 
     def enable_run_cache(self) -> None:
         """Share the results of runs between this flow and its forks from now on."""
-        self.memory, self.root, self.ran = RunCache(), 0, 0
+        self.memory, self.history_id, self.ran = RunCache(), 0, 0
 
     def _begin_change(self, *change: object, array_names: frozenset[str] = RUN_ARRAYS) -> None:
         """Unshare the arrays *array_names* and give this flow a new cache key, before *change* is applied."""
         self.unshare_arrays(array_names)
-        self._branch_root(*change)
+        self._start_own_history(*change)
 
-    def _branch_root(self, *change: object) -> None:
+    def _start_own_history(self, *change: object) -> None:
         """Give this flow its own cache key, because *change* applies to this flow and not to its forks."""
         if self.memory is not None:
-            self.root, self.ran = self.memory.find_root(self.root, self.ran, change), 0
+            self.history_id, self.ran = self.memory.find_history_id(self.history_id, self.ran, change), 0
 
     def compute_digest(self) -> bytes:
         """Return 16 bytes that identify all state that affects the future, for the journal of a run."""
@@ -144,7 +144,7 @@ class Flow:
         return (
             self._compute_state_key()
             if self.memory is None
-            else self.memory.get_state_key(self.root, self.ran, self._compute_state_key)
+            else self.memory.get_state_key(self.history_id, self.ran, self._compute_state_key)
         )
 
     def _compute_state_key(self) -> bytes:
@@ -190,12 +190,12 @@ class Flow:
         """Remove a log with its streams. Their numbers may be reused."""
         self._begin_change("remove source", source)
         self._require_source(source)
-        for stream in self.list_streams_of(source):
+        for stream in self.list_source_streams(source):
             self.remove_stream(stream)
         self.source_setups = rows.replace_setups(self.source_setups, {source: None})
         self.source_params = rows.replace_rows(self.source_params, {source: np.zeros(k.SOURCE_PARAMETERS)})
         self.sources[source] = 0.0
-        self._update_layout()
+        self._update_placement()
 
     def remove_stream(self, stream: int) -> None:
         """Remove a stream. Its number may be reused."""
@@ -204,7 +204,7 @@ class Flow:
         self.stream_setups = rows.replace_setups(self.stream_setups, {stream: None})
         self.stream_params = rows.replace_rows(self.stream_params, {stream: np.zeros(k.STREAM_PARAMETERS)})
         self.streams[stream] = 0.0
-        self._update_layout()
+        self._update_placement()
         self._apply_setups({source: self._require_source(source)}, {})
 
     def update_setups(
@@ -226,11 +226,11 @@ class Flow:
         """Return the current setup of a stream."""
         return self._require_stream(stream)[1]
 
-    def get_source_of(self, stream: int) -> int:
+    def get_stream_source(self, stream: int) -> int:
         """Return the source whose log the stream carries."""
         return self._require_stream(stream)[0]
 
-    def list_streams_of(self, source: int) -> tuple[int, ...]:
+    def list_source_streams(self, source: int) -> tuple[int, ...]:
         """Return the numbers of the streams of *source*, in ascending order."""
         self._require_source(source)
         return self.group_streams_by_source().get(source, ())
@@ -253,12 +253,12 @@ class Flow:
         elapsed share of the checkpoint interval.
         """
         self._begin_change("adopt", source, checkpoint_phase)
-        streams = self.list_streams_of(source)
+        streams = self.list_source_streams(source)
         s, steady = self.sources[source], steady_flow.sources[0].copy()
         shifts = [
             self.streams[stream, k.REDONE] - steady_flow.streams[position, k.REDONE]
             for position, stream in enumerate(streams)
-            if derive.should_send(self.get_stream_setup(stream))
+            if derive.should_send_log(self.get_stream_setup(stream))
         ]
         shift = max(shifts, default=s[k.FLUSHED] - steady[k.FLUSHED])
         since_look_s = int(self.clock[k.TICKS]) % k.LOOK_TICKS / TICKS_PER_S
@@ -432,28 +432,28 @@ class Flow:
         source, _ = self._require_stream(stream)
         flushed, block_kb = self.sources[source, k.FLUSHED], self.source_params[source, k.BLOCK_KB]
         crossings = compiled.stream_crossings(self.streams, self.stream_params, stream, flushed, block_kb)
-        return CrossingKind.SEND_DONE in CrossingKind(crossings)
+        return FlowStopCondition.SEND_DONE in FlowStopCondition(crossings)
 
-    def watch_source(self, source: int, crossings: CrossingKind) -> None:
+    def watch_source(self, source: int, stop_conditions: FlowStopCondition) -> None:
         """Arm the crossings at which `run_flow` stops for this source. CrossingKind(0) disarms all."""
         self._require_source(source)
-        if self.sources[source, k.SOURCE_ARMED] != crossings.value:
-            self._begin_change("watch", source, crossings.value, array_names=SOURCE_ARRAYS)
-            self.sources[source, k.SOURCE_ARMED] = crossings.value
+        if self.sources[source, k.SOURCE_ARMED] != stop_conditions.value:
+            self._begin_change("watch", source, stop_conditions.value, array_names=SOURCE_ARRAYS)
+            self.sources[source, k.SOURCE_ARMED] = stop_conditions.value
 
-    def watch_stream(self, stream: int, crossings: CrossingKind) -> None:
+    def watch_stream(self, stream: int, stop_conditions: FlowStopCondition) -> None:
         """Arm the crossings at which `run_flow` stops for this stream. CrossingKind(0) disarms all."""
         self._require_stream(stream)
-        if self.streams[stream, k.STREAM_ARMED] != crossings.value:
-            self._begin_change("watch stream", stream, crossings.value, array_names=STREAM_ARRAYS)
-            self.streams[stream, k.STREAM_ARMED] = crossings.value
+        if self.streams[stream, k.STREAM_ARMED] != stop_conditions.value:
+            self._begin_change("watch stream", stream, stop_conditions.value, array_names=STREAM_ARRAYS)
+            self.streams[stream, k.STREAM_ARMED] = stop_conditions.value
 
-    def watch_levels(self, levels: Sequence[Level]) -> None:
-        """Let `run_flow` stop at the whole second at which the result of one of the new *levels* changes."""
+    def watch_thresholds(self, thresholds: Sequence[Threshold]) -> None:
+        """Let `run_flow` stop at the whole second at which the result of one of the new *thresholds* changes."""
         self.passed = False
-        if self.levels != (levels := tuple(levels)):
-            self._branch_root("levels", levels)
-            self.levels, self.level_rows = levels, rows.build_level_array(levels)
+        if self.levels != (thresholds := tuple(thresholds)):
+            self._start_own_history("levels", thresholds)
+            self.levels, self.level_rows = thresholds, rows.build_threshold_array(thresholds)
 
     # -- internal
 
@@ -475,7 +475,7 @@ class Flow:
         """Replace setups and derive the parameters of the sources and streams that depend on them."""
         sources_before, streams_before = self.source_setups, self.stream_setups
         for setup in sources.values():
-            self._refine_step(derive.compute_steps_per_tick(setup))
+            self._shorten_step(derive.compute_steps_per_tick(setup))
         self.source_setups = rows.replace_setups(sources_before, sources)
         self.stream_setups = rows.replace_setups(streams_before, streams)
         if all(
@@ -487,10 +487,10 @@ class Flow:
         ):
             self.links[:, k.LINK_KB + 1 :] = 0.0  # reset the streams' demands, as a new layout does
         else:
-            self._update_layout()
+            self._update_placement()
         affected = sorted({*sources, *(source for source, _ in streams.values())})
         self._lengthen_history(self._derive_parameters(affected))
-        for stream in [stream for source in affected for stream in self.list_streams_of(source)]:
+        for stream in [stream for source in affected for stream in self.list_source_streams(source)]:
             self.streams[stream, k.STALL_S] = 0.0
         for number, setup in sources.items():
             self._apply_source_setup(number, sources_before[number], setup)
@@ -503,7 +503,7 @@ class Flow:
         derived: list[Array] = []
         longest = 0.0
         for source in sources:
-            setup, streams = self._require_source(source), self.list_streams_of(source)
+            setup, streams = self._require_source(source), self.list_source_streams(source)
             attached = tuple([self.get_stream_setup(stream) for stream in streams])
             if (setup, attached) != last:  # a comparison with the previous source is cheaper than a lookup
                 last = setup, attached
@@ -530,13 +530,13 @@ class Flow:
         elif setup.operation is None:
             s[k.OPERATION_LEFT] = 0.0
 
-    def _update_layout(self) -> None:
-        layout = build_layout(self.source_setups, self.stream_setups, self.hosts)
+    def _update_placement(self) -> None:
+        layout = build_placement(self.source_setups, self.stream_setups, self.hosts)
         self.host_of, self.place = layout.host_of, layout.place
         self.hosts, self.links = layout.hosts, layout.links
         self.scratch: tuple[Array, ...] | None = None
 
-    def _refine_step(self, steps_per_tick: int) -> None:
+    def _shorten_step(self, steps_per_tick: int) -> None:
         """Shorten the step if the workload needs more steps per tick. The step is never lengthened."""
         factor = steps_per_tick // self.steps_per_tick
         if factor <= 1:

@@ -20,7 +20,7 @@ class SafetyMode(IntEnum):
     OFF = 2  # log is sent after it is written locally; no commit waits
 
 
-class Pair(Struct, frozen=True):
+class MirroringSetup(Struct, frozen=True):
     """Setups of a principal database and, if it is mirrored, of the stream of its log to the mirror."""
 
     source: SourceSetup
@@ -37,7 +37,7 @@ class Pair(Struct, frozen=True):
             else SafetyMode.OFF
         )
 
-    def with_changes(self, **changes: FieldOf[SourceSetup | StreamSetup]) -> Pair:
+    def with_changes(self, **changes: FieldOf[SourceSetup | StreamSetup]) -> MirroringSetup:
         """Return a copy with other field values of the source or the stream; *site* applies to both servers.
 
         Raise TypeError for an unknown field.
@@ -48,12 +48,12 @@ class Pair(Struct, frozen=True):
             name: value for name, value in changes.items() if name not in source_fields or name == "site"
         }
         stream = replace(self.stream or StreamSetup(site=self.source.site), **stream_changes)
-        return Pair(replace(self.source, **ours), stream if self.stream is not None else None)
+        return MirroringSetup(replace(self.source, **ours), stream if self.stream is not None else None)
 
 
-def build_pair(
+def build_mirroring_setup(
     site: ServerHardware, workload: Workload, mode: SafetyMode, **changes: FieldOf[SourceSetup | StreamSetup]
-) -> Pair:
+) -> MirroringSetup:
     """Return a database on instance 0 and, unless *mode* is NONE, its synchronized mirror on instance 1.
 
     *changes*: values of other fields, by field name.
@@ -61,10 +61,12 @@ def build_pair(
     stream = StreamSetup(
         site=site, target_host=1, connected=True, carrying=True, awaited=mode is SafetyMode.FULL
     )
-    return Pair(SourceSetup(site=site, workload=workload), stream if mode else None).with_changes(**changes)
+    return MirroringSetup(SourceSetup(site=site, workload=workload), stream if mode else None).with_changes(
+        **changes
+    )
 
 
-def add_pair(flow: Flow, pair: Pair) -> int:
+def add_mirroring_setup(flow: Flow, pair: MirroringSetup) -> int:
     """Add the source of *pair* and, if it is mirrored, its stream. Return the number of the source."""
     source = flow.add_source(pair.source)
     if pair.stream is not None:

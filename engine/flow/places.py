@@ -17,7 +17,7 @@ StreamSetups = Sequence[tuple[int, StreamSetup] | None]
 """(number of the source, setup) of each stream; None for an unused stream number."""
 
 
-class Layout(Struct, frozen=True):
+class Placement(Struct, frozen=True):
     """Placement as arrays for the compiled step.
 
     Numbers are unsigned, so that the step need not check their sign.
@@ -29,7 +29,7 @@ class Layout(Struct, frozen=True):
     links: Array
 
 
-def build_layout(sources: SourceSetups, streams: StreamSetups, old_hosts: Array) -> Layout:
+def build_placement(sources: SourceSetups, streams: StreamSetups, old_hosts: Array) -> Placement:
     """Return the placement for these setups. The instances keep their totals from *old_hosts*."""
     host_of = np.array([source.host if source else 0 for source in sources], dtype=np.uint64)
     place = np.zeros((len(streams), 3), dtype=np.uint64)
@@ -49,7 +49,7 @@ def build_layout(sources: SourceSetups, streams: StreamSetups, old_hosts: Array)
             bandwidth[link] = derive.compute_link_kb_per_s(source.site, setup.bandwidth_mbps)
     links = np.zeros((len(pairs), k.LINK_COLUMNS))
     links[:, k.LINK_KB] = list(bandwidth.values())
-    return Layout(host_of, place, _lay_out_instances(sources, streams, old_hosts), links)
+    return Placement(host_of, place, _place_instances(sources, streams, old_hosts), links)
 
 
 def get_source_placement(setup: SourceSetup | None) -> object:
@@ -146,7 +146,7 @@ def _list_receiving_streams(
         yield source.host, stream[1]
 
 
-def _lay_out_instances(sources: SourceSetups, streams: StreamSetups, old_hosts: Array) -> Array:
+def _place_instances(sources: SourceSetups, streams: StreamSetups, old_hosts: Array) -> Array:
     sites = {}
     for stream in streams:
         if stream is not None and stream[1].target_host >= 0:

@@ -11,13 +11,13 @@ from msgspec import Struct
 
 from engine.arithmetic import add_in_order, exp, log
 from engine.chance import RandomStream
-from engine.constants import HARD_ERROR_S, PARTNER_TIMEOUT_S, PING_INTERVAL_S
+from engine.constants import HARD_ERROR_DETECTION_RANGE_S, PARTNER_TIMEOUT_S, PING_INTERVAL_S
 from engine.flow import kernel as k
 from engine.flow.flow import Flow
 from engine.flow.setup import get_redo_threads
 
 
-class Cause(StrEnum):
+class FailoverCause(StrEnum):
     """Cause of a change of roles."""
 
     MANUAL = "manual"  # SET PARTNER FAILOVER
@@ -30,7 +30,7 @@ class Cause(StrEnum):
     FORCED = "forced"  # FORCE_SERVICE_ALLOW_DATA_LOSS
 
 
-class Mechanism(Struct, frozen=True):
+class PhaseParameters(Struct, frozen=True):
     """Parameters of the phases of a failover for one cause.
 
     Fixed durations are calibrated on Table 6 without load.
@@ -45,15 +45,17 @@ class Mechanism(Struct, frozen=True):
     seen_by_silence: bool = False  # the witness notices the failure only by a missing ping
 
 
-MECHANISMS: Final = {
-    Cause.MANUAL: Mechanism(3.0, True, True, analysis_fixed_s=15.67, analysis_passes=2.0, asks_witness=False),
-    Cause.NOWAIT: Mechanism(3.77, ends_connections=True),
-    Cause.STOP_SERVICE: Mechanism(1.27, ends_connections=True, writes_pages=True),
-    Cause.SHUTDOWN_SERVER: Mechanism(8.27, ends_connections=True, writes_pages=True),
-    Cause.POWER_OFF: Mechanism(seen_by_silence=True),
-    Cause.CABLE: Mechanism(seen_by_silence=True),
-    Cause.TIMEOUT: Mechanism(seen_by_silence=True),
-    Cause.FORCED: Mechanism(analysis_passes=1.0, asks_witness=False),
+PHASE_PARAMETERS: Final = {
+    FailoverCause.MANUAL: PhaseParameters(
+        3.0, True, True, analysis_fixed_s=15.67, analysis_passes=2.0, asks_witness=False
+    ),
+    FailoverCause.NOWAIT: PhaseParameters(3.77, ends_connections=True),
+    FailoverCause.STOP_SERVICE: PhaseParameters(1.27, ends_connections=True, writes_pages=True),
+    FailoverCause.SHUTDOWN_SERVER: PhaseParameters(8.27, ends_connections=True, writes_pages=True),
+    FailoverCause.POWER_OFF: PhaseParameters(seen_by_silence=True),
+    FailoverCause.CABLE: PhaseParameters(seen_by_silence=True),
+    FailoverCause.TIMEOUT: PhaseParameters(seen_by_silence=True),
+    FailoverCause.FORCED: PhaseParameters(analysis_passes=1.0, asks_witness=False),
 }
 """Parameters by cause. Fixed durations: idle rows of Table 6, minus the decision and the role change.
 
@@ -61,13 +63,13 @@ Assumed: the 18.67 s of a manual failover are 3 s of closing and 15.67 s of anal
 analysis and redo [WP], hence two passes.
 """
 
-END_CONNECTION_S: Final = 0.0028
+CONNECTION_END_S: Final = 0.0028
 """Time to end one connection. Fitted: SHUTDOWN WITH NOWAIT takes 2.8 s longer with 1,000 connections [WP table 6]."""
 
-AGREEMENT_S: Final = 0.1
+WITNESS_AGREEMENT_S: Final = 0.1
 """Time that mirror and witness need to agree after both have lost the principal. Assumed."""
 
-CHECK_INTERVAL_S: Final = 0.5
+RESPONSE_CHECK_INTERVAL_S: Final = 0.5
 """Interval at which a server checks whether its partners still respond. Assumed."""
 
 PING_GRACE_S: Final = 0.31
@@ -80,18 +82,18 @@ ROLE_CHANGE_S: Final = 1.87
 table 6].
 """
 
-SWEEP_SHARE_MAX: Final = 2.0
+DIRTY_PAGES_FACTOR_MAX: Final = 2.0
 """Maximum number of dirty pages relative to the mean. Derived: the mirror writes pages in sweeps, so 0 to 2
 times the mean is dirty at a random time.
 """
 
-UNDO_COST: Final = 1.5
+UNDO_TIME_FACTOR: Final = 1.5
 """Time to undo log relative to the time to redo it. Assumed."""
 
-SPREAD_FIXED: Final = 0.05
-SPREAD_PAGES: Final = 0.08
-SPREAD_AGREEMENT: Final = 0.25
-SPREAD_ROLE_CHANGE: Final = 0.10
+FIXED_PHASE_RELATIVE_SD: Final = 0.05
+PAGE_FLUSH_RELATIVE_SD: Final = 0.08
+AGREEMENT_RELATIVE_SD: Final = 0.25
+ROLE_CHANGE_RELATIVE_SD: Final = 0.10
 """Relative standard deviations of the phases in repeated runs. Assumed."""
 
 
@@ -118,97 +120,105 @@ class FailoverTimes(Struct, frozen=True):
 
 
 def draw_failover_times(
-    flow: Flow, stream: int, cause: Cause, chance: RandomStream, timeout_s: float = PARTNER_TIMEOUT_S
+    flow: Flow,
+    stream: int,
+    cause: FailoverCause,
+    random_stream: RandomStream,
+    timeout_s: float = PARTNER_TIMEOUT_S,
 ) -> FailoverTimes:
     """Draw the phases of a failover to the target of *stream* that begins now. The flow is not changed."""
-    source, mechanism = flow.get_source_of(stream), MECHANISMS[cause]
-    state, close_s = flow.sources[source], _draw_close_s(flow, source, mechanism, chance)
+    source, mechanism = flow.get_stream_source(stream), PHASE_PARAMETERS[cause]
+    state, close_s = flow.sources[source], _draw_close_s(flow, source, mechanism, random_stream)
     decision_s = 0.0
     if mechanism.asks_witness:
-        decision_s = AGREEMENT_S * chance.draw_lognormal(1.0, SPREAD_AGREEMENT)
+        decision_s = WITNESS_AGREEMENT_S * random_stream.draw_lognormal(1.0, AGREEMENT_RELATIVE_SD)
         if mechanism.seen_by_silence:
             decision_s += _draw_witness_lag_s(
-                float(flow.streams[stream, k.STREAM_SMOOTH + k.MESSAGES]), chance
+                float(flow.streams[stream, k.STREAM_SMOOTH + k.MESSAGES]), random_stream
             )
     redo_kb_per_s = _compute_redo_kb_per_s(flow, stream)
     since_kb = float(state[k.GENERATED] - state[k.CHECKPOINT_LOG])
     return FailoverTimes(
-        detection_s=_draw_detection_s(cause, timeout_s, chance),
+        detection_s=_draw_detection_s(cause, timeout_s, random_stream),
         close_s=close_s,
         decision_s=decision_s,
-        page_flush_s=_draw_page_flush_s(flow, stream, close_s + decision_s, chance),
-        analysis_s=mechanism.analysis_fixed_s * chance.draw_lognormal(1.0, SPREAD_FIXED)
+        page_flush_s=_draw_page_flush_s(flow, stream, close_s + decision_s, random_stream),
+        analysis_s=mechanism.analysis_fixed_s * random_stream.draw_lognormal(1.0, FIXED_PHASE_RELATIVE_SD)
         + mechanism.analysis_passes * since_kb / redo_kb_per_s,
-        role_change_s=chance.draw_lognormal(ROLE_CHANGE_S, SPREAD_ROLE_CHANGE),
+        role_change_s=random_stream.draw_lognormal(ROLE_CHANGE_S, ROLE_CHANGE_RELATIVE_SD),
         undo_s=compute_undo_s(flow, stream, compute_open_log_kb(flow, source)),
     )
 
 
-def draw_closing_s(flow: Flow, stream: int, cause: Cause, chance: RandomStream) -> float:
+def draw_closing_s(flow: Flow, stream: int, cause: FailoverCause, random_stream: RandomStream) -> float:
     """Draw only `close_s` of `draw_failover_times`. The random numbers of the other phases are skipped."""
-    mechanism = MECHANISMS[cause]
-    close_s = _draw_close_s(flow, flow.get_source_of(stream), mechanism, chance)
-    chance.skip(2 * mechanism.asks_witness + 4 * (mechanism.asks_witness and mechanism.seen_by_silence))
-    chance.skip(cause not in (Cause.MANUAL, Cause.FORCED))
+    mechanism = PHASE_PARAMETERS[cause]
+    close_s = _draw_close_s(flow, flow.get_stream_source(stream), mechanism, random_stream)
+    random_stream.skip(
+        2 * mechanism.asks_witness + 4 * (mechanism.asks_witness and mechanism.seen_by_silence)
+    )
+    random_stream.skip(cause not in (FailoverCause.MANUAL, FailoverCause.FORCED))
     # skip the random numbers of the page flush (1), the analysis (2) and the role change (2)
-    chance.skip(1 + 2 + 2)
+    random_stream.skip(1 + 2 + 2)
     return close_s
 
 
-def _draw_close_s(flow: Flow, source: int, mechanism: Mechanism, chance: RandomStream) -> float:
+def _draw_close_s(flow: Flow, source: int, mechanism: PhaseParameters, random_stream: RandomStream) -> float:
     setup, state = flow.get_source_setup(source), flow.sources[source]
-    close_s = mechanism.close_fixed_s * chance.draw_lognormal(1.0, SPREAD_FIXED)
+    close_s = mechanism.close_fixed_s * random_stream.draw_lognormal(1.0, FIXED_PHASE_RELATIVE_SD)
     if mechanism.ends_connections:
-        close_s += setup.workload.connections * setup.scale * END_CONNECTION_S
+        close_s += setup.workload.connections * setup.scale * CONNECTION_END_S
     if mechanism.writes_pages:
-        pages = float(state[k.DIRTY] + state[k.CHECKPOINT_BACKLOG]) * chance.draw_lognormal(1.0, SPREAD_PAGES)
+        pages = float(state[k.DIRTY] + state[k.CHECKPOINT_BACKLOG]) * random_stream.draw_lognormal(
+            1.0, PAGE_FLUSH_RELATIVE_SD
+        )
         close_s += pages * max(1.0, setup.data_disk_factor) / setup.site.checkpoint_pages_per_s
     return close_s
 
 
 def compute_undo_s(flow: Flow, stream: int, open_kb: float) -> float:
     """Return the time that the target of *stream* needs to roll back open transactions with *open_kb* of log."""
-    return UNDO_COST * open_kb / _compute_redo_kb_per_s(flow, stream)
+    return UNDO_TIME_FACTOR * open_kb / _compute_redo_kb_per_s(flow, stream)
 
 
-def _draw_detection_s(cause: Cause, timeout_s: float, chance: RandomStream) -> float:
+def _draw_detection_s(cause: FailoverCause, timeout_s: float, random_stream: RandomStream) -> float:
     """Draw the time until the mirror detects the failure.
 
     A hard error takes about a second. A soft failure takes the partner timeout plus at most one ping
     interval.
     """
-    if cause in (Cause.MANUAL, Cause.FORCED):
+    if cause in (FailoverCause.MANUAL, FailoverCause.FORCED):
         return 0.0
-    if cause is Cause.TIMEOUT:
-        return timeout_s + chance.draw_uniform(0.0, PING_INTERVAL_S)
-    return chance.draw_uniform(*HARD_ERROR_S)
+    if cause is FailoverCause.TIMEOUT:
+        return timeout_s + random_stream.draw_uniform(0.0, PING_INTERVAL_S)
+    return random_stream.draw_uniform(*HARD_ERROR_DETECTION_RANGE_S)
 
 
-def _draw_witness_lag_s(messages_per_s: float, chance: RandomStream) -> float:
+def _draw_witness_lag_s(messages_per_s: float, random_stream: RandomStream) -> float:
     """Draw the delay of the witness's detection relative to the mirror's detection.
 
     The principal pings both from one timer. Without load both miss the same ping and differ only in the time
     of their check. Under load the mirror misses the next log message first, while the witness receives only
     pings.
     """
-    missed_ping_s = PING_GRACE_S + chance.draw_uniform(0.0, PING_INTERVAL_S)
-    witness_looks_s = chance.draw_uniform(0.0, CHECK_INTERVAL_S)
-    mirror_looks_s = chance.draw_uniform(0.0, CHECK_INTERVAL_S)
-    next_message = -log(1.0 - chance.draw_uniform())
+    missed_ping_s = PING_GRACE_S + random_stream.draw_uniform(0.0, PING_INTERVAL_S)
+    witness_looks_s = random_stream.draw_uniform(0.0, RESPONSE_CHECK_INTERVAL_S)
+    mirror_looks_s = random_stream.draw_uniform(0.0, RESPONSE_CHECK_INTERVAL_S)
+    next_message = -log(1.0 - random_stream.draw_uniform())
     mirror_s = missed_ping_s + mirror_looks_s
     if messages_per_s > 0.0:
         mirror_s = min(mirror_s, next_message / messages_per_s + mirror_looks_s)
     return max(0.0, missed_ping_s + witness_looks_s - mirror_s)
 
 
-def _draw_page_flush_s(flow: Flow, stream: int, after_s: float, chance: RandomStream) -> float:
+def _draw_page_flush_s(flow: Flow, stream: int, after_s: float, random_stream: RandomStream) -> float:
     """Draw the time in which a mirror writes all dirty pages before it goes online.
 
     Only pages that are still dirty *after_s* from now count. The phase of the mirror's sweep over its pages
     is random.
     """
     setup = flow.get_stream_setup(stream)
-    phase = chance.draw_uniform(0.0, SWEEP_SHARE_MAX)
+    phase = random_stream.draw_uniform(0.0, DIRTY_PAGES_FACTOR_MAX)
     if setup.log_pool:
         return 0.0  # a secondary replica is already online and flushes no pages before its failover
     slow = max(1.0, setup.target_data_disk_factor)
@@ -219,7 +229,10 @@ def _draw_page_flush_s(flow: Flow, stream: int, after_s: float, chance: RandomSt
 
 
 def _compute_redo_kb_per_s(flow: Flow, stream: int) -> float:
-    setup, load = flow.get_stream_setup(stream), flow.get_source_setup(flow.get_source_of(stream)).workload
+    setup, load = (
+        flow.get_stream_setup(stream),
+        flow.get_source_setup(flow.get_stream_source(stream)).workload,
+    )
     touch_s = setup.site.redo_cpu_us_per_touch / 1e6 * max(1.0, setup.target_cpu_factor)
     per_kb = touch_s * load.page_touches / load.log_kb_per_transaction
     return get_redo_threads(setup) / max(per_kb, 1e-9)

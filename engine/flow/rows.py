@@ -8,7 +8,7 @@ import numpy as np
 from engine import arithmetic
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
-from engine.flow.setup import Level, SourceSetup
+from engine.flow.setup import Threshold, SourceSetup
 
 Setup = TypeVar("Setup")
 
@@ -39,7 +39,7 @@ def replace_rows(array: Array, rows: Mapping[int, Array]) -> Array:
     return new_array
 
 
-def build_level_array(levels: Sequence[Level]) -> Array:
+def build_threshold_array(levels: Sequence[Threshold]) -> Array:
     """Return levels as an array for the compiled step."""
     return np.array([level.to_row() for level in levels]).reshape(-1, k.LEVEL_COLUMNS)
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from engine.flow.setup import CrossingKind
+from engine.flow.setup import FlowStopCondition
 
 if TYPE_CHECKING:
     from engine.flow.kernel import Array
 
 Arrays = tuple["Array", ...]
-HeldCrossings = list[tuple[int, CrossingKind]]
+MetStopConditions = list[tuple[int, FlowStopCondition]]
 
 CACHE_BYTES_MAX: Final = 96 * 1024 * 1024
 """Memory limit of the cached states, in bytes. The least recently used state is removed first. Assumed."""
@@ -34,8 +34,8 @@ class CachedState(Struct, frozen=True):
 
     from_tick: int
     arrays: Arrays
-    sources: HeldCrossings
-    streams: HeldCrossings
+    sources: MetStopConditions
+    streams: MetStopConditions
     passed: bool
     """True if the result of a level changed at this tick."""
     size: int
@@ -46,62 +46,70 @@ class RunCache:
     """Cache of the runs of all forks of one flow. A root identifies a history of changes."""
 
     def __init__(self) -> None:
-        self._roots: dict[tuple[int, int, tuple[object, ...]], int] = {}
+        self._history_ids: dict[tuple[int, int, tuple[object, ...]], int] = {}
         self._reached: OrderedDict[tuple[int, int], CachedState] = OrderedDict()
         self._stops: dict[int, list[int]] = {}
         """Root -> ticks after this root at which a run stopped early."""
         self._marks: dict[tuple[int, int], bytes] = {}
         self._size = 0
 
-    def get_state_key(self, root: int, ticks_since_root: int, compute_key: Callable[[], bytes]) -> bytes:
+    def get_state_key(
+        self, history_id: int, ticks_since_change: int, compute_key: Callable[[], bytes]
+    ) -> bytes:
         """Return the cached key of a state. *compute_key* computes the key at the first call."""
-        mark = self._marks.get((root, ticks_since_root))
+        mark = self._marks.get((history_id, ticks_since_change))
         if mark is None:
-            mark = self._marks[(root, ticks_since_root)] = compute_key()
+            mark = self._marks[(history_id, ticks_since_change)] = compute_key()
         return mark
 
-    def find_root(self, root: int, ticks_since_root: int, change: tuple[object, ...]) -> int:
-        """Return the root of flows that receive *change* when they are *ticks_since_root* ticks after *root*.
+    def find_history_id(self, history_id: int, ticks_since_change: int, change: tuple[object, ...]) -> int:
+        """Return the root of flows that receive *change* when they are *ticks_since_change* ticks after *history_id*.
 
         A new history gets a new root.
         """
-        return self._roots.setdefault((root, ticks_since_root, change), len(self._roots) + 1)
+        return self._history_ids.setdefault(
+            (history_id, ticks_since_change, change), len(self._history_ids) + 1
+        )
 
-    def find_run(self, root: int, ticks_since_root: int, ticks: int) -> tuple[int, CachedState] | None:
-        """Return the end of a stored run of at most *ticks* from *ticks_since_root*: (tick after *root*, state).
+    def find_run(
+        self, history_id: int, ticks_since_change: int, ticks: int
+    ) -> tuple[int, CachedState] | None:
+        """Return the end of a stored run of at most *ticks* from *ticks_since_change*: (tick after *history_id*, state).
 
         None means that no such run is stored.
         """
-        end_tick = ticks_since_root + ticks
-        for stop in self._stops.get(root, ()):
-            if ticks_since_root < stop <= end_tick:
-                cached_state = self._reached.get((root, stop))
-                if cached_state is not None and cached_state.from_tick <= ticks_since_root:
+        end_tick = ticks_since_change + ticks
+        for stop in self._stops.get(history_id, ()):
+            if ticks_since_change < stop <= end_tick:
+                cached_state = self._reached.get((history_id, stop))
+                if cached_state is not None and cached_state.from_tick <= ticks_since_change:
                     return stop, cached_state
-        cached_state = self._reached.get((root, end_tick))
-        if cached_state is None or cached_state.from_tick > ticks_since_root:
+        cached_state = self._reached.get((history_id, end_tick))
+        if cached_state is None or cached_state.from_tick > ticks_since_change:
             return None
-        self._reached.move_to_end((root, end_tick))
+        self._reached.move_to_end((history_id, end_tick))
         return end_tick, cached_state
 
     def store_run(
         self,
-        root: int,
+        history_id: int,
         start_tick: int,
         end_tick: int,
         arrays: Arrays,
-        sources: HeldCrossings,
-        streams: HeldCrossings,
+        sources: MetStopConditions,
+        streams: MetStopConditions,
         passed: bool,
     ) -> None:
-        """Store a run from *start_tick* to *end_tick*, both counted from *root*."""
-        replaced = self._reached.pop((root, end_tick), None)
+        """Store a run from *start_tick* to *end_tick*, both counted from *history_id*."""
+        replaced = self._reached.pop((history_id, end_tick), None)
         size = STATE_OVERHEAD_BYTES
         for array in arrays:
             size += array.nbytes
-        self._reached[(root, end_tick)] = CachedState(start_tick, arrays, sources, streams, passed, size)
+        self._reached[(history_id, end_tick)] = CachedState(
+            start_tick, arrays, sources, streams, passed, size
+        )
         self._size += size - (replaced.size if replaced is not None else 0)
-        stops = self._stops.setdefault(root, [])
+        stops = self._stops.setdefault(history_id, [])
         if (sources or streams or passed) and end_tick not in stops:
             stops.append(end_tick)
         while self._size > CACHE_BYTES_MAX:

@@ -15,13 +15,13 @@ from msgspec import Struct
 from engine.flow import kernel as k
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS, Array
 
-BLOCK_ENTRIES: Final = 64
+ENTRIES_PER_BLOCK: Final = 64
 """Number of entries that are compressed together.
 
 Assumed: the compression of one minute takes 2 ms for a hundred databases and reduces the size to a tenth.
 """
 
-GROUP_ITEMS: Final = 8
+ITEMS_PER_GROUP: Final = 8
 """Number of sources or streams that are compressed together. A small number makes reading one of them fast.
 Assumed.
 """
@@ -56,7 +56,7 @@ class Samples:
         self.exact = exact
         self.sources = SampleTable(len(SOURCE_COUNTERS), exact)
         self.streams = SampleTable(len(STREAM_COUNTERS), exact)
-        self._ticks = np.zeros(BLOCK_ENTRIES, dtype=np.int64)
+        self._ticks = np.zeros(ENTRIES_PER_BLOCK, dtype=np.int64)
 
     @property
     def count(self) -> int:
@@ -101,14 +101,14 @@ class Samples:
             self.sources.copy_beginning(count),
             self.streams.copy_beginning(count),
         )
-        beginning._ticks = self._ticks[: max(count, BLOCK_ENTRIES)].copy()
+        beginning._ticks = self._ticks[: max(count, ENTRIES_PER_BLOCK)].copy()
         return beginning
 
-    def reserve(self, entries: int, sources: int, streams: int) -> tuple[Array, Array]:
+    def reserve_entries(self, entries: int, sources: int, streams: int) -> tuple[Array, Array]:
         """Return writable views of the buffers for *entries* more entries: of sources and of streams."""
         while self.count + entries > len(self._ticks):
             self._ticks = np.resize(self._ticks, 2 * len(self._ticks))
-        return self.sources.reserve(entries, sources), self.streams.reserve(entries, streams)
+        return self.sources.reserve_entries(entries, sources), self.streams.reserve_entries(entries, streams)
 
     def record_entries(self, start_tick: int, end_tick: int) -> None:
         """Record the entries after *start_tick*, up to *end_tick*, whose values the reserved views contain."""
@@ -136,7 +136,7 @@ class SampleTable:
 
         The order in a group is counter, item, entry, because neighbors are then similar.
         """
-        self._open = np.zeros((BLOCK_ENTRIES, 0, counters), dtype=self._kind)
+        self._open = np.zeros((ENTRIES_PER_BLOCK, 0, counters), dtype=self._kind)
         """Uncompressed entries after the last complete block."""
         self._used = 0
         self._reserved = np.zeros((0, 0, counters))
@@ -147,7 +147,7 @@ class SampleTable:
     @property
     def count(self) -> int:
         """Return the number of entries."""
-        return len(self._packed) * BLOCK_ENTRIES + self._used
+        return len(self._packed) * ENTRIES_PER_BLOCK + self._used
 
     @property
     def values(self) -> Array:
@@ -172,11 +172,11 @@ class SampleTable:
         entries = np.zeros((len(numbers), self._counters), dtype=self._kind)
         start = 0
         while start < len(numbers):
-            block, offset = divmod(first_entry + start, BLOCK_ENTRIES)
+            block, offset = divmod(first_entry + start, ENTRIES_PER_BLOCK)
             if block < len(self._packed):
-                end, source = min(len(numbers), start + BLOCK_ENTRIES - offset), self._packed[block]
+                end, source = min(len(numbers), start + ENTRIES_PER_BLOCK - offset), self._packed[block]
                 for number in np.unique(numbers[start:end]).tolist():
-                    group, item_index = divmod(number, GROUP_ITEMS)
+                    group, item_index = divmod(number, ITEMS_PER_GROUP)
                     part = (
                         self._unpack_group(source[group]) if 0 <= group < len(source) else self._empty_block
                     )
@@ -184,7 +184,7 @@ class SampleTable:
                         indexes = np.flatnonzero(numbers[start:end] == number)
                         entries[start + indexes] = part[offset + indexes, item_index]
             else:
-                end, offset = len(numbers), first_entry + start - len(self._packed) * BLOCK_ENTRIES
+                end, offset = len(numbers), first_entry + start - len(self._packed) * ENTRIES_PER_BLOCK
                 remaining_numbers = numbers[start:]
                 indexes = np.flatnonzero((remaining_numbers >= 0) & (remaining_numbers < self._open.shape[1]))
                 entries[start + indexes] = self._open[offset + indexes, remaining_numbers[indexes]]
@@ -195,7 +195,7 @@ class SampleTable:
         """Return the number of first entries that are certainly equal in both tables."""
         pairs = enumerate(zip(self._packed, other_table._packed, strict=False))
         block_limit = min(len(self._packed), len(other_table._packed))
-        return BLOCK_ENTRIES * next(
+        return ENTRIES_PER_BLOCK * next(
             (number for number, (own_block, other_block) in pairs if own_block is not other_block),
             block_limit,
         )
@@ -203,16 +203,18 @@ class SampleTable:
     def copy_beginning(self, count: int) -> SampleTable:
         """Return an independent copy of the first *count* entries."""
         beginning = SampleTable(self._counters, self._exact)
-        blocks = min(count // BLOCK_ENTRIES, len(self._packed))
-        rest_count = count - blocks * BLOCK_ENTRIES
+        blocks = min(count // ENTRIES_PER_BLOCK, len(self._packed))
+        rest_count = count - blocks * ENTRIES_PER_BLOCK
         open_block = self._unpack_block(self._packed[blocks]) if blocks < len(self._packed) else self._open
         beginning._packed = self._packed[:blocks]
-        beginning._open = np.zeros((max(rest_count, BLOCK_ENTRIES), *open_block.shape[1:]), dtype=self._kind)
+        beginning._open = np.zeros(
+            (max(rest_count, ENTRIES_PER_BLOCK), *open_block.shape[1:]), dtype=self._kind
+        )
         beginning._open[:rest_count] = open_block[:rest_count]
         beginning._used = rest_count
         return beginning
 
-    def reserve(self, entries: int, item_count: int) -> Array:
+    def reserve_entries(self, entries: int, item_count: int) -> Array:
         """Return a writable view of the buffer for *entries* more entries. The buffer grows when needed."""
         length, width = self._open.shape[:2]
         if self._used + entries > length or item_count > width:
@@ -241,13 +243,13 @@ class SampleTable:
 
     def _pack_complete_blocks(self) -> None:
         """Compress all complete blocks and remove them from the buffer."""
-        full_rows = self._used // BLOCK_ENTRIES * BLOCK_ENTRIES
-        for start in range(0, full_rows, BLOCK_ENTRIES):
-            block = self._open[start : start + BLOCK_ENTRIES].transpose(2, 1, 0)
-            groups = range(0, block.shape[1], GROUP_ITEMS)
+        full_rows = self._used // ENTRIES_PER_BLOCK * ENTRIES_PER_BLOCK
+        for start in range(0, full_rows, ENTRIES_PER_BLOCK):
+            block = self._open[start : start + ENTRIES_PER_BLOCK].transpose(2, 1, 0)
+            groups = range(0, block.shape[1], ITEMS_PER_GROUP)
             self._packed.append(
                 tuple(
-                    zlib.compress(block[:, start : start + GROUP_ITEMS].tobytes(), ZLIB_LEVEL)
+                    zlib.compress(block[:, start : start + ITEMS_PER_GROUP].tobytes(), ZLIB_LEVEL)
                     for start in groups
                 )
             )
@@ -258,12 +260,12 @@ class SampleTable:
     @property
     def _empty_block(self) -> Array:
         """Return an unpacked block without items."""
-        return np.zeros((BLOCK_ENTRIES, 0, self._counters), dtype=np.float32)
+        return np.zeros((ENTRIES_PER_BLOCK, 0, self._counters), dtype=np.float32)
 
     def _unpack_group(self, packed: bytes) -> Array:
         """Return the items of a compressed group (at most GROUP), in the order entry, item, counter."""
         flat = np.frombuffer(zlib.decompress(packed), dtype=np.float32)
-        return flat.reshape(self._counters, -1, BLOCK_ENTRIES).transpose(2, 1, 0)
+        return flat.reshape(self._counters, -1, ENTRIES_PER_BLOCK).transpose(2, 1, 0)
 
     def _unpack_block(self, block: tuple[bytes, ...]) -> Array:
         """Return all items of a block."""

@@ -18,7 +18,7 @@ COMPRESSION_VERSION_MIN: Final = 2008
 """First version that compresses the log stream. Documented."""
 
 
-class CrossingKind(IntFlag):
+class FlowStopCondition(IntFlag):
     """Conditions at which `run_flow` can stop. Each flag applies to a source or to a stream."""
 
     REDO_DONE = 1  # stream: the target has applied all received log
@@ -99,7 +99,7 @@ class ServerHardware(Struct, frozen=True):
     worker_threads: float = 0.0  # 0 = default of SQL Server for this number of cores
 
 
-class Level(Struct, frozen=True):
+class Threshold(Struct, frozen=True):
     """Comparison of a counter with a value. A run stops at the whole second at which its result changes."""
 
     number: int
@@ -208,7 +208,7 @@ def compute_wire_ratio(compression_ratio: float, version: int) -> float:
     return compression_ratio
 
 
-def attempts_compression(compression_ratio: float, version: int) -> bool:
+def should_try_compression(compression_ratio: float, version: int) -> bool:
     """Return whether the principal spends CPU time on compression, even if it saves too little to be used."""
     return version >= COMPRESSION_VERSION_MIN and compression_ratio < 1.0
 
@@ -220,31 +220,31 @@ def attempts_compression(compression_ratio: float, version: int) -> bool:
 
 GB_KB: Final = 1024.0 * 1024.0
 
-CLUSTERED_LOG_KB: Final = 17.5 * GB_KB
+CLUSTERED_REBUILD_LOG_KB: Final = 17.5 * GB_KB
 """Log of the ONLINE rebuild of a large clustered index. Fitted: the send queue drains in 220 s [WP fig. 3]."""
 
-CLUSTERED_KB_PER_S: Final = 30_000.0
+CLUSTERED_REBUILD_KB_PER_S: Final = 30_000.0
 """Log rate of the rebuild that sorting and copying rows allow. The log device is slower. Assumed."""
 
-NONCLUSTERED_LOG_SHARE: Final = 0.25
+NONCLUSTERED_REBUILD_LOG_SHARE: Final = 0.25
 """Log of a nonclustered index relative to a clustered index: it contains keys instead of rows. Assumed."""
 
-NONCLUSTERED_KB_PER_S: Final = 9_000.0
+NONCLUSTERED_REBUILD_KB_PER_S: Final = 9_000.0
 """Log rate if reading the whole table is the limit. Assumed: below the rate at which the session can send [WP
 fig. 1-2].
 """
 
-OFFLINE_LOG_SHARE: Final = 0.85
+OFFLINE_REBUILD_LOG_SHARE: Final = 0.85
 """Log of an OFFLINE rebuild or a new index, relative to ONLINE, which also stores row versions. Assumed."""
 
-ROW_LOG_KB: Final = 0.2
+BULK_LOAD_ROW_LOG_KB: Final = 0.2
 """Log per row of a bulk load. Assumed."""
 
-ROW_S: Final = 35.6e-6
+BULK_LOAD_ROW_S: Final = 35.6e-6
 """Time per row of a bulk load. Fitted: 5.6 MB/s of log fill 40 GB in slightly more than two hours [WP]."""
 
 
-INDEX_BUILDS: Final = {
+INDEX_BUILD_NAMES: Final = {
     (True, True): build_message("online build of a clustered index"),
     (True, False): build_message("offline build of a clustered index"),
     (False, True): build_message("online build of a nonclustered index"),
@@ -255,11 +255,11 @@ INDEX_BUILDS: Final = {
 
 def build_index_operation(size: float = 1.0, clustered: bool = True, online: bool = False) -> Operation:
     """Return the creation or rebuild of an index. The table is *size* times as large as the table in [WP]."""
-    log_kb = CLUSTERED_LOG_KB * size * (1.0 if online else OFFLINE_LOG_SHARE)
-    name = INDEX_BUILDS[clustered, online]
+    log_kb = CLUSTERED_REBUILD_LOG_KB * size * (1.0 if online else OFFLINE_REBUILD_LOG_SHARE)
+    name = INDEX_BUILD_NAMES[clustered, online]
     if clustered:
-        return Operation(name, log_kb, CLUSTERED_KB_PER_S)
-    return Operation(name, log_kb * NONCLUSTERED_LOG_SHARE, NONCLUSTERED_KB_PER_S)
+        return Operation(name, log_kb, CLUSTERED_REBUILD_KB_PER_S)
+    return Operation(name, log_kb * NONCLUSTERED_REBUILD_LOG_SHARE, NONCLUSTERED_REBUILD_KB_PER_S)
 
 
 def build_bulk_load(rows: float = 93e6, batch_rows: float = 1e6) -> Operation:
@@ -269,6 +269,6 @@ def build_bulk_load(rows: float = 93e6, batch_rows: float = 1e6) -> Operation:
     """
     if batch_rows <= 0.0:
         raise ValueError("a batch must contain at least one row")
-    log_kb = rows * ROW_LOG_KB
+    log_kb = rows * BULK_LOAD_ROW_LOG_KB
     name = build_message("bulk load, batch {n:g}", n=batch_rows)
-    return Operation(name, log_kb, ROW_LOG_KB / ROW_S, batch_rows * ROW_LOG_KB)
+    return Operation(name, log_kb, BULK_LOAD_ROW_LOG_KB / BULK_LOAD_ROW_S, batch_rows * BULK_LOAD_ROW_LOG_KB)

@@ -86,7 +86,7 @@ def _require_partner_copy(world: World, copy: DatabaseCopy) -> DatabaseCopy:
     return partner
 
 
-def _find_partner(_: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
+def _find_partner_to_notify(_: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
     """Return the session and the partner that the statement must notify. Return no partner during a failover."""
     partner, is_busy = copy.mirroring.partner, copy.mirroring.state is MirrorState.PENDING_FAILOVER
     return copy.mirroring.guid or 0, (partner,) if partner is not None and not is_busy else ()
@@ -95,7 +95,7 @@ def _find_partner(_: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
 # --- SET PARTNER -----------------------------------------------------------------------------------
 
 
-@statements.wait_for_peers("mirroring.failover", _find_partner)
+@statements.wait_for_peers("mirroring.failover", _find_partner_to_notify)
 def fail_over(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET PARTNER FAILOVER on the principal, which must be FULL and SYNCHRONIZED."""
     copy = _require_principal(world, server, database)
@@ -110,7 +110,7 @@ def fail_over(world: World, server: str, database: str) -> statements.Outcome:
         world.copies[copy.mirroring.partner or "", copy.database].stream is None
     ):  # the partner was principal in the meantime, and this server does not yet know it
         raise SqlError(1447, copy.database)
-    failover.start_manual(world, copy.key)
+    failover.start_manual_failover(world, copy.key)
     return []
 
 
@@ -132,7 +132,7 @@ def force_service(world: World, server: str, database: str) -> statements.Outcom
         raise SqlError(1404)
     if copy.mirroring.redo_failed or copy.stream is None:
         raise SqlError(1406, copy.database)
-    failover.start_forced(world, copy.key)
+    failover.start_forced_service(world, copy.key)
     return []
 
 
@@ -175,7 +175,7 @@ def remove_session(world: World, server: str, database: str) -> statements.Outco
     return []
 
 
-@statements.wait_for_peers("mirroring.suspend", _find_partner)
+@statements.wait_for_peers("mirroring.suspend", _find_partner_to_notify)
 def suspend_session(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET PARTNER SUSPEND. The principal keeps its log and stops sending it."""
     copy = _require_session(world, server, database)
@@ -189,7 +189,7 @@ def suspend_session(world: World, server: str, database: str) -> statements.Outc
     return []
 
 
-@statements.wait_for_peers("mirroring.resume", _find_partner)
+@statements.wait_for_peers("mirroring.resume", _find_partner_to_notify)
 def resume_session(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET PARTNER RESUME, after SUSPEND, after forced service, or after a repaired error."""
     copy = _require_session(world, server, database)
@@ -213,7 +213,7 @@ def resume_session(world: World, server: str, database: str) -> statements.Outco
     return []
 
 
-@statements.wait_for_peers("mirroring.safety", _find_partner)
+@statements.wait_for_peers("mirroring.safety", _find_partner_to_notify)
 def set_safety(world: World, server: str, database: str, level: str) -> statements.Outcome:
     """Execute SET PARTNER SAFETY FULL or OFF (also SET SAFETY) on the principal.
 
@@ -246,7 +246,7 @@ def set_safety(world: World, server: str, database: str, level: str) -> statemen
                 world.copies[key].mirroring.state is MirrorState.SYNCHRONIZED
             ):  # a partner that has just failed does not respond
                 roles.apply_state_change(world, key, StateChangeCause.SAFETY_RAISED)
-                roles.emit_steady_state(world, key)
+                roles.emit_stable_state(world, key)
     _update_witness(world, copy)
     world.emit(
         StateData(why="safety", new=new_safety.name),
@@ -257,8 +257,8 @@ def set_safety(world: World, server: str, database: str, level: str) -> statemen
     return []
 
 
-@statements.wait_for_peers("mirroring.timeout", _find_partner)
-def set_timeout(world: World, server: str, database: str, seconds: int) -> statements.Outcome:
+@statements.wait_for_peers("mirroring.timeout", _find_partner_to_notify)
+def set_partner_timeout(world: World, server: str, database: str, seconds: int) -> statements.Outcome:
     """Execute SET PARTNER TIMEOUT *seconds*. 0 to 4 are stored as 5; with safety OFF the value stays 10."""
     copy = _require_principal(world, server, database)
     if seconds > PARTNER_TIMEOUT_S_MAX:
@@ -270,7 +270,9 @@ def set_timeout(world: World, server: str, database: str, seconds: int) -> state
     return []
 
 
-def set_redo_queue(world: World, server: str, database: str, limit_mb: int | None) -> statements.Outcome:
+def set_redo_queue_limit(
+    world: World, server: str, database: str, limit_mb: int | None
+) -> statements.Outcome:
     """Execute SET PARTNER REDO_QUEUE.
 
     As in SQL Server, the limit is stored and shown and has no other effect.
@@ -310,10 +312,12 @@ def set_partner(world: World, server: str, database: str, address: str) -> state
         raise SqlError(1418, address)
     if not prerequisites.can_connect_endpoint(world, host, server, None, witness=False):
         raise SqlError(1418, address)  # the partner must also be able to connect to this server
-    return _establish(world, copy, prerequisites.find_partner_copy(world, copy, host, address), address)
+    return _establish_session(
+        world, copy, prerequisites.find_partner_copy(world, copy, host, address), address
+    )
 
 
-def _establish(
+def _establish_session(
     world: World, copy: DatabaseCopy, partner_copy: DatabaseCopy, address: str
 ) -> statements.Outcome:
     guid = world.create_session(copy.database)
@@ -338,7 +342,7 @@ def _establish(
             timeout_s=PARTNER_TIMEOUT_S,
             trace=0,
         )
-        roles.set_state(world, own_copy.key, MirrorState.DISCONNECTED, "mirroring established")
+        roles.set_mirroring_state(world, own_copy.key, MirrorState.DISCONNECTED, "mirroring established")
     network.open_contact(world, guid, copy.server, partner_copy.server)
     redo.begin_synchronizing(world, copy.key, partner_copy.key)
     network.on_sessions_changed(world, guid)
@@ -348,7 +352,7 @@ def _establish(
 # --- SET WITNESS -----------------------------------------------------------------------------------
 
 
-@statements.wait_for_peers("mirroring.witness_set", _find_partner)
+@statements.wait_for_peers("mirroring.witness_set", _find_partner_to_notify)
 def set_witness(world: World, server: str, database: str, address: str) -> statements.Outcome:
     """Execute SET WITNESS = 'TCP://host:port' on the principal.
 
@@ -380,12 +384,12 @@ def set_witness(world: World, server: str, database: str, address: str) -> state
     for key in _list_connected_keys(world, copy):
         network.open_contact(world, copy.mirroring.guid, key[0], host)
         roles.set_witness_state(world, key, WitnessState.CONNECTED)
-        roles.emit_steady_state(world, key)
+        roles.emit_stable_state(world, key)
     network.on_sessions_changed(world, copy.mirroring.guid)
     return []
 
 
-@statements.wait_for_peers("mirroring.witness_off", _find_partner)
+@statements.wait_for_peers("mirroring.witness_off", _find_partner_to_notify)
 def remove_witness(world: World, server: str, database: str) -> statements.Outcome:
     """Execute SET WITNESS OFF. This needs quorum, so an isolated principal cannot do it.
 
@@ -405,7 +409,7 @@ def remove_witness(world: World, server: str, database: str) -> statements.Outco
         world.update_mirroring(key, witness=None, witness_address=None, armed=False)
         world.remove_contact((guid, key[0], witness))
         roles.set_witness_state(world, key, WitnessState.UNKNOWN)
-        roles.emit_steady_state(world, key)
+        roles.emit_stable_state(world, key)
     if reachable:
         network.remove_contacts(world, guid, witness)
         world.witnesses.pop((witness, guid), None)

@@ -60,9 +60,9 @@ def _begin_failover(
     cause, failed_tick = causes.find_loss_cause(world, mirror.mirroring.partner, mirror.server)
     if kind == "manual":
         cause, failed_tick = "manual", world.tick
-    source = world.flow.get_source_of(mirror.stream)
+    source = world.flow.get_stream_source(mirror.stream)
     principal = world.copies[world.sources[source]]
-    phases = causes.draw_phases(world, mirror.stream, "forced" if kind == "forced" else cause)
+    phases = causes.draw_phase_durations(world, mirror.stream, "forced" if kind == "forced" else cause)
     failover = Failover(
         guid=mirror.mirroring.guid,
         database=mirror.database,
@@ -112,7 +112,7 @@ def cancel_failover_of_copy(world: World, key: Key, reason: str) -> None:
 # --- automatic -------------------------------------------------------------------------------------
 
 
-def prepare_automatic(world: World, mirror: Key) -> None:
+def prepare_automatic_failover(world: World, mirror: Key) -> None:
     """Begin an automatic failover at a mirror that has lost its principal: finish redo, then ask the witness."""
     copy = world.copies[mirror]
     failover = _begin_failover(world, copy, "automatic")
@@ -136,7 +136,7 @@ def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None
     Redo continues in the meantime. The decision follows when all log is redone and the witness agrees. [WP,
     failover]
     """
-    refusal = _find_refusal(world, mirror)
+    refusal = _find_refusal_reason(world, mirror)
     if refusal:
         _abandon_failover(world, failover, refusal)
     elif failover.redo_done_tick is None or failover.agreed_tick is not None:
@@ -149,7 +149,7 @@ def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None
         world.call_after(failover.decision_s, "failover.decide", failover.guid, failover.detected_tick)
 
 
-def _find_refusal(world: World, mirror: DatabaseCopy) -> str:
+def _find_refusal_reason(world: World, mirror: DatabaseCopy) -> str:
     """Return the reason why the mirror may no longer fail over automatically.
 
     The result is empty if it may, or if the witness merely cannot agree yet.
@@ -187,7 +187,7 @@ def _can_exchange_with_witness(world: World, mirror: DatabaseCopy) -> bool:
     witness = mirror.mirroring.witness
     if witness is None or not world.instances[witness].answering:
         return False
-    return network.is_passing(world, mirror.server, witness)
+    return network.can_exchange_packets(world, mirror.server, witness)
 
 
 def recheck_witness_answer(world: World, guid: int, detected_tick: int) -> None:
@@ -234,7 +234,7 @@ def _record_decision(world: World, failover: Failover) -> None:
 # --- manual, forced --------------------------------------------------------------------------------
 
 
-def start_manual(world: World, principal: Key) -> None:
+def start_manual_failover(world: World, principal: Key) -> None:
     """Start an accepted SET PARTNER FAILOVER. Clients are disconnected, and the tail of the log is sent."""
     copy = world.copies[principal]
     assert copy.mirroring.partner is not None
@@ -252,13 +252,13 @@ def on_principal_closed(world: World, guid: int, detected_tick: int) -> None:
     if failover is None or failover.detected_tick != detected_tick or failover.kind != "manual":
         return
     if world.instances[failover.from_server].hung:
-        world.call_after(RETRY_INTERVAL_S, "failover.closed", guid, detected_tick)
+        world.call_after(HUNG_CHECK_INTERVAL_S, "failover.closed", guid, detected_tick)
         return
     _update_failover(world, failover, agreed_tick=world.tick)
     recheck_failover(world, guid)
 
 
-def start_forced(world: World, mirror: Key) -> None:
+def start_forced_service(world: World, mirror: Key) -> None:
     """Start an accepted FORCE_SERVICE_ALLOW_DATA_LOSS. The mirror recovers to the end of its log."""
     copy = world.copies[mirror]
     cancel_failover(world, copy.mirroring.guid, "automatic", build_message("service was forced instead"))
@@ -276,7 +276,7 @@ def start_forced(world: World, mirror: Key) -> None:
 
 def on_redo_done(world: World, stream: int) -> None:
     """Record that a failover target has redone its log, and continue the failover (flow handler)."""
-    source, mirror = world.flow.get_source_of(stream), world.streams[stream]
+    source, mirror = world.flow.get_stream_source(stream), world.streams[stream]
     failover = world.find_running_failover(world.copies[world.sources[source]].mirroring.guid)
     if mirror is None or failover is None or failover.redo_done_tick is not None:
         return
@@ -300,7 +300,7 @@ ROLE_CHANGE_REASONS = {
 """Kind of failover -> reason in message 1480 on the new principal. From memory of SQL Server; see facts 1.8."""
 
 
-RETRY_INTERVAL_S = 0.5
+HUNG_CHECK_INTERVAL_S = 0.5
 """Interval at which a pending failover step checks whether a hung instance responds again. Assumed."""
 
 
@@ -311,7 +311,7 @@ def become_principal(world: World, guid: int, detected_tick: int) -> None:
         return
     new, old = (failover.to_server, failover.database), (failover.from_server, failover.database)
     if world.instances[new[0]].hung:
-        world.call_after(RETRY_INTERVAL_S, "failover.online", guid, detected_tick)
+        world.call_after(HUNG_CHECK_INTERVAL_S, "failover.online", guid, detected_tick)
         return
     if not world.instances[new[0]].running or world.copies[new].stream is None:
         _abandon_failover(world, failover, build_message("{server} failed", server=new[0]))
@@ -326,18 +326,18 @@ def become_principal(world: World, guid: int, detected_tick: int) -> None:
 def _promote(world: World, failover: Failover, mirror_key: Key, principal_key: Key) -> None:
     stream = world.copies[mirror_key].stream
     assert stream is not None
-    _record_loss(world, failover, world.copies[principal_key], stream)
+    _record_lost_commits(world, failover, world.copies[principal_key], stream)
     hardened_kb = world.flow.read_stream_positions(stream).hardened_kb
     sequence = world.copies[mirror_key].mirroring.role_sequence + 1
     redo.finish_redo(world, mirror_key)
-    streams.take_over(world, stream)
+    streams.promote_receiver(world, stream)
     roles.assign_role(
         world, mirror_key, Role.PRINCIPAL, reason=ROLE_CHANGE_REASONS[failover.kind], sequence=sequence
     )
     world.update_copy(
         mirror_key,
         db_state=DbState.ONLINE,
-        lineage=lineage.build_branch(world, world.copies[mirror_key].lineage, hardened_kb),
+        lineage=lineage.build_branch_lineage(world, world.copies[mirror_key].lineage, hardened_kb),
         recovering=False,
     )
     world.update_mirroring(mirror_key, failover_lsn_kb=hardened_kb, armed=False)
@@ -367,7 +367,7 @@ def _become_mirror(world: World, principal_key: Key, sequence: int, hardened_kb:
         roles.apply_state_change(world, key, StateChangeCause.ROLES_SWAPPED)
 
 
-def _record_loss(world: World, failover: Failover, old_principal: DatabaseCopy, stream: int) -> None:
+def _record_lost_commits(world: World, failover: Failover, old_principal: DatabaseCopy, stream: int) -> None:
     """Record the acknowledged commits that the new principal lacks as lost."""
     committed_kb, hardened_kb = (
         streams.get_committed_kb(world, old_principal),
@@ -379,7 +379,9 @@ def _record_loss(world: World, failover: Failover, old_principal: DatabaseCopy, 
     lost_kb = max(0.0, committed_kb - hardened_kb)
     _update_failover(world, failover, lost_transactions=count, lost_kb=lost_kb)
     world.update_copy(old_principal.key, written_off_kb=streams.get_committed_kb(world, old_principal))
-    commits.record_loss(world, old_principal.database, failover.to_server, count, lost_kb, commits.THIS_COPY)
+    commits.record_lost_commits(
+        world, old_principal.database, failover.to_server, count, lost_kb, commits.THIS_COPY
+    )
 
 
 def _log_recovery(world: World, key: Key, failover: Failover) -> None:

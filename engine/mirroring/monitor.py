@@ -66,7 +66,7 @@ ROW_DTYPE: Final = np.dtype(
 )
 """Data type of a stored row: 107 bytes, with values in full precision."""
 
-INITIAL_ROWS: Final = 16
+BUFFER_INITIAL_ROWS: Final = 16
 """Initial capacity of a buffer, in rows."""
 
 
@@ -77,7 +77,7 @@ class _RowBuffer:
     """
 
     def __init__(self, rows: Array) -> None:
-        self.rows = np.zeros(max(INITIAL_ROWS, 2 * len(rows)), dtype=ROW_DTYPE)
+        self.rows = np.zeros(max(BUFFER_INITIAL_ROWS, 2 * len(rows)), dtype=ROW_DTYPE)
         self.rows[: len(rows)] = rows
         self.used = len(rows)
 
@@ -160,12 +160,12 @@ def _build_row(values: tuple[Any, ...]) -> MonitorRow:
 
 
 JOB_NAME: Final = "Database Mirroring Monitor Job"
-PERIOD_MIN_RANGE: Final = (1, 120)
+UPDATE_PERIOD_MINUTES_RANGE: Final = (1, 120)
 """Minimum and maximum number of minutes between two updates by the job. Documented [DOC:
 sp_dbmmonitoraddmonitoring].
 """
 
-RECENT_ROW_S: Final = 15.0
+RECENT_ROW_AGE_S_MAX: Final = 15.0
 """Age in seconds below which the last row is recent. @update_table of sp_dbmmonitorresults then adds no row.
 
 Documented [DOC: sp_dbmmonitorresults].
@@ -176,8 +176,8 @@ RETENTION_H: Final = 168.0
 sp_dbmmonitorchangealert].
 """
 
-HOURS_OF_MODE: Final = {1: 2.0, 2: 4.0, 3: 8.0, 4: 24.0, 5: 48.0}
-ROWS_OF_MODE: Final = {0: 1, 6: 100, 7: 500, 8: 1000, 9: 1_000_000}
+HOURS_BY_MODE: Final = {1: 2.0, 2: 4.0, 3: 8.0, 4: 24.0, 5: 48.0}
+ROW_COUNT_BY_MODE: Final = {0: 1, 6: 100, 7: 500, 8: 1000, 9: 1_000_000}
 """@mode of sp_dbmmonitorresults -> number of last rows. HOURS_OF_MODE has the modes that select hours.
 Documented [DOC: sp_dbmmonitorresults].
 """
@@ -256,7 +256,9 @@ def _measure_principal(
     world: World, copy: DatabaseCopy, source: int, row: MonitorRow, previous_rows: MonitorRows
 ) -> MonitorRow:
     positions_now, reading = world.flow.read_source_positions(source), world.flow.read_source(source)
-    streams = [stream for stream in world.flow.list_streams_of(source) if world.streams[stream] is not None]
+    streams = [
+        stream for stream in world.flow.list_source_streams(source) if world.streams[stream] is not None
+    ]
     has_kb, sent_kb, rate = _find_last_known_kb(world, copy), 0.0, 0.0
     for stream in streams:
         positions = world.flow.read_stream_positions(stream)
@@ -289,7 +291,7 @@ def compute_send_queue_kb(world: World, copy: DatabaseCopy) -> float:
     if copy.source is None or copy.mirroring.role is not Role.PRINCIPAL:
         return 0.0
     flushed_kb = flow.read_source_positions(copy.source).flushed_kb
-    positions = [flow.read_stream_positions(stream) for stream in flow.list_streams_of(copy.source)]
+    positions = [flow.read_stream_positions(stream) for stream in flow.list_source_streams(copy.source)]
     if quorum.is_connected_to_partner(world, copy):
         return max([0.0, *(flushed_kb - stream_position.sent_kb for stream_position in positions)])
     return max(
@@ -354,26 +356,26 @@ def _require_mirrored(world: World, server: str, database: str) -> DatabaseCopy:
 # --- reading ---------------------------------------------------------------------------------------
 
 
-def list_results(
+def list_monitor_results(
     world: World, server: str, database: str, mode: int = 0, update_table: bool = False
 ) -> list[MonitorRow]:
     """Execute sp_dbmmonitorresults. The newest row is first.
 
     Raise 32036 for an unknown mode, 32039 if the database is not mirrored, 32041 if it has no rows.
     """
-    if mode not in HOURS_OF_MODE and mode not in ROWS_OF_MODE:
+    if mode not in HOURS_BY_MODE and mode not in ROW_COUNT_BY_MODE:
         raise SqlError(32036)
     copy = _require_mirrored(world, server, database)
     key = (server, copy.database)
     rows = get_rows(world, key)
-    if update_table and (not rows or world.tick - rows[-1].tick >= RECENT_ROW_S * TICKS_PER_S):
+    if update_table and (not rows or world.tick - rows[-1].tick >= RECENT_ROW_AGE_S_MAX * TICKS_PER_S):
         record_row(world, copy)
         rows = get_rows(world, key)
     if not any(server_name == server for server_name, _ in world.monitor):
         raise SqlError(32041)
-    if mode in ROWS_OF_MODE:
-        return list(reversed(rows[-ROWS_OF_MODE[mode] :]))
-    return rows.list_rows_since(world.tick - to_ticks(HOURS_OF_MODE[mode] * 3600.0))[::-1]
+    if mode in ROW_COUNT_BY_MODE:
+        return list(reversed(rows[-ROW_COUNT_BY_MODE[mode] :]))
+    return rows.list_rows_since(world.tick - to_ticks(HOURS_BY_MODE[mode] * 3600.0))[::-1]
 
 
 # --- the job ---------------------------------------------------------------------------------------
@@ -432,7 +434,7 @@ def get_update_period(world: World, server: str) -> int:
 
 
 def _check_period(minutes: int) -> None:
-    low, high = PERIOD_MIN_RANGE
+    low, high = UPDATE_PERIOD_MINUTES_RANGE
     if not low <= minutes <= high:
         raise SqlError(32032, minutes)
 

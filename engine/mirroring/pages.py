@@ -145,7 +145,7 @@ def start_checkdb(
     statements.use_database(world, server, database)
     copy = _find_checked_copy(world, server, database)
     disks.require_data_reachable(copy)
-    ends = world.tick + to_ticks(files.compute_disk_s(world, server, copy.size_kb))
+    ends = world.tick + to_ticks(files.compute_disk_transfer_s(world, server, copy.size_kb))
     return statements.PendingStatement(ends, "page.checked", (database, quiet, login, world.tick))
 
 
@@ -205,7 +205,7 @@ def _build_read_error_arguments(copy: DatabaseCopy, page: int) -> tuple[object, 
         (page * 40_503 + 0x5BD1E995) & 0xFFFFFFFF,
     )
     reason = f"incorrect checksum (expected: 0x{expected:08x}; actual: 0x{actual:08x})"
-    file = volumes.get_path_of(copy, volumes.list_files_of(copy)[0])
+    file = volumes.get_file_path(copy, volumes.list_copy_files(copy)[0])
     return reason, "read", f"(1:{page})", copy.database_id, page * files.PAGE_BYTES, file
 
 

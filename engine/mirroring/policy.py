@@ -4,13 +4,13 @@ from functools import cache
 from typing import Final
 
 from engine.constants import PARTNER_TIMEOUT_S
-from engine.flow import CrossingKind
+from engine.flow import FlowStopCondition
 from engine.messages import SqlError
 from engine.mirroring import failover, preconditions, quorum, redo, roles, session
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, Safety, WitnessState, World
 from engine.overrides import override
 from engine.protocol import errorlog, groups, network, streams
-from engine.protocol.groups import FailoverPrecondition, StreamTerms
+from engine.protocol.groups import FailoverPrecondition, StreamParameters
 
 
 class MirroringPolicy(groups.GroupPolicy):
@@ -62,12 +62,14 @@ class MirroringPolicy(groups.GroupPolicy):
         return None if copy.db_state is DbState.ONLINE else SqlError(955, copy.database)
 
     @override
-    def build_stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
+    def build_stream_parameters(
+        self, world: World, lead: DatabaseCopy, follow: DatabaseCopy
+    ) -> StreamParameters:
         own_mirroring, theirs = lead.mirroring, follow.mirroring
         suspended = own_mirroring.state is MirrorState.SUSPENDED or theirs.state is MirrorState.SUSPENDED
         sending = not suspended and quorum.is_connected_to_partner(world, lead)
         waiting = quorum.is_awaiting_consent(world, lead)
-        return _build_terms(
+        return _build_stream_parameters(
             own_mirroring.safety is Safety.FULL and not _is_catching_up(lead),
             sending,
             waiting,
@@ -75,14 +77,16 @@ class MirroringPolicy(groups.GroupPolicy):
         )
 
     @override
-    def choose_threshold_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
+    def choose_stop_conditions(self, world: World, copy: DatabaseCopy, stream: int) -> FlowStopCondition:
         watched_crossings = NO_CROSSING
         if copy.mirroring.state is MirrorState.SYNCHRONIZING:
             setup = world.flow.get_stream_setup(stream)
-            watched_crossings = CrossingKind.SEND_DONE if setup.connected and setup.carrying else NO_CROSSING
+            watched_crossings = (
+                FlowStopCondition.SEND_DONE if setup.connected and setup.carrying else NO_CROSSING
+            )
         running = world.find_running_failover(copy.mirroring.guid)
         if running is not None and running.redo_done_tick is None:
-            watched_crossings |= CrossingKind.REDO_DONE
+            watched_crossings |= FlowStopCondition.REDO_DONE
         return watched_crossings
 
     @override
@@ -182,11 +186,11 @@ class MirroringPolicy(groups.GroupPolicy):
         assert guid is not None
         network.close_session_connections(world, guid, key[0])
         world.update_mirroring(key, armed=False)
-        roles.mark_stopped(world, key)
+        roles.mark_copy_stopped(world, key)
 
     @override
     def on_instance_lost(self, world: World, key: Key) -> None:
-        roles.mark_stopped(world, key)
+        roles.mark_copy_stopped(world, key)
         own_mirroring = world.copies[key].mirroring
         if (own_mirroring.guid, key[0], own_mirroring.partner) not in world.contacts:
             world.update_mirroring(key, partner=None)  # the partner rejected this server
@@ -248,12 +252,12 @@ class MirroringPolicy(groups.GroupPolicy):
         session.on_connection_made(world, group, server, peer, epoch)
 
 
-NO_CROSSING: Final = CrossingKind(0)
+NO_CROSSING: Final = FlowStopCondition(0)
 
 
 @cache
-def _build_terms(awaited: bool, sending: bool, waiting: bool, redoing: bool) -> StreamTerms:
-    return StreamTerms(
+def _build_stream_parameters(awaited: bool, sending: bool, waiting: bool, redoing: bool) -> StreamParameters:
+    return StreamParameters(
         awaited=awaited,
         connected=sending or waiting,
         carrying=sending,

@@ -27,7 +27,7 @@ def check_own_server(world: World, copy: DatabaseCopy, address: str) -> None:
 def can_connect_endpoint(world: World, caller: str, host: str, address: str | None, *, witness: bool) -> bool:
     """Return whether *caller* can connect to the endpoint of *host*. Log a refusal in the ERRORLOG."""
     other_instance = world.instances[host]
-    if not (other_instance.answering and network.is_passing(world, caller, host)):
+    if not (other_instance.answering and network.can_exchange_packets(world, caller, host)):
         return False
     if address is not None and not security.is_address_of(world, address, host):
         security.log_dead_address(world, caller, address, explicit=True)

@@ -9,7 +9,7 @@ from typing import Final, TypedDict
 
 from msgspec.structs import replace
 
-from engine.constants import INTERNAL_VERSION, REDO_CHECK_INTERVAL_S
+from engine.constants import DATABASE_FILE_VERSIONS, REDO_CHECK_INTERVAL_S
 from engine.messages import find_wording
 from engine.mirroring import quorum, roles
 from engine.mirroring.roles import StateChangeCause
@@ -34,7 +34,7 @@ def record_catalog_change(world: World, key: Key) -> None:
     copy = world.copies[key]
     if copy.source is None:
         return
-    for stream in world.flow.list_streams_of(copy.source):
+    for stream in world.flow.list_source_streams(copy.source):
         mirror = world.streams[stream]
         if mirror is not None:
             world.call_after(
@@ -47,7 +47,7 @@ def replay_catalog(world: World, server: str, database: str, upto_kb: float) -> 
     copy = world.copies.get((server, database))
     if copy is None or copy.stream is None:
         return  # no longer a mirror; the next connection starts a new replay
-    lead = world.copies[world.sources[world.flow.get_source_of(copy.stream)]]
+    lead = world.copies[world.sources[world.flow.get_stream_source(copy.stream)]]
     paused_states = (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
     if (
         lead.mirroring.state in paused_states
@@ -75,7 +75,7 @@ def detect_redo_error(world: World, mirror: Key) -> None:
     """Stop redo if the mirror's files have a problem. During a role change, check later."""
     copy = world.copies[mirror]
     assert copy.stream is not None, f"{mirror} redoes nothing"
-    lead = world.copies[world.sources[world.flow.get_source_of(copy.stream)]]
+    lead = world.copies[world.sources[world.flow.get_stream_source(copy.stream)]]
     trouble = find_file_error(world, copy, lead)
     if lead.mirroring.state is MirrorState.PENDING_FAILOVER:
         world.call_after(0.0, "redo.replay", *mirror, 0.0)
@@ -87,7 +87,7 @@ def finish_redo(world: World, mirror: Key) -> None:
     """Adopt all catalog changes in the log of a mirror that is about to become principal."""
     copy = world.copies[mirror]
     assert copy.stream is not None
-    lead = world.copies[world.sources[world.flow.get_source_of(copy.stream)]]
+    lead = world.copies[world.sources[world.flow.get_stream_source(copy.stream)]]
     end = world.flow.read_stream_positions(copy.stream).hardened_kb
     _adopt_catalog(world, lead, copy, end)
     extra_files = tuple(file for file in lead.extra_files if file in copy.extra_files or file.added_kb <= end)
@@ -164,10 +164,10 @@ def find_file_error(
         return 823, *files.build_io_error_arguments(copy, "read")
     for file in lead.extra_files:
         if not volumes.has_drive(computer, file.drive):
-            return 5123, files.NO_PATH, volumes.get_path_of(lead, file)
+            return 5123, files.NO_PATH, volumes.get_file_path(lead, file)
     grown: dict[str, float] = {}
-    own_files = {file.name: file for file in volumes.list_files_of(copy)}
-    for file in volumes.list_files_of(lead):
+    own_files = {file.name: file for file in volumes.list_copy_files(copy)}
+    for file in volumes.list_copy_files(lead):
         own_file = own_files.get(file.name)  # a new file is created on the drive with the same letter
         drive, had_kb = (own_file.drive, own_file.size_kb) if own_file is not None else (file.drive, 0.0)
         grown[drive] = grown.get(drive, 0.0) + file.size_kb - had_kb
@@ -184,7 +184,7 @@ def stop_redo(world: World, mirror: Key, number: int, *args: object) -> None:
     """
     copy = world.copies[mirror]
     assert copy.stream is not None, f"{mirror} redoes nothing"
-    principal = world.sources[world.flow.get_source_of(copy.stream)]
+    principal = world.sources[world.flow.get_stream_source(copy.stream)]
     world.update_mirroring(mirror, redo_failed=True, armed=False)
     errorlog.write_message(world, mirror[0], number, *args)
     severity = find_wording(number, world.instances[mirror[0]].version).severity
@@ -219,7 +219,7 @@ def log_newer_version(world: World, principal: Key, mirror: Key) -> None:
     mirrored instances]. The messages are derived: 948 is for files of a newer version, 1453 and 1454 are for
     an error of a partner.
     """
-    newer, older = (INTERNAL_VERSION[world.instances[key[0]].version] for key in (principal, mirror))
+    newer, older = (DATABASE_FILE_VERSIONS[world.instances[key[0]].version] for key in (principal, mirror))
     severity = find_wording(948).severity
     errorlog.write_message(world, mirror[0], 948, mirror[1], newer, older)
     errorlog.write_message(world, mirror[0], 1454, mirror[0], 948, 1, severity, mirror[1])
@@ -277,9 +277,9 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
     assert source is not None, f"{principal} writes no log"
     follower = world.copies[mirror]
     stream = follower.stream
-    if stream is None or world.flow.get_source_of(stream) != source:
+    if stream is None or world.flow.get_stream_source(stream) != source:
         streams.stop_log(world, follower)
-        for other_stream in world.flow.list_streams_of(source):
+        for other_stream in world.flow.list_source_streams(source):
             streams.detach_receiver(world, other_stream)
         _discard_diverged_log(world, principal, mirror)
         stream = streams.attach_receiver(world, source, mirror)
@@ -290,7 +290,7 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
         resumed = world.copies[key].mirroring.state is MirrorState.SUSPENDED
         roles.apply_state_change(world, key, StateChangeCause.RESUME if resumed else StateChangeCause.LINKED)
         errorlog.write_message(world, key[0], active, key[1])
-        roles.emit_steady_state(world, key)
+        roles.emit_stable_state(world, key)
 
 
 def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
@@ -310,7 +310,7 @@ def _discard_diverged_log(world: World, principal: Key, mirror: Key) -> None:
 
 def on_caught_up(world: World, stream: int) -> None:
     """Advance the session toward SYNCHRONIZED when all log but a last block is sent (flow handler)."""
-    source, mirror = world.flow.get_source_of(stream), world.streams[stream]
+    source, mirror = world.flow.get_stream_source(stream), world.streams[stream]
     if mirror is None:
         return
     principal = world.sources[source]
@@ -332,7 +332,7 @@ def on_caught_up(world: World, stream: int) -> None:
     for key in (principal, mirror):
         if world.copies[key].mirroring.state is MirrorState.SYNCHRONIZING:
             roles.apply_state_change(world, key, StateChangeCause.CAUGHT_UP)
-            roles.emit_steady_state(world, key)
+            roles.emit_stable_state(world, key)
     record = quorum.find_witness_record(world, lead)
     if record is not None and quorum.is_connected_to_witness(world, lead):
         world.witnesses[record.server, record.guid] = replace(record, exposed=False)

@@ -63,10 +63,10 @@ def apply_state_change(world: World, key: Key, cause: StateChangeCause) -> None:
     """
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
-    set_state(world, key, NEXT_STATE[copy.mirroring.state, cause], cause.value)
+    set_mirroring_state(world, key, NEXT_STATE[copy.mirroring.state, cause], cause.value)
 
 
-def mark_stopped(world: World, key: Key) -> None:
+def mark_copy_stopped(world: World, key: Key) -> None:
     """Change the state of a copy whose instance or log is lost, without an event, because no server sees it."""
     copy = world.copies[key]
     assert copy.mirroring.state is not None, f"{key} has no session"
@@ -75,7 +75,7 @@ def mark_stopped(world: World, key: Key) -> None:
         world.update_mirroring(key, state=new_mirror_state, trace=0)
 
 
-def set_state(world: World, key: Key, new_state: MirrorState, reason: str) -> None:
+def set_mirroring_state(world: World, key: Key, new_state: MirrorState, reason: str) -> None:
     """Set the copy's mirroring state and emit the event.
 
     Only `apply_state_change` and a new session use this.
@@ -133,11 +133,11 @@ STABLE_STATE_IDS: Final[dict[tuple[Role, MirrorState, bool], int]] = {
 """(role, state, witness connected) -> trace ID of this stable state. See facts 3.2 in docs/facts.md."""
 
 
-def emit_steady_state(world: World, key: Key) -> None:
+def emit_stable_state(world: World, key: Key) -> None:
     """Emit the state change event for the copy's current stable state. Do nothing if its state is not stable."""
     copy = world.copies[key]
     new = (
-        STABLE_STATE_IDS.get(get_steady_key(copy))
+        STABLE_STATE_IDS.get(get_stable_state_key(copy))
         if copy.mirroring.role and copy.mirroring.state is not None
         else None
     )
@@ -145,7 +145,7 @@ def emit_steady_state(world: World, key: Key) -> None:
         set_trace_state(world, key, new)
 
 
-def get_steady_key(copy: DatabaseCopy) -> tuple[Role, MirrorState, bool]:
+def get_stable_state_key(copy: DatabaseCopy) -> tuple[Role, MirrorState, bool]:
     """Return (role, mirroring state, whether the witness is connected), the key of STABLE_STATE_IDS."""
     assert copy.mirroring.role is not None and copy.mirroring.state is not None
     return copy.mirroring.role, copy.mirroring.state, copy.mirroring.witness_state is WitnessState.CONNECTED

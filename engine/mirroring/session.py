@@ -78,7 +78,7 @@ def _on_partner_lost(world: World, copy: DatabaseCopy, peer: str) -> None:
     if copy.mirroring.role is Role.PRINCIPAL and not quorum.has_quorum(world, copy):
         redo.stop_serving(world, key)
     elif peer == copy.mirroring.witness:
-        roles.emit_steady_state(world, key)
+        roles.emit_stable_state(world, key)
 
 
 CONNECTION_LOST_REASON: Final = build_message(
@@ -117,7 +117,7 @@ def ask_witnesses(world: World) -> None:
         assert copy.mirroring.witness is not None
         if not (
             world.instances[copy.mirroring.witness].answering
-            and network.is_passing(world, copy.server, copy.mirroring.witness)
+            and network.can_exchange_packets(world, copy.server, copy.mirroring.witness)
         ):
             continue
         record = quorum.find_witness_record(world, copy)
@@ -142,7 +142,7 @@ def _on_principal_lost(world: World, key: Key) -> None:
     roles.set_trace_state(world, key, 5)
     errorlog.write_message(world, key[0], 1442, key[1])
     if armed:
-        failover.prepare_automatic(world, key)
+        failover.prepare_automatic_failover(world, key)
 
 
 # --- getting a connection --------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def leave_session(world: World, key: Key) -> None:
     if copy.mirroring.role is Role.MIRROR and copy.stream is not None:
         streams.detach_receiver(world, copy.stream)
     if copy.mirroring.role is Role.PRINCIPAL and copy.source is not None:
-        for stream in world.flow.list_streams_of(copy.source):
+        for stream in world.flow.list_source_streams(copy.source):
             streams.detach_receiver(world, stream)
     errorlog.write_message(world, key[0], 1443, key[1])
     world.update_copy(
@@ -286,7 +286,7 @@ def _connect_to_witness(world: World, copy: DatabaseCopy) -> None:
                 roles.set_trace_state(world, key, 12)
             return
     if quorum.is_connected_to_partner(world, copy):
-        roles.emit_steady_state(world, key)
+        roles.emit_stable_state(world, key)
     failover.recheck_failover(world, record.guid)
 
 

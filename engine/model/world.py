@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from engine.chance import RandomStream
 from engine.commits import Commit
-from engine.constants import START_TIMES, TICKS_PER_S
+from engine.constants import DEFAULT_START_TIMES, TICKS_PER_S
 from engine.events import Event, EventData
 from engine.field_types import FieldOf
 from engine.flow import Flow
@@ -86,7 +86,7 @@ class Settings(Struct, frozen=True, kw_only=True, gc=False):
     witness_off_on_mirror: bool = True
     boot_s: float = 60.0
     restart_service_s: float = 4.0
-    start_time: str = START_TIMES[2005]
+    start_time: str = DEFAULT_START_TIMES[2005]
     """Clock time of the simulated servers at tick 0."""
 
 
@@ -316,7 +316,7 @@ class World:
     def find_source_of(self, copy: DatabaseCopy) -> int | None:
         """Return the source of the log that *copy* writes or receives, or None."""
         if copy.source is None and copy.stream in self.streams:
-            return self.flow.get_source_of(copy.stream)
+            return self.flow.get_stream_source(copy.stream)
         return copy.source
 
     def update_instance(self, name: str, **changes: FieldOf[Instance]) -> Instance:

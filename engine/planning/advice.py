@@ -8,12 +8,12 @@ from typing import Final
 from msgspec import Struct
 
 from engine.flow import SafetyMode
-from engine.flow.derive import compute_handling_ms, compute_link_kb_per_s, compute_stream_kb_per_s
-from engine.flow.recovery import Cause
+from engine.flow.derive import compute_window_handling_ms, compute_link_kb_per_s, compute_stream_kb_per_s
+from engine.flow.recovery import FailoverCause
 from engine.flow.setup import COMPRESSION_VERSION_MIN, compute_wire_ratio
 from engine.localization import LocalizableMessage, build_message, format_quantity, join_messages, mark
-from engine.planning.assess import NO_GOALS, Assessment, PlanGoals, PlanResource, assess_plan
-from engine.planning.plan import MirroringPlan, build_plan_pair, classify_network
+from engine.planning.assess import NO_GOALS, PlanAssessment, PlanGoals, PlanResource, assess_plan
+from engine.planning.plan import MirroringPlan, build_plan_setup, classify_network
 from engine.planning.steady import compute_send_limit_kb_per_s, compute_steady_states
 
 HOUR_S: Final = 3600.0
@@ -25,7 +25,7 @@ Assumed.
 """
 
 
-class Severity(StrEnum):
+class FindingSeverity(StrEnum):
     """Severity of a finding; also the name of its color in the theme."""
 
     OK = "ok"
@@ -38,7 +38,7 @@ class PlanFinding(Struct, frozen=True):
     """Finding of the planner: its topic, severity and text."""
 
     topic: LocalizableMessage
-    severity: Severity
+    severity: FindingSeverity
     text: LocalizableMessage
 
 
@@ -63,7 +63,7 @@ def list_findings(plan: MirroringPlan, goals: PlanGoals = NO_GOALS) -> list[Plan
 # --- suitable safety level ----------------------------------------------------------------------------------
 
 
-def _describe_verdict(assessment: Assessment) -> PlanFinding:
+def _describe_verdict(assessment: PlanAssessment) -> PlanFinding:
     topic = build_message("Safety level")
     if assessment.is_full_suitable:
         if assessment.is_off_suitable:
@@ -76,26 +76,26 @@ def _describe_verdict(assessment: Assessment) -> PlanFinding:
                 "Use FULL; OFF does not meet the goals. FULL loses no committed transactions "
                 "and, with a witness, fails over automatically."
             )
-        return PlanFinding(topic, Severity.OK, text)
+        return PlanFinding(topic, FindingSeverity.OK, text)
     if assessment.is_off_suitable and not _requires_no_loss(assessment.goals):
         text = build_message(
             "Use OFF; FULL does not meet the goals: {why}. With OFF you can only force service, "
             "and log that the mirror has not hardened is lost.",
             why=_format_missed_goal(assessment),
         )
-        return PlanFinding(topic, Severity.WARN, text)
+        return PlanFinding(topic, FindingSeverity.WARN, text)
     if _is_queue_growing(assessment):
         template = mark("Neither level meets the goals: {why}, and OFF cannot keep up. {what}")
     else:
         template = mark("Neither level meets the goals: {why}, and OFF may lose more than allowed. {what}")
     return PlanFinding(
         topic,
-        Severity.BAD,
+        FindingSeverity.BAD,
         build_message(template, why=_format_missed_goal(assessment), what=_describe_remedy(assessment)),
     )
 
 
-def _format_missed_goal(assessment: Assessment) -> LocalizableMessage:
+def _format_missed_goal(assessment: PlanAssessment) -> LocalizableMessage:
     """Return a message that names the goal that safety FULL misses."""
     allowed, limit_s = assessment.goals.throughput_loss_max, assessment.goals.response_limit_s
     if assessment.full_figures.transactions_per_s < assessment.unmirrored_figures.transactions_per_s * (
@@ -107,7 +107,7 @@ def _format_missed_goal(assessment: Assessment) -> LocalizableMessage:
     )
 
 
-def _is_queue_growing(assessment: Assessment) -> bool:
+def _is_queue_growing(assessment: PlanAssessment) -> bool:
     return assessment.off_figures.send_queue_growth_kb_per_s > 0.0
 
 
@@ -115,7 +115,7 @@ def _requires_no_loss(goals: PlanGoals) -> bool:
     return goals.rpo_kb == 0.0 or goals.rpo_s == 0.0
 
 
-def _describe_remedy(assessment: Assessment) -> LocalizableMessage:
+def _describe_remedy(assessment: PlanAssessment) -> LocalizableMessage:
     mbps, rtt_ms = assessment.limits.full_mbps, assessment.limits.full_rtt_ms
     by_mbps = mbps is not None and assessment.plan.bandwidth_mbps < mbps
     by_rtt = rtt_ms is not None and assessment.plan.rtt_ms > rtt_ms
@@ -135,7 +135,7 @@ def _describe_remedy(assessment: Assessment) -> LocalizableMessage:
     return build_message("Neither more bandwidth nor a shorter round trip is enough for FULL.")
 
 
-def _describe_safety_full(assessment: Assessment) -> PlanFinding:
+def _describe_safety_full(assessment: PlanAssessment) -> PlanFinding:
     unmirrored, mirrored, limit_s = (
         assessment.unmirrored_figures,
         assessment.full_figures,
@@ -166,12 +166,12 @@ def _describe_safety_full(assessment: Assessment) -> PlanFinding:
         text.append(build_message(template, limit=format_duration(limit_s)))
     return PlanFinding(
         build_message("Safety FULL"),
-        Severity.OK if assessment.is_full_suitable else Severity.BAD,
+        FindingSeverity.OK if assessment.is_full_suitable else FindingSeverity.BAD,
         join_messages(" ", text),
     )
 
 
-def _describe_safety_off(assessment: Assessment) -> PlanFinding:
+def _describe_safety_off(assessment: PlanAssessment) -> PlanFinding:
     off_state, growth = assessment.off_figures, assessment.off_figures.send_queue_growth_kb_per_s
     topic, rate, response = (
         build_message("Safety OFF"),
@@ -186,7 +186,9 @@ def _describe_safety_off(assessment: Assessment) -> PlanFinding:
             response=response,
             size=format_size(off_state.unhardened_kb),
         )
-        return PlanFinding(topic, Severity.OK if assessment.is_off_suitable else Severity.WARN, text)
+        return PlanFinding(
+            topic, FindingSeverity.OK if assessment.is_off_suitable else FindingSeverity.WARN, text
+        )
     text = build_message(
         "{rate} transactions/s and {response} response time. Commits do not wait, but the send "
         "queue grows without limit by {size}/s ({in_an_hour} per hour).",
@@ -195,30 +197,30 @@ def _describe_safety_off(assessment: Assessment) -> PlanFinding:
         size=format_size(growth),
         in_an_hour=format_size(growth * HOUR_S),
     )
-    return PlanFinding(topic, Severity.BAD, text)
+    return PlanFinding(topic, FindingSeverity.BAD, text)
 
 
 # --- cost of a failure --------------------------------------------------------------------------------------
 
 
-def _describe_data_loss(assessment: Assessment) -> Iterator[PlanFinding]:
+def _describe_data_loss(assessment: PlanAssessment) -> Iterator[PlanFinding]:
     topic = build_message("Lost if the principal fails")
     if assessment.plan.safety is SafetyMode.NONE:
         yield PlanFinding(
             topic,
-            Severity.BAD,
+            FindingSeverity.BAD,
             build_message("All transactions since the last log backup on another server."),
         )
     elif assessment.plan.safety is SafetyMode.FULL:
         yield PlanFinding(
             topic,
-            Severity.OK,
+            FindingSeverity.OK,
             build_message(
                 "No committed transactions while SYNCHRONIZED: they are hardened on both servers first."
             ),
         )
     elif _is_queue_growing(assessment):
-        yield PlanFinding(topic, Severity.BAD, _describe_growing_data_loss(assessment))
+        yield PlanFinding(topic, FindingSeverity.BAD, _describe_growing_data_loss(assessment))
     else:
         kb = assessment.off_figures.unhardened_kb
         transactions = format_figure(kb / assessment.plan.workload.log_kb_per_transaction, 2)
@@ -231,10 +233,10 @@ def _describe_data_loss(assessment: Assessment) -> Iterator[PlanFinding]:
         )
         if not has_small_loss:
             text = join_messages(" ", (text, build_message("More than the acceptable loss.")))
-        yield PlanFinding(topic, Severity.OK if has_small_loss else Severity.BAD, text)
+        yield PlanFinding(topic, FindingSeverity.OK if has_small_loss else FindingSeverity.BAD, text)
 
 
-def _describe_growing_data_loss(assessment: Assessment) -> LocalizableMessage:
+def _describe_growing_data_loss(assessment: PlanAssessment) -> LocalizableMessage:
     growth = assessment.off_figures.send_queue_growth_kb_per_s
     text = build_message(
         "The whole send queue: {in_a_minute} after a minute, {in_an_hour} after an hour ({time} of work).",
@@ -253,14 +255,18 @@ def _describe_growing_data_loss(assessment: Assessment) -> LocalizableMessage:
 
 
 CAUSE_TEXTS: Final = {
-    Cause.POWER_OFF: mark("{least} to {most} s if the principal's server fails (automatic, with a witness)"),
-    Cause.TIMEOUT: mark("{least} to {most} s if the principal hangs (after the partner timeout of 10 s)"),
-    Cause.MANUAL: mark("{least} to {most} s for a manual failover"),
-    Cause.FORCED: mark("{least} to {most} s for forced service, from the command on"),
+    FailoverCause.POWER_OFF: mark(
+        "{least} to {most} s if the principal's server fails (automatic, with a witness)"
+    ),
+    FailoverCause.TIMEOUT: mark(
+        "{least} to {most} s if the principal hangs (after the partner timeout of 10 s)"
+    ),
+    FailoverCause.MANUAL: mark("{least} to {most} s for a manual failover"),
+    FailoverCause.FORCED: mark("{least} to {most} s for forced service, from the command on"),
 }
 
 
-def _describe_failovers(assessment: Assessment) -> Iterator[PlanFinding]:
+def _describe_failovers(assessment: PlanAssessment) -> Iterator[PlanFinding]:
     parts = [
         build_message(
             CAUSE_TEXTS[failover.cause],
@@ -272,7 +278,7 @@ def _describe_failovers(assessment: Assessment) -> Iterator[PlanFinding]:
     if parts:
         yield PlanFinding(
             build_message("Downtime"),
-            Severity.INFO,
+            FindingSeverity.INFO,
             build_message("{whys}.", whys=join_messages("; ", parts)),
         )
 
@@ -280,7 +286,7 @@ def _describe_failovers(assessment: Assessment) -> Iterator[PlanFinding]:
 # --- limiting resource --------------------------------------------------------------------------------------
 
 
-def _describe_bottleneck(assessment: Assessment) -> PlanFinding:
+def _describe_bottleneck(assessment: PlanAssessment) -> PlanFinding:
     resource, gain = assessment.bottleneck.resource, assessment.bottleneck.gain
     text = RESOURCE_DESCRIPTIONS[resource](assessment)
     if resource is not PlanResource.CLIENTS:
@@ -288,20 +294,20 @@ def _describe_bottleneck(assessment: Assessment) -> PlanFinding:
         if assessment.plan.safety is SafetyMode.OFF and _is_queue_growing(assessment):
             template = mark("At twice the capacity, {share} more log can be sent.")
         text = join_messages(" ", (text, build_message(template, share=format_percent(gain))))
-    return PlanFinding(build_message("Bottleneck"), Severity.INFO, text)
+    return PlanFinding(build_message("Bottleneck"), FindingSeverity.INFO, text)
 
 
-def _describe_clients(assessment: Assessment) -> LocalizableMessage:
+def _describe_clients(assessment: PlanAssessment) -> LocalizableMessage:
     if assessment.plan.workload.think_s > 0.0:
         return build_message("No bottleneck: the workload is the limit.")
     return build_message("No bottleneck in link, disks or CPU: the transactions' own delays limit the rate.")
 
 
-def _describe_round_trip(assessment: Assessment) -> LocalizableMessage:
-    plan, setup = assessment.plan, build_plan_pair(assessment.plan)
+def _describe_round_trip(assessment: PlanAssessment) -> LocalizableMessage:
+    plan, setup = assessment.plan, build_plan_setup(assessment.plan)
     limit, wanted_kb_per_s = compute_send_limit_kb_per_s(setup), assessment.unmirrored_figures.log_kb_per_s
     if setup.stream is not None and limit < 1.1 * wanted_kb_per_s:
-        held_ms = plan.rtt_ms + compute_handling_ms(plan.site, setup.stream)
+        held_ms = plan.rtt_ms + compute_window_handling_ms(plan.site, setup.stream)
         window_kb = compute_stream_kb_per_s(plan.site, setup.stream) * held_ms / 1000.0
         reason = build_message(
             "at most {size} can be unacknowledged, which limits sending to {rate}/s; the "
@@ -318,7 +324,7 @@ def _describe_round_trip(assessment: Assessment) -> LocalizableMessage:
     )
 
 
-def _describe_bandwidth(assessment: Assessment) -> LocalizableMessage:
+def _describe_bandwidth(assessment: PlanAssessment) -> LocalizableMessage:
     plan = assessment.plan
     carried_kb_per_s = compute_link_kb_per_s(plan.site, plan.bandwidth_mbps) / compute_wire_ratio(
         plan.compression_ratio, plan.version
@@ -331,14 +337,14 @@ def _describe_bandwidth(assessment: Assessment) -> LocalizableMessage:
     )
 
 
-def _describe_packet_loss(assessment: Assessment) -> LocalizableMessage:
+def _describe_packet_loss(assessment: PlanAssessment) -> LocalizableMessage:
     return build_message(
         "Packet loss: at {share}, fewer packets are in transit, and the session waits for retransmissions.",
         share=format_figure(100.0 * assessment.plan.loss, 2, "%"),
     )
 
 
-def _describe_log_disk(assessment: Assessment) -> LocalizableMessage:
+def _describe_log_disk(assessment: PlanAssessment) -> LocalizableMessage:
     site = assessment.plan.site
     return build_message(
         "The log disks: one write of up to {size} takes {figure}, on each side.",
@@ -347,7 +353,7 @@ def _describe_log_disk(assessment: Assessment) -> LocalizableMessage:
     )
 
 
-def _describe_acknowledgement(assessment: Assessment) -> LocalizableMessage:
+def _describe_acknowledgement(assessment: PlanAssessment) -> LocalizableMessage:
     passed = format_duration(assessment.plan.site.ack_latency_ms / 1000.0)
     return build_message(
         "The mirror's acknowledgement: at this site it takes {figure} from the mirror's disk to "
@@ -356,12 +362,12 @@ def _describe_acknowledgement(assessment: Assessment) -> LocalizableMessage:
     )
 
 
-def _describe_cpu(assessment: Assessment) -> LocalizableMessage:
+def _describe_cpu(assessment: PlanAssessment) -> LocalizableMessage:
     share = format_figure(assessment.chosen_figures.principal_cpu_percent, 2, "%")
     return build_message("The CPU: {share} of the principal's CPU is in use.", share=share)
 
 
-RESOURCE_DESCRIPTIONS: Final[dict[PlanResource, Callable[[Assessment], LocalizableMessage]]] = {
+RESOURCE_DESCRIPTIONS: Final[dict[PlanResource, Callable[[PlanAssessment], LocalizableMessage]]] = {
     PlanResource.CLIENTS: _describe_clients,
     PlanResource.ROUND_TRIP: _describe_round_trip,
     PlanResource.BANDWIDTH: _describe_bandwidth,
@@ -372,7 +378,7 @@ RESOURCE_DESCRIPTIONS: Final[dict[PlanResource, Callable[[Assessment], Localizab
 }
 
 
-def _describe_safety_limits(assessment: Assessment) -> PlanFinding:
+def _describe_safety_limits(assessment: PlanAssessment) -> PlanFinding:
     plan, limits = assessment.plan, assessment.limits
     text = build_message(
         "{figure} is typical for a {network}. If you change only one value, FULL meets the goals {what}, and "
@@ -382,7 +388,7 @@ def _describe_safety_limits(assessment: Assessment) -> PlanFinding:
         what=_format_range(limits.full_rtt_ms, limits.full_mbps),
         why=_format_range(limits.off_rtt_ms, limits.off_mbps),
     )
-    return PlanFinding(build_message("Range of each level"), Severity.INFO, text)
+    return PlanFinding(build_message("Range of each level"), FindingSeverity.INFO, text)
 
 
 def _format_rtt(ms: float) -> LocalizableMessage:
@@ -407,9 +413,9 @@ def _format_range(rtt_ms: float | None, mbps: float | None) -> LocalizableMessag
     )
 
 
-def _describe_compression(assessment: Assessment) -> Iterator[PlanFinding]:
+def _describe_compression(assessment: PlanAssessment) -> Iterator[PlanFinding]:
     """Describe compression if it is on, or if the link limits the plan and compression could help."""
-    plan, setup = assessment.plan, build_plan_pair(assessment.plan, SafetyMode.OFF)
+    plan, setup = assessment.plan, build_plan_setup(assessment.plan, SafetyMode.OFF)
     ratio = plan.workload.compression_ratio
     hurts = not (assessment.is_full_suitable and assessment.is_off_suitable)
     if compute_wire_ratio(plan.compression_ratio, plan.version) < 1.0:
@@ -419,13 +425,13 @@ def _describe_compression(assessment: Assessment) -> Iterator[PlanFinding]:
             size=format_size(compute_send_limit_kb_per_s(setup)),
             n=format_figure(1.0 / plan.compression_ratio, 2),
         )
-        yield PlanFinding(build_message("Compression"), Severity.INFO, text)
+        yield PlanFinding(build_message("Compression"), FindingSeverity.INFO, text)
     elif hurts and ratio < 1.0 and plan.version < COMPRESSION_VERSION_MIN:
         text = build_message("The log stream is compressed from SQL Server 2008 on.")
-        yield PlanFinding(build_message("Compression"), Severity.INFO, text)
+        yield PlanFinding(build_message("Compression"), FindingSeverity.INFO, text)
     elif hurts and compute_wire_ratio(ratio, plan.version) < 1.0:
         improved_setups = compute_steady_states(
-            (build_plan_pair(plan.with_changes(compression_ratio=ratio), SafetyMode.FULL),)
+            (build_plan_setup(plan.with_changes(compression_ratio=ratio), SafetyMode.FULL),)
         )[0]
         text = build_message(
             "If the stream compresses to {share}, FULL reaches {n} transactions/s and {figure} "
@@ -434,13 +440,13 @@ def _describe_compression(assessment: Assessment) -> Iterator[PlanFinding]:
             n=format_figure(improved_setups.transactions_per_s),
             figure=format_duration(improved_setups.response_s),
         )
-        yield PlanFinding(build_message("Compression"), Severity.INFO, text)
+        yield PlanFinding(build_message("Compression"), FindingSeverity.INFO, text)
 
 
 # --- durations ----------------------------------------------------------------------------------------------
 
 
-def _describe_redo(assessment: Assessment) -> Iterator[PlanFinding]:
+def _describe_redo(assessment: PlanAssessment) -> Iterator[PlanFinding]:
     growth = assessment.chosen_figures.redo_queue_growth_kb_per_s
     if growth > 0.0:
         text = build_message(
@@ -449,16 +455,16 @@ def _describe_redo(assessment: Assessment) -> Iterator[PlanFinding]:
             size=format_size(assessment.chosen_figures.redo_kb_per_s),
             other_size=format_size(growth),
         )
-        yield PlanFinding(build_message("Redo"), Severity.BAD, text)
+        yield PlanFinding(build_message("Redo"), FindingSeverity.BAD, text)
 
 
-def _describe_backlog(assessment: Assessment) -> Iterator[PlanFinding]:
+def _describe_backlog(assessment: PlanAssessment) -> Iterator[PlanFinding]:
     backlog, paused_s = assessment.backlog, assessment.goals.suspended_s
     if assessment.plan.safety is SafetyMode.NONE or backlog.kb <= 0.0:
         return
-    tone = Severity.WARN if backlog.redo_s > paused_s else Severity.INFO
+    tone = FindingSeverity.WARN if backlog.redo_s > paused_s else FindingSeverity.INFO
     if backlog.send_s == INFINITE_S:
-        tone = Severity.BAD
+        tone = FindingSeverity.BAD
         template = mark(
             "A pause of {figure} leaves {size} of unsent log. Under this load the mirror never catches up."
         )
@@ -487,7 +493,7 @@ def _describe_backlog(assessment: Assessment) -> Iterator[PlanFinding]:
     yield PlanFinding(build_message("Catching up"), tone, text)
 
 
-def _describe_volume(assessment: Assessment) -> Iterator[PlanFinding]:
+def _describe_volume(assessment: PlanAssessment) -> Iterator[PlanFinding]:
     if assessment.plan.safety is SafetyMode.NONE:
         return
     seconds = assessment.volume_full_s
@@ -499,7 +505,9 @@ def _describe_volume(assessment: Assessment) -> Iterator[PlanFinding]:
         figure=format_duration(seconds),
     )
     yield PlanFinding(
-        build_message("Log volume"), Severity.WARN if seconds < VOLUME_FULL_WARNING_S else Severity.INFO, text
+        build_message("Log volume"),
+        FindingSeverity.WARN if seconds < VOLUME_FULL_WARNING_S else FindingSeverity.INFO,
+        text,
     )
 
 

@@ -10,16 +10,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.chance import RandomStream
-from engine.flow import Flow, Pair, SafetyMode, add_pair, warm_start
-from engine.flow.recovery import Cause, draw_failover_times
-from engine.planning.plan import MirroringPlan, build_plan_pair
+from engine.flow import Flow, MirroringSetup, SafetyMode, add_mirroring_setup, warm_start
+from engine.flow.recovery import FailoverCause, draw_failover_times
+from engine.planning.plan import MirroringPlan, build_plan_setup
 from engine.planning.steady import SteadyState, compute_steady_states
-from engine.planning.sweep import BANDWIDTH_MBPS, RTT_MS, find_last_acceptable
+from engine.planning.sweep import SWEPT_BANDWIDTHS_MBPS, SWEPT_RTTS_MS, find_last_acceptable
 
 BOTTLENECK_GAIN_MIN: Final = 0.02
 """Minimum gain, as a share, with which a doubled resource counts as limiting. Assumed."""
 
-SIMULATED_FAILOVERS: Final = 40
+SIMULATED_FAILOVER_COUNT: Final = 40
 """Number of simulated failovers. Their start times are spread over the minute between two checkpoints."""
 
 KB_PER_GB: Final = 1024.0 * 1024.0
@@ -57,7 +57,7 @@ class Bottleneck(Struct, frozen=True):
     gain: float
 
 
-class Backlog(Struct, frozen=True):
+class SuspensionBacklog(Struct, frozen=True):
     """Log that accumulates during a suspension, and the times until the mirror has received and redone it."""
 
     kb: float
@@ -68,7 +68,7 @@ class Backlog(Struct, frozen=True):
 class FailoverEstimate(Struct, frozen=True):
     """Time from the failure until the database is open again, as percentiles."""
 
-    cause: Cause
+    cause: FailoverCause
     low_s: float  # 5% percentile
     median_s: float
     high_s: float  # 95% percentile
@@ -86,7 +86,7 @@ class SafetyLimits(Struct, frozen=True):
     off_mbps: float | None
 
 
-class Assessment(Struct, frozen=True):
+class PlanAssessment(Struct, frozen=True):
     """All figures of a plan that `advice` describes in sentences."""
 
     plan: MirroringPlan
@@ -96,7 +96,7 @@ class Assessment(Struct, frozen=True):
     off_figures: SteadyState
     bottleneck: Bottleneck  # at the plan's own safety level
     limits: SafetyLimits
-    backlog: Backlog
+    backlog: SuspensionBacklog
     volume_full_s: float  # from SUSPEND until the log volume is full
     failovers: tuple[FailoverEstimate, ...]
 
@@ -145,10 +145,10 @@ def build_full_check(goals: PlanGoals, unmirrored: SteadyState) -> Callable[[Ste
     tps_min = unmirrored.transactions_per_s * (1.0 - goals.throughput_loss_max)
     longest = goals.response_limit_s
 
-    def keeps_goals(figures: SteadyState) -> bool:
+    def meets_goals(figures: SteadyState) -> bool:
         return figures.transactions_per_s >= tps_min and (longest is None or figures.response_s <= longest)
 
-    return keeps_goals
+    return meets_goals
 
 
 def can_off_keep_up(figures: SteadyState) -> bool:
@@ -160,16 +160,16 @@ def can_off_keep_up(figures: SteadyState) -> bool:
 
 
 @lru_cache(maxsize=64)
-def assess_plan(plan: MirroringPlan, goals: PlanGoals = NO_GOALS) -> Assessment:
+def assess_plan(plan: MirroringPlan, goals: PlanGoals = NO_GOALS) -> PlanAssessment:
     """Run the model for *plan* at every safety level, and with each resource doubled.
 
     Raises ValueError for an impossible link.
     """
     modes = (SafetyMode.NONE, SafetyMode.FULL, SafetyMode.OFF)
     unmirrored, full_state, off_state = compute_steady_states(
-        tuple(build_plan_pair(plan, mode) for mode in modes)
+        tuple(build_plan_setup(plan, mode) for mode in modes)
     )
-    return Assessment(
+    return PlanAssessment(
         plan=plan,
         goals=goals,
         unmirrored_figures=unmirrored,
@@ -190,7 +190,7 @@ def _compute_duration(amount: float, rate: float) -> float:
 # --- limiting resource --------------------------------------------------------------------------------------
 
 
-def _double_each_resource(setup: Pair) -> dict[PlanResource, Pair]:
+def _double_each_resource(setup: MirroringSetup) -> dict[PlanResource, MirroringSetup]:
     """Return *setup* once per resource, with this resource improved.
 
     An improved resource has twice the capacity, or half the delay or loss.
@@ -213,7 +213,7 @@ def _double_each_resource(setup: Pair) -> dict[PlanResource, Pair]:
 
 
 def _find_bottleneck(plan: MirroringPlan) -> Bottleneck:
-    setup = build_plan_pair(plan)
+    setup = build_plan_setup(plan)
     other_setup = _double_each_resource(setup)
     current_state, *states = compute_steady_states((setup, *other_setup.values()))
     # if the send queue grows, compare send rates
@@ -238,7 +238,7 @@ def _find_bottleneck(plan: MirroringPlan) -> Bottleneck:
 def _find_limits(plan: MirroringPlan, goals: PlanGoals, unmirrored: SteadyState) -> SafetyLimits:
     meets_goals = build_full_check(goals, unmirrored)
     # every second value, because `find_last_acceptable` searches between them
-    longer_rtts_ms, narrower_bandwidths_mbps = RTT_MS[::2], BANDWIDTH_MBPS[::-2]
+    longer_rtts_ms, narrower_bandwidths_mbps = SWEPT_RTTS_MS[::2], SWEPT_BANDWIDTHS_MBPS[::-2]
     return SafetyLimits(
         full_rtt_ms=find_last_acceptable(plan, "rtt_ms", longer_rtts_ms, SafetyMode.FULL, meets_goals),
         full_mbps=find_last_acceptable(
@@ -254,22 +254,24 @@ def _find_limits(plan: MirroringPlan, goals: PlanGoals, unmirrored: SteadyState)
 # --- durations ----------------------------------------------------------------------------------------------
 
 
-def _estimate_backlog(plan: MirroringPlan, unmirrored: SteadyState, suspended_s: float) -> Backlog:
+def _estimate_backlog(plan: MirroringPlan, unmirrored: SteadyState, suspended_s: float) -> SuspensionBacklog:
     """Return the backlog after a suspension.
 
     At every safety level, clients do not wait until the mirror has caught up.
     """
     kb = unmirrored.log_kb_per_s * suspended_s
-    setups = (build_plan_pair(plan, SafetyMode.OFF),)
+    setups = (build_plan_setup(plan, SafetyMode.OFF),)
     sending, redoing = compute_steady_states(setups, "send")[0], compute_steady_states(setups, "redo")[0]
     send_s = _compute_duration(kb, -sending.send_queue_growth_kb_per_s)
-    return Backlog(kb, send_s, max(send_s, _compute_duration(kb, -redoing.redo_queue_growth_kb_per_s)))
+    return SuspensionBacklog(
+        kb, send_s, max(send_s, _compute_duration(kb, -redoing.redo_queue_growth_kb_per_s))
+    )
 
 
-FAILOVER_CAUSES: Final = {
+FAILOVER_CAUSES_BY_SAFETY: Final = {
     SafetyMode.NONE: (),
-    SafetyMode.FULL: (Cause.POWER_OFF, Cause.TIMEOUT, Cause.MANUAL),
-    SafetyMode.OFF: (Cause.FORCED,),
+    SafetyMode.FULL: (FailoverCause.POWER_OFF, FailoverCause.TIMEOUT, FailoverCause.MANUAL),
+    SafetyMode.OFF: (FailoverCause.FORCED,),
 }
 """Safety level -> causes of the failovers that it allows, with a witness where it is useful. Documented [WP
 table 4].
@@ -277,16 +279,18 @@ table 4].
 
 
 def _estimate_failovers(plan: MirroringPlan) -> tuple[FailoverEstimate, ...]:
-    setup = build_plan_pair(plan)
+    setup = build_plan_setup(plan)
     if setup.mode is SafetyMode.NONE:
         return ()
-    redo_kb_per_s = compute_steady_states((build_plan_pair(plan, SafetyMode.OFF),), "redo")[0].redo_kb_per_s
+    redo_kb_per_s = compute_steady_states((build_plan_setup(plan, SafetyMode.OFF),), "redo")[0].redo_kb_per_s
     flow = Flow.create_empty()
-    source = add_pair(flow, setup)
-    stream = flow.list_streams_of(source)[0]
-    durations: dict[Cause, list[float]] = {cause: [] for cause in FAILOVER_CAUSES[setup.mode]}
-    for number in range(SIMULATED_FAILOVERS):
-        warm_start(flow, source, number / SIMULATED_FAILOVERS)
+    source = add_mirroring_setup(flow, setup)
+    stream = flow.list_source_streams(source)[0]
+    durations: dict[FailoverCause, list[float]] = {
+        cause: [] for cause in FAILOVER_CAUSES_BY_SAFETY[setup.mode]
+    }
+    for number in range(SIMULATED_FAILOVER_COUNT):
+        warm_start(flow, source, number / SIMULATED_FAILOVER_COUNT)
         redo_s = _compute_duration(flow.read_stream(stream).redo_queue_kb, redo_kb_per_s)
         for cause, seconds in durations.items():
             times = draw_failover_times(flow, stream, cause, RandomStream.from_seed(number))

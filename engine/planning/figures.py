@@ -13,20 +13,20 @@ from msgspec.structs import replace
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.flow import (
-    CrossingKind,
+    FlowStopCondition,
     Flow,
     Operation,
     SafetyMode,
     Samples,
     Workload,
-    add_pair,
+    add_mirroring_setup,
     run_flow,
     warm_start,
 )
 from engine.flow.setup import build_bulk_load, build_index_operation
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS, WORKLOAD1, WORKLOAD2
 from engine.localization import LocalizableMessage, build_message
-from engine.planning.plan import MirroringPlan, build_plan_pair
+from engine.planning.plan import MirroringPlan, build_plan_setup
 from engine.planning.steady import compute_steady_states
 from engine.planning.sweep import Sweep, sweep_values
 from engine.tables import read_table
@@ -34,12 +34,12 @@ from engine.tables import read_table
 WP: Final = "Database Mirroring Best Practices and Performance Considerations"
 COMPRESSION: Final = "SQLCAT guide, log compression"
 
-RTT_MS: Final = arithmetic.space_geometrically(0.2, 200.0, 31)
-MBPS: Final = arithmetic.space_geometrically(1.0, 1000.0, 31)
-LOW_MBPS: Final = arithmetic.space_geometrically(0.056, 1000.0, 37)
-COMPRESSION_MBPS: Final = arithmetic.space_geometrically(10.0, 1000.0, 25)
+RTT_MS: Final = arithmetic.build_geometric_progression(0.2, 200.0, 31)
+MBPS: Final = arithmetic.build_geometric_progression(1.0, 1000.0, 31)
+LOW_MBPS: Final = arithmetic.build_geometric_progression(0.056, 1000.0, 37)
+COMPRESSION_MBPS: Final = arithmetic.build_geometric_progression(10.0, 1000.0, 25)
 
-QUEUE_FIGURE_S: Final = 1800.0
+QUEUE_FIGURE_LENGTH_S: Final = 1800.0
 """Time over which figures 11 and 15 show a send queue."""
 
 SAMPLE_S: Final = 5.0
@@ -109,7 +109,7 @@ def _find_caption_texts(number: str) -> tuple[str, str, str]:
     return f"{number}: {row['title']}", WP, row["caption"]
 
 
-def _draw_network(
+def _build_network_figure(
     number: str,
     plan: MirroringPlan,
     axis: str,
@@ -132,7 +132,7 @@ def _draw_network(
                 has_points=True,
                 is_measured=True,
             )
-            for point in find_points(plan.workload, plan.safety, column)
+            for point in find_measured_points(plan.workload, plan.safety, column)
         ]
         panels.append(FigurePanel(*TITLES[column], tuple(lines), column in logarithmic))
     x_title = "Round trip, ms" if axis == "rtt_ms" else "Bandwidth, Mbps"
@@ -143,13 +143,13 @@ def _build_line(name: str, sweep_result: Sweep, column: str) -> FigureLine:
     return FigureLine(name, sweep_result.x, tuple(sweep_result.read_column(column).tolist()))
 
 
-def _draw_queue(number: str, plan: MirroringPlan) -> Figure:
+def _build_queue_figure(number: str, plan: MirroringPlan) -> Figure:
     """Draw the send queue over time. The session is synchronized at the start."""
     flow = Flow.create_empty()
-    add_pair(flow, build_plan_pair(plan))
+    add_mirroring_setup(flow, build_plan_setup(plan))
     warm_start(flow, 0)
     samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
-    run_flow(flow, round(QUEUE_FIGURE_S * TICKS_PER_S), samples)
+    run_flow(flow, round(QUEUE_FIGURE_LENGTH_S * TICKS_PER_S), samples)
     x, queue = _read_counter_over_time(samples, "send_queue_kb")
     panel = FigurePanel("Send queue", "KB", (FigureLine(SAFETY_NAMES[plan.safety], x, queue),))
     return Figure(*_find_caption_texts(number), "Time, min", (panel,), logarithmic_x=False)
@@ -161,11 +161,11 @@ def _read_counter_over_time(samples: Samples, counter: str) -> tuple[Values, Val
     return tuple((samples.ticks / TICKS_PER_S / 60.0).tolist()), tuple(values.tolist())
 
 
-def _draw_encryption(number: str, column: str) -> Figure:
+def _build_encryption_figure(number: str, column: str) -> Figure:
     """Draw Workload1 with and without encryption of the endpoints."""
     modes = (SafetyMode.OFF, SafetyMode.FULL)
     setups = [
-        build_plan_pair(MirroringPlan(encryption=is_encrypted), mode)
+        build_plan_setup(MirroringPlan(encryption=is_encrypted), mode)
         for mode in modes
         for is_encrypted in (False, True)
     ]
@@ -195,21 +195,23 @@ def _run_operation(
     """Run an operation alone in the database. Return the flow and the duration in seconds."""
     flow = Flow.create_empty()
     workload = replace(WORKLOAD1, connections=0.0)  # the pages of the workload determine the redo rate
-    add_pair(flow, build_plan_pair(MirroringPlan(workload=workload), mode).with_changes(operation=operation))
-    flow.watch_source(0, CrossingKind.OPERATION_DONE)
-    took_s = _run_until_crossing(flow, samples)
-    flow.watch_source(0, CrossingKind(0))
+    add_mirroring_setup(
+        flow, build_plan_setup(MirroringPlan(workload=workload), mode).with_changes(operation=operation)
+    )
+    flow.watch_source(0, FlowStopCondition.OPERATION_DONE)
+    took_s = _run_until_threshold(flow, samples)
+    flow.watch_source(0, FlowStopCondition(0))
     return flow, took_s
 
 
-def _run_until_crossing(flow: Flow, samples: Samples | None = None) -> float:
+def _run_until_threshold(flow: Flow, samples: Samples | None = None) -> float:
     """Run until a quantity crosses the requested threshold. Return the duration in seconds."""
     ticks, sources, streams = run_flow(flow, round(OPERATION_S_MAX * TICKS_PER_S), samples)
     assert sources or streams, f"the crossing did not come about within {OPERATION_S_MAX:g} s"
     return ticks / TICKS_PER_S
 
 
-def _draw_indexes(number: str, online: Sequence[bool]) -> Figure:
+def _build_index_figure(number: str, online: Sequence[bool]) -> Figure:
     kinds = [(clustered, is_online) for clustered in (True, False) for is_online in online]
     names = tuple(
         f"{'clustered' if clustered else 'nonclustered'}{_format_online(is_online, online)}"
@@ -228,12 +230,12 @@ def _format_online(is_online: bool, variants: Sequence[bool]) -> str:
     return "" if len(variants) < 2 else ", ONLINE" if is_online else ", OFFLINE"
 
 
-def _draw_rebuild() -> Figure:
+def _build_rebuild_figure() -> Figure:
     samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
     flow, took_s = _run_operation(build_index_operation(1.0, True, True), SafetyMode.OFF, samples)
-    for crossing in (CrossingKind.SEND_DONE, CrossingKind.REDO_DONE):
+    for crossing in (FlowStopCondition.SEND_DONE, FlowStopCondition.REDO_DONE):
         flow.watch_stream(0, crossing)
-        _run_until_crossing(flow, samples)
+        _run_until_threshold(flow, samples)
     lines = []
     for name, counter in (("send queue", "send_queue_kb"), ("redo queue", "redo_queue_kb")):
         lines.append(FigureLine(name, *_read_counter_over_time(samples, counter)))
@@ -253,7 +255,7 @@ def _draw_rebuild() -> Figure:
     )
 
 
-def _draw_bulk_insert() -> Figure:
+def _build_bulk_insert_figure() -> Figure:
     batches = (100.0, 1_000.0, 10_000.0, 100_000.0, 1_000_000.0)
     lines = []
     for mode in SAFETY_MODES:
@@ -271,7 +273,7 @@ def _draw_bulk_insert() -> Figure:
 # --- compression --------------------------------------------------------------------------------------------
 
 
-def _draw_compression(safety: SafetyMode, columns: Sequence[str], caption: str) -> Figure:
+def _build_compression_figure(safety: SafetyMode, columns: Sequence[str], caption: str) -> Figure:
     plan = MirroringPlan(workload=STOCK_EXCHANGE, site=UNISYS, safety=safety, version=2008)
     raw = sweep_values(plan, "bandwidth_mbps", COMPRESSION_MBPS)
     packed = sweep_values(
@@ -292,18 +294,18 @@ def _draw_compression(safety: SafetyMode, columns: Sequence[str], caption: str) 
 # --- all figures --------------------------------------------------------------------------------------------
 
 LOAD_COLUMNS: Final = ("transactions_per_s", "response_s")
-FIGURES: Final[dict[str, Callable[[], Figure]]] = {
-    "Figure 1": partial(_draw_indexes, "Figure 1", (False,)),
-    "Figure 2": partial(_draw_indexes, "Figure 2", (True, False)),
-    "Figure 3": _draw_rebuild,
-    "Figure 4": _draw_bulk_insert,
-    "Figure 6": partial(_draw_encryption, "Figure 6", "transactions_per_s"),
-    "Figure 7": partial(_draw_encryption, "Figure 7", "response_s"),
+FIGURE_BUILDERS: Final[dict[str, Callable[[], Figure]]] = {
+    "Figure 1": partial(_build_index_figure, "Figure 1", (False,)),
+    "Figure 2": partial(_build_index_figure, "Figure 2", (True, False)),
+    "Figure 3": _build_rebuild_figure,
+    "Figure 4": _build_bulk_insert_figure,
+    "Figure 6": partial(_build_encryption_figure, "Figure 6", "transactions_per_s"),
+    "Figure 7": partial(_build_encryption_figure, "Figure 7", "response_s"),
     "Figure 8": partial(
-        _draw_network, "Figure 8", MirroringPlan(), "rtt_ms", RTT_MS, LOAD_COLUMNS, ("response_s",)
+        _build_network_figure, "Figure 8", MirroringPlan(), "rtt_ms", RTT_MS, LOAD_COLUMNS, ("response_s",)
     ),
     "Figure 9": partial(
-        _draw_network,
+        _build_network_figure,
         "Figure 9",
         MirroringPlan(workload=WORKLOAD2),
         "rtt_ms",
@@ -312,16 +314,18 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
         ("response_s",),
     ),
     "Figure 10": partial(
-        _draw_network,
+        _build_network_figure,
         "Figure 10",
         MirroringPlan(safety=SafetyMode.OFF),
         "rtt_ms",
         RTT_MS,
         (*LOAD_COLUMNS, "send_queue_growth_kb_per_s"),
     ),
-    "Figure 11": partial(_draw_queue, "Figure 11", MirroringPlan(safety=SafetyMode.OFF, rtt_ms=100.0)),
+    "Figure 11": partial(
+        _build_queue_figure, "Figure 11", MirroringPlan(safety=SafetyMode.OFF, rtt_ms=100.0)
+    ),
     "Figure 12": partial(
-        _draw_network,
+        _build_network_figure,
         "Figure 12",
         MirroringPlan(workload=WORKLOAD2, safety=SafetyMode.OFF),
         "rtt_ms",
@@ -329,25 +333,33 @@ FIGURES: Final[dict[str, Callable[[], Figure]]] = {
         (*LOAD_COLUMNS, "send_queue_growth_kb_per_s"),
     ),
     "Figure 13": partial(
-        _draw_network, "Figure 13", MirroringPlan(), "bandwidth_mbps", MBPS, LOAD_COLUMNS, ("response_s",)
+        _build_network_figure,
+        "Figure 13",
+        MirroringPlan(),
+        "bandwidth_mbps",
+        MBPS,
+        LOAD_COLUMNS,
+        ("response_s",),
     ),
     "Figure 14": partial(
-        _draw_network,
+        _build_network_figure,
         "Figure 14",
         MirroringPlan(safety=SafetyMode.OFF),
         "bandwidth_mbps",
         LOW_MBPS,
         (*LOAD_COLUMNS, "send_queue_growth_kb_per_s"),
     ),
-    "Figure 15": partial(_draw_queue, "Figure 15", MirroringPlan(safety=SafetyMode.OFF, bandwidth_mbps=1.0)),
+    "Figure 15": partial(
+        _build_queue_figure, "Figure 15", MirroringPlan(safety=SafetyMode.OFF, bandwidth_mbps=1.0)
+    ),
     "Compression, FULL": partial(
-        _draw_compression,
+        _build_compression_figure,
         SafetyMode.FULL,
         ("transactions_per_s", "principal_cpu_percent", "mirror_cpu_percent"),
         "Higher throughput at every bandwidth, with the largest gain at low bandwidth; up to twice the CPU.",
     ),
     "Compression, OFF": partial(
-        _draw_compression,
+        _build_compression_figure,
         SafetyMode.OFF,
         ("transactions_per_s", "send_queue_growth_kb_per_s", "principal_cpu_percent"),
         "Same throughput, shorter send queue, slightly more CPU.",
@@ -409,7 +421,7 @@ MEASURED_POINTS: Final = tuple(
 """Values measured on a local network of 1 Gbps, without packet loss and compression [WP tables 2 and 3]."""
 
 
-def find_points(workload: Workload, safety: SafetyMode, column: str) -> list[MeasuredPoint]:
+def find_measured_points(workload: Workload, safety: SafetyMode, column: str) -> list[MeasuredPoint]:
     """Return the measured points of a curve."""
     return [
         point
@@ -418,7 +430,7 @@ def find_points(workload: Workload, safety: SafetyMode, column: str) -> list[Mea
     ]
 
 
-def find_statements(workload: Workload, safety: SafetyMode, axis: str) -> list[PaperStatement]:
+def find_paper_statements(workload: Workload, safety: SafetyMode, axis: str) -> list[PaperStatement]:
     """Return the statements about a curve."""
     return [
         statement

@@ -7,15 +7,15 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.flow import Pair, SafetyMode, ServerHardware, Workload, build_pair
+from engine.flow import MirroringSetup, SafetyMode, ServerHardware, Workload, build_mirroring_setup
 from engine.flow.sites import NEC, WORKLOAD1
 from engine.localization import build_message
 from engine.planning.steady import compute_steady_states
 
-NETWORKS: Final = (("LAN", 0.0, 2.0), ("MAN", 2.0, 20.0), ("WAN", 20.0, 200.0))
+NETWORK_RTT_RANGES_MS: Final = (("LAN", 0.0, 2.0), ("MAN", 2.0, 20.0), ("WAN", 20.0, 200.0))
 """Kinds of network with their usual range of round trips, in ms. Documented [WP table 7]."""
 
-ENDLESS_KB: Final = 1e15
+UNLIMITED_VOLUME_KB: Final = 1e15
 """Size of a log volume that never becomes full. The planner computes the time until a volume is full from
 rates.
 """
@@ -43,12 +43,14 @@ class MirroringPlan(Struct, frozen=True):
 
 def classify_network(rtt_ms: float) -> str:
     """Return the kind of network that usually has this round trip: LAN, MAN or WAN [WP table 7]."""
-    return next((name for name, _, longest in NETWORKS if rtt_ms < longest), NETWORKS[-1][0])
+    return next(
+        (name for name, _, longest in NETWORK_RTT_RANGES_MS if rtt_ms < longest), NETWORK_RTT_RANGES_MS[-1][0]
+    )
 
 
-def build_plan_pair(plan: MirroringPlan, safety: SafetyMode | None = None) -> Pair:
+def build_plan_setup(plan: MirroringPlan, safety: SafetyMode | None = None) -> MirroringSetup:
     """Return the plan as a synchronized pair of servers. *safety*: safety level instead of the plan's own."""
-    return build_pair(
+    return build_mirroring_setup(
         plan.site,
         plan.workload,
         plan.safety if safety is None else safety,
@@ -59,8 +61,8 @@ def build_plan_pair(plan: MirroringPlan, safety: SafetyMode | None = None) -> Pa
         compression_ratio=plan.compression_ratio,
         encryption=plan.encryption,
         version=plan.version,
-        log_size_kb=ENDLESS_KB,
-        log_max_kb=ENDLESS_KB,
+        log_size_kb=UNLIMITED_VOLUME_KB,
+        log_max_kb=UNLIMITED_VOLUME_KB,
     )
 
 
@@ -69,7 +71,7 @@ def build_plan_pair(plan: MirroringPlan, safety: SafetyMode | None = None) -> Pa
 TRANSACTION_CPU_MS: Final = WORKLOAD1.cpu_ms
 """Processor time of a transaction on one core, in ms. Assumed: that of Workload1."""
 
-TOUCHES_PER_KB: Final = WORKLOAD1.page_touches / WORKLOAD1.log_kb_per_transaction
+PAGE_CHANGES_PER_LOG_KB: Final = WORKLOAD1.page_touches / WORKLOAD1.log_kb_per_transaction
 """Page changes per KB of log, which determine the redo rate. Assumed: those of Workload1, which has small
 rows.
 """
@@ -105,11 +107,11 @@ def build_custom_workload(
         cpu_ms=TRANSACTION_CPU_MS,
         other_delay_ms=0.0,
         log_kb_per_transaction=log_kb_per_transaction,
-        page_touches=TOUCHES_PER_KB * log_kb_per_transaction,
+        page_touches=PAGE_CHANGES_PER_LOG_KB * log_kb_per_transaction,
         hot_pages=WORKLOAD1.hot_pages,
         compression_ratio=WORKLOAD1.compression_ratio,
     )
-    fastest = compute_steady_states((_build_unmirrored_pair(base_workload, site),))[0].transactions_per_s
+    fastest = compute_steady_states((_build_unmirrored_setup(base_workload, site),))[0].transactions_per_s
     if response_s <= 0.0 or transactions_per_s > fastest * 1.001:
         raise ValueError(
             build_message(
@@ -129,12 +131,14 @@ def _fit_response_time(base_workload: Workload, site: ServerHardware, response_s
     workload, other_s = base_workload, response_s
     for _ in range(RESPONSE_FIT_STEPS_MAX):
         workload = replace(base_workload, other_delay_ms=1000.0 * other_s)
-        error_s = response_s - compute_steady_states((_build_unmirrored_pair(workload, site),))[0].response_s
+        error_s = response_s - compute_steady_states((_build_unmirrored_setup(workload, site),))[0].response_s
         if abs(error_s) < RESPONSE_TOLERANCE_S:
             break
         other_s = max(0.0, other_s + error_s)
     return workload
 
 
-def _build_unmirrored_pair(workload: Workload, site: ServerHardware) -> Pair:
-    return build_pair(site, workload, SafetyMode.NONE, log_size_kb=ENDLESS_KB, log_max_kb=ENDLESS_KB)
+def _build_unmirrored_setup(workload: Workload, site: ServerHardware) -> MirroringSetup:
+    return build_mirroring_setup(
+        site, workload, SafetyMode.NONE, log_size_kb=UNLIMITED_VOLUME_KB, log_max_kb=UNLIMITED_VOLUME_KB
+    )

@@ -10,24 +10,24 @@ from msgspec.structs import fields
 from engine.constants import TICKS_PER_S
 from engine.flow import (
     Flow,
-    Pair,
+    MirroringSetup,
     SourcePositions,
     SourceTotals,
     StreamPositions,
     StreamTotals,
-    add_pair,
+    add_mirroring_setup,
     run_flow,
 )
-from engine.flow.derive import compute_handling_ms, compute_link_kb_per_s, compute_stream_kb_per_s
+from engine.flow.derive import compute_window_handling_ms, compute_link_kb_per_s, compute_stream_kb_per_s
 from engine.flow.setup import compute_wire_ratio
 
-PAIRS_PER_FLOW: Final = 25
+SETUPS_PER_FLOW: Final = 25
 """Number of pairs of servers in one flow. Pairs are independent, and larger flows take longer to create."""
 
-COMPARISON_S: Final = 10.0
+COMPARED_INTERVAL_MIN_S: Final = 10.0
 """Minimum length of each of the two intervals whose rates are compared."""
 
-LOSSY_COMPARISON_S: Final = 80.0
+LOSSY_MEASUREMENT_S: Final = 80.0
 """Length of the measurement on a link that loses packets.
 
 Such a pair never becomes steady, so there is only one measurement.
@@ -61,28 +61,30 @@ class SteadyState(Struct, frozen=True):
     mirror_cpu_percent: float
 
 
-COLUMNS: Final = tuple(field.name for field in fields(SteadyState))
+STEADY_STATE_FIGURES: Final = tuple(field.name for field in fields(SteadyState))
 """Figures that a sweep can compute: the field names of SteadyState."""
 
 
 @lru_cache(maxsize=64)
-def compute_steady_states(setups: tuple[Pair, ...], endless_queue: str = "") -> tuple[SteadyState, ...]:
+def compute_steady_states(
+    setups: tuple[MirroringSetup, ...], endless_queue: str = ""
+) -> tuple[SteadyState, ...]:
     """Run each setup until it is steady, and return its figures. Results are cached.
 
     *endless_queue*: queue of the mirror that is endless at the start, "send" or "redo", to measure how fast
     the mirror catches up; empty for none.
     """
     states: list[SteadyState] = []
-    for first_index in range(0, len(setups), PAIRS_PER_FLOW):
-        states += _run_to_steady_state(setups[first_index : first_index + PAIRS_PER_FLOW], endless_queue)
+    for first_index in range(0, len(setups), SETUPS_PER_FLOW):
+        states += _run_to_steady_state(setups[first_index : first_index + SETUPS_PER_FLOW], endless_queue)
     return tuple(states)
 
 
-def _run_to_steady_state(setups: Sequence[Pair], endless_queue: str) -> list[SteadyState]:
+def _run_to_steady_state(setups: Sequence[MirroringSetup], endless_queue: str) -> list[SteadyState]:
     """Run all *setups* in one flow, each on its own servers. Return their figures when all are steady."""
     flow = Flow.create_empty()
     for number, setup in enumerate(setups):
-        add_pair(flow, setup.with_changes(host=2 * number, target_host=2 * number + 1))
+        add_mirroring_setup(flow, setup.with_changes(host=2 * number, target_host=2 * number + 1))
     comparison_s = max(_choose_measurement_s(setup) for setup in setups)
     comparisons = 1 if any(setup.stream and setup.stream.loss for setup in setups) else COMPARISONS_MAX
     run_flow(flow, round(comparison_s * TICKS_PER_S))
@@ -91,14 +93,14 @@ def _run_to_steady_state(setups: Sequence[Pair], endless_queue: str) -> list[Ste
         run_flow(flow, round(comparison_s * TICKS_PER_S))
     earlier_states: list[SteadyState] = []
     for _ in range(comparisons):
-        states = list(_measure_pairs(flow, setups, comparison_s))
+        states = list(_measure_setups(flow, setups, comparison_s))
         if earlier_states and all(_is_steady(a, b) for a, b in zip(earlier_states, states, strict=True)):
             break
         earlier_states = states
     return states
 
 
-def _choose_measurement_s(setup: Pair) -> float:
+def _choose_measurement_s(setup: MirroringSetup) -> float:
     """Return the length of one measurement in seconds.
 
     It is several times the longest delay of the pair: the think time, or the time of a send window on the
@@ -106,10 +108,10 @@ def _choose_measurement_s(setup: Pair) -> float:
     """
     source, stream = setup.source, setup.stream
     if stream is None:
-        return max(COMPARISON_S, source.workload.think_s)
-    way_s = (stream.rtt_ms + compute_handling_ms(source.site, stream)) / 1000.0
+        return max(COMPARED_INTERVAL_MIN_S, source.workload.think_s)
+    way_s = (stream.rtt_ms + compute_window_handling_ms(source.site, stream)) / 1000.0
     way_s += source.site.send_window_kb / compute_link_kb_per_s(source.site, stream.bandwidth_mbps)
-    duration_min_s = LOSSY_COMPARISON_S if stream.loss > 0.0 else COMPARISON_S
+    duration_min_s = LOSSY_MEASUREMENT_S if stream.loss > 0.0 else COMPARED_INTERVAL_MIN_S
     return max(duration_min_s, source.workload.think_s, 3.0 * way_s)
 
 
@@ -123,7 +125,7 @@ def _fill_queues(flow: Flow, endless_queue: str) -> None:
             ("generated_kb", "flushed_kb", "committed_kb"),
         )
         if endless_queue == "redo":
-            for stream in flow.list_streams_of(source):
+            for stream in flow.list_source_streams(source):
                 positions = ("sent_kb", "received_kb", "hardened_kb", "acknowledged_kb")
                 _move_positions(
                     flow.set_stream_positions, stream, flow.read_stream_positions(stream), positions
@@ -136,7 +138,7 @@ def _move_positions(
     set_positions(number, **{name: getattr(positions, name) + ENDLESS_QUEUE_KB for name in names})
 
 
-class _PairSample(Struct, frozen=True):
+class _SetupSample(Struct, frozen=True):
     """Totals and log positions of a pair at one time."""
 
     source_totals: SourceTotals
@@ -151,17 +153,17 @@ class _PairSample(Struct, frozen=True):
 _NO_STREAM: Final = (StreamTotals(0.0, 0.0, 0.0, 0.0, 0.0), StreamPositions(0.0, 0.0, 0.0, 0.0, 0.0))
 
 
-def _take_sample(flow: Flow, source: int) -> _PairSample:
+def _take_sample(flow: Flow, source: int) -> _SetupSample:
     streams = [
         (flow.read_stream_totals(number), flow.read_stream_positions(number))
-        for number in flow.list_streams_of(source)
+        for number in flow.list_source_streams(source)
     ]
-    return _PairSample(
+    return _SetupSample(
         flow.read_source_totals(source), flow.read_source_positions(source), *(streams or [_NO_STREAM])[0]
     )
 
 
-def _measure_pairs(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterator[SteadyState]:
+def _measure_setups(flow: Flow, setups: Sequence[MirroringSetup], seconds: float) -> Iterator[SteadyState]:
     """Yield the exact mean figures of every pair over the next *seconds*."""
     before = [_take_sample(flow, source) for source in range(len(setups))]
     run_flow(flow, round(seconds * TICKS_PER_S))
@@ -169,7 +171,9 @@ def _measure_pairs(flow: Flow, setups: Sequence[Pair], seconds: float) -> Iterat
         yield _compute_means(setups[source], sample, _take_sample(flow, source), seconds)
 
 
-def _compute_means(setup: Pair, start: _PairSample, end: _PairSample, seconds: float) -> SteadyState:
+def _compute_means(
+    setup: MirroringSetup, start: _SetupSample, end: _SetupSample, seconds: float
+) -> SteadyState:
     mirrored = setup.stream is not None
     transactions = end.source_totals.transactions - start.source_totals.transactions
     sent_kb_per_s = (end.stream_totals.sent_kb - start.stream_totals.sent_kb) / seconds
@@ -208,7 +212,7 @@ def _round_growth(growth: float, flow: float) -> float:
     return growth if abs(growth) > 1e-3 * flow else 0.0
 
 
-def _compute_link_use_percent(setup: Pair, sent_kb_per_s: float) -> float:
+def _compute_link_use_percent(setup: MirroringSetup, sent_kb_per_s: float) -> float:
     source, stream = setup.source, setup.stream
     if stream is None:
         return 0.0
@@ -224,7 +228,7 @@ def _is_steady(previous: SteadyState, current: SteadyState) -> bool:
 _COMPARED_FIGURES: Final = ("transactions_per_s", "response_s", "sent_kb_per_s")
 
 
-def compute_send_limit_kb_per_s(setup: Pair) -> float:
+def compute_send_limit_kb_per_s(setup: MirroringSetup) -> float:
     """Return the maximum send rate of the session; 0 without a mirror.
 
     The limit is one send window per round trip, or the capacity of the link.

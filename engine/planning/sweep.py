@@ -10,18 +10,18 @@ from msgspec import Struct
 
 from engine import arithmetic
 from engine.flow import SafetyMode
-from engine.planning.plan import MirroringPlan, build_plan_pair
+from engine.planning.plan import MirroringPlan, build_plan_setup
 from engine.planning.steady import SteadyState, compute_steady_states
 
 Array = npt.NDArray[np.float64]
 
-RTT_MS: Final = arithmetic.space_geometrically(0.1, 300.0, 41)
+SWEPT_RTTS_MS: Final = arithmetic.build_geometric_progression(0.1, 300.0, 41)
 """Round trips, from a local network to the other side of the earth."""
 
-BANDWIDTH_MBPS: Final = arithmetic.space_geometrically(0.056, 10_000.0, 41)
+SWEPT_BANDWIDTHS_MBPS: Final = arithmetic.build_geometric_progression(0.056, 10_000.0, 41)
 """Bandwidths, from 56 kbps (the slowest in [WP figure 14]) to ten times the fastest."""
 
-REFINEMENT: Final = 9
+REFINEMENT_POINTS: Final = 9
 """Number of points between two points of a sweep at which the search for a limit looks."""
 
 
@@ -46,21 +46,23 @@ def sweep_values(
     *safety*: safety level instead of the plan's own.
     """
     mode = plan.safety if safety is None else safety
-    setups = tuple(build_plan_pair(plan.with_changes(**{axis: value}), mode) for value in values)
+    setups = tuple(build_plan_setup(plan.with_changes(**{axis: value}), mode) for value in values)
     if mode is SafetyMode.NONE:  # without mirroring, the link is not used
         return Sweep(
-            axis, tuple(values), mode, compute_steady_states((build_plan_pair(plan, mode),)) * len(values)
+            axis, tuple(values), mode, compute_steady_states((build_plan_setup(plan, mode),)) * len(values)
         )
     return Sweep(axis, tuple(values), mode, compute_steady_states(setups))
 
 
-def sweep_rtt(plan: MirroringPlan, rtts: Sequence[float] = RTT_MS, safety: SafetyMode | None = None) -> Sweep:
+def sweep_rtt(
+    plan: MirroringPlan, rtts: Sequence[float] = SWEPT_RTTS_MS, safety: SafetyMode | None = None
+) -> Sweep:
     """Sweep the round trip over *rtts*, in ms."""
     return sweep_values(plan, "rtt_ms", rtts, safety)
 
 
 def sweep_bandwidth(
-    plan: MirroringPlan, mbps: Sequence[float] = BANDWIDTH_MBPS, safety: SafetyMode | None = None
+    plan: MirroringPlan, mbps: Sequence[float] = SWEPT_BANDWIDTHS_MBPS, safety: SafetyMode | None = None
 ) -> Sweep:
     """Sweep the bandwidth over *mbps*, in Mbps."""
     return sweep_values(plan, "bandwidth_mbps", mbps, safety)
@@ -91,7 +93,9 @@ def find_last_acceptable(
             bracket = (x, next_x)
     if bracket is None:
         return last_value
-    finer = sweep_values(plan, axis, arithmetic.space_geometrically(*bracket, REFINEMENT + 2)[1:-1], safety)
+    finer = sweep_values(
+        plan, axis, arithmetic.build_geometric_progression(*bracket, REFINEMENT_POINTS + 2)[1:-1], safety
+    )
     for x, point in zip(finer.x, finer.points, strict=True):
         if not is_acceptable(point):
             break

@@ -43,7 +43,7 @@ def build_cluster_row(world: World, node: str) -> Row:
     return _select_known_properties(cluster, row)
 
 
-FIRST_VERSIONS: Final = {
+PROPERTY_FIRST_VERSIONS: Final = {
     "DynamicQuorum": "2012",
     "DynamicWeight": "2012",
     "LowerQuorumPriorityNodeID": "2012 R2",
@@ -65,7 +65,8 @@ def _select_known_properties(cluster: Cluster, row: Row) -> Row:
 def has_property(cluster: Cluster, name: str) -> bool:
     """Return whether the cluster's version of Windows Server has the property."""
     first_version = next(
-        (version for key, version in FIRST_VERSIONS.items() if key.lower() == name.lower()), "2008 R2"
+        (version for key, version in PROPERTY_FIRST_VERSIONS.items() if key.lower() == name.lower()),
+        "2008 R2",
     )
     return quorum.is_version_at_least(cluster, first_version)
 
@@ -113,7 +114,7 @@ def get_group(world: World, node: str, call: CmdletCall, piped: PipelineTable | 
             "Name": role.name,
             "OwnerNode": config.read_owner(world, node, role),
             "State": config.read_role_state(world, role),
-            "FailoverThreshold": str(failure_limits.get_threshold_setting(role)),
+            "FailoverThreshold": str(failure_limits.get_displayed_threshold(role)),
             "FailoverPeriod": str(role.failover_period_h),
         }
         for role in found_roles
@@ -173,7 +174,7 @@ def get_quorum(world: World, node: str, call: CmdletCall, piped: PipelineTable |
     witness = cluster_node.config.witness
     row = {
         "Cluster": cluster_node.cluster,
-        "QuorumResource": config.find_resource_name(witness) if witness is not None else "",
+        "QuorumResource": config.get_witness_resource_name(witness) if witness is not None else "",
         "QuorumType": QUORUM_TYPES[witness.kind] if witness is not None else "NodeMajority",
     }
     old = world.clusters[cluster_node.cluster].windows in ("2008 R2", "2012", "2012 R2")
@@ -334,7 +335,7 @@ def start_node(world: World, node: str, call: CmdletCall, piped: PipelineTable |
     name = lookup.find_member(world, node, lookup.read_single_name(call, piped, "node", node), call).name
     lookup.require_computer(world, node, name, call)
     if call.has_switch("clearquarantine"):
-        quarantine.forget_exits(world, name)
+        quarantine.clear_exits(world, name)
     if call.has_switch("forcequorum"):
         commands.force_quorum(world, name)
     else:
@@ -368,7 +369,7 @@ def build_pause_cmdlet(paused: bool) -> Cmdlet:
         member = lookup.find_member(world, node, lookup.read_single_name(call, piped, "node", node), call)
         target = call.get_value("targetnode", 1) if paused else ""
         target_node = lookup.find_member(world, node, target, call).name if target else None
-        commands.set_paused(world, member.name, paused, node, call.has_switch("drain"), target_node)
+        commands.set_node_paused(world, member.name, paused, node, call.has_switch("drain"), target_node)
         return get_node(world, node, CmdletCall("Get-ClusterNode", {"name": (member.name,)}), None)
 
     return cmdlet
@@ -432,7 +433,7 @@ def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTabl
             "Node": name,
             "Network": subnets[world.nodes[name].subnet],
             "State": "Unavailable" if config.read_node_state(world, node, name) == "Down" else "Up",
-            "Address": config.get_address(world, name),
+            "Address": config.get_computer_address(world, name),
         }
         for name in world.clusters[lookup.find_node(world, node).cluster].nodes
     )
@@ -443,10 +444,10 @@ def get_interface(world: World, node: str, call: CmdletCall, piped: PipelineTabl
 # They show and set the private properties of a resource.
 
 UINT32_MAX: Final = 2**32 - 1
-HEALTH_CHECK_MINIMUM_MS: Final = 15_000
+HEALTH_CHECK_MS_MIN: Final = 15_000
 """Minimum of HealthCheckTimeout. Documented [DOC: flexible failover policy; failover policy of instances]."""
 
-UNSIMULATED: Final = """
+UNSIMULATED_PARAMETERS: Final = """
 verboselogging virtualservername instancename sqldumperdumpflags sqldumperdumppath sqldumperdumptimeout
 publishptrrecords remappipenames resourcedata statusnetbios statusdns statuskerberos creatingdc objectguid adaware
 lastdnsupdatetime dnssuffix probeport probefailurethreshold overrideaddressmatch enablenetbios dhcpaddress dhcpserver
@@ -456,7 +457,7 @@ dhcpsubnetmask leaseexpirestime leaseobtainedtime
 
 
 def _build_missing_parameter_error(call: CmdletCall, key: str, name: str) -> Exception:
-    if key.lower() in UNSIMULATED.split():
+    if key.lower() in UNSIMULATED_PARAMETERS.split():
         return CommandNotSimulatedError(f"The parameter '{key}' of {name}")
     text = f"Parameter '{key}' does not exist on the cluster object '{name}'."
     return ShellError(call.name, text, "ObjectNotFound")
@@ -487,7 +488,7 @@ def _list_instance_parameters(world: World, name: str) -> list[ResourceParameter
         _build_number_parameter("FailureConditionLevel", instance.failure_condition_level,
                 lambda value: world.update_instance(name, failure_condition_level=value), 0, 5),
         _build_number_parameter("HealthCheckTimeout", instance.health_check_timeout_ms,
-                lambda value: world.update_instance(name, health_check_timeout_ms=value), HEALTH_CHECK_MINIMUM_MS),
+                lambda value: world.update_instance(name, health_check_timeout_ms=value), HEALTH_CHECK_MS_MIN),
     ]  # fmt: skip
 
 
@@ -500,16 +501,16 @@ def _build_number_parameter(
 def _list_group_parameters(world: World, node: str, group: AvailabilityGroup) -> list[ResourceParameter]:
     """Return the properties of an availability group resource [DOC: flexible failover policy]."""
 
-    def put(change: Callable[[AvailabilityGroup], AvailabilityGroup]) -> object:
+    def store_change(change: Callable[[AvailabilityGroup], AvailabilityGroup]) -> object:
         return config.update_group(world, node, group.guid, change)
 
     return [
         _build_number_parameter("LeaseTimeout", group.lease_timeout_ms,
-                lambda value: put(lambda old: replace(old, lease_timeout_ms=value)), 1),
+                lambda value: store_change(lambda old: replace(old, lease_timeout_ms=value)), 1),
         _build_number_parameter("FailureConditionLevel", group.failure_condition_level,
-                lambda value: put(lambda old: replace(old, failure_condition_level=value)), 1, 5),
+                lambda value: store_change(lambda old: replace(old, failure_condition_level=value)), 1, 5),
         _build_number_parameter("HealthCheckTimeout", group.health_check_timeout_ms,
-                lambda value: put(lambda old: replace(old, health_check_timeout_ms=value)), HEALTH_CHECK_MINIMUM_MS),
+                lambda value: store_change(lambda old: replace(old, health_check_timeout_ms=value)), HEALTH_CHECK_MS_MIN),
     ]  # fmt: skip
 
 
@@ -518,16 +519,16 @@ def _list_listener_parameters(
 ) -> list[ResourceParameter]:
     """Return the properties of a listener's network name [DOC: availability group listeners]."""
 
-    def put(changed: AvailabilityListener) -> object:
+    def store_change(changed: AvailabilityListener) -> object:
         return config.update_group(world, node, group.guid, lambda old: replace(old, listener=changed))
 
     return [
         ResourceParameter("Name", listener.name.upper()[:15]),
         ResourceParameter("DnsName", listener.name),
         _build_number_parameter("RegisterAllProvidersIP", int(listener.register_all),
-                lambda value: put(replace(listener, register_all=bool(value)))),
+                lambda value: store_change(replace(listener, register_all=bool(value)))),
         _build_number_parameter("HostRecordTTL", listener.record_ttl_s,
-                lambda value: put(replace(listener, record_ttl_s=value))),
+                lambda value: store_change(replace(listener, record_ttl_s=value))),
     ]  # fmt: skip
 
 
@@ -580,7 +581,7 @@ def get_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTabl
 
 def set_parameter(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
     """Execute Set-ClusterParameter."""
-    commands.check_majority(world, node)
+    commands.require_majority(world, node)
     resource, known_parameters = _find_parameters(world, node, call, piped)
     key, value = call.get_value("name", 0), call.get_value("value", 1)
     parameter = next((one for one in known_parameters if one.name.lower() == key.lower()), None)

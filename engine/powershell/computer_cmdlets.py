@@ -31,7 +31,9 @@ def test_connection(world: World, node: str, call: CmdletCall, piped: PipelineTa
     online = {record.online: key for key, record in world.records.items() if world.listeners.get(key)}
     target = _find_target(world, online.get(name, name))
     is_present = (
-        target is not None and world.computers[target].powered and network.is_passing(world, node, target)
+        target is not None
+        and world.computers[target].powered
+        and network.can_exchange_packets(world, node, target)
     )
     row = {"ComputerName": name, "PingSucceeded": str(is_present)}
     succeeded = is_present
@@ -83,7 +85,7 @@ def _resolve_addresses(world: World, node: str, name: str) -> tuple[str, ...]:
             return replicas.list_listener_addresses(group, world.nodes[node])
     target = _find_target(world, name)
     assert target is not None
-    return (config.get_address(world, target),)
+    return (config.get_computer_address(world, target),)
 
 
 def resolve_name(world: World, node: str, call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
@@ -145,7 +147,9 @@ def _find_reachable_address(world: World, node: str, name: str) -> str | None:
     """Return the address that responds to a ping of *name* from *node*, or None."""
     target = _find_target(world, name)
     is_present = (
-        target is not None and world.computers[target].powered and network.is_passing(world, node, target)
+        target is not None
+        and world.computers[target].powered
+        and network.can_exchange_packets(world, node, target)
     )
     if not is_present:
         return None

@@ -35,12 +35,12 @@ def build_binding_error(
     return ShellError(call.name, text, category, f"{id},{call.name}", exception=exception)
 
 
-def convert_number(call: CmdletCall, parameter: str, value: str, mark: str) -> str:
-    """Return the number in *value* as decimal digits. *mark* is the type code of the parameter.
+def convert_number(call: CmdletCall, parameter: str, value: str, type_code: str) -> str:
+    """Return the number in *value* as decimal digits. *type_code* is the type code of the parameter.
 
     Raise ShellError for a text that is not a number, or for a number outside the range of the type.
     """
-    name, (minimum, maximum) = DOTNET_TYPES[mark], NUMBER_RANGES[mark]
+    name, (minimum, maximum) = DOTNET_TYPES[type_code], NUMBER_RANGES[type_code]
     number_match = NUMBER_PATTERN.fullmatch(value)
     if number_match is None:
         problem = "Input string was not in a correct format."
@@ -50,14 +50,14 @@ def convert_number(call: CmdletCall, parameter: str, value: str, mark: str) -> s
         number = -number if sign == "-" else number
         if minimum <= number <= maximum:
             return str(number)
-        problem = f"Value was either too large or too small for a{'n' * (mark == 'i')} {name}."
+        problem = f"Value was either too large or too small for a{'n' * (type_code == 'i')} {name}."
     text = f'Cannot convert value "{value}" to type "System.{name}". Error: "{problem}"'
     raise build_binding_error(
         call, f"Cannot bind parameter '{parameter}'. {text}", "CannotConvertArgumentNoMessage"
     )
 
 
-def check_range(call: CmdletCall, parameter: str, value: str) -> None:
+def check_parameter_value(call: CmdletCall, parameter: str, value: str) -> None:
     """Raise ShellError for a value that is outside the parameter's range or not one of its allowed words."""
     key = (call.name.lower(), parameter.lower())
     minimum, maximum = PARAMETER_RANGES.get(key, (-math.inf, math.inf))

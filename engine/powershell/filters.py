@@ -17,7 +17,7 @@ CONDITION_PATTERN: Final = re.compile(
 )
 """Comparison in a script block, such as $_.State -eq 'Online'."""
 
-COMPARISONS: Final[dict[str, Callable[[str, str], bool]]] = {
+COMPARISON_FUNCTIONS: Final[dict[str, Callable[[str, str], bool]]] = {
     "eq": lambda value, wanted: value == wanted,
     "ne": lambda value, wanted: value != wanted,
     "gt": lambda value, wanted: _parse_number(value) > _parse_number(wanted),
@@ -55,7 +55,7 @@ def _passes_filter(call: CmdletCall, row: Row, name: str, comparison: str, wante
     value = _get_property(row, name)
     if comparison in PATTERN_OPERATORS:
         return _has_match(call.name, comparison, value, wanted)
-    holds = COMPARISONS.get(comparison)
+    holds = COMPARISON_FUNCTIONS.get(comparison)
     if holds is None:
         raise CommandNotSimulatedError(f"The comparison -{comparison}")
     return holds(value.lower(), wanted.lower())
@@ -65,7 +65,7 @@ def _read_conditions(call: CmdletCall) -> list[tuple[str, str, str]]:
     """Return (property, comparison, value) of all conditions. An object must meet all of them."""
     script = call.get_value("filterscript", 0)
     if not script.startswith("{"):
-        keys = (*COMPARISONS, *PATTERN_OPERATORS)
+        keys = (*COMPARISON_FUNCTIONS, *PATTERN_OPERATORS)
         values_found = [(key, values[0]) for key, values in call.named.items() if key in keys and values]
         name = call.get_value("property", 0)
         return [(name, key, value) for key, value in values_found] if len(values_found) == 1 and name else []
@@ -113,7 +113,7 @@ def _find_properties(cmdlet: str, table: PipelineTable, wanted: str) -> list[str
 def build_format_cmdlet(as_list: bool) -> Callable[[CmdletCall, PipelineTable | None], PipelineTable]:
     """Build the cmdlet Format-List (*as_list*) or Format-Table."""
 
-    def shaped(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
+    def format_objects(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:
         if piped is None or not piped.rows:
             return piped or PipelineTable("nothing")
         expanded = call.get_value("expandproperty")
@@ -128,7 +128,7 @@ def build_format_cmdlet(as_list: bool) -> Callable[[CmdletCall, PipelineTable | 
         rows = piped.rows[: int(call.get_value("first") or len(piped.rows))]
         return PipelineTable(piped.kind, columns or piped.columns, rows, as_list)
 
-    return shaped
+    return format_objects
 
 
 def select_property(call: CmdletCall, piped: PipelineTable | None) -> PipelineTable:

@@ -19,7 +19,7 @@ SERVICE_DOWN_TEXT: Final = (
 EMPTY_TABLE: Final = PipelineTable("nothing")
 
 
-def require_service(world: World, node: str, call: CmdletCall) -> None:
+def require_cluster_service(world: World, node: str, call: CmdletCall) -> None:
     """Raise an error unless the cluster service runs on *node*, with quorum."""
     if node not in world.nodes or not world.nodes[node].partition:
         raise ShellError(call.name, SERVICE_DOWN_TEXT, "ConnectionError", f"ClusterRpcConnection,{call.name}")
@@ -46,7 +46,7 @@ def require_computer(world: World, node: str, name: str, call: CmdletCall) -> No
     """Raise an error unless the computer of the node *name* responds to *node*."""
     computer = world.computers[name]
     answers = computer.powered and world.nodes[name].service not in ("off", "starting")
-    if not answers or (name != node and not network.is_passing(world, node, name)):
+    if not answers or (name != node and not network.can_exchange_packets(world, node, name)):
         text = f"Unable to connect to the cluster node '{name}'.\n    The RPC server is unavailable"
         raise ShellError(call.name, text, "ConnectionError")
 
@@ -86,7 +86,7 @@ def build_core_group(world: World, node: str) -> ClusterRole:
         has_core_witness = world.clusters[find_node(world, node).cluster].witness_there
         rows.append(
             Resource(
-                name=config.find_resource_name(witness),
+                name=config.get_witness_resource_name(witness),
                 kind=witness.kind,
                 owners=nodes,
                 failed=not has_core_witness,

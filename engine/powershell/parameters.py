@@ -15,7 +15,7 @@ from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, She
 
 _SERVICE: Final = "DisplayName PassThru Include Exclude InputObject"
 
-PARAMETERS: Final[dict[str, str]] = {
+CMDLET_PARAMETERS: Final[dict[str, str]] = {
     "get-cluster": "Name:n | Domain",
     "set-clusterquorum": "NoWitness@2012R2/NodeMajority DiskWitness@2012R2/NodeAndDiskMajority"
     " FileShareWitness@2012R2/NodeAndFileShareMajority CloudWitness@2016 AccountName@2016 AccessKey@2016"
@@ -102,7 +102,7 @@ COMMON_PARAMETERS: Final = (
 )
 """Parameters of every cmdlet. -ErrorAction is also accepted but has no effect: the prompt shows every error."""
 
-SWITCHES: Final = """
+SWITCH_PARAMETERS: Final = """
 forcequorum preventquorum drain force uselocaltime clearquarantine nowitness cloudwitness ignorepersistentstate autosize
 wrap descending quiet whatif confirm ignorelocked choosebestnode forcedrain cleanupdisks passthru nowait verbose debug
 skipclusterstate ignorestorageconnectivityloss unique
@@ -110,11 +110,11 @@ skipclusterstate ignorestorageconnectivityloss unique
 """Parameters without a value (switches), by full name in lowercase."""
 
 
-FILTER_SUFFIXES: Final = ("-object", "-table", "-list")
+OPTIONAL_ARGUMENT_CMDLET_SUFFIXES: Final = ("-object", "-table", "-list")
 """Suffixes of the cmdlets whose parameters may lack an argument at this prompt."""
 
 
-class Parameter(Struct, frozen=True):
+class CmdletParameter(Struct, frozen=True):
     """Parameter of a cmdlet."""
 
     name: str
@@ -144,16 +144,16 @@ def require_cmdlet(name: str, windows: str) -> None:
             raise ShellError("", text, "ObjectNotFound", id, f"{name}:String", id)
 
 
-def _find_parameters(cmdlet: str, prefix: str, windows: str) -> list[Parameter]:
+def _find_parameters(cmdlet: str, prefix: str, windows: str) -> list[CmdletParameter]:
     """Return the parameters whose name or alias begins with *prefix*, or the single one that is equal to it."""
-    cmdlet_names, _, other_names = PARAMETERS[cmdlet].partition("|")
+    cmdlet_names, _, other_names = CMDLET_PARAMETERS[cmdlet].partition("|")
     own_names = f"{cmdlet_names} ErrorAction/ea" + (" Cluster" if "-cluster" in cmdlet else "")
-    prefixed = list[Parameter]()
+    prefixed = list[CmdletParameter]()
     for words, is_simulated in ((own_names, True), (f"{other_names} {COMMON_PARAMETERS}", False)):
         for word in words.split():
             spellings, _, mark = word.partition(":")
             names = [name.partition("@")[0] for name in spellings.split("/") if _is_in_version(name, windows)]
-            parameter = Parameter(spellings.partition("@")[0].partition("/")[0], is_simulated, mark)
+            parameter = CmdletParameter(spellings.partition("@")[0].partition("/")[0], is_simulated, mark)
             if prefix in [name.lower() for name in names]:
                 return [parameter]
             if any(name.lower().startswith(prefix) for name in names):
@@ -165,13 +165,13 @@ def is_switch(cmdlet: str, prefix: str) -> bool:
     """Return whether the parameter has no value. *cmdlet* may be unknown."""
     found = (
         _find_parameters(cmdlet.lower(), prefix.lower(), WINDOWS_VERSIONS[-1])
-        if cmdlet.lower() in PARAMETERS
+        if cmdlet.lower() in CMDLET_PARAMETERS
         else []
     )
-    return (found[0].name if len(found) == 1 else prefix).lower() in SWITCHES.split()
+    return (found[0].name if len(found) == 1 else prefix).lower() in SWITCH_PARAMETERS.split()
 
 
-def _find_single(call: CmdletCall, given_name: str, windows: str) -> Parameter:
+def _find_single_parameter(call: CmdletCall, given_name: str, windows: str) -> CmdletParameter:
     """Return the parameter with this name, alias or unambiguous prefix. Raise ShellError if there is none."""
     found = _find_parameters(call.name.lower(), given_name.lower(), windows)
     if not found:
@@ -192,7 +192,7 @@ def resolve_parameters(call: CmdletCall, windows: str) -> CmdletCall:
     """
     values_by_name: dict[str, tuple[str, ...]] = {}
     for given_name, values in call.named.items():
-        parameter = _find_single(call, given_name, windows)
+        parameter = _find_single_parameter(call, given_name, windows)
         name = parameter.name.lower()
         if parameter.type_code in conversions.NUMBER_RANGES and values:
             values = tuple(
@@ -202,14 +202,14 @@ def resolve_parameters(call: CmdletCall, windows: str) -> CmdletCall:
         elif (
             not values
             and parameter.is_simulated
-            and name not in SWITCHES.split()
-            and not call.name.lower().endswith(FILTER_SUFFIXES)
+            and name not in SWITCH_PARAMETERS.split()
+            and not call.name.lower().endswith(OPTIONAL_ARGUMENT_CMDLET_SUFFIXES)
         ):
             text = f"Missing an argument for parameter '{parameter.name}'. Specify a parameter of type"
             text = f"{text} 'System.{conversions.DOTNET_TYPES[parameter.type_code]}' and try again."
             raise build_binding_error(call, text, "MissingArgument")
         for value in values:
-            conversions.check_range(call, parameter.name, value)
+            conversions.check_parameter_value(call, parameter.name, value)
         if not parameter.is_simulated or (
             name == "wait" and values != ("0",)
         ):  # cmdlets return immediately in this simulation

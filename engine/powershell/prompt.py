@@ -26,7 +26,7 @@ from engine.powershell.pipeline import (
 )
 
 
-def run_line(world: World, node: str, line: str) -> None:
+def run_prompt_line(world: World, node: str, line: str) -> None:
     """Run a line at the prompt of *node* and emit the result as an event.
 
     Raise InputError if the node has no prompt.
@@ -55,29 +55,29 @@ def run_line(world: World, node: str, line: str) -> None:
     )
 
 
-STATEMENT: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|\{[^{}]*\}|[^;])+""")
+STATEMENT_PATTERN: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|\{[^{}]*\}|[^;])+""")
 """Pattern of a statement: the text between semicolons."""
-COMMENT: Final = re.compile(r"""('[^']*'|"[^"]*")|(?:^|(?<=\s))#.*""")
+QUOTE_OR_COMMENT_PATTERN: Final = re.compile(r"""('[^']*'|"[^"]*")|(?:^|(?<=\s))#.*""")
 """Pattern of a quoted text, in which # has no meaning, or of a comment."""
 
 
 def split_statements(line: str) -> list[str]:
     """Return the statements in a line, without comments."""
-    code = COMMENT.sub(lambda match: match[1] or "", line)
-    return [part.strip() for part in STATEMENT.findall(code) if part.strip()]
+    code = QUOTE_OR_COMMENT_PATTERN.sub(lambda match: match[1] or "", line)
+    return [part.strip() for part in STATEMENT_PATTERN.findall(code) if part.strip()]
 
 
 VARIABLE: Final = re.compile(r"'[^']*'|(?<!\w)\$(?!_|true\b|false\b|null\b)(\w+)", re.IGNORECASE)
-ASSIGNMENT: Final = re.compile(r"\$(\w+)\s*=\s*(?:'([^']*)'|\"([^\"$]*)\"|(\d+))")
+VARIABLE_ASSIGNMENT_PATTERN: Final = re.compile(r"\$(\w+)\s*=\s*(?:'([^']*)'|\"([^\"$]*)\"|(\d+))")
 """Pattern of an assignment, such as $node = "NODE_2". Variables can only hold text and numbers."""
 
 
 def _substitute_variables(world: World, node: str, statement: str) -> str:
     """Return the statement with variables replaced by their values. Raise ShellError for an unknown variable."""
-    if ASSIGNMENT.fullmatch(statement):
+    if VARIABLE_ASSIGNMENT_PATTERN.fullmatch(statement):
         return statement
 
-    def value(match: re.Match[str]) -> str:
+    def get_value(match: re.Match[str]) -> str:
         if match[1] is None:  # text in single quotes is literal
             return match[0]
         variable = world.variables.get((node, match[1].lower()))
@@ -86,11 +86,11 @@ def _substitute_variables(world: World, node: str, statement: str) -> str:
             raise ShellError(statement.split()[0], text)
         return variable
 
-    return VARIABLE.sub(value, statement)
+    return VARIABLE.sub(get_value, statement)
 
 
 def _execute_statement(world: World, node: str, line: str) -> str:
-    assignment_match = ASSIGNMENT.fullmatch(line)
+    assignment_match = VARIABLE_ASSIGNMENT_PATTERN.fullmatch(line)
     if assignment_match is not None:
         world.variables[node, assignment_match[1].lower()] = next(
             part for part in assignment_match.groups()[1:] if part is not None
@@ -105,7 +105,7 @@ def _execute_statement(world: World, node: str, line: str) -> str:
         return str(
             left_value == wanted_value if assignment_match[2].lower() == "eq" else left_value != wanted_value
         )
-    assignment_match = properties.ASSIGNMENT_PATTERN.fullmatch(line)
+    assignment_match = properties.PROPERTY_ASSIGNMENT_PATTERN.fullmatch(line)
     if assignment_match is not None:
         return properties.assign_property(world, node, assignment_match)
     assignment_match = services.NET_COMMAND.fullmatch(line) or computer.PING_COMMAND.fullmatch(line)
@@ -148,7 +148,7 @@ PER_OBJECT_CMDLETS: Final = frozenset([
 """Cmdlets that process the objects of a list or pipeline one by one."""
 
 
-def _run_for_each(
+def _run_cmdlet_for_each_object(
     cmdlet: Cmdlet, world: World, node: str, call: CmdletCall, table: PipelineTable | None
 ) -> PipelineTable:
     """Run the cmdlet once per object, if it processes single objects, and return the rows of all results."""
@@ -194,11 +194,15 @@ def _run_pipeline(world: World, node: str, line: str) -> PipelineTable:
         if cmdlet is None:
             raise CommandNotSimulatedError(call.name)
         if "cluster" in call.name.lower() and call.name.lower() != "start-clusternode":
-            lookup.require_service(world, node, call)
+            lookup.require_cluster_service(world, node, call)
         call = parameters.resolve_parameters(call, windows)
         lookup.require_known_cluster(world, node, call, call.named.get("cluster", ()))
         try:
-            run_cmdlet = _preview_operation if call.has_switch("whatif") else partial(_run_for_each, cmdlet)
+            run_cmdlet = (
+                _preview_operation
+                if call.has_switch("whatif")
+                else partial(_run_cmdlet_for_each_object, cmdlet)
+            )
             table = run_cmdlet(world, node, call, table)
         except InputError as problem:
             raise ShellError(call.name, str(problem)) from None

@@ -14,7 +14,7 @@ from engine.powershell import lookup
 from engine.powershell.cluster_cmdlets import has_property
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError, ShellError
 
-ASSIGNMENT_PATTERN: Final = re.compile(
+PROPERTY_ASSIGNMENT_PATTERN: Final = re.compile(
     r"\(\s*(Get-Cluster(?:Node|Group|Resource)?)\s*(?:-Name\s+)?(?:'([^']+)'|\"([^\"]+)\"|([\w.-]+))?\s*\)\.(\w+)"
     r"\s*=\s*['\"]?(\S+?)['\"]?",
     re.IGNORECASE,
@@ -24,7 +24,7 @@ ASSIGNMENT_PATTERN: Final = re.compile(
 UINT32_MAX: Final = 2**32 - 1
 
 
-class Property(NamedTuple):
+class SettableProperty(NamedTuple):
     """Property that can be set: its limits, and the function that sets it."""
 
     minimum: int
@@ -36,13 +36,13 @@ class Property(NamedTuple):
 
 
 def _build_threshold_setter(is_cross: bool) -> Callable[[World, str, str, int], None]:
-    return lambda world, name, node, value: commands.set_threshold(
+    return lambda world, name, node, value: commands.set_heartbeat_threshold(
         world, world.nodes[node].cluster, is_cross, value, node
     )
 
 
 def _set_failover_threshold(world: World, name: str, node: str, value: int) -> None:
-    setting = None if value == failure_limits.UNLIMITED else value
+    setting = None if value == failure_limits.UNLIMITED_THRESHOLD else value
     commands.set_role_property(world, name, node, failover_threshold=setting)
 
 
@@ -61,40 +61,44 @@ def _build_restart_setter(
     return assign
 
 
-PROPERTIES: Final = {
-    ("get-cluster", "samesubnetthreshold"): Property(0, UINT32_MAX, _build_threshold_setter(is_cross=False)),
-    ("get-cluster", "crosssubnetthreshold"): Property(0, UINT32_MAX, _build_threshold_setter(is_cross=True)),
-    ("get-cluster", "dynamicquorum"): Property(
+SETTABLE_PROPERTIES: Final = {
+    ("get-cluster", "samesubnetthreshold"): SettableProperty(
+        0, UINT32_MAX, _build_threshold_setter(is_cross=False)
+    ),
+    ("get-cluster", "crosssubnetthreshold"): SettableProperty(
+        0, UINT32_MAX, _build_threshold_setter(is_cross=True)
+    ),
+    ("get-cluster", "dynamicquorum"): SettableProperty(
         0, 1, lambda world, name, node, value: commands.set_dynamic_quorum(world, node, bool(value))
     ),
-    ("get-cluster", "lowerquorumprioritynodeid"): Property(
+    ("get-cluster", "lowerquorumprioritynodeid"): SettableProperty(
         0, UINT32_MAX, lambda world, name, node, value: commands.set_lower_priority_node(world, node, value)
     ),
-    ("get-clusternode", "nodeweight"): Property(
+    ("get-clusternode", "nodeweight"): SettableProperty(
         0, 1, lambda world, name, node, value: commands.set_node_weight(world, name, value, node)
     ),
-    ("get-clustergroup", "failoverthreshold"): Property(0, UINT32_MAX, _set_failover_threshold),
-    ("get-clustergroup", "failoverperiod"): Property(
+    ("get-clustergroup", "failoverthreshold"): SettableProperty(0, UINT32_MAX, _set_failover_threshold),
+    ("get-clustergroup", "failoverperiod"): SettableProperty(
         0,
         1193,
         lambda world, name, node, value: commands.set_role_property(
             world, name, node, failover_period_h=value
         ),
     ),
-    ("get-clusterresource", "restartaction"): Property(
+    ("get-clusterresource", "restartaction"): SettableProperty(
         0, 2, _build_restart_setter(lambda old, value: replace(old, restart_action=value), "RestartAction")
     ),
-    ("get-clusterresource", "restartthreshold"): Property(
+    ("get-clusterresource", "restartthreshold"): SettableProperty(
         0,
         UINT32_MAX,
         _build_restart_setter(lambda old, value: replace(old, restart_threshold=value), "RestartThreshold"),
     ),
-    ("get-clusterresource", "restartperiod"): Property(
+    ("get-clusterresource", "restartperiod"): SettableProperty(
         0,
         UINT32_MAX,
         _build_restart_setter(lambda old, value: replace(old, restart_period_ms=value), "RestartPeriod"),
     ),
-    ("get-clusterresource", "retryperiodonfailure"): Property(
+    ("get-clusterresource", "retryperiodonfailure"): SettableProperty(
         0,
         UINT32_MAX,
         _build_restart_setter(lambda old, value: replace(old, retry_period_ms=value), "RetryPeriodOnFailure"),
@@ -109,9 +113,9 @@ def assign_property(world: World, node: str, assignment: re.Match[str]) -> str:
     """Execute an assignment to a property. Raise ShellError, CommandNotSimulatedError or InputError."""
     cmdlet, *name_forms, key, value = assignment.groups(default="")
     call = CmdletCall(cmdlet)
-    lookup.require_service(world, node, call)
+    lookup.require_cluster_service(world, node, call)
     name = _find_object_name(world, node, "".join(name_forms), call)
-    limits = PROPERTIES.get((cmdlet.lower(), key.lower()))
+    limits = SETTABLE_PROPERTIES.get((cmdlet.lower(), key.lower()))
     if limits is None:
         raise CommandNotSimulatedError(f"({cmdlet}).{key} = {value}")
     if not has_property(world.clusters[world.nodes[node].cluster], key):

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from engine.cluster import commands, config, instances
-from engine.flow.recovery import Cause
+from engine.flow.recovery import FailoverCause
 from engine.model import Service, World
 from engine.powershell import lookup
 from engine.powershell.lookup import EMPTY_TABLE, Cmdlet
@@ -34,7 +34,7 @@ class WindowsService(Struct, frozen=True):
 
 
 CLUSTER_SERVICE: Final = "ClusSvc"
-STATUSES: Final = {
+SERVICE_STATUSES: Final = {
     Service.RUNNING: "Running",
     Service.STARTING: "StartPending",
     Service.STOPPING: "StopPending",
@@ -69,7 +69,7 @@ def _list_instance_services(world: World, node: str, server: str, service_name: 
     They are stopped if it runs on another node.
     """
     instance = world.instances[server]
-    status = STATUSES[instance.service] if instance.computer == node else "Stopped"
+    status = SERVICE_STATUSES[instance.service] if instance.computer == node else "Stopped"
     agent_status = "Running" if instance.agent_running and status == "Running" else "Stopped"
     default = service_name == "MSSQLSERVER"
     names = (
@@ -100,7 +100,7 @@ def _find_services(
         call, [item.name for item in services], lookup.read_names(call, piped, "service")
     ):
         if name.lower() not in named:
-            raise _build_error(call, f"Cannot find any service with service name '{name}'.", "ObjectNotFound",
+            raise _build_service_error(call, f"Cannot find any service with service name '{name}'.", "ObjectNotFound",
                          "NoServiceFoundForGivenName", f"{name}:String")  # fmt: skip
         services_found.append(named[name.lower()])
     if not services_found and not lookup.read_names(call, piped, "service"):
@@ -108,7 +108,7 @@ def _find_services(
     return services_found
 
 
-def _build_error(call: CmdletCall, text: str, category: str, id: str, target: str) -> ShellError:
+def _build_service_error(call: CmdletCall, text: str, category: str, id: str, target: str) -> ShellError:
     verb = call.name.partition("-")[0].capitalize()
     full_id = f"{id},Microsoft.PowerShell.Commands.{verb}ServiceCommand"
     return ShellError(call.name, text, category, full_id, target, "ServiceCommandException")
@@ -138,7 +138,9 @@ def build_service_cmdlet(stop: bool, start: bool) -> Cmdlet:
                     f"Cannot stop service '{entry.label}' because it has dependent services. It can only be stopped if "
                     "the Force flag is set."
                 )
-                raise _build_error(call, text, "InvalidOperation", "ServiceHasDependentServices", CONTROLLER)
+                raise _build_service_error(
+                    call, text, "InvalidOperation", "ServiceHasDependentServices", CONTROLLER
+                )
             _change_service_state(world, node, call, entry, stop, start)
         return EMPTY_TABLE
 
@@ -174,7 +176,7 @@ def _change_service_state(
     instance = world.instances[target.server]
     if instance.computer != node:
         if start:  # SQL Server cannot start here, because its disks are on another node
-            raise _build_error(
+            raise _build_service_error(
                 call,
                 f"Failed to start service '{target.label}'.",
                 "OpenError",
@@ -183,7 +185,7 @@ def _change_service_state(
             )
         return
     if start and target.agent and instance.edition == "Express":
-        raise _build_error(
+        raise _build_service_error(
             call, f"Failed to start service '{target.label}'.", "OpenError", "StartServiceFailed", CONTROLLER
         )
     if target.agent:
@@ -196,7 +198,7 @@ def _change_service_state(
         world.update_instance(target.server, agent_running=False)
     if stop and instance.service is not Service.STOPPED:
         service.begin_service_stop(
-            world, target.server, Cause.STOP_SERVICE, "restart" if start else "", ((17148, ()),)
+            world, target.server, FailoverCause.STOP_SERVICE, "restart" if start else "", ((17148, ()),)
         )
     elif start:
         service.start_service(world, target.server)
@@ -232,7 +234,7 @@ def execute_net(world: World, node: str, verb: str, name: str, option: str | Non
     dependents = _list_running_dependents(world, node, service)
     if not start and dependents and not yes:
         listed = "\n".join(f"   {other_dependent.display_name}" for other_dependent in dependents)
-        return NET_QUESTION.format(service.display_name, listed)
+        return NET_STOP_QUESTION.format(service.display_name, listed)
     if switch and not service.server:
         if switch == "fq":
             commands.force_quorum(world, node)
@@ -243,7 +245,7 @@ def execute_net(world: World, node: str, verb: str, name: str, option: str | Non
     return f"The {service.display_name} service is {'starting' if start else 'stopping'}."
 
 
-NET_QUESTION: Final = (
+NET_STOP_QUESTION: Final = (
     "The following services are dependent on the {0} service.\nStopping the {0} service will also stop these services."
     "\n\n{1}\n\nDo you want to continue this operation? (Y/N) [N]: No valid response was provided."
 )

@@ -10,8 +10,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.commits import USER_PREFIX
-from engine.constants import CERTIFICATE_LIFE_S
+from engine.commits import USER_KEY_PREFIX
+from engine.constants import CERTIFICATE_VALIDITY_S
 from engine.messages import Message, SqlError
 from engine.model import Certificate, Client, FieldOf, Login, User, World, to_ticks
 from engine.protocol import (
@@ -27,7 +27,7 @@ from engine.protocol import (
     volumes,
 )
 
-WINDOWS_SID: Final = 1 << 40
+WINDOWS_SID_MIN: Final = 1 << 40
 """Lowest SID of Windows accounts. A Windows account has the same SID on every server."""
 
 
@@ -136,7 +136,7 @@ BUILTIN_DOMAINS: Final = frozenset({"builtin", "nt authority", "nt service"})
 
 def compute_windows_sid(account: str) -> int:
     """Return the SID of a Windows account."""
-    return WINDOWS_SID + zlib.crc32(account.lower().encode())
+    return WINDOWS_SID_MIN + zlib.crc32(account.lower().encode())
 
 
 def alter_login(
@@ -208,12 +208,12 @@ def _store_login(world: World, server: str, old_login: Login, new_login: Login |
 # --- users -----------------------------------------------------------------------------------------
 
 
-def list_orphans(world: World, server: str, database: str) -> tuple[User, ...]:
+def list_orphaned_users(world: World, server: str, database: str) -> tuple[User, ...]:
     """Return the users whose SID belongs to no login on this server (`sp_change_users_login 'Report'`)."""
     instance = world.instances[server]
     return tuple(
         u
-        for u in commits.list_users_of(world, server, database)
+        for u in commits.list_database_users(world, server, database)
         if u.sid and security.find_login_of_user(instance, u) is None
     )
 
@@ -229,10 +229,12 @@ def create_user(
 ) -> list[Message]:
     """Create a user in *database*. In a mirrored database, the log carries the user to the mirror."""
     database = _require_open_database(world, server, database)
-    if any(user.name.lower() == name.lower() for user in commits.list_users_of(world, server, database)):
+    if any(
+        user.name.lower() == name.lower() for user in commits.list_database_users(world, server, database)
+    ):
         raise SqlError(15023, name)
     sid = 0 if without_login else _require_login_for_user(world, server, login or name).sid
-    if sid and any(user.sid == sid for user in commits.list_users_of(world, server, database)):
+    if sid and any(user.sid == sid for user in commits.list_database_users(world, server, database)):
         raise SqlError(15063)
     _store_user(world, server, None, User(name=name, database=database, sid=sid))
     return []
@@ -286,13 +288,13 @@ def _require_open_database(world: World, server: str, database: str) -> str:
 
 def _require_user(world: World, server: str, database: str, name: str, verb: str) -> User:
     database = _require_open_database(world, server, database)
-    for user in commits.list_users_of(world, server, database):
+    for user in commits.list_database_users(world, server, database):
         if user.name.lower() == name.lower():
             return user
     raise SqlError(15151, verb, "user", name)
 
 
-USER_KB: Final = 1.0
+USER_CHANGE_LOG_KB: Final = 1.0
 """Log that the creation, change or removal of a user writes, in KB. Assumed."""
 
 
@@ -305,9 +307,9 @@ def _store_user(world: World, server: str, old_user: User | None, new_user: User
     if key in world.copies:
         removed_users = {old_user.name: None} if old_user is not None else {}
         changed_users = {**removed_users, **({new_user.name: new_user} if new_user is not None else {})}
-        logspace.write_log(world, key, USER_KB)
-        edits = tuple((USER_PREFIX + name.lower(), user) for name, user in changed_users.items())
-        commits.append_commit(world, key, edits, USER_KB)
+        logspace.write_log(world, key, USER_CHANGE_LOG_KB)
+        edits = tuple((USER_KEY_PREFIX + name.lower(), user) for name, user in changed_users.items())
+        commits.append_commit(world, key, edits, USER_CHANGE_LOG_KB)
     else:
         users = [user for user in world.instances[server].users if user is not old_user]
         world.update_instance(server, users=tuple([*users, new_user] if new_user is not None else users))
@@ -366,7 +368,7 @@ def create_certificate(
         if not instance.master_key:
             raise SqlError(15581, state=3)
         begins = world.tick if start_date is None else clock.parse_tick(world, start_date)
-        lasts = begins + to_ticks(CERTIFICATE_LIFE_S)
+        lasts = begins + to_ticks(CERTIFICATE_VALIDITY_S)
         new_certificate = Certificate(
             name=name,
             thumbprint=world.next_id(),
@@ -416,7 +418,7 @@ def back_up_certificate(
         raise SqlError(15151, "find", "certificate", name)
     paths = [path for path in (file, private_key_file) if path is not None]
     for path in paths:
-        drive = volumes.get_drive_of(path)
+        drive = volumes.get_drive_letter(path)
         is_on_lost_drive = drive != "" and not volumes.has_drive(world.get_computer_of(server), drive)
         if is_on_lost_drive or files.find_file(world, server, path) is not None:
             raise SqlError(15240, path)
@@ -428,7 +430,7 @@ def back_up_certificate(
     return []
 
 
-def warn_without_backup(world: World, server: str, name: str) -> list[Message]:
+def build_missing_backup_warning(world: World, server: str, name: str) -> list[Message]:
     """Return warning 33091 unless a file with the private key of the certificate exists [DOC: TDE]."""
     certificate = security.find_certificate(world.instances[server], name)
     backups = [f for f in world.files.values() if isinstance(f, CertificateFile) and f.private]
@@ -467,7 +469,7 @@ def find_login_refusal(world: World, client: Client, server: str) -> SqlError | 
     if login is None or login.disabled:
         return SqlError(18456, client.login)
     for database in client.databases:
-        if not any(user.sid == login.sid for user in commits.list_users_of(world, server, database)):
+        if not any(user.sid == login.sid for user in commits.list_database_users(world, server, database)):
             return SqlError(4060, database, also=(18456,))
     return None
 
@@ -481,7 +483,7 @@ SECURITY_KEY: Final = "\0security"
 INSTANCE_SCOPE: Final = ""
 """Value of a *database* argument that stands for the instance."""
 
-GRANT_KB: Final = 1.0
+GRANT_LOG_KB: Final = 1.0
 """Log that a GRANT or a change of a role writes, in KB. Assumed."""
 
 
@@ -529,8 +531,8 @@ def store_security(world: World, server: str, database: str, security: Security)
         world.objects[server, database.lower(), SECURITY_KEY] = security
         return
     key = statements.require_copy(world, server, database).key
-    logspace.write_log(world, key, GRANT_KB)
-    commits.append_commit(world, key, ((USER_PREFIX + SECURITY_KEY, security),), GRANT_KB)
+    logspace.write_log(world, key, GRANT_LOG_KB)
+    commits.append_commit(world, key, ((USER_KEY_PREFIX + SECURITY_KEY, security),), GRANT_LOG_KB)
 
 
 def apply_grants(security: Security, verb: str, grants: tuple[Grant, ...]) -> Security:
@@ -543,7 +545,7 @@ def apply_grants(security: Security, verb: str, grants: tuple[Grant, ...]) -> Se
     return replace(security, grants=kept_grants if verb == "REVOKE" else (*kept_grants, *grants))
 
 
-def list_roles_of(security: Security, name: str) -> set[str]:
+def list_principal_roles(security: Security, name: str) -> set[str]:
     """Return the roles of a principal, including indirect ones and public."""
     roles, todo = {"public"}, [name.lower()]
     while todo:

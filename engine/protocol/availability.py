@@ -33,7 +33,7 @@ class ReachabilityCache:
     def _is_passing(self, client: str, server: str) -> bool:
         passes = self._passes.get((client, server))
         if passes is None:
-            passes = self._passes[client, server] = network.is_passing(self.world, client, server)
+            passes = self._passes[client, server] = network.can_exchange_packets(self.world, client, server)
         return passes
 
 
@@ -102,14 +102,14 @@ def _is_protected(world: World, copy: DatabaseCopy) -> bool:
 
 
 def advance_availability(
-    account_before: Availability, tick: int, **changes: FieldOf[Availability]
+    old_availability: Availability, tick: int, **changes: FieldOf[Availability]
 ) -> Availability:
     """Return the availability at *tick*, with *changes* that take effect then."""
-    passed = tick - account_before.since_tick
+    passed = tick - old_availability.since_tick
     return replace(
-        account_before,
+        old_availability,
         since_tick=tick,
-        down_ticks=account_before.down_ticks + (0 if account_before.serving else passed),
-        exposed_ticks=account_before.exposed_ticks + (passed if account_before.exposed else 0),
+        down_ticks=old_availability.down_ticks + (0 if old_availability.serving else passed),
+        exposed_ticks=old_availability.exposed_ticks + (passed if old_availability.exposed else 0),
         **changes,
     )

@@ -41,10 +41,10 @@ from engine.protocol.lineage import Lineage
 DATABASE, DIFFERENTIAL, LOG = "DATABASE", "DIFFERENTIAL", "LOG"
 SYSTEM_DATABASES: Final = ("master", "msdb", "model", "tempdb")
 
-BACKUP_COMPRESSION: Final = 0.3
+COMPRESSED_BACKUP_SHARE: Final = 0.3
 """Compressed size of a data backup (2008 and later), as a share of the full size. Assumed."""
 
-TRACE_FLAG_NO_BACKUP_LINES: Final = 3226
+NO_BACKUP_LINES_TRACE_FLAG: Final = 3226
 """Trace flag that suppresses the ERRORLOG lines of successful backups. Documented [DOC: trace flags]."""
 
 
@@ -122,7 +122,7 @@ class BackupSet(Struct, frozen=True, kw_only=True):
     @property
     def backup_kb(self) -> float:
         """Return the size of the backup before compression."""
-        return self.size_kb / BACKUP_COMPRESSION if self.details.compressed else self.size_kb
+        return self.size_kb / COMPRESSED_BACKUP_SHARE if self.details.compressed else self.size_kb
 
 
 class BackupFile(Struct, frozen=True):
@@ -168,7 +168,7 @@ def back_up_database(
         return [Message(0, 0, 0, 0, f"Not simulated: a backup of {database} is accepted and writes no file.")]
     copy = _find_backup_source(world, server, database, title, as_secondary=copy_only and not differential)
     if copy.data_failed_tick is not None:
-        path = volumes.get_path_of(copy, volumes.list_files_of(copy)[0])
+        path = volumes.get_file_path(copy, volumes.list_copy_files(copy)[0])
         raise SqlError(3203, path, files.DEVICE_NOT_READY, also=(3013,), title=title)
     if copy.backup_from_kb is not None:
         raise SqlError(3023, also=(3013,), title=title)
@@ -178,11 +178,11 @@ def back_up_database(
     size_kb = copy.size_kb
     if differential:
         size_kb = min(size_kb, max(0.0, end_kb - copy.last_log_backup_kb) + copy.size_kb * 0.01)
-    size_kb *= BACKUP_COMPRESSION if details.compressed else 1.0
+    size_kb *= COMPRESSED_BACKUP_SHARE if details.compressed else 1.0
     room = _reserve_location(world, server, path, size_kb, title)
     _check_expiration(world, room, details, init, title)
     world.update_copy(copy.key, backup_from_kb=end_kb)
-    duration_s = max(BACKUP_S_MIN, files.compute_transfer_s(world, server, room[0], size_kb))
+    duration_s = max(BACKUP_S_MIN, files.compute_file_copy_s(world, server, room[0], size_kb))
     kind = DIFFERENTIAL if differential else DATABASE
     args = (copy.database, kind, *room, end_kb, size_kb, world.tick, copy_only, init, details)
     return statements.PendingStatement(world.tick + to_ticks(duration_s), "backup.data", args)
@@ -206,7 +206,7 @@ def _complete_data_backup(
     copy = world.copies.get(key)
     if copy is None or copy.backup_from_kb != from_kb or world.find_source_of(copy) is None:
         media_error = SqlError(3049, also=(3013,), title="BACKUP DATABASE")
-        log_failure(world, server, database, media_error)
+        log_backup_failure(world, server, database, media_error)
         raise media_error
     number = world.next_id()
     base = number if kind == DATABASE else copy.full_backup_id
@@ -222,7 +222,7 @@ def _complete_data_backup(
         details=details,
         image=replace(copy, source=None, backup_from_kb=None, compatibility_level=level),
     )
-    position = _write_backup(world, (host, path), backup_set, init)
+    position = _store_and_log_backup(world, (host, path), backup_set, init)
     world.update_copy(key, backup_from_kb=None)
     if kind == DATABASE and not copy_only:
         world.update_copy(key, full_backup_id=number)
@@ -230,7 +230,7 @@ def _complete_data_backup(
         logspace.start_log_chain(world, key, from_kb, started_tick)
     groups.get_policy(world.copies[key]).on_catalog_changed(world, key)
     title = "BACKUP DATABASE" if kind == DATABASE else "BACKUP DATABASE WITH DIFFERENTIAL"
-    return _build_report(world, backup_set, title, position)
+    return _build_backup_report(world, backup_set, title, position)
 
 
 # --- BACKUP LOG ------------------------------------------------------------------------------------
@@ -273,13 +273,15 @@ def back_up_log(
     end = streams.get_end_of_log_kb(world, copy)
     if details.compressed:
         _require_compression(world.instances[server])
-    size_kb = max(0.0, end - lead.last_log_backup_kb) * (BACKUP_COMPRESSION if details.compressed else 1.0)
+    size_kb = max(0.0, end - lead.last_log_backup_kb) * (
+        COMPRESSED_BACKUP_SHARE if details.compressed else 1.0
+    )
     room = _reserve_location(world, server, path, size_kb, title)
     _check_expiration(world, room, details, init, title)
     if norecovery and copy.source is not None:
         streams.remove_source(world, copy.source)
         world.update_copy(copy.key, db_state=DbState.RESTORING)
-    duration_s = max(BACKUP_S_MIN, files.compute_transfer_s(world, server, room[0], size_kb))
+    duration_s = max(BACKUP_S_MIN, files.compute_file_copy_s(world, server, room[0], size_kb))
     args = (
         copy.database,
         *room,
@@ -313,20 +315,20 @@ def _complete_log_backup(
     media_error = SqlError(3049, database, also=(3013,), title="BACKUP LOG")
     refused = media_error if copy is None else _find_role_refusal(world, copy, "BACKUP LOG")
     if copy is None or refused is not None:
-        log_failure(world, server, database, refused or media_error)
+        log_backup_failure(world, server, database, refused or media_error)
         raise refused or media_error
     number = world.next_id()
-    size_kb = (last_kb - first_kb) * (BACKUP_COMPRESSION if details.compressed else 1.0)
+    size_kb = (last_kb - first_kb) * (COMPRESSED_BACKUP_SHARE if details.compressed else 1.0)
     backup_set = _build_backup_set(world, copy, LOG, number, first_kb, last_kb, size_kb, started_tick)
     backup_set = replace(
         backup_set, copy_only=copy_only, tail=tail, from_tick=copy.last_log_backup_tick, details=details
     )
-    position = _write_backup(world, (host, path), backup_set, init)
+    position = _store_and_log_backup(world, (host, path), backup_set, init)
     if not copy_only:
         for chain_key in {key: None, _find_writer_key(world, copy): None}:  # all replicas share one log chain
             _record_log_backup(world, chain_key, last_kb)
             world.update_copy(chain_key, last_log_backup_tick=started_tick, bulk_changes=False)
-    return _build_report(world, backup_set, "BACKUP LOG", position)
+    return _build_backup_report(world, backup_set, "BACKUP LOG", position)
 
 
 def _record_log_backup(world: World, key: Key, upto_kb: float) -> None:
@@ -343,9 +345,9 @@ def back_up_log_by_job(world: World, key: Key, path: str) -> None:
 
     It writes no ERRORLOG line, as under trace flag 3226, which many sites set.
     """
-    if not volumes.has_drive(world.get_computer_of(key[0]), volumes.get_drive_of(path)):
+    if not volumes.has_drive(world.get_computer_of(key[0]), volumes.get_drive_letter(path)):
         error = SqlError(3201, path, files.NO_PATH, also=(3013,), title="BACKUP LOG")
-        log_failure(world, *key, error)
+        log_backup_failure(world, *key, error)
         return
     copy = world.copies[key]
     first, last = copy.last_log_backup_kb, streams.get_end_of_log_kb(world, copy)
@@ -361,7 +363,7 @@ DEVICE_ERRORS: Final = {3201: (18204, "BackupDiskFile::CreateMedia", "create"),
 """Error number -> ERRORLOG message for a device that cannot be opened or written. Seen in public logs."""
 
 
-def log_failure(world: World, server: str, database: str, problem: SqlError) -> None:
+def log_backup_failure(world: World, server: str, database: str, problem: SqlError) -> None:
     """Log 3041 after a failed backup, preceded by the message about its device, if any.
 
     Documented [DOC: Database Engine events and errors, 4214].
@@ -449,7 +451,7 @@ def _reserve_location(world: World, server: str, path: str, size_kb: float, titl
     file = files.find_file(world, host, local)
     if file is not None and not isinstance(file, BackupFile):
         raise SqlError(3241, path, also=(3013,), title=title)
-    if volumes.compute_free_kb(world, host, volumes.get_drive_of(local)) < size_kb:
+    if volumes.compute_free_kb(world, host, volumes.get_drive_letter(local)) < size_kb:
         raise SqlError(3202, path, files.DISK_FULL, also=(3013,), title=title)
     return host, local
 
@@ -513,10 +515,10 @@ def _store_backup(world: World, location: tuple[str, str], backup_set: BackupSet
     return 1 if is_null else len(before) + 1
 
 
-def _write_backup(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
+def _store_and_log_backup(world: World, location: tuple[str, str], backup_set: BackupSet, init: bool) -> int:
     """Store the backup in its file, write an ERRORLOG line, and return its position in the file."""
     number = _store_backup(world, location, backup_set, init)
-    if TRACE_FLAG_NO_BACKUP_LINES in world.instances[backup_set.server].trace_flags:
+    if NO_BACKUP_LINES_TRACE_FLAG in world.instances[backup_set.server].trace_flags:
         return number
     word = "Log was" if backup_set.kind == LOG else "Database"
     errorlog.write_text(
@@ -529,7 +531,7 @@ def _write_backup(world: World, location: tuple[str, str], backup_set: BackupSet
     return number
 
 
-def _build_report(world: World, backup_set: BackupSet, title: str, position: int) -> list[Message]:
+def _build_backup_report(world: World, backup_set: BackupSet, title: str, position: int) -> list[Message]:
     return build_completion_messages(
         world,
         title,
@@ -550,7 +552,7 @@ def _list_file_pages(backup_set: BackupSet) -> list[tuple[str, int]]:
     log_kb = backup_set.last_kb - backup_set.first_kb
     if backup_set.kind == LOG or backup_set.image is None:
         return [(f"{backup_set.database}_log", round(log_kb / PAGE_KB))]
-    data, log = volumes.list_files_of(backup_set.image)[:2]
+    data, log = volumes.list_copy_files(backup_set.image)[:2]
     data_kb = max(0.0, backup_set.backup_kb - log_kb)
     return [(data.name, round(data_kb / PAGE_KB)), (log.name, max(LOG_PAGES_MIN, round(log_kb / PAGE_KB)))]
 

@@ -2,27 +2,27 @@
 
 from typing import Final
 
-from engine.flow.recovery import Cause, FailoverTimes, draw_failover_times
+from engine.flow.recovery import FailoverCause, FailoverTimes, draw_failover_times
 from engine.model import Fault, Tick, World
 
-LOST_PARTS: Final = {"shutdown": "server", "shutdown-nowait": "server"}
+LOST_PART_BY_FAULT: Final = {"shutdown": "server", "shutdown-nowait": "server"}
 """Fault -> lost part: "server" (first argument of the fault) or "link" (between its first two arguments)."""
 
-FAILOVER_CAUSES: Final = {
-    "manual": Cause.MANUAL,
-    "shutdown-nowait": Cause.NOWAIT,
-    "shutdown": Cause.STOP_SERVICE,
-    "forced": Cause.FORCED,
+FAILOVER_CAUSE_BY_FAULT: Final = {
+    "manual": FailoverCause.MANUAL,
+    "shutdown-nowait": FailoverCause.NOWAIT,
+    "shutdown": FailoverCause.STOP_SERVICE,
+    "forced": FailoverCause.FORCED,
 }
 """Fault -> cause that selects the failover times. Other faults use the times of a power failure."""
 
 
-def register_fault(verb: str, lost_part: str, failover_cause: Cause) -> None:
+def register_fault(verb: str, lost_part: str, failover_cause: FailoverCause) -> None:
     """Register a fault that an input line can cause in LOST_PARTS and FAILOVER_CAUSES.
 
     The tables initially contain only the faults of T-SQL. `engine.verbs` registers all others at its import.
     """
-    LOST_PARTS[verb], FAILOVER_CAUSES[verb] = lost_part, failover_cause
+    LOST_PART_BY_FAULT[verb], FAILOVER_CAUSE_BY_FAULT[verb] = lost_part, failover_cause
 
 
 def find_loss_cause(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
@@ -34,7 +34,7 @@ def find_loss_cause(world: World, server: str, peer: str | None) -> tuple[str, T
     for fault in world.faults:
         if fault.reverted_tick is not None:
             continue
-        loses = LOST_PARTS.get(fault.verb)
+        loses = LOST_PART_BY_FAULT.get(fault.verb)
         hits_server = loses == "server" and fault.args[0] in (server, world.instances[server].computer)
         hits_link = loses == "link" and peer is not None and {server, peer} == set(fault.args[:2])
         if hits_server or hits_link:
@@ -42,6 +42,8 @@ def find_loss_cause(world: World, server: str, peer: str | None) -> tuple[str, T
     return (found_fault.verb, found_fault.active_tick) if found_fault else ("unknown", world.tick)
 
 
-def draw_phases(world: World, stream: int, cause: str) -> FailoverTimes:
+def draw_phase_durations(world: World, stream: int, cause: str) -> FailoverTimes:
     """Draw the durations of the failover phases at the receiver of *stream* for *cause*, in seconds."""
-    return draw_failover_times(world.flow, stream, FAILOVER_CAUSES.get(cause, Cause.POWER_OFF), world.chance)
+    return draw_failover_times(
+        world.flow, stream, FAILOVER_CAUSE_BY_FAULT.get(cause, FailoverCause.POWER_OFF), world.chance
+    )

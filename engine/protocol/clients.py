@@ -75,7 +75,7 @@ def attempt_login(world: World, client: Client, server: str) -> LoginAnswer:
         state is None
         or not world.computers[state.computer].powered
         or state.hung
-        or not network.is_passing(world, client.name, server)
+        or not network.can_exchange_packets(world, client.name, server)
     ):
         return "silence"
     if state.service is not Service.RUNNING or not state.tcp_listening:
@@ -162,7 +162,7 @@ def try_next_login(world: World, name: str, epoch: int) -> None:
     if client.attempt == 0 and _delay_login_at_dead_address(world, client):
         return
     client = world.clients[name]
-    partners = [client.data_source, drivers.get_second_name(client)]
+    partners = [client.data_source, drivers.get_second_server_name(client)]
     name_used = partners[client.attempt % 2]
     server, refusal = (
         resolve_client_login(world, client, name_used)
@@ -186,8 +186,8 @@ def try_next_login(world: World, name: str, epoch: int) -> None:
         if client.attempt < 2:
             _log_refused_login(world, client, server, refusal)
     round_number = client.attempt // 2
-    left_s = drivers.get_login_s(client) - (world.tick - client.login_since) / TICKS_PER_S
-    slice_s = min(drivers.get_slice_s(client), left_s)
+    left_s = drivers.get_login_max_s(client) - (world.tick - client.login_since) / TICKS_PER_S
+    slice_s = min(drivers.get_attempt_timeout_s(client), left_s)
     is_second_round = client.attempt % 2 == 1
     backoff_s = CLIENT_BACKOFF_S[min(round_number, len(CLIENT_BACKOFF_S) - 1)] if is_second_round else 0.01
     wait_s = slice_s if server_answer == "silence" else backoff_s

@@ -18,13 +18,13 @@ from engine.model import DatabaseCopy, Key, User, World
 from engine.protocol import lineage, streams
 from engine.protocol.lineage import Lineage
 
-SLACK_KB: Final = 0.001
+POSITION_TOLERANCE_KB: Final = 0.001
 """Tolerance for log positions of the flow model, in KB: one byte."""
 
-COMMIT_KB: Final = 0.5
+COMMIT_LOG_KB: Final = 0.5
 """Log that a commit itself writes, in KB: one sector, the smallest write. Known."""
 
-WRITTEN_CHARS_MAX: Final = 60_000_000
+COMMITTED_CHARACTERS_MAX: Final = 60_000_000
 """Maximum number of characters that all commits of a database may write, including replaced rows. Assumed."""
 
 
@@ -32,7 +32,7 @@ def find_last_commit(world: World, family: int, path: Lineage, kb: float) -> Com
     """Return the last commit along *path* that ends at or before log position *kb*."""
     for stretch, begins_kb in reversed(path):
         commit = world.commits.get((family, stretch))
-        while commit is not None and commit.kb > kb + SLACK_KB:
+        while commit is not None and commit.kb > kb + POSITION_TOLERANCE_KB:
             commit = commit.previous
         if commit is not None:
             return commit
@@ -49,7 +49,7 @@ def find_newest_commit(world: World, copy: DatabaseCopy) -> Commit | None:
 def iterate_commits(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> Iterator[Commit]:
     """Yield the commits in the log of the copy that end in (*after_kb*, *upto_kb*], newest first."""
     commit = find_last_commit(world, copy.family, copy.lineage, upto_kb)
-    while commit is not None and commit.kb > after_kb + SLACK_KB:
+    while commit is not None and commit.kb > after_kb + POSITION_TOLERANCE_KB:
         yield commit
         commit = commit.previous
 
@@ -62,11 +62,11 @@ def append_commit(world: World, key: Key, edits: tuple[tuple[str, object], ...],
     """
     copy = world.copies[key]
     assert copy.source is not None, f"{key} is open and writes no log"
-    world.flow.add_log_kb(copy.source, COMMIT_KB)
+    world.flow.add_log_kb(copy.source, COMMIT_LOG_KB)
     generated_kb = world.flow.read_source_positions(copy.source).generated_kb
     before = find_newest_commit(world, copy)
     world.commits[copy.family, copy.lineage[-1][0]] = Commit(
-        before, generated_kb, log_kb + COMMIT_KB, world.tick, edits
+        before, generated_kb, log_kb + COMMIT_LOG_KB, world.tick, edits
     )
     return generated_kb
 
@@ -82,7 +82,7 @@ def can_acknowledge(world: World, key: Key, kb: float) -> bool:
     if copy.source is None:
         # after a takeover by another copy, the role change will end the connection
         return not copy.group_kind
-    return streams.get_committed_kb(world, copy) + SLACK_KB >= kb
+    return streams.get_committed_kb(world, copy) + POSITION_TOLERANCE_KB >= kb
 
 
 DELAYED_DURABILITY_FORCED: Final = 2
@@ -92,7 +92,7 @@ DELAYED_DURABILITY_FORCED: Final = 2
 # --- users ---------------------------------------------------------------------------------------------------
 
 
-def list_users_of(world: World, server: str, database: str) -> tuple[User, ...]:
+def list_database_users(world: World, server: str, database: str) -> tuple[User, ...]:
     """Return the users of a database, a snapshot or master, as this server knows them."""
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
@@ -116,7 +116,7 @@ def _list_commit_users(last_commit: Commit | None, database: str) -> tuple[User,
 THIS_COPY: Final = build_message("this copy")
 
 
-def record_loss(
+def record_lost_commits(
     world: World, database: str, server: str, count: int, lost_kb: float, location: LocalizableMessage
 ) -> None:
     """Add lost commits to the availability of the database. *location* describes the copy that lacks them."""
@@ -172,4 +172,4 @@ def discard_copy(world: World, copy: DatabaseCopy, remaining_copies: list[Databa
     number = count_transactions(world, copy, known_kb, committed_kb)
     if number:
         message = build_message("all remaining copies: only {server} had them", server=copy.server)
-        record_loss(world, copy.database, copy.server, number, committed_kb - known_kb, message)
+        record_lost_commits(world, copy.database, copy.server, number, committed_kb - known_kb, message)

@@ -14,7 +14,7 @@ from engine.events import ClientData
 from engine.localization import build_message
 from engine.model import Client, DatabaseCopy, Tick, World
 
-FIRST_SPID: Final = 200
+FIRST_APPLICATION_SPID: Final = 200
 """Lowest session ID of applications. T-SQL windows use lower IDs. Assumed."""
 
 SPID_MAX: Final = 32_767
@@ -60,7 +60,7 @@ def _list_copies(world: World, client: Client, server: str) -> list[DatabaseCopy
     return [copy for copy in copies if copy is not None and copy.source is not None]
 
 
-def _count_connections(world: World, copy: DatabaseCopy) -> int:
+def _count_copy_connections(world: World, copy: DatabaseCopy) -> int:
     assert copy.source is not None
     setup = world.flow.get_source_setup(copy.source)
     return round(setup.workload.connections * setup.scale)
@@ -70,12 +70,12 @@ def count_connections(world: World, server: str) -> int:
     """Return the number of connections of applications to a server."""
     own_clients = [client for client in world.clients.values() if client.connected_to == server]
     copies = (copy for client in own_clients for copy in _list_copies(world, client, server))
-    return sum(int(_count_connections(world, copy)) for copy in copies)
+    return sum(int(_count_copy_connections(world, copy)) for copy in copies)
 
 
 def list_connections(world: World, server: str) -> Iterator[ApplicationConnection]:
     """Yield all connections of applications to a server, ordered by session ID."""
-    spid = FIRST_SPID
+    spid = FIRST_APPLICATION_SPID
     for name in sorted(world.clients):
         client = world.clients[name]
         if client.connected_to != server:
@@ -87,7 +87,7 @@ def list_connections(world: World, server: str) -> Iterator[ApplicationConnectio
         )
         for copy in _list_copies(world, client, server):
             assert copy.source is not None
-            connection_count = _count_connections(world, copy)
+            connection_count = _count_copy_connections(world, copy)
             reading = world.flow.read_source(copy.source)
             working, waiting = (
                 round(reading.in_flight_transactions),

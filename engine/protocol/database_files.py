@@ -31,11 +31,11 @@ def modify_file(
     """
     copy = statements.require_copy(world, server, database)
     key = copy.key
-    file = next((f for f in volumes.list_files_of(copy) if f.name.lower() == name.lower()), None)
+    file = next((f for f in volumes.list_copy_files(copy) if f.name.lower() == name.lower()), None)
     if file is None:
         raise SqlError(5041, name)
     _check_file_change(world, copy, file, new_name, size_kb)
-    options = volumes.get_options_of(copy, file)
+    options = volumes.get_file_options(copy, file)
     limit_kb = options.max_kb if max_kb is None else max_kb
     growth_kb = growth["growth_kb"] if growth else options.growth_kb
     if limit_kb is not None and limit_kb < (size_kb or file.size_kb):
@@ -56,7 +56,7 @@ def modify_file(
     if max_kb is not None:
         changes["max_kb"] = max_kb
     if changes:
-        old_options = volumes.get_options_of(copy, file)
+        old_options = volumes.get_file_options(copy, file)
         other_options = tuple(option for option in copy.file_options if option.file != file.key)
         world.update_copy(key, file_options=(*other_options, replace(old_options, **changes)))
     if path is not None:
@@ -79,8 +79,8 @@ def _check_file_change(
     if size_kb is not None and size_kb - file.size_kb > volumes.compute_free_kb(
         world, copy.server, file.drive
     ):
-        raise SqlError(5149, files.DISK_FULL, volumes.get_path_of(copy, file))
-    used_names = {db_file.name.lower() for db_file in volumes.list_files_of(copy) if db_file is not file}
+        raise SqlError(5149, files.DISK_FULL, volumes.get_file_path(copy, file))
+    used_names = {db_file.name.lower() for db_file in volumes.list_copy_files(copy) if db_file is not file}
     if new_name is not None and new_name.lower() in used_names:
         raise SqlError(1828, new_name)
 
@@ -120,7 +120,7 @@ def record_file_copy(world: World, key: Key, file: str, path: str) -> None:
     """Record that a file of a closed database has also been copied to *path*."""
     copy = world.copies.get(key)
     db_file = (
-        next((file_path for file_path in volumes.list_files_of(copy) if file_path.key == file), None)
+        next((file_path for file_path in volumes.list_copy_files(copy) if file_path.key == file), None)
         if copy is not None
         else None
     )
@@ -128,7 +128,7 @@ def record_file_copy(world: World, key: Key, file: str, path: str) -> None:
         return
     locations = volumes.list_locations(copy, db_file)
     new_file_path = FilePath(
-        file=file, path=volumes.get_path_of(copy, db_file), found=tuple(dict.fromkeys((*locations, path)))
+        file=file, path=volumes.get_file_path(copy, db_file), found=tuple(dict.fromkeys((*locations, path)))
     )
     known_file_path = next(
         (file_path for file_path in copy.file_paths if file_path.file == file), new_file_path

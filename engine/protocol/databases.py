@@ -24,11 +24,11 @@ from engine.protocol import (
 )
 from engine.protocol.files import DISK_FULL, NO_PATH
 
-NEW_DATA_KB: Final = 3.0 * 1024
-NEW_LOG_KB: Final = 1.0 * 1024
+NEW_DATA_FILE_KB: Final = 3.0 * 1024
+NEW_LOG_FILE_KB: Final = 1.0 * 1024
 """File sizes of a database that is created without sizes, as in model. Known (up to SQL Server 2014)."""
 
-FIRST_LOG_KB: Final = 64.0
+NEW_DATABASE_LOG_POSITION_KB: Final = 64.0
 """Log position of a new database. Assumed; only differences of positions matter."""
 
 
@@ -39,7 +39,7 @@ The simulated builds are later than this service pack [DOC: features supported b
 """
 
 
-class NewFile(Struct, frozen=True, kw_only=True):
+class NewDatabaseFile(Struct, frozen=True, kw_only=True):
     """File that a CREATE DATABASE statement names."""
 
     name: str
@@ -51,14 +51,14 @@ class NewFile(Struct, frozen=True, kw_only=True):
 
 
 LOG_SHARE: Final = 0.25
-LOG_MIN_KB: Final = 512.0
+UNNAMED_LOG_FILE_MIN_KB: Final = 512.0
 """Minimum size of a log file that CREATE DATABASE does not name. Its size is a quarter of the data files'
 size. Documented [DOC: CREATE DATABASE].
 """
 
 
 def create_database(
-    world: World, server: str, name: str, login: str = "sa", new_files: Sequence[NewFile] = ()
+    world: World, server: str, name: str, login: str = "sa", new_files: Sequence[NewDatabaseFile] = ()
 ) -> list[Message]:
     """Create an empty database with the recovery model of model and without a backup.
 
@@ -78,23 +78,23 @@ def create_database(
         full_backup=False,
         log_backed_up=False,
         log_backup_every_s=0.0,
-        size_kb=NEW_DATA_KB,
-        log_size_kb=NEW_LOG_KB,
+        size_kb=NEW_DATA_FILE_KB,
+        log_size_kb=NEW_LOG_FILE_KB,
         log_max_kb=logspace.LOG_FILE_MAX_KB,
         owner=login,
     )
-    streams.add_source(world, key, FIRST_LOG_KB)
+    streams.add_source(world, key, NEW_DATABASE_LOG_POSITION_KB)
     world.availability.setdefault(name, Availability(database=name, since_tick=world.tick))
     _place_new_files(world, key, new_files)
     errorlog.write_message(world, server, 17137, name)
     return []
 
 
-def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) -> None:
+def _check_new_files(world: World, server: str, new_files: Sequence[NewDatabaseFile]) -> None:
     """Raise 1828, 5133, 5149, 5170, 1803, or an error of `check_new_file`, for files that cannot be created."""
     needed_kb: dict[str, float] = {}
     for index, file in enumerate(new_files):
-        drive = volumes.get_drive_of(file.path)
+        drive = volumes.get_drive_letter(file.path)
         if not volumes.ABSOLUTE_PATH.match(file.path):
             raise SqlError(5105, file.path, also=(1802,))
         if any(other_new_file.name.lower() == file.name.lower() for other_new_file in new_files[:index]):
@@ -105,31 +105,35 @@ def _check_new_files(world: World, server: str, new_files: Sequence[NewFile]) ->
             raise SqlError(5133, file.path, NO_PATH, also=(1802,))
         if drive.upper() in world.instances[server].drives_apart:
             raise SqlError(5184, file.path)
-        needed_kb[drive] = needed_kb.get(drive, 0.0) + (file.size_kb or NEW_LOG_KB)
+        needed_kb[drive] = needed_kb.get(drive, 0.0) + (file.size_kb or NEW_LOG_FILE_KB)
         if volumes.compute_free_kb(world, server, drive) < needed_kb[drive]:
             raise SqlError(5149, DISK_FULL, file.path, also=(1802,))
     for file in new_files:
-        default_kb = NEW_LOG_KB if file.log else NEW_DATA_KB
+        default_kb = NEW_LOG_FILE_KB if file.log else NEW_DATA_FILE_KB
         size_kb = default_kb if file.size_kb is None else file.size_kb
         volumes.check_new_file(
             file.name, size_kb, file.max_kb, file.growth.get("growth_kb"), following_errors=(1802,)
         )
     data = [file for file in new_files if not file.log]
-    if data and (data[0].size_kb or NEW_DATA_KB) < NEW_DATA_KB:
-        raise SqlError(1803, round(NEW_DATA_KB / 1024))
+    if data and (data[0].size_kb or NEW_DATA_FILE_KB) < NEW_DATA_FILE_KB:
+        raise SqlError(1803, round(NEW_DATA_FILE_KB / 1024))
 
 
-def _place_new_files(world: World, key: Key, new_files: Sequence[NewFile]) -> None:
+def _place_new_files(world: World, key: Key, new_files: Sequence[NewDatabaseFile]) -> None:
     """Set the properties of the first data file and the first log file, and add all other files."""
     data = [file for file in new_files if not file.log]
     logs = [file for file in new_files if file.log]
     copy = world.copies[key]
-    sizes = [file.size_kb or (NEW_LOG_KB if index else NEW_DATA_KB) for index, file in enumerate(data)]
+    sizes = [
+        file.size_kb or (NEW_LOG_FILE_KB if index else NEW_DATA_FILE_KB) for index, file in enumerate(data)
+    ]
     if data and not logs:
-        world.update_copy(key, log_size_kb=max(LOG_MIN_KB, arithmetic.add_in_order(sizes) * LOG_SHARE))
+        world.update_copy(
+            key, log_size_kb=max(UNNAMED_LOG_FILE_MIN_KB, arithmetic.add_in_order(sizes) * LOG_SHARE)
+        )
     for file, first_db_file in (
-        (data[:1], volumes.list_files_of(copy)[0]),
-        (logs[:1], volumes.list_files_of(copy)[1]),
+        (data[:1], volumes.list_copy_files(copy)[0]),
+        (logs[:1], volumes.list_copy_files(copy)[1]),
     ):
         for new in file:
             _add_new_file(world, key, first_db_file, new)
@@ -137,11 +141,11 @@ def _place_new_files(world: World, key: Key, new_files: Sequence[NewFile]) -> No
         options: volumes.FileChanges = {**new.growth}
         if new.max_kb is not None:
             options["max_kb"] = new.max_kb
-        size = new.size_kb or NEW_LOG_KB
+        size = new.size_kb or NEW_LOG_FILE_KB
         logspace.add_file(world, *key, new.name, new.path, size, log=new.log, options=options)
 
 
-def _add_new_file(world: World, key: Key, file: DbFile, changed: NewFile) -> None:
+def _add_new_file(world: World, key: Key, file: DbFile, changed: NewDatabaseFile) -> None:
     copy = world.copies[key]
     options: volumes.FileChanges = {**changed.growth}
     if changed.name != file.name:
@@ -153,9 +157,12 @@ def _add_new_file(world: World, key: Key, file: DbFile, changed: NewFile) -> Non
         options["max_kb"] = changed.max_kb
     if changed.size_kb is not None:
         changes["log_size_kb" if file.log else "size_kb"] = changed.size_kb
-    changes["log_drive" if file.log else "data_drive"] = volumes.get_drive_of(changed.path)
+    changes["log_drive" if file.log else "data_drive"] = volumes.get_drive_letter(changed.path)
     if options:
-        changes["file_options"] = (*copy.file_options, replace(volumes.get_options_of(copy, file), **options))
+        changes["file_options"] = (
+            *copy.file_options,
+            replace(volumes.get_file_options(copy, file), **options),
+        )
     changes["file_paths"] = (
         *copy.file_paths,
         FilePath(file=file.key, path=changed.path, found=(changed.path,)),
@@ -225,7 +232,7 @@ def create_snapshot(
         raise SqlError(911, source) from None
     _require_readable(world, copy)
     _require_data_files(world, copy, files)
-    drive = volumes.get_drive_of(files[0][1]) if files else copy.data_drive
+    drive = volumes.get_drive_letter(files[0][1]) if files else copy.data_drive
     snapshot = Snapshot(
         name=name,
         database_id=snapshots.find_next_database_id(world, server),
@@ -255,14 +262,14 @@ def _require_readable(world: World, copy: DatabaseCopy) -> None:
 def _require_data_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], ...]) -> None:
     """Raise an error unless *files* contains exactly the data files of the source, on drives that exist."""
     paths_by_name = {name.lower(): path for name, path in files}
-    data = {file.name.lower(): file.name for file in volumes.list_files_of(copy) if not file.log}
+    data = {file.name.lower(): file.name for file in volumes.list_copy_files(copy) if not file.log}
     for name, text in data.items():
         if name not in paths_by_name:
             raise SqlError(5127, text)
     for name, path in paths_by_name.items():
         if name not in data:
             raise SqlError(5014, "file", name, copy.database)
-        if not volumes.has_drive(world.get_computer_of(copy.server), volumes.get_drive_of(path)):
+        if not volumes.has_drive(world.get_computer_of(copy.server), volumes.get_drive_letter(path)):
             raise SqlError(5133, path, NO_PATH)
 
 
@@ -290,7 +297,7 @@ def detach_database(world: World, server: str, name: str) -> list[Message]:
     end = world.flow.read_source_positions(copy.source).generated_kb  # a closing database hardens all its log
     image = replace(copy, source=None, end_of_log_kb=end, redone_kb=end, committed_kb=end, window_transactions=(),
                     active_from_kb=None, operation=None)  # fmt: skip
-    path = volumes.get_path_of(copy, volumes.list_files_of(copy)[0])
+    path = volumes.get_file_path(copy, volumes.list_copy_files(copy)[0])
     _remove_copy(world, copy, "detach")
     world.files[server, path] = DetachedFile(image)
     return []
@@ -310,7 +317,7 @@ def attach_database(world: World, server: str, name: str, path: str, login: str 
     if not isinstance(file, DetachedFile) or host != server:
         raise SqlError(5120, path, 2, files.NO_FILE)
     key = (server, name)
-    drive = volumes.get_drive_of(local)
+    drive = volumes.get_drive_letter(local)
     world.copies[key] = replace(
         file.image,
         server=server,

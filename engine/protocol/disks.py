@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.constants import CHECKPOINT_S, RECOVERY_AT_START_S
+from engine.constants import CHECKPOINT_INTERVAL_S, RECOVERY_AT_START_S
 from engine.events import ClientData, ServiceData
 from engine.inputs import InputError
 from engine.localization import build_message
@@ -52,7 +52,7 @@ def fail_volume(world: World, server: str, drive: str) -> None:
     world.update_computer(computer.name, failed_drives=(*computer.failed_drives, letter))
     _emit_announcement(world, server, build_message("drive {drive}: has failed", drive=letter))
     for key, copy in sorted(world.copies.items()):
-        db_files = [file for file in volumes.list_files_of(copy) if file.drive.upper() == letter]
+        db_files = [file for file in volumes.list_copy_files(copy) if file.drive.upper() == letter]
         if key[0] == server and any(file.log for file in db_files):
             _fail_log(world, key)
         elif key[0] == server and db_files:
@@ -112,7 +112,7 @@ def _fail_data(world: World, key: Key) -> None:
                     message,
                     server=key[0],
                 )
-        world.call_after(CHECKPOINT_S, "disk.checkpoint", *key, world.tick)
+        world.call_after(CHECKPOINT_INTERVAL_S, "disk.checkpoint", *key, world.tick)
 
 
 def run_checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> None:
@@ -122,7 +122,7 @@ def run_checkpoint(world: World, server: str, database: str, failed_tick: Tick) 
         return
     errorlog.write_message(world, server, 823, *files.build_io_error_arguments(copy, "write"), state=3)
     errorlog.write_message(world, server, 5901, database)
-    world.call_after(CHECKPOINT_S, "disk.checkpoint", server, database, failed_tick)
+    world.call_after(CHECKPOINT_INTERVAL_S, "disk.checkpoint", server, database, failed_tick)
 
 
 def require_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state: int = 2) -> None:
@@ -140,18 +140,18 @@ def require_data_reachable(copy: DatabaseCopy, operation: str = "read", *, state
 def list_lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
     """Return the files of a copy that it cannot open."""
     drives = world.get_computer_of(copy.server).failed_drives
-    db_files = [file for file in volumes.list_files_of(copy) if file.drive.upper() in drives]
+    db_files = [file for file in volumes.list_copy_files(copy) if file.drive.upper() in drives]
     if copy.db_state is not DbState.ONLINE:  # a closed database cannot open files that are not at their path
         db_files += [file for file in volumes.list_misplaced_files(copy) if file not in db_files]
     if not db_files and copy.disk_failed:
-        return [file for file in volumes.list_files_of(copy) if file.log][:1]
+        return [file for file in volumes.list_copy_files(copy) if file.log][:1]
     return db_files
 
 
 def find_missing_file_error(world: World, copy: DatabaseCopy, path: str) -> str:
     """Return the Windows error for a missing file: file not found or path not found."""
-    is_present = volumes.has_drive(world.get_computer_of(copy.server), volumes.get_drive_of(path))
-    misplaced = path in (volumes.get_path_of(copy, file) for file in volumes.list_misplaced_files(copy))
+    is_present = volumes.has_drive(world.get_computer_of(copy.server), volumes.get_drive_letter(path))
+    misplaced = path in (volumes.get_file_path(copy, file) for file in volumes.list_misplaced_files(copy))
     return files.NO_FILE if is_present and misplaced else files.NO_PATH
 
 
@@ -180,9 +180,9 @@ def _close_copy(world: World, key: Key) -> None:
 
 
 def _report_lost_files(world: World, copy: DatabaseCopy) -> None:
-    db_files = volumes.list_files_of(copy)
+    db_files = volumes.list_copy_files(copy)
     for file in list_lost_files(world, copy):
-        path = volumes.get_path_of(copy, file)
+        path = volumes.get_file_path(copy, file)
         if file.log:
             errorlog.write_message(
                 world,
@@ -242,7 +242,7 @@ def move_shared_drives(world: World, server: str, target: str) -> None:
 
 
 def _list_drives(copy: DatabaseCopy) -> set[str]:
-    return {file.drive.upper() for file in volumes.list_files_of(copy)}
+    return {file.drive.upper() for file in volumes.list_copy_files(copy)}
 
 
 def _is_own_volume_lost(world: World, key: Key) -> bool:

@@ -12,10 +12,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from engine.constants import CLIENT_RETRY_SHARE, HARD_ERROR_S
+from engine.constants import CLIENT_ATTEMPT_TIMEOUT_SHARE, HARD_ERROR_DETECTION_RANGE_S
 from engine.model import Client, World
 
-LINUX_TCP_S: Final = 924.6
+LINUX_TCP_TIMEOUT_S: Final = 924.6
 """Time until Linux closes an open connection with unacknowledged data: fifteen retransmissions
 (tcp_retries2).
 
@@ -55,7 +55,7 @@ DRIVERS: Final = {name: Driver(**fields) for name, fields in tomllib.loads(_TEXT
 """Drivers by the name that scenarios use. A client without a driver follows only the documented algorithm."""
 
 
-def get_second_name(client: Client) -> str:
+def get_second_server_name(client: Client) -> str:
     """Return the name of the second server that the driver tries.
 
     If it knows none, it tries the first server again.
@@ -74,16 +74,16 @@ def get_partner_pause_s(client: Client) -> float:
     return driver.partner_pause_s
 
 
-def get_login_s(client: Client) -> float:
+def get_login_max_s(client: Client) -> float:
     """Return the maximum duration of a login before the application receives its error."""
     return client.login_timeout_s * (2 if _has_full_timeout_per_server(client) else 1)
 
 
-def get_slice_s(client: Client) -> float:
+def get_attempt_timeout_s(client: Client) -> float:
     """Return the time for which the next attempt waits for a silent server [DOC: retry algorithm]."""
     if _has_full_timeout_per_server(client):
         return client.login_timeout_s
-    return client.login_timeout_s * CLIENT_RETRY_SHARE * (client.attempt // 2 + 1)
+    return client.login_timeout_s * CLIENT_ATTEMPT_TIMEOUT_SHARE * (client.attempt // 2 + 1)
 
 
 def _has_full_timeout_per_server(client: Client) -> bool:
@@ -91,7 +91,7 @@ def _has_full_timeout_per_server(client: Client) -> bool:
     return (
         driver is not None
         and driver.full_timeout_per_server
-        and get_second_name(client) != client.data_source
+        and get_second_server_name(client) != client.data_source
     )
 
 
@@ -103,11 +103,11 @@ def compute_notice_delay_s(world: World, client: Client, hung: bool) -> float | 
     """
     driver = DRIVERS.get(client.driver)
     if driver is None and client.command_timeout_s is None:
-        return client.login_timeout_s if hung else world.chance.draw_uniform(*HARD_ERROR_S)
+        return client.login_timeout_s if hung else world.chance.draw_uniform(*HARD_ERROR_DETECTION_RANGE_S)
     limit_s = get_command_timeout_s(client)
     times = driver.gives_up_after if driver is not None else 1.0
     if not limit_s or math.isinf(times):
-        return None if hung else LINUX_TCP_S
+        return None if hung else LINUX_TCP_TIMEOUT_S
     return limit_s * times + (driver.cancel_wait_s if driver is not None else 0.0)
 
 

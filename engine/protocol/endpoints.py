@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.constants import ENDPOINT_REDIAL_S, WITNESS_ONLY_EDITIONS
+from engine.constants import ENDPOINT_RECONNECT_DELAY_S, WITNESS_ONLY_EDITIONS
 from engine.messages import Message, SqlError
 from engine.model import Endpoint, EndpointState, Handlers, Instance, World
 from engine.protocol import errorlog, groups, network, security
@@ -111,13 +111,13 @@ def alter_endpoint(
         if is_started:
             _log_start(world, server)
         elif before.state is EndpointState.STARTED:
-            errorlog.write_message(world, server, 9691, security.TRANSPORT)
+            errorlog.write_message(world, server, 9691, security.TRANSPORT_NAME)
     elif fields and new_endpoint.state is EndpointState.STARTED:
         # close the connections and open them again with the new settings
         for (guid, owner, peer), contact in list(world.contacts.items()):
             if owner == server and contact.connected:
                 groups.on_connection_lost(world, guid, owner, peer, contact.epoch, "closed")
-        world.call_after(ENDPOINT_REDIAL_S, "endpoint.redial", server)
+        world.call_after(ENDPOINT_RECONNECT_DELAY_S, "endpoint.redial", server)
     network.schedule_detections(world)
     return []
 
@@ -127,7 +127,7 @@ def drop_endpoint(world: World, server: str, name: str) -> list[Message]:
     before = _require_endpoint(world, server, name, "drop")
     _store_endpoint(world, server, None)
     if before.state is EndpointState.STARTED:
-        errorlog.write_message(world, server, 9691, security.TRANSPORT)
+        errorlog.write_message(world, server, 9691, security.TRANSPORT_NAME)
     network.schedule_detections(world)
     return []
 
@@ -184,7 +184,7 @@ def _check_endpoint(world: World, server: Instance, end: Endpoint) -> None:
         if not certificate.has_private_key:
             raise SqlError(28055, end.certificate)
     if end.state is EndpointState.STARTED and end.port in world.computers[server.computer].used_ports:
-        raise SqlError(9692, security.TRANSPORT, end.port)
+        raise SqlError(9692, security.TRANSPORT_NAME, end.port)
 
 
 def _log_start(world: World, server: str) -> None:
@@ -196,7 +196,7 @@ def _log_start(world: World, server: str) -> None:
             world, server, 26024, instance.endpoint.ip, "ipv4", instance.endpoint.port, ADDRESS_NOT_AVAILABLE
         )
     else:
-        errorlog.write_message(world, server, 9690, security.TRANSPORT)
+        errorlog.write_message(world, server, 9690, security.TRANSPORT_NAME)
 
 
 def _store_endpoint(world: World, server: str, end: Endpoint | None) -> None:

@@ -61,7 +61,7 @@ BACKUP_LINE_STARTS: Final = (
 )
 """First words of ERRORLOG lines about backups. Their message numbers are unknown."""
 
-SYSTEM_PROCESS: Final = "spid15s"
+SYSTEM_SESSION_SOURCE: Final = "spid15s"
 """Source in all other ERRORLOG lines: a system session. Its ID is assumed."""
 
 
@@ -71,10 +71,10 @@ def find_line_source(number: int, text: str) -> str:
         return "Backup"
     if not number and text.startswith(SERVER_LINE_STARTS):
         return "Server"
-    return next((name for low, high, name in LINE_SOURCES if low <= number < high), SYSTEM_PROCESS)
+    return next((name for low, high, name in LINE_SOURCES if low <= number < high), SYSTEM_SESSION_SOURCE)
 
 
-ARCHIVES_MAX: Final = 6
+ARCHIVED_ERRORLOGS_MAX: Final = 6
 """Number of archived ERRORLOGs that a server keeps. Documented [DOC: sp_cycle_errorlog; configure SQL Server
 error logs].
 """
@@ -87,4 +87,4 @@ def list_logs(world: World, server: str) -> list[list[LogLine]]:
         if log_files[-1] and not line[1] and line[4].startswith("Microsoft SQL Server"):
             log_files.append([])
         log_files[-1].append(line)
-    return log_files[: -2 - ARCHIVES_MAX : -1]
+    return log_files[: -2 - ARCHIVED_ERRORLOGS_MAX : -1]

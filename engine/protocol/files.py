@@ -10,7 +10,7 @@ from engine.model.world import StoredFile
 from engine.protocol import network, volumes
 
 SHARE_PATH: Final = re.compile(r"\\\\(?P<host>[^\\]+)\\(?P<share>[^\\]+)\\(?P<rest>.+)")
-WIRE_EFFICIENCY: Final = 0.949
+ETHERNET_PAYLOAD_SHARE: Final = 0.949
 """Payload share of an Ethernet frame, 1460 / 1538 bytes. Derived (also in flow/sites.toml)."""
 
 NO_FILE: Final = "2(The system cannot find the file specified.)"
@@ -37,7 +37,7 @@ def locate_path(world: World, server: str, path: str) -> tuple[str, str]:
         return server, NULL_DEVICE
     share_match = SHARE_PATH.match(path)
     if share_match is None:
-        local = path if volumes.get_drive_of(path) else f"{volumes.BACKUP_FOLDER}\\{path}"
+        local = path if volumes.get_drive_letter(path) else f"{volumes.BACKUP_FOLDER}\\{path}"
         _require_drive(world, server, local, path)
         return server, local
     name = share_match["host"].split(".")[0].lower()
@@ -55,18 +55,18 @@ def locate_path(world: World, server: str, path: str) -> tuple[str, str]:
 
 
 def _require_drive(world: World, server: str, local: str, path: str) -> None:
-    if not volumes.has_drive(world.get_computer_of(server), volumes.get_drive_of(local)):
+    if not volumes.has_drive(world.get_computer_of(server), volumes.get_drive_letter(local)):
         raise SqlError(3201, path, NO_PATH, also=(3013,))
 
 
 def _can_reach(world: World, server: str, host: str) -> bool:
-    return server == host or network.is_passing(world, server, host)
+    return server == host or network.can_exchange_packets(world, server, host)
 
 
 PAGE_BYTES: Final = 8192
 """Size of a page in bytes. Documented."""
 
-LOST_PAGE: Final = 1_234
+LOST_FILE_PAGE_NUMBER: Final = 1_234
 """Page number in error 823 about a lost data file. Assumed."""
 
 
@@ -75,8 +75,8 @@ def build_io_error_arguments(copy: DatabaseCopy, operation: str) -> tuple[object
     return (
         DEVICE_NOT_READY,
         operation,
-        LOST_PAGE * PAGE_BYTES,
-        volumes.get_path_of(copy, volumes.list_files_of(copy)[0]),
+        LOST_FILE_PAGE_NUMBER * PAGE_BYTES,
+        volumes.get_file_path(copy, volumes.list_copy_files(copy)[0]),
     )
 
 
@@ -97,16 +97,16 @@ def find_path_spelling(world: World, server: str, path: str) -> str:
     )
 
 
-def compute_disk_s(world: World, server: str, size_kb: float) -> float:
+def compute_disk_transfer_s(world: World, server: str, size_kb: float) -> float:
     """Return the time that a data drive of the server needs to write or read *size_kb*, in seconds."""
     return size_kb / BACKUP_KB_PER_S * world.get_computer_of(server).data_disk_factor
 
 
-def compute_transfer_s(world: World, a: str, b: str, size_kb: float) -> float:
+def compute_file_copy_s(world: World, a: str, b: str, size_kb: float) -> float:
     """Return the time to copy *size_kb* between two servers, in seconds. The slowest part decides."""
-    slowest = max(compute_disk_s(world, a, size_kb), compute_disk_s(world, b, size_kb))
+    slowest = max(compute_disk_transfer_s(world, a, size_kb), compute_disk_transfer_s(world, b, size_kb))
     if a == b:
         return slowest
     path = network.get_link(world, a, b)
-    rate_kb_per_s = path.bandwidth_mbps * 1e6 / 8.0 / 1024.0 * WIRE_EFFICIENCY * (1.0 - path.loss)
+    rate_kb_per_s = path.bandwidth_mbps * 1e6 / 8.0 / 1024.0 * ETHERNET_PAYLOAD_SHARE * (1.0 - path.loss)
     return max(slowest, size_kb / rate_kb_per_s)

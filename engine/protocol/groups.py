@@ -10,13 +10,13 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
-from engine.flow import CrossingKind
+from engine.flow import FlowStopCondition
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, Handlers, Key, World
 from engine.overrides import override
 
 
-class StreamTerms(NamedTuple):
+class StreamParameters(NamedTuple):
     """Parameters of a stream of log between two copies, as their group determines them."""
 
     awaited: bool
@@ -56,7 +56,7 @@ class FailoverPrecondition(Struct, frozen=True):
     """Description of the current state; empty if *holds* is sufficient."""
 
 
-class Policy(ABC):
+class ReplicationPolicy(ABC):
     """Decisions that depend on the group of a database. The defaults are overridden by each kind of group."""
 
     @abstractmethod
@@ -129,11 +129,13 @@ class Policy(ABC):
         """Return the error for a client that uses the database here. None if its role and files allow access."""
 
     @abstractmethod
-    def build_stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
+    def build_stream_parameters(
+        self, world: World, lead: DatabaseCopy, follow: DatabaseCopy
+    ) -> StreamParameters:
         """Return the parameters of the stream of log from *lead* to *follow*."""
 
     @abstractmethod
-    def choose_threshold_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
+    def choose_stop_conditions(self, world: World, copy: DatabaseCopy, stream: int) -> FlowStopCondition:
         """Return the crossings at which the flow model must stop for a stream that *copy* sends."""
 
     @abstractmethod
@@ -234,7 +236,7 @@ class Policy(ABC):
         """Return the preconditions of an automatic failover to another copy of the database."""
 
 
-class GroupPolicy(Policy):
+class GroupPolicy(ReplicationPolicy):
     """Policy for a kind of group, which also decides about the connections between its instances."""
 
     @abstractmethod
@@ -260,7 +262,7 @@ class GroupPolicy(Policy):
         """Handle a new connection of *server* to *peer*."""
 
 
-class NoGroup(Policy):
+class UngroupedPolicy(ReplicationPolicy):
     """Policy for a database in no group."""
 
     @override
@@ -296,12 +298,12 @@ class NoGroup(Policy):
         return SqlError(945, copy.database) if copy.disk_failed else None
 
     @override
-    def build_stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
+    def build_stream_parameters(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamParameters:
         raise AssertionError(f"{lead.database} on {lead.server} has a stream but no session or group")
 
     @override
-    def choose_threshold_crossings(self, world: World, copy: DatabaseCopy, stream: int) -> CrossingKind:
-        return CrossingKind(0)
+    def choose_stop_conditions(self, world: World, copy: DatabaseCopy, stream: int) -> FlowStopCondition:
+        return FlowStopCondition(0)
 
     @override
     def on_caught_up(self, world: World, stream: int) -> None: ...
@@ -356,10 +358,10 @@ class NoGroup(Policy):
 POLICIES: Final[dict[str, GroupPolicy]] = {}
 """Kind of group -> policy. The module of each kind adds its policy."""
 
-NO_GROUP: Final = NoGroup()
+NO_GROUP: Final = UngroupedPolicy()
 
 
-def get_policy(copy: DatabaseCopy) -> Policy:
+def get_policy(copy: DatabaseCopy) -> ReplicationPolicy:
     """Return the policy for the group of the copy, as the copy's server knows the group."""
     return POLICIES.get(copy.group_kind, NO_GROUP)
 
@@ -371,12 +373,12 @@ def get_group_policy(world: World, group: int) -> GroupPolicy:
 
 def on_caught_up(world: World, stream: int) -> None:
     """Handle that the log of *stream* is sent, except for at most one block (flow handler)."""
-    get_policy(world.copies[world.sources[world.flow.get_source_of(stream)]]).on_caught_up(world, stream)
+    get_policy(world.copies[world.sources[world.flow.get_stream_source(stream)]]).on_caught_up(world, stream)
 
 
 def on_redo_done(world: World, stream: int) -> None:
     """Handle that the receiver of *stream* has redone all log that it received (flow handler)."""
-    get_policy(world.copies[world.sources[world.flow.get_source_of(stream)]]).on_redo_done(world, stream)
+    get_policy(world.copies[world.sources[world.flow.get_stream_source(stream)]]).on_redo_done(world, stream)
 
 
 def on_connection_lost(world: World, group: int, server: str, peer: str, epoch: int, reason: str) -> None:
@@ -398,7 +400,7 @@ HANDLERS: Final[Handlers] = {
 # --- preconditions of an automatic failover ---------------------------------------------------------------
 # Every precondition has a state and names the view or log in which a DBA can check it.
 
-PRECONDITION_SOURCES: Final[list[Callable[[World, str], list[FailoverPrecondition]]]] = []
+UNGROUPED_PRECONDITION_LISTERS: Final[list[Callable[[World, str], list[FailoverPrecondition]]]] = []
 """Functions that return the preconditions for a database in no group. Each kind of failover adds its
 function.
 """
@@ -414,7 +416,7 @@ def list_preconditions(world: World, database: str) -> list[FailoverPrecondition
         return get_policy(found_copy).list_preconditions(world, database)
     return [
         condition
-        for find_preconditions in PRECONDITION_SOURCES
+        for find_preconditions in UNGROUPED_PRECONDITION_LISTERS
         for condition in find_preconditions(world, database)
     ]
 

@@ -22,7 +22,7 @@ def find_common_kb(a: Lineage, b: Lineage) -> float:
     return min(starts) if shared else 0.0
 
 
-def build_branch(world: World, path: Lineage, at_kb: float) -> Lineage:
+def build_branch_lineage(world: World, path: Lineage, at_kb: float) -> Lineage:
     """Return the lineage of a log that branches off *path* at log position *at_kb*."""
     stretches = tuple(stretch for stretch in path if stretch[1] < at_kb) or path[:1]
     return (*stretches, (world.next_id(), at_kb))

@@ -15,13 +15,13 @@ from engine.model import DatabaseCopy, DbFile, FileOptions, FilePath, Key, Tick,
 from engine.protocol import errorlog, groups, statements, streams, volumes
 from engine.protocol.files import DISK_FULL, NO_PATH
 
-SMALL_KB: Final = 1.0
+LOG_SPACE_TOLERANCE_KB: Final = 1.0
 """Tolerance for differences of log space, in KB."""
 
-VIRTUAL_LOG_FILES: Final = 16
+VIRTUAL_LOG_FILE_COUNT: Final = 16
 """Number of virtual log files of a log of 1 GB or more. Known (up to SQL Server 2014)."""
 
-RESUME_SHARE_MAX: Final = 0.98
+RESUME_USED_SHARE_MAX: Final = 0.98
 """Maximum used share of the log file at which a stopped database continues. Assumed."""
 
 
@@ -49,7 +49,7 @@ def find_reuse_wait(world: World, source: int | None) -> str:
     if (
         groups.get_policy(copy).has_stopped_log(copy)
         and mirrored is not None
-        and mirrored - position_kb <= copy.log_size_kb / VIRTUAL_LOG_FILES
+        and mirrored - position_kb <= copy.log_size_kb / VIRTUAL_LOG_FILE_COUNT
     ):
         return "DATABASE_MIRRORING"
     return reason
@@ -58,17 +58,17 @@ def find_reuse_wait(world: World, source: int | None) -> str:
 # --- growth and its end ----------------------------------------------------------------------------
 
 
-def on_file_full(world: World, source: int) -> None:
+def on_log_file_full(world: World, source: int) -> None:
     """Grow a full log file by one step, or stop the database if it cannot grow [WP] (flow handler)."""
     key = world.sources[source]
     copy = world.copies[key]
     if copy.log_full:
         return
-    if compute_used_kb(world, copy) < volumes.compute_log_capacity_kb(copy) - SMALL_KB:
+    if compute_used_kb(world, copy) < volumes.compute_log_capacity_kb(copy) - LOG_SPACE_TOLERANCE_KB:
         world.dirty.add(source)  # the flow model does not yet know that log was freed
         return
     size_kb = volumes.compute_next_log_size_kb(world, copy)
-    if size_kb > copy.log_size_kb + SMALL_KB:
+    if size_kb > copy.log_size_kb + LOG_SPACE_TOLERANCE_KB:
         _resize_log(world, key, size_kb)
         return
     world.log_was_full = True
@@ -104,7 +104,7 @@ def write_log(world: World, key: Key, kb: float) -> float:
     _require_writer(copy)
     assert copy.source is not None
     room_kb = volumes.compute_log_capacity_kb(copy) - compute_used_kb(world, copy)
-    grows = volumes.compute_next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB
+    grows = volumes.compute_next_log_size_kb(world, copy) > copy.log_size_kb + LOG_SPACE_TOLERANCE_KB
     if copy.log_full or (room_kb < kb and not grows):
         raise SqlError(9002, copy.database, find_reuse_wait(world, copy.source))
     begin_kb = world.flow.read_source_positions(copy.source).generated_kb
@@ -133,8 +133,8 @@ def resume_stopped_databases(world: World) -> None:
     for key, copy in list(world.copies.items()):
         if not copy.log_full or copy.source is None:
             continue
-        freed = compute_used_kb(world, copy) < RESUME_SHARE_MAX * volumes.compute_log_capacity_kb(copy)
-        if freed or volumes.compute_next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB:
+        freed = compute_used_kb(world, copy) < RESUME_USED_SHARE_MAX * volumes.compute_log_capacity_kb(copy)
+        if freed or volumes.compute_next_log_size_kb(world, copy) > copy.log_size_kb + LOG_SPACE_TOLERANCE_KB:
             world.update_copy(key, log_full=False)
             text = build_message("the log of {database} has free space again", database=key[1])
             world.emit(LogData(what="room"), text, server=key[0], database=key[1])
@@ -225,7 +225,7 @@ def shrink_log(world: World, server: str, database: str, target_kb: float) -> li
     statements.use_database(world, server, database)
     copy = statements.require_copy(world, server, database)
     size_kb = min(copy.log_size_kb, max(target_kb, compute_used_kb(world, copy), SHRUNK_LOG_MIN_KB))
-    if size_kb < copy.log_size_kb - SMALL_KB:
+    if size_kb < copy.log_size_kb - LOG_SPACE_TOLERANCE_KB:
         _resize_log(world, (server, copy.database), size_kb)
     return []
 
@@ -266,8 +266,8 @@ def add_file(
     """
     copy = statements.require_copy(world, server, database)
     _require_writer(copy)
-    drive = volumes.get_drive_of(path)
-    if any(file.name.lower() == name.lower() for file in volumes.list_files_of(copy)):
+    drive = volumes.get_drive_letter(path)
+    if any(file.name.lower() == name.lower() for file in volumes.list_copy_files(copy)):
         raise SqlError(1828, name)
     if not volumes.ABSOLUTE_PATH.match(path):
         raise SqlError(5105, path, also=(5009,))
@@ -293,7 +293,7 @@ def add_file(
         extra_files=(*copy.extra_files, file),
         file_options=(*copy.file_options, *more_options),
         file_paths=copy.file_paths
-        if path == volumes.get_path_of(copy, file)
+        if path == volumes.get_file_path(copy, file)
         else (*copy.file_paths, file_path),
     )
     text = build_message(
@@ -315,7 +315,7 @@ def remove_file(world: World, server: str, database: str, name: str) -> list[Mes
     """
     copy = statements.require_copy(world, server, database)
     _require_writer(copy)
-    file = next((f for f in volumes.list_files_of(copy) if f.name.lower() == name.lower()), None)
+    file = next((f for f in volumes.list_copy_files(copy) if f.name.lower() == name.lower()), None)
     if file is None:
         raise SqlError(5009)
     if file.key not in {f.name for f in copy.extra_files}:

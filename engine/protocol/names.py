@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from engine.model import Client, NameRecord, Tick, World, to_ticks
 
-TCP_TIMEOUT_S: Final = 21.0
+TCP_CONNECT_TIMEOUT_S: Final = 21.0
 """Duration of a connection attempt to an unused address: three tries of 3, 6 and 12 s. Known Windows
 behavior.
 """
@@ -53,7 +53,11 @@ def compute_dead_address_delay_s(world: World, client: Client, name: str) -> flo
         return 0.0 if record.online in addresses else math.inf
     if not is_present:
         return math.inf if len(record.addresses) > 1 or record.online not in addresses else 0.0
-    return int(world.chance.draw_uniform(0, len(addresses))) * TCP_TIMEOUT_S if len(addresses) > 1 else 0.0
+    return (
+        int(world.chance.draw_uniform(0, len(addresses))) * TCP_CONNECT_TIMEOUT_S
+        if len(addresses) > 1
+        else 0.0
+    )
 
 
 def knows_online_address(world: World, client: Client, name: str) -> bool:

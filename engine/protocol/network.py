@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from engine.chance import RandomStream
 from engine.constants import (
-    HARD_ERROR_S,
-    PING_CPU_S,
-    PING_DELAY_PER_FACTOR_S,
+    HARD_ERROR_DETECTION_RANGE_S,
+    PING_DELAY_PER_DATABASE_S,
+    PING_DELAY_PER_SLOWDOWN_S,
     PING_INTERVAL_S,
-    RECONNECT_S,
+    RECONNECT_RANGE_S,
     SESSION_CLOSE_DELAY_S,
 )
 from engine.model import Contact, Link, Service, World, to_ticks
@@ -50,7 +50,7 @@ def _is_plugged_in(world: World, end: str) -> bool:
     return computer is None or computer.nic_up
 
 
-def is_passing(world: World, a: str, b: str) -> bool:
+def can_exchange_packets(world: World, a: str, b: str) -> bool:
     """Return whether packets pass in both directions between *a* and *b*, as TCP requires."""
     links = _find_links(world, a, b)
     return links is not None and links[0].passing and links[1].passing
@@ -80,7 +80,7 @@ class NetworkPath:
         self.slow = world.get_computer_of(a).cpu_factor > 1.0 or world.get_computer_of(b).cpu_factor > 1.0
         self._ends = a, b
         self._listen: bool | None = None
-        self._refusals: dict[str, security.Refusal | None] = {}
+        self._refusals: dict[str, security.ConnectionRefusal | None] = {}
 
     def has_listeners(self, world: World) -> bool:
         """Return whether both endpoints listen and one can reach the other's port."""
@@ -88,7 +88,7 @@ class NetworkPath:
             self._listen = security.has_open_port(world, *self._ends)
         return self._listen
 
-    def find_refusal(self, world: World, caller: str, acceptor: str) -> security.Refusal | None:
+    def find_refusal(self, world: World, caller: str, acceptor: str) -> security.ConnectionRefusal | None:
         """Return the reason why *acceptor* refuses a connection of *caller*, or None."""
         if caller not in self._refusals:
             self._refusals[caller] = security.find_handshake_refusal(world, caller, acceptor)
@@ -147,7 +147,7 @@ def is_overloaded(world: World, guid: int, server: str, peer: str) -> bool:
     for name in (server, peer):
         slower = world.get_computer_of(name).cpu_factor - 1.0
         sessions = {number for number, me, _ in world.contacts if me == name} if slower > 0.0 else set()
-        delay_s = slower * (PING_DELAY_PER_FACTOR_S + PING_CPU_S * len(sessions))
+        delay_s = slower * (PING_DELAY_PER_SLOWDOWN_S + PING_DELAY_PER_DATABASE_S * len(sessions))
         if slower > 0.0 and delay_s >= get_timeout_s(world, guid, server, peer):
             return True
     return False
@@ -205,7 +205,7 @@ def is_silent(world: World, guid: int, server: str, peer: str) -> bool:
         return False
     other_contact = world.contacts.get((guid, peer, server))
     is_open = other_contact is not None and other_contact.connected
-    return not (is_open and world.instances[peer].answering and is_passing(world, server, peer))
+    return not (is_open and world.instances[peer].answering and can_exchange_packets(world, server, peer))
 
 
 def remove_contacts(world: World, guid: int, server: str) -> None:
@@ -235,7 +235,7 @@ def close_session_connections(world: World, guid: int, server: str) -> None:
 
 
 def _log_refusal(
-    world: World, guid: int, caller: str, acceptor: str, refusal: security.Refusal | None
+    world: World, guid: int, caller: str, acceptor: str, refusal: security.ConnectionRefusal | None
 ) -> None:
     """Log the reason why *acceptor* refuses *caller*, or why *caller* calls a wrong address."""
     policy = groups.get_group_policy(world, guid)
@@ -264,15 +264,15 @@ def on_sessions_changed(world: World, guid: int) -> None:
 
 
 DETECTION_DELAYS_S: Final = {
-    "hard": HARD_ERROR_S,
+    "hard": HARD_ERROR_DETECTION_RANGE_S,
     "silent": (0.0, PING_INTERVAL_S),
-    "reconnect": RECONNECT_S,
+    "reconnect": RECONNECT_RANGE_S,
 }
 """Range of the delay of a detection, by its kind. For a silence, the timeout is added."""
 
 
-def _draw_delays_s(chance: RandomStream) -> dict[str, float]:
-    drawn_s = {kind: chance.draw_uniform(*range_s) for kind, range_s in DETECTION_DELAYS_S.items()}
+def _draw_delays_s(random_stream: RandomStream) -> dict[str, float]:
+    drawn_s = {kind: random_stream.draw_uniform(*range_s) for kind, range_s in DETECTION_DELAYS_S.items()}
     return {"closed": SESSION_CLOSE_DELAY_S, **drawn_s}
 
 

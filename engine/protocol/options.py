@@ -83,7 +83,7 @@ def is_key_protected_by(world: World, server: str, number: int) -> bool:
     return any(copy.encryption_key == number for copy in world.copies.values() if copy.server == server)
 
 
-REFUSED_WHILE_MIRRORED: Final = frozenset(
+OPTIONS_REFUSED_WHILE_MIRRORED: Final = frozenset(
     {
         "RECOVERY SIMPLE", "RECOVERY BULK_LOGGED", "OFFLINE", "SINGLE_USER", "RESTRICTED_USER", "EMERGENCY",
         "READ_ONLY", "AUTO_CLOSE ON", "ENABLE_BROKER", "DISABLE_BROKER", "NEW_BROKER", "ERROR_BROKER_CONVERSATIONS",
@@ -145,7 +145,7 @@ def _bring_online(world: World, key: Key, value: str) -> None:
     if copy.db_state not in (DbState.OFFLINE, DbState.RECOVERY_PENDING, DbState.EMERGENCY):
         return
     if not disks.verify_files(world, key):
-        path = volumes.get_path_of(copy, disks.list_lost_files(world, world.copies[key])[0])
+        path = volumes.get_file_path(copy, disks.list_lost_files(world, world.copies[key])[0])
         absence = disks.find_missing_file_error(world, copy, path)
         raise SqlError(5120, path, int(absence.partition("(")[0]), absence, state=101, also=(5069,))
     is_disk_back = copy.disk_failed and not world.copies[key].disk_failed
@@ -241,7 +241,7 @@ def set_database_owner(world: World, server: str, database: str, login: str) -> 
     if found_login is None and login.lower() not in always:
         raise SqlError(15151, "find", "login", login)
     if found_login is not None and any(
-        u.sid == found_login.sid for u in commits.list_users_of(world, server, copy.database)
+        u.sid == found_login.sid for u in commits.list_database_users(world, server, copy.database)
     ):
         raise SqlError(15110)
     world.update_copy(
@@ -250,7 +250,7 @@ def set_database_owner(world: World, server: str, database: str, login: str) -> 
     return []
 
 
-def restore_properties(copy: DatabaseCopy, image: DatabaseCopy, owner: str) -> DatabaseCopy:
+def apply_restored_properties(copy: DatabaseCopy, image: DatabaseCopy, owner: str) -> DatabaseCopy:
     """Return *copy* with its properties after RESTORE or attach.
 
     The compatibility level of *image* is kept, TRUSTWORTHY is OFF, and *owner* becomes the owner.

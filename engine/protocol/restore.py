@@ -42,7 +42,7 @@ from engine.protocol import (
 )
 from engine.protocol.backup import DATABASE, DIFFERENTIAL, LOG, BackupFile, BackupSet
 
-TITLES = {DATABASE: "RESTORE DATABASE", DIFFERENTIAL: "RESTORE DATABASE", LOG: "RESTORE LOG"}
+STATEMENT_TITLES = {DATABASE: "RESTORE DATABASE", DIFFERENTIAL: "RESTORE DATABASE", LOG: "RESTORE LOG"}
 
 
 class RestoreState(Struct, frozen=True):
@@ -90,7 +90,7 @@ def list_backup_sets(
 
 def list_backup_files(backup_set: BackupSet) -> tuple[DbFile, ...]:
     """Return the database files in a full or differential backup, as RESTORE FILELISTONLY lists them."""
-    return volumes.list_files_of(backup_set.image) if backup_set.image is not None else ()
+    return volumes.list_copy_files(backup_set.image) if backup_set.image is not None else ()
 
 
 def _find_backup_set(
@@ -169,11 +169,11 @@ def restore_database(
         title,
     )
     number = world.next_id()
-    new_files = options.restore_properties(
+    new_files = options.apply_restored_properties(
         new_files, backup_set.image, login if old_copy is None else old_copy.owner
     )
     store_copy(world, replace(new_files, restoring=number))
-    duration_s = max(BACKUP_S_MIN, _compute_read_time(world, server, path, backup_set)) + ending.finish_s
+    duration_s = max(BACKUP_S_MIN, _compute_read_s(world, server, path, backup_set)) + ending.finish_s
     args = (new_files.database, number, backup_set, world.tick, ending)
     return statements.PendingStatement(world.tick + to_ticks(duration_s), "restore.done", args)
 
@@ -198,10 +198,10 @@ def _check_target_files(
 ) -> None:
     """Raise 1834 and 3156 for each target file that another database uses. *targets*: logical name -> path."""
     used = {
-        volumes.get_path_of(other_copy, item).lower(): name
+        volumes.get_file_path(other_copy, item).lower(): name
         for (server_name, name), other_copy in world.copies.items()
         if server_name == server and name.lower() != database.lower()
-        for item in volumes.list_files_of(other_copy)
+        for item in volumes.list_copy_files(other_copy)
     }
     problems: list[SqlError] = []
     for name, path in targets.items():
@@ -229,19 +229,19 @@ def _place_files(
     image = backup_set.image
     assert image is not None
     moved_paths = {name.lower(): path for name, path in moves.items()}
-    image_files = volumes.list_files_of(image)
+    image_files = volumes.list_copy_files(image)
     for name in moves:
         if name.lower() not in [item.name.lower() for item in image_files]:
             raise SqlError(3234, name, database, also=(3013,), title=title)
     targets = {
-        item.name: moved_paths.get(item.name.lower(), volumes.get_path_of(image, item))
+        item.name: moved_paths.get(item.name.lower(), volumes.get_file_path(image, item))
         for item in image_files
     }
     _check_target_files(world, server, database, targets, title)
     for path in targets.values():
-        if not volumes.has_drive(world.get_computer_of(server), volumes.get_drive_of(path)):
+        if not volumes.has_drive(world.get_computer_of(server), volumes.get_drive_letter(path)):
             raise SqlError(5133, path, files.NO_PATH, also=(3013,), title=title)
-    db_files = [replace(item, drive=volumes.get_drive_of(targets[item.name])) for item in image_files]
+    db_files = [replace(item, drive=volumes.get_drive_letter(targets[item.name])) for item in image_files]
     _check_space(world, server, existing_copy, db_files, title)
     data, log, *extra = db_files
     copy = DatabaseCopy(
@@ -273,13 +273,13 @@ def _place_files(
         log_backup_every_s=image.log_backup_every_s,
     )
     file_options, file_paths = [], []
-    for image_file, file in zip(image_files, volumes.list_files_of(copy), strict=True):
+    for image_file, file in zip(image_files, volumes.list_copy_files(copy), strict=True):
         path = targets[image_file.name]
         name = "" if image_file.name == file.key else image_file.name
-        options = replace(volumes.get_options_of(image, image_file), file=file.key, name=name)
+        options = replace(volumes.get_file_options(image, image_file), file=file.key, name=name)
         if options != FileOptions(file=file.key):
             file_options.append(options)
-        if path != volumes.get_path_of(copy, file):
+        if path != volumes.get_file_path(copy, file):
             file_paths.append(FilePath(file=file.key, path=path, found=(path,)))
     return replace(copy, file_options=tuple(file_options), file_paths=tuple(file_paths))
 
@@ -291,7 +291,7 @@ def _check_space(
         needed_kb = arithmetic.add_in_order(item.size_kb for item in new_files if item.drive == drive)
         freed = (
             arithmetic.add_in_order(
-                item.size_kb for item in volumes.list_files_of(existing_copy) if item.drive == drive
+                item.size_kb for item in volumes.list_copy_files(existing_copy) if item.drive == drive
             )
             if existing_copy
             else 0.0
@@ -382,7 +382,9 @@ def restore_log(
         f for f in backup_set.extra_files if not volumes.has_drive(world.get_computer_of(server), f.drive)
     ]
     if any(file not in copy.extra_files for file in lacking):
-        raise SqlError(5133, volumes.get_path_of(copy, lacking[0]), files.NO_PATH, also=(3013,), title=title)
+        raise SqlError(
+            5133, volumes.get_file_path(copy, lacking[0]), files.NO_PATH, also=(3013,), title=title
+        )
     stop = ending.stop_tick
     if stop is not None and (stop < backup_set.from_tick or _find_stop_kb(world, backup_set, stop) < end):
         raise SqlError(4335, also=(3013,), title=title)
@@ -402,7 +404,7 @@ def _find_stop_kb(world: World, backup_set: BackupSet, stop_tick: Tick) -> float
     while commit is not None and commit.tick > stop_tick:
         later_commit, commit = commit, commit.previous
     if later_commit is not None:
-        even_kb = min(even_kb, later_commit.kb - commits.COMMIT_KB)
+        even_kb = min(even_kb, later_commit.kb - commits.COMMIT_LOG_KB)
     return max(even_kb, commit.kb) if commit is not None and commit.kb > backup_set.first_kb else even_kb
 
 
@@ -425,7 +427,7 @@ def _roll_forward(
 ) -> statements.Outcome:
     number = world.next_id()
     world.update_copy(copy.key, restoring=number)
-    duration_s = max(BACKUP_S_MIN, _compute_read_time(world, copy.server, path, backup_set)) + ending.finish_s
+    duration_s = max(BACKUP_S_MIN, _compute_read_s(world, copy.server, path, backup_set)) + ending.finish_s
     args = (copy.database, number, backup_set, world.tick, ending)
     return statements.PendingStatement(world.tick + to_ticks(duration_s), "restore.done", args)
 
@@ -433,14 +435,14 @@ def _roll_forward(
 # --- the end ---------------------------------------------------------------------------------------
 
 
-def _compute_read_time(world: World, server: str, path: str, backup_set: BackupSet) -> float:
+def _compute_read_s(world: World, server: str, path: str, backup_set: BackupSet) -> float:
     host, _ = files.locate_path(world, server, path)
     size_kb = (
         backup_set.image.size_kb
         if backup_set.image is not None and backup_set.kind == DATABASE
         else backup_set.size_kb
     )
-    return files.compute_transfer_s(world, host, server, size_kb)
+    return files.compute_file_copy_s(world, host, server, size_kb)
 
 
 def _complete_restore(
@@ -454,7 +456,7 @@ def _complete_restore(
 ) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
-    title = TITLES[backup_set.kind]
+    title = STATEMENT_TITLES[backup_set.kind]
     if copy is None or copy.restoring != number:
         raise SqlError(3101, also=(3013,), title=title)
     last_kb, reached = backup_set.last_kb, True

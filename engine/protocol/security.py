@@ -27,7 +27,7 @@ ENCRYPTION_COMPATIBILITY: Final = {
 Documented [WP; DOC: CREATE ENDPOINT].
 """
 
-TRANSPORT: Final = "Database Mirroring"
+TRANSPORT_NAME: Final = "Database Mirroring"
 """Name of the mirroring endpoint's transport in messages (%S_MSG)."""
 
 FIRST_USER_ID: Final = 5
@@ -42,34 +42,36 @@ LOCAL_ACCOUNTS: Final = ("localsystem", "local system", "nt authority\\system", 
 Documented [DOC: set up login accounts].
 """
 
-MACHINE_ACCOUNTS: Final = ("nt authority\\network service", "network service", "nt service\\")
+MACHINE_ACCOUNT_PREFIXES: Final = ("nt authority\\network service", "network service", "nt service\\")
 r"""First words of service accounts that appear on the network as the computer's account, DOMAIN\HOST$.
 
 Documented [DOC: set up login accounts].
 """
 
-NO_AUTHENTICATION: Final = (
+NO_AUTHENTICATION_TEXT: Final = (
     "Connection handshake failed. There is no compatible authentication protocol. State 21."
 )
-NO_ALGORITHM: Final = "Connection handshake failed. There is no compatible encryption algorithm. State 22."
-NO_LOGON: Final = (
+NO_ALGORITHM_TEXT: Final = (
+    "Connection handshake failed. There is no compatible encryption algorithm. State 22."
+)
+NO_LOGON_TEXT: Final = (
     "Connection handshake failed. An OS call failed: "
     "(8009030c) 0x8009030c(The logon attempt failed). State 67."
 )
-NO_CONNECT: Final = (
+NO_CONNECT_TEXT: Final = (
     "Connection handshake failed. The login '{}' does not have CONNECT permission on the endpoint. State 84."
 )
-BAD_PEER_CERTIFICATE: Final = (
+BAD_PEER_CERTIFICATE_TEXT: Final = (
     "Connection handshake failed. The certificate used by the peer is invalid due to the following reason: {}. "
     "State 89."
 )
-BAD_OWN_CERTIFICATE: Final = (
+BAD_OWN_CERTIFICATE_TEXT: Final = (
     "Connection handshake failed. The certificate used by this endpoint was not found: {}. State 85."
 )
 """Texts of failed handshakes. States 22 and 84 were seen in logs; 21, 67, 85 and 89 are from memory."""
 
 
-class Refusal(Struct, frozen=True):
+class ConnectionRefusal(Struct, frozen=True):
     """Reason for a failed connection. *user* is the user that the refusing side recognized; empty if none."""
 
     reason: str
@@ -134,17 +136,17 @@ def has_endpoint_role(server: Instance, witness: bool) -> bool:
 # --- handshake -------------------------------------------------------------------------------------
 
 
-def find_handshake_refusal(world: World, caller: str, acceptor: str) -> Refusal | None:
+def find_handshake_refusal(world: World, caller: str, acceptor: str) -> ConnectionRefusal | None:
     """Return the reason why *acceptor* refuses a mirroring connection of *caller*, or None if it accepts."""
     a, b = world.instances[caller], world.instances[acceptor]
     if not (is_listening(a) and has_reachable_port(world, acceptor)):
-        return Refusal("The endpoint is not reachable.", reached_server=False)
+        return ConnectionRefusal("The endpoint is not reachable.", reached_server=False)
     assert a.endpoint is not None and b.endpoint is not None
     methods = _list_common_methods(a.endpoint, b.endpoint)
     if not methods:
-        return Refusal(NO_AUTHENTICATION)
+        return ConnectionRefusal(NO_AUTHENTICATION_TEXT)
     if not is_encryption_compatible(a.endpoint, b.endpoint):
-        return Refusal(NO_ALGORITHM, user=_find_shown_account(world, a, b, methods))
+        return ConnectionRefusal(NO_ALGORITHM_TEXT, user=_find_shown_account(world, a, b, methods))
     refusal = None
     for method in methods:
         check = _find_certificate_refusal if method == "CERTIFICATE" else _find_account_refusal
@@ -212,26 +214,26 @@ def find_network_identity(world: World, server: Instance) -> str | None:
     own_domain = world.computers[server.computer].domain
     if not own_domain or low in LOCAL_ACCOUNTS:
         return None
-    if low.startswith(MACHINE_ACCOUNTS):
+    if low.startswith(MACHINE_ACCOUNT_PREFIXES):
         return f"{own_domain}\\{server.name}$"
     if "\\" not in account or domain in (".", server.name):
         return None
     return account
 
 
-def _find_account_refusal(world: World, a: Instance, b: Instance) -> Refusal | None:
+def _find_account_refusal(world: World, a: Instance, b: Instance) -> ConnectionRefusal | None:
     identity = find_network_identity(world, a)
     if identity is None or identity.partition("\\")[0].lower() != world.computers[b.computer].domain.lower():
-        return Refusal(NO_LOGON)  # the simulated domains have no trust relationships
+        return ConnectionRefusal(NO_LOGON_TEXT)  # the simulated domains have no trust relationships
     if identity.lower() == b.service_account.lower():
         return None
     login = b.find_login(identity)
-    if login is None or not can_connect(b, login):
-        return Refusal(NO_CONNECT.format(identity), user=identity)
+    if login is None or not can_login_connect(b, login):
+        return ConnectionRefusal(NO_CONNECT_TEXT.format(identity), user=identity)
     return None
 
 
-def can_connect(server: Instance, login: Login) -> bool:
+def can_login_connect(server: Instance, login: Login) -> bool:
     """Return whether the login owns the mirroring endpoint or has CONNECT, directly or through public."""
     end = server.endpoint
     if end is None or login.disabled:
@@ -243,22 +245,24 @@ def can_connect(server: Instance, login: Login) -> bool:
 # --- certificates ----------------------------------------------------------------------------------
 
 
-def _find_certificate_refusal(world: World, a: Instance, b: Instance) -> Refusal | None:
+def _find_certificate_refusal(world: World, a: Instance, b: Instance) -> ConnectionRefusal | None:
     """Check the certificates of both sides; return the reason for a refusal, or None.
 
     Each side must have a copy of the other's certificate. Its owner must be a login that may connect.
     """
     own_certificate, theirs = find_endpoint_certificate(a), find_endpoint_certificate(b)
     if own_certificate is None:
-        return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"), ended_by_caller=True)
+        return ConnectionRefusal(
+            BAD_OWN_CERTIFICATE_TEXT.format("Certificate not found"), ended_by_caller=True
+        )
     if theirs is None:
-        return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"))
-    presented = ((theirs, BAD_OWN_CERTIFICATE, b), (own_certificate, BAD_PEER_CERTIFICATE, a))
+        return ConnectionRefusal(BAD_OWN_CERTIFICATE_TEXT.format("Certificate not found"))
+    presented = ((theirs, BAD_OWN_CERTIFICATE_TEXT, b), (own_certificate, BAD_PEER_CERTIFICATE_TEXT, a))
     for certificate, form, owner_of in presented:
         number = _find_validity_error(world, certificate)
         if number is not None:
             reason = "Certificate expired" if number == 28025 else "Certificate not yet valid"
-            return Refusal(
+            return ConnectionRefusal(
                 form.format(reason), preceding_message=(number, get_user_id(owner_of, certificate.owner))
             )
     refusal = _find_peer_certificate_refusal(b, own_certificate)
@@ -286,20 +290,20 @@ def _find_validity_error(world: World, certificate: Certificate) -> int | None:
     return 28025 if world.tick >= certificate.expires_tick else None
 
 
-def _find_peer_certificate_refusal(server: Instance, certificate: Certificate) -> Refusal | None:
+def _find_peer_certificate_refusal(server: Instance, certificate: Certificate) -> ConnectionRefusal | None:
     """Return the reason why *server* rejects the certificate of the other end, or None."""
     held_certificate = next((c for c in server.certificates if c.thumbprint == certificate.thumbprint), None)
     if held_certificate is None:
-        return Refusal(BAD_PEER_CERTIFICATE.format("Certificate not found"))
+        return ConnectionRefusal(BAD_PEER_CERTIFICATE_TEXT.format("Certificate not found"))
     if held_certificate.owner == "dbo":
         return None
     user = next(
         (u for u in server.users if u.database == "master" and u.name == held_certificate.owner), None
     )
     login = find_login_of_user(server, user) if user is not None else None
-    if login is None or not can_connect(server, login):
+    if login is None or not can_login_connect(server, login):
         name = login.name if login is not None else held_certificate.owner
-        return Refusal(NO_CONNECT.format(name), user=name)
+        return ConnectionRefusal(NO_CONNECT_TEXT.format(name), user=name)
     return None
 
 
@@ -317,13 +321,13 @@ def find_login_of_user(server: Instance, user: User) -> Login | None:
 # --- ERRORLOG --------------------------------------------------------------------------------------
 
 
-def get_client_ip(world: World, server: str) -> str:
+def get_displayed_ip(world: World, server: str) -> str:
     """Return the IP address of a server, as ERRORLOG lines show it."""
     return get_own_ip(world.instances[server])
 
 
 def log_refusal(
-    world: World, caller: str, acceptor: str, refusal: Refusal, *, explicit: bool = False
+    world: World, caller: str, acceptor: str, refusal: ConnectionRefusal, *, explicit: bool = False
 ) -> None:
     """Log a refused connection. The same reason is logged only once until a connection succeeds.
 
@@ -337,13 +341,21 @@ def log_refusal(
     world.update_instance(logging_server, refused=(*entries, (peer_server, refusal.reason)))
     if refusal.preceding_message is not None:
         errorlog.write_message(world, logging_server, *refusal.preceding_message)
-    client = get_client_ip(world, peer_server)
+    client = get_displayed_ip(world, peer_server)
     if refusal.user:
         errorlog.write_message(
-            world, logging_server, 28048, TRANSPORT, f"{refusal.user}.", refusal.reason, f"[CLIENT: {client}]"
+            world,
+            logging_server,
+            28048,
+            TRANSPORT_NAME,
+            f"{refusal.user}.",
+            refusal.reason,
+            f"[CLIENT: {client}]",
         )
     else:
-        errorlog.write_message(world, logging_server, 28047, TRANSPORT, refusal.reason, f"[CLIENT: {client}]")
+        errorlog.write_message(
+            world, logging_server, 28047, TRANSPORT_NAME, refusal.reason, f"[CLIENT: {client}]"
+        )
     end = world.instances[acceptor].endpoint
     address = f"TCP://{acceptor}:{end.port}" if end is not None else acceptor
     errorlog.write_message(
@@ -368,11 +380,11 @@ ADDRESS_PATTERN: Final = re.compile(
 )
 IP_PATTERN: Final = re.compile(r"\d{1,3}(\.\d{1,3}){3}$")
 
-CONNECTION_REFUSED: Final = (
+CONNECTION_REFUSED_TEXT: Final = (
     "Connection attempt failed with error: '10061(No connection could be made because the target machine actively "
     "refused it.)'."
 )
-NO_SUCH_HOST: Final = "DNS lookup failed with error: '11001(No such host is known.)'."
+NO_SUCH_HOST_TEXT: Final = "DNS lookup failed with error: '11001(No such host is known.)'."
 """Texts of Windows error 2 in message 1474. CONNECTION_REFUSED was seen in logs, NO_SUCH_HOST is from memory."""
 
 
@@ -416,8 +428,8 @@ def log_dead_address(world: World, caller: str, address: str, *, explicit: bool 
     An *explicit* call is always logged.
     """
     server = world.instances[caller]
-    if (address, CONNECTION_REFUSED) in server.refused and not explicit:
+    if (address, CONNECTION_REFUSED_TEXT) in server.refused and not explicit:
         return
-    world.update_instance(caller, refused=(*server.refused, (address, CONNECTION_REFUSED)))
-    reason = NO_SUCH_HOST if find_host(world, address) is None else CONNECTION_REFUSED
+    world.update_instance(caller, refused=(*server.refused, (address, CONNECTION_REFUSED_TEXT)))
+    reason = NO_SUCH_HOST_TEXT if find_host(world, address) is None else CONNECTION_REFUSED_TEXT
     errorlog.write_message(world, caller, 1474, 2, reason, address)

@@ -4,12 +4,12 @@ from typing import Final
 
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
 from engine.events import ServiceData
-from engine.flow.recovery import Cause, draw_closing_s
+from engine.flow.recovery import FailoverCause, draw_closing_s
 from engine.localization import build_message
 from engine.model import DbState, Service, World, to_ticks
 from engine.protocol import disks, errorlog, groups, network, startup, streams
 
-STARTING: Final = build_message("SQL Server is starting")
+SERVICE_START_TEXT: Final = build_message("SQL Server is starting")
 """Text of the event that reports the start of a service."""
 
 
@@ -86,7 +86,7 @@ def shut_down(world: World, name: str) -> None:
     for server in running:
         if world.instances[server].clustered:
             continue
-        begin_service_stop(world, server, Cause.SHUTDOWN_SERVER, "power-off", ((17147, ()),))
+        begin_service_stop(world, server, FailoverCause.SHUTDOWN_SERVER, "power-off", ((17147, ()),))
 
 
 def _end_without_checkpoint(world: World, server: str) -> None:
@@ -107,7 +107,7 @@ def kill_process(world: World, server: str) -> None:
 def begin_service_stop(
     world: World,
     server: str,
-    cause: Cause,
+    cause: FailoverCause,
     next_action: str = "",
     lines: tuple[tuple[int, tuple[str, ...]], ...] = (),
 ) -> None:
@@ -122,11 +122,11 @@ def begin_service_stop(
     close_s = STOP_SERVICE_MIN_S
     for source, owner in sorted(world.sources.items()):
         if owner[0] == server and world.copies[owner].group_kind:
-            stream = world.flow.list_streams_of(source)[0]
+            stream = world.flow.list_source_streams(source)[0]
             close_s = max(close_s, draw_closing_s(world.flow, stream, cause, world.chance))
     world.update_computer(world.get_computer_of(server).name, shutting_down=next_action == "power-off")
     world.update_instance(server, service=Service.STOPPING, hung=False, start_wanted=next_action == "restart")
-    if cause is Cause.NOWAIT:
+    if cause is FailoverCause.NOWAIT:
         world.update_instance(server, crashed_tick=world.tick)
     _emit_announcement(world, server, build_message("SQL Server is stopping"))
     for copy in world.copies.values():
@@ -181,7 +181,7 @@ def start_service(world: World, server: str, started_tick: int | None = None) ->
     if is_boot_pending(world, server) if started_tick is None else started_tick != state.started_tick:
         return
     world.update_instance(server, service=Service.STARTING, start_wanted=False)
-    _emit_announcement(world, server, STARTING)
+    _emit_announcement(world, server, SERVICE_START_TEXT)
     world.call_after(world.settings.restart_service_s, "service.started", server)
 
 
@@ -226,7 +226,7 @@ def on_service_started(world: World, server: str) -> None:
     network.schedule_detections(world)
 
 
-def freeze_instance(world: World, server: str) -> None:
+def hang_instance(world: World, server: str) -> None:
     """Let the instance hang: its process and connections exist, but it does not respond."""
     if world.instances[server].running:
         world.update_instance(server, hung=True)
@@ -234,7 +234,7 @@ def freeze_instance(world: World, server: str) -> None:
         network.schedule_detections(world)
 
 
-def unfreeze_instance(world: World, server: str) -> None:
+def end_instance_hang(world: World, server: str) -> None:
     """End the hang of an instance. It then detects the losses that it has missed."""
     if world.instances[server].hung:
         world.update_instance(server, hung=False)
@@ -242,7 +242,7 @@ def unfreeze_instance(world: World, server: str) -> None:
         network.schedule_detections(world, resumed_server=server)
 
 
-def set_cables(world: World, server: str, plugged: bool) -> None:
+def set_cables_plugged(world: World, server: str, plugged: bool) -> None:
     """Plug in or unplug all network cables of a server."""
     world.update_computer(world.get_computer(server).name, nic_up=plugged)
     _emit_announcement(

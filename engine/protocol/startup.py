@@ -103,12 +103,12 @@ def _list_transport_lines(server: Instance) -> Iterator[StartupLine]:
     if security.is_listening(server) and server.endpoint is not None:
         address_text = "'any'" if server.endpoint.ip == "ALL" else server.endpoint.ip
         yield 26022, (address_text, "ipv4", server.endpoint.port)
-        yield 9690, (security.TRANSPORT,)
+        yield 9690, (security.TRANSPORT_NAME,)
         yield 1485, ()
     elif server.endpoint is not None:
         yield 1486, ()
     else:
-        yield 9666, (security.TRANSPORT,)
+        yield 9666, (security.TRANSPORT_NAME,)
     yield 9688, ()
 
 

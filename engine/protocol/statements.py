@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.constants import RECOVERY_LOG_KB
+from engine.constants import RESTORE_RECOVERY_LOG_KB
 from engine.localization import build_message
 from engine.messages import Message, SqlError, fill_message
 from engine.model import DatabaseCopy, DbState, Fault, Key, World, to_ticks
@@ -148,14 +148,14 @@ def open_restored(world: World, key: Key) -> None:
         key,
         db_state=DbState.ONLINE,
         fork=world.next_id(),
-        lineage=lineage.build_branch(world, copy.lineage, end),
+        lineage=lineage.build_branch_lineage(world, copy.lineage, end),
         log_start_kb=end,
         last_log_backup_kb=end,
         was_mirror=False,
         standby=False,
     )
     world.update_mirroring(key, partner=None, partner_address=None, failover_lsn_kb=end)  # fmt: skip
-    world.flow.add_log_kb(streams.add_source(world, key, end), RECOVERY_LOG_KB)
+    world.flow.add_log_kb(streams.add_source(world, key, end), RESTORE_RECOVERY_LOG_KB)
     errorlog.write_message(world, key[0], 17137, key[1])
     errorlog.write_message(world, key[0], 3421, key[1], copy.database_id, 1, 0, 0, 0)
 
@@ -183,7 +183,7 @@ def _record_recovery_loss(world: World, copy: DatabaseCopy) -> None:
         else 0
     )
     if count:
-        commits.record_loss(
+        commits.record_lost_commits(
             world, copy.database, copy.server, count, committed_kb - copy.end_of_log_kb, commits.THIS_COPY
         )
         for other_copy in other_copies:
@@ -201,7 +201,7 @@ def shut_down_instance(world: World, server: str, nowait: bool, login: str) -> O
     )
     request_text = "NOWAIT request" if nowait else "request"
     service.begin_service_stop(
-        world, server, causes.FAILOVER_CAUSES[cause], lines=((6006, (request_text, login)),)
+        world, server, causes.FAILOVER_CAUSE_BY_FAULT[cause], lines=((6006, (request_text, login)),)
     )
     return []
 

@@ -9,7 +9,14 @@ from msgspec.structs import replace
 
 from engine import arithmetic, flow
 from engine.constants import ENTERPRISE_EDITIONS
-from engine.flow import NO_STREAM_NUMBERS, CrossingKind, SourceSetup, StreamNumbers, StreamSetup, recovery
+from engine.flow import (
+    NO_STREAM_NUMBERS,
+    FlowStopCondition,
+    SourceSetup,
+    StreamNumbers,
+    StreamSetup,
+    recovery,
+)
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.flow.setup import Operation, ServerHardware, Workload
 from engine.flow.sites import SITES, WORKLOADS
@@ -32,12 +39,12 @@ def _start_new_branch(world: World, key: Key, at_kb: float) -> None:
     copy = world.copies[key]
     latest = world.commits.get((copy.family, copy.lineage[-1][0]))
     if latest is not None and latest.kb > at_kb:
-        world.update_copy(key, lineage=lineage.build_branch(world, copy.lineage, at_kb))
+        world.update_copy(key, lineage=lineage.build_branch_lineage(world, copy.lineage, at_kb))
 
 
 def remove_source(world: World, source: int) -> None:
     """Stop the log of *source* and of all copies that receive it. Store their log positions."""
-    for stream in world.flow.list_streams_of(source):
+    for stream in world.flow.list_source_streams(source):
         detach_receiver(world, stream)
         del world.streams[stream]
     _store_reached_position(world, source)
@@ -70,7 +77,9 @@ def attach_receiver(world: World, source: int, receiver: Key) -> int:
     """Send the log of *source* to the copy *receiver*, from the end of its log. Return the stream number."""
     copy = world.copies[receiver]
     assert copy.source is None and copy.stream is None, f"{receiver} has a log already"
-    free_streams = [stream for stream in world.flow.list_streams_of(source) if world.streams[stream] is None]
+    free_streams = [
+        stream for stream in world.flow.list_source_streams(source) if world.streams[stream] is None
+    ]
     stream = free_streams[0] if free_streams else _add_stream(world, source)
     end = copy.end_of_log_kb
     world.flow.set_stream_positions(
@@ -102,7 +111,7 @@ def detach_receiver(world: World, stream: int) -> None:
     if receiver is None:
         return
     positions = world.flow.read_stream_positions(stream)
-    world.dirty.add(world.flow.get_source_of(stream))
+    world.dirty.add(world.flow.get_stream_source(stream))
     world.update_copy(
         receiver,
         stream=None,
@@ -125,7 +134,7 @@ def crash_writer(world: World, source: int) -> None:
     world.flow.set_positions(
         source, generated_kb=max([world.flow.read_source_positions(source).flushed_kb, *received_kb])
     )
-    for stream in world.flow.list_streams_of(source):
+    for stream in world.flow.list_source_streams(source):
         world.flow.set_stream_positions(stream, sent_kb=world.flow.read_stream_positions(stream).received_kb)
 
 
@@ -135,7 +144,7 @@ def restart_writer(world: World, source: int) -> None:
     world.flow.set_positions(source, generated_kb=flushed_kb)
     owner = world.sources[source]
     _start_new_branch(world, owner, flushed_kb)
-    for stream in world.flow.list_streams_of(source):
+    for stream in world.flow.list_source_streams(source):
         resend_lost_log(world, stream)
         receiver = world.streams[stream]
         if receiver is not None:
@@ -144,26 +153,27 @@ def restart_writer(world: World, source: int) -> None:
 
 def _list_received_streams(world: World, source: int) -> list[int]:
     """Return the streams of *source* that have a receiver."""
-    return [stream for stream in world.flow.list_streams_of(source) if world.streams[stream] is not None]
+    return [stream for stream in world.flow.list_source_streams(source) if world.streams[stream] is not None]
 
 
 def resend_lost_log(world: World, stream: int) -> None:
     """Resend the log that was in transit when the connection broke."""
     positions = world.flow.read_stream_positions(stream)
     end = min(
-        positions.hardened_kb, world.flow.read_source_positions(world.flow.get_source_of(stream)).flushed_kb
+        positions.hardened_kb,
+        world.flow.read_source_positions(world.flow.get_stream_source(stream)).flushed_kb,
     )
     world.flow.set_stream_positions(
         stream, **_build_positions(STREAM_POSITIONS, end), redone_kb=min(positions.redone_kb, end)
     )
 
 
-def take_over(world: World, stream: int) -> None:
+def promote_receiver(world: World, stream: int) -> None:
     """Make the receiver of *stream* the writer of this log, which then ends at its hardened position.
 
     If the old writer is still open (after a forced service), it keeps its own log; otherwise its log stops.
     """
-    source, receiver = world.flow.get_source_of(stream), world.streams[stream]
+    source, receiver = world.flow.get_stream_source(stream), world.streams[stream]
     assert receiver is not None, f"nobody receives stream {stream}"
     hardened_kb = world.flow.read_stream_positions(stream).hardened_kb
     if serving.is_accessible(world, world.sources[source]):
@@ -214,24 +224,24 @@ def get_committed_kb(world: World, copy: DatabaseCopy) -> float:
     )
 
 
-def find_log_stream(world: World, copy: DatabaseCopy) -> StreamNumbers | None:
+def find_stream_numbers(world: World, copy: DatabaseCopy) -> StreamNumbers | None:
     """Return (source, stream) of the log that *copy* writes or receives; None if there is none."""
     if copy.stream is not None:
-        return world.flow.get_source_of(copy.stream), copy.stream
+        return world.flow.get_stream_source(copy.stream), copy.stream
     if copy.source is None:
         return None
-    return copy.source, next(iter(world.flow.list_streams_of(copy.source)), NO_STREAM_NUMBERS[1])
+    return copy.source, next(iter(world.flow.list_source_streams(copy.source)), NO_STREAM_NUMBERS[1])
 
 
-def find_log_streams(world: World) -> dict[Key, StreamNumbers]:
-    """Return key -> `find_log_stream` for every copy that writes or receives log."""
-    log_places = ((key, find_log_stream(world, copy)) for key, copy in world.copies.items())
+def map_stream_numbers(world: World) -> dict[Key, StreamNumbers]:
+    """Return key -> `find_stream_numbers` for every copy that writes or receives log."""
+    log_places = ((key, find_stream_numbers(world, copy)) for key, copy in world.copies.items())
     return {key: log_place for key, log_place in log_places if log_place is not None}
 
 
-def read_counter(world: World, log_place: StreamNumbers, name: str) -> float:
+def read_counter(world: World, stream_numbers: StreamNumbers, name: str) -> float:
     """Return a counter of the flow model (one of COUNTERS) for a source and stream; 0 if it does not exist."""
-    source, stream = log_place
+    source, stream = stream_numbers
     if name in SOURCE_COUNTERS:
         return world.flow.read_source_counters(source)[SOURCE_COUNTERS.index(name)] if source >= 0 else 0.0
     return world.flow.read_stream_counters(stream)[STREAM_COUNTERS.index(name)] if stream >= 0 else 0.0
@@ -278,11 +288,14 @@ def update_flow(world: World) -> None:
     positions = model.read_positions(logs, [stream for source in logs for stream in fitting[source]])
     for source in logs:
         copy, carried_kb = world.copies[world.sources[source]], []
-        policy, watched = groups.get_policy(copy), WATCHED_CROSSINGS[copy.log_full, copy.operation is None]
+        policy, watched = (
+            groups.get_policy(copy),
+            SOURCE_STOP_CONDITIONS[copy.log_full, copy.operation is None],
+        )
         if positions.watched[source] != watched:
             model.watch_source(source, watched)
         for stream in fitting[source]:
-            crossings = policy.choose_threshold_crossings(world, copy, stream)
+            crossings = policy.choose_stop_conditions(world, copy, stream)
             if positions.streams_watched[stream] != crossings:
                 model.watch_stream(stream, crossings)
             if world.streams[stream] is not None:
@@ -293,11 +306,11 @@ def update_flow(world: World) -> None:
     world.dirty.clear()
 
 
-WATCHED_CROSSINGS: Final = {
-    (False, False): CrossingKind.LOG_FULL | CrossingKind.OPERATION_DONE,
-    (False, True): CrossingKind.LOG_FULL,
-    (True, False): CrossingKind.OPERATION_DONE,
-    (True, True): CrossingKind(0),
+SOURCE_STOP_CONDITIONS: Final = {
+    (False, False): FlowStopCondition.LOG_FULL | FlowStopCondition.OPERATION_DONE,
+    (False, True): FlowStopCondition.LOG_FULL,
+    (True, False): FlowStopCondition.OPERATION_DONE,
+    (True, True): FlowStopCondition(0),
 }
 """(log is full, no long operation runs) -> crossings at which the flow model stops for a source."""
 
@@ -308,14 +321,14 @@ def _update_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int,
     A log in a session always has a stream, whose send queue is the unsent log. Other logs only have
     receivers' streams.
     """
-    streams = world.flow.list_streams_of(source)
+    streams = world.flow.list_source_streams(source)
     if copy.group_kind:
         return streams or (_add_stream(world, source),)
     for stream in streams:
         if world.streams[stream] is None:
             del world.streams[stream]
             world.flow.remove_stream(stream)
-    return world.flow.list_streams_of(source)
+    return world.flow.list_source_streams(source)
 
 
 def find_log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
@@ -367,7 +380,7 @@ run = flow.run_flow
 
 # --- setups of the flow model for each log: hardware, load, network, stream terms of its group -------------
 
-TRACE_FLAG_NO_COMPRESSION: Final = 1462
+NO_COMPRESSION_TRACE_FLAG: Final = 1462
 """Trace flag that turns off compression of the log stream, globally and immediately. Documented [DOC: trace
 flags].
 """
@@ -410,7 +423,7 @@ class FlowSetups:
         if receiver is None:
             return _build_waiting_stream(*self._get_log_server(lead.server).site)
         follower = self.world.copies[receiver]
-        terms = groups.get_policy(lead).build_stream_terms(self.world, lead, follower)
+        terms = groups.get_policy(lead).build_stream_parameters(self.world, lead, follower)
         stream_path = self._find_stream_path(lead.server, follower.server)
         return _build_stream(
             *stream_path.stream,
@@ -462,8 +475,10 @@ class _StreamPath:
         instance, receiver_instance = world.instances[a], world.instances[b]
         computer, path = world.computers[receiver_instance.computer], network.get_link(world, a, b)
         self.target_answers = receiver_instance.answering
-        self.carries = instance.answering and receiver_instance.answering and network.is_passing(world, a, b)
-        self.compresses = instance.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in instance.trace_flags
+        self.carries = (
+            instance.answering and receiver_instance.answering and network.can_exchange_packets(world, a, b)
+        )
+        self.compresses = instance.version >= 2008 and NO_COMPRESSION_TRACE_FLAG not in instance.trace_flags
         self.stream = (
             *from_server.site,
             receiver_instance.host,

@@ -6,7 +6,7 @@ from typing import Final, TypedDict
 from msgspec.structs import replace
 
 from engine import arithmetic
-from engine.constants import LOG_GROWTH_STEP
+from engine.constants import LOG_GROWTH_SHARE
 from engine.messages import SqlError
 from engine.model import Computer, DatabaseCopy, DbFile, FileOptions, World
 
@@ -79,7 +79,7 @@ def compute_used_kb(world: World, server: str, letter: str) -> float:
         file.size_kb
         for (server_name, _), copy in world.copies.items()
         if server_name == server
-        for file in list_files_of(copy)
+        for file in list_copy_files(copy)
         if file.drive.upper() == letter
     )
     other_kb = arithmetic.add_in_order(
@@ -90,7 +90,7 @@ def compute_used_kb(world: World, server: str, letter: str) -> float:
     return databases + other_kb
 
 
-def list_files_of(copy: DatabaseCopy) -> tuple[DbFile, ...]:
+def list_copy_files(copy: DatabaseCopy) -> tuple[DbFile, ...]:
     """Return all files of a copy: first data file, first log file, then the others."""
     files = (
         DbFile(name=copy.database, drive=copy.data_drive, size_kb=copy.size_kb),
@@ -106,7 +106,7 @@ def list_files_of(copy: DatabaseCopy) -> tuple[DbFile, ...]:
     )
 
 
-def get_path_of(copy: DatabaseCopy, file: DbFile) -> str:
+def get_file_path(copy: DatabaseCopy, file: DbFile) -> str:
     """Return the path of the file as sys.master_files shows it."""
     file_path = next((moved_path for moved_path in copy.file_paths if moved_path.file == file.key), None)
     if file_path is not None:
@@ -127,7 +127,7 @@ def check_new_file(
     following_errors: tuple[int, ...],
 ) -> None:
     """Check the properties of a new file. Raise 5174, 5103 or 5169, followed by the messages *following_errors*."""
-    if size_kb < FILE_MIN_KB:
+    if size_kb < NEW_FILE_MIN_KB:
         raise SqlError(5174, also=following_errors)
     if max_kb is not None and max_kb < size_kb:
         raise SqlError(5103, name, also=following_errors)
@@ -135,14 +135,14 @@ def check_new_file(
         raise SqlError(5169, name, also=following_errors)
 
 
-FILE_MIN_KB: Final = 512.0
+NEW_FILE_MIN_KB: Final = 512.0
 """Minimum size of a new file. Documented [DOC: ALTER DATABASE file options]."""
 
 
 def find_file_at(world: World, server: str, path: str) -> tuple[DatabaseCopy, DbFile] | None:
     """Return the database file at *path* on *server*, with its copy."""
     for (server_name, _), copy in sorted(world.copies.items()):
-        for file in list_files_of(copy) if server_name == server else ():
+        for file in list_copy_files(copy) if server_name == server else ():
             if path.lower() in (location.lower() for location in list_locations(copy, file)):
                 return copy, file
     return None
@@ -151,14 +151,14 @@ def find_file_at(world: World, server: str, path: str) -> tuple[DatabaseCopy, Db
 def list_locations(copy: DatabaseCopy, file: DbFile) -> tuple[str, ...]:
     """Return all paths at which the file exists."""
     known_file_path = next((file_path for file_path in copy.file_paths if file_path.file == file.key), None)
-    return known_file_path.found if known_file_path is not None else (get_path_of(copy, file),)
+    return known_file_path.found if known_file_path is not None else (get_file_path(copy, file),)
 
 
 def list_misplaced_files(copy: DatabaseCopy) -> list[DbFile]:
     """Return the files that do not exist at the path at which the database opens them."""
     if not copy.file_paths:
         return []
-    file_paths = ((file, get_path_of(copy, file).lower()) for file in list_files_of(copy))
+    file_paths = ((file, get_file_path(copy, file).lower()) for file in list_copy_files(copy))
     return [
         file
         for file, path in file_paths
@@ -175,8 +175,8 @@ def apply_file_paths(copy: DatabaseCopy) -> DatabaseCopy:
         return copy
     paths = {file_path.file: file_path.path for file_path in copy.file_paths}
     data, log, *extra = (
-        replace(file, drive=get_drive_of(paths[file.key])) if file.key in paths else file
-        for file in list_files_of(replace(copy, file_options=()))
+        replace(file, drive=get_drive_letter(paths[file.key])) if file.key in paths else file
+        for file in list_copy_files(replace(copy, file_options=()))
     )
     return replace(
         copy,
@@ -189,7 +189,7 @@ def apply_file_paths(copy: DatabaseCopy) -> DatabaseCopy:
     )
 
 
-def get_options_of(copy: DatabaseCopy, file: DbFile) -> FileOptions:
+def get_file_options(copy: DatabaseCopy, file: DbFile) -> FileOptions:
     """Return the options of a file; default options if none were given."""
     return next(
         (option for option in copy.file_options if option.file == file.key), FileOptions(file=file.key)
@@ -211,9 +211,9 @@ def compute_log_limit_kb(world: World, copy: DatabaseCopy) -> float:
 
 def compute_next_log_size_kb(world: World, copy: DatabaseCopy) -> float:
     """Return the size of the first log file after its next growth; its current size if it cannot grow."""
-    step_kb = copy.log_size_kb * LOG_GROWTH_STEP
+    step_kb = copy.log_size_kb * LOG_GROWTH_SHARE
     if copy.file_options:
-        options = get_options_of(copy, list_files_of(copy)[1])
+        options = get_file_options(copy, list_copy_files(copy)[1])
         if options.growth_kb is not None:
             step_kb = options.growth_kb
         elif options.growth_percent is not None:
@@ -221,6 +221,6 @@ def compute_next_log_size_kb(world: World, copy: DatabaseCopy) -> float:
     return min(compute_log_limit_kb(world, copy), copy.log_size_kb + step_kb)
 
 
-def get_drive_of(path: str) -> str:
+def get_drive_letter(path: str) -> str:
     """Return the drive letter of a path; "" for a path without a drive (a network share or a URL)."""
     return path[0].upper() if path[1:2] == ":" else ""

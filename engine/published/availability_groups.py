@@ -16,10 +16,10 @@ from engine.events import Event, ReplicaData, select_data
 from engine.flow import SafetyMode, Samples, run_flow
 from engine.flow.sites import SSD, USERS
 from engine.model import ReplicaWord, World
-from engine.published.clusters import DATABASE, MBPS, NODES, build_group_world
+from engine.published.clusters import DATABASE, NETWORK_MBPS, NODES, build_group_world
 from engine.published.measure import (
     KB_PER_MB,
-    build_setup,
+    build_unlimited_setup,
     measure_means,
     play_script,
     run_seconds,
@@ -94,7 +94,9 @@ def _find_peaks(primary_rates: Sequence[float], secondary_rates: Sequence[float]
 @cache
 def measure_mirroring() -> GroupMeasurement:
     """Measure a mirroring session with the same workload, for comparison."""
-    flow = run_to_steady_state(build_setup(USERS, SafetyMode.FULL, SSD, version=2012, bandwidth_mbps=MBPS))
+    flow = run_to_steady_state(
+        build_unlimited_setup(USERS, SafetyMode.FULL, SSD, version=2012, bandwidth_mbps=NETWORK_MBPS)
+    )
     run_seconds(flow, WARM_UP_S)
     forked_flow = flow.fork()
     mean_values = measure_means(flow, MEASUREMENT_S)
@@ -110,7 +112,7 @@ def measure_mirroring() -> GroupMeasurement:
     )
 
 
-SEEDS: Final = range(1, 7)
+COMPARISON_SEEDS: Final = range(1, 7)
 """Seeds of the runs whose mean is compared with the published value."""
 
 
@@ -136,7 +138,7 @@ def measure_planned_failover_s() -> float:
     It begins with RESOLVING_NORMAL at the old primary and ends with PRIMARY_NORMAL at the new one.
     """
     times = []
-    for seed in SEEDS:
+    for seed in COMPARISON_SEEDS:
         _, events = _play_lines((f"sql {NODES[1]} ALTER AVAILABILITY GROUP AG FAILOVER",), seed, 25.0)
         begin = _find_state_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
         times.append(_find_state_s(events, ReplicaWord.PRIMARY_NORMAL) - begin)

@@ -21,26 +21,26 @@ from engine.published.clusters import (
 )
 from engine.published.measure import play_script
 from engine.published.rows import FigureRow, build_published_number_row, build_statement_row
-from engine.published.whitepaper_failover import FAILOVER_S
+from engine.published.whitepaper_failover import PUBLISHED_FAILOVER_TIMES_S
 
 FOUR_NODES: Final = NODES[:4]
 FAULT_S: Final = 5.0
-MIRRORING_OUTAGE_S: Final = FAILOVER_S["power-off"][2]
+MIRRORING_OUTAGE_S: Final = PUBLISHED_FAILOVER_TIMES_S["power-off"][2]
 """Outage of a mirrored database after a power failure, for comparison with a failover cluster instance."""
 
 
 @cache
-def _measure_outage_s(act: str, seed: int = 1) -> float:
-    """Return the seconds from the input line *act* until the database is open again."""
+def _measure_outage_s(input_line: str, seed: int = 1) -> float:
+    """Return the seconds from the input line *input_line* until the database is open again."""
     world = build_instance_world(seed=seed)
-    play_script(world, f"{FAULT_S} {act}\n", FAULT_S + 120.0)
+    play_script(world, f"{FAULT_S} {input_line}\n", FAULT_S + 120.0)
     return world.availability["Users"].down_ticks / 100.0
 
 
 @cache
-def _find_detection_s(act: str) -> float:
+def _find_detection_s(input_line: str) -> float:
     detection_time_s = find_first_s(
-        play_script(build_instance_world(), f"{FAULT_S} {act}\n", 100.0),
+        play_script(build_instance_world(), f"{FAULT_S} {input_line}\n", 100.0),
         ClusterData,
         event_change="role-failed",
     )

@@ -45,7 +45,7 @@ from engine.model import (
 from engine.protocol import network, serving, streams
 from engine.published.measure import NO_LIMIT_KB, play_script
 
-MBPS: Final = 10_000.0
+NETWORK_MBPS: Final = 10_000.0
 """Network speed in Mbps. Assumed, because the guide names none; the network did not limit its test."""
 
 NODES: Final = ("NODE_1", "NODE_2", "NODE_3", "NODE_4", "NODE_5")
@@ -54,7 +54,7 @@ GROUP: Final = "AG"
 DATABASE: Final = "Users"
 START_LOG_KB: Final = 1e6
 
-REPLICA_KINDS: Final = {
+REPLICA_MODES_BY_KIND: Final = {
     "auto": (CommitMode.SYNCHRONOUS_COMMIT, FailoverMode.AUTOMATIC),
     "sync": (CommitMode.SYNCHRONOUS_COMMIT, FailoverMode.MANUAL),
     "async": (CommitMode.ASYNCHRONOUS_COMMIT, FailoverMode.MANUAL),
@@ -144,7 +144,7 @@ def build_group_world(
     nodes = NODES[: len(kinds)]
     world = build_cluster_world(nodes, windows, **cluster)
     add_instances(world, version)
-    modes = dict(zip(nodes, (REPLICA_KINDS[kind] for kind in kinds), strict=True))
+    modes = dict(zip(nodes, (REPLICA_MODES_BY_KIND[kind] for kind in kinds), strict=True))
     groups_made = []
     for number in range(groups):
         names = [
@@ -159,7 +159,7 @@ def build_group_world(
     for group in groups_made:
         _add_replicas(world, group, modes, version, workload)
     for name in nodes[1:]:
-        world.links[nodes[0], name] = Link(bandwidth_mbps=MBPS)
+        world.links[nodes[0], name] = Link(bandwidth_mbps=NETWORK_MBPS)
     if listener is not None:
         failover.register_in_dns(world, nodes[0], listener)
         world.clients["APP"] = Client(
@@ -299,7 +299,9 @@ def _build_copy(
 
 def has_running_partition(world: World) -> bool:
     """Return whether some partition of the cluster has quorum and a running node."""
-    return any(config.find_writer(world, partition) for partition in config.list_partitions(world, CLUSTER))
+    return any(
+        config.find_writing_node(world, partition) for partition in config.list_partitions(world, CLUSTER)
+    )
 
 
 def get_cluster_config(world: World) -> ClusterConfig:

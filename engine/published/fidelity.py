@@ -29,7 +29,7 @@ SECTIONS: Final[dict[str, Callable[[], list[FigureRow]]]] = {
     "Failover cluster instances": cluster_rules.build_instance_rows,
 }
 
-EXCEPTIONS: Final = {
+KNOWN_FAILURES: Final = {
     "T3a.writes.OFF": "The page writes come in bursts, one at each checkpoint. 1,175 and 1,217 KB/s are four "
     "fifths of 1,500: one burst fewer in the time that was measured. Nothing in mirroring makes the principal "
     "write a fifth less, and safety OFF and FULL agree although their throughput differs by a quarter.",
@@ -44,7 +44,9 @@ EXCEPTIONS: Final = {
 
 def build_fidelity_rows() -> list[FigureRow]:
     """Return all rows by section. This takes about 15 seconds, and the result is always the same."""
-    return [annotate_row(row, section, EXCEPTIONS) for section, make in SECTIONS.items() for row in make()]
+    return [
+        annotate_row(row, section, KNOWN_FAILURES) for section, make in SECTIONS.items() for row in make()
+    ]
 
 
 def summarize_rows(rows: list[FigureRow]) -> dict[str, int]:

@@ -31,10 +31,10 @@ from engine.published.rows import (
 )
 
 AUTOMATIC_REPLICAS: Final = ("auto", "auto", "async")
-START_S: Final = 5.0
+FIRST_INPUT_S: Final = 5.0
 """Time of the first input line of each run, in seconds."""
 RTO_SOURCE: Final = "[DOC: performance of groups], estimating failover time"
-OVERHEAD_MAX_S: Final = 7.0
+FAILOVER_OVERHEAD_MAX_S: Final = 7.0
 """Maximum duration of a failover without detection and redo, for "short and constant" in the documentation.
 Derived.
 
@@ -97,9 +97,9 @@ def _measure_outage_s(fault: str) -> tuple[float, float]:
     if not failovers:
         return 10**9, 10**9
     last_failover = failovers[-1]
-    return last_failover.detected_tick / TICKS_PER_S - START_S, (
+    return last_failover.detected_tick / TICKS_PER_S - FIRST_INPUT_S, (
         last_failover.online_tick or 0
-    ) / TICKS_PER_S - START_S
+    ) / TICKS_PER_S - FIRST_INPUT_S
 
 
 def build_estimate_rows() -> list[FigureRow]:
@@ -135,7 +135,7 @@ def build_estimate_rows() -> list[FigureRow]:
     ]
     for fault, least_s, most_s in bands:
         detected_s, open_s = _measure_outage_s(fault)
-        holds = least_s <= detected_s <= most_s and open_s - detected_s <= OVERHEAD_MAX_S
+        holds = least_s <= detected_s <= most_s and open_s - detected_s <= FAILOVER_OVERHEAD_MAX_S
         ours = f"detected after {detected_s:.1f} s, open {open_s - detected_s:.1f} s later"
         figure_rows.append(build_statement_row(f"GRP.outage.{fault}", holds, ours))
     return figure_rows
@@ -171,7 +171,7 @@ def _find_detection_s(fault: str, setup_lines: str = "") -> float | None:
     detection_time_s = find_first_s(
         play_script(world, f"{setup_lines}5 {fault} NODE_1\n", 125.0), ClusterData, event_change="role-failed"
     )
-    return None if detection_time_s is None else detection_time_s - START_S
+    return None if detection_time_s is None else detection_time_s - FIRST_INPUT_S
 
 
 def _build_detection_rows() -> list[FigureRow]:
@@ -230,7 +230,7 @@ def _find_state_s(events: Sequence[Event], state_word: ReplicaWord, server: str)
         for event, change in select_data(events, ReplicaData)
         if event.server == server and change.new == state_word
     )
-    return next(ticks, 10**9) / TICKS_PER_S - START_S
+    return next(ticks, 10**9) / TICKS_PER_S - FIRST_INPUT_S
 
 
 @cache
@@ -243,7 +243,7 @@ def _measure_pause_s(timeout_s: int) -> float:
     alter_lines = _alter_each_replica(f"SESSION_TIMEOUT = {timeout_s}", NODES[:2])
     play_script(world, alter_lines + "5 black-hole NODE_1 NODE_2\n", 5.5)
     _measure_commit_wait_s(world, 60.0)
-    return world.tick / TICKS_PER_S - START_S
+    return world.tick / TICKS_PER_S - FIRST_INPUT_S
 
 
 def _measure_commit_wait_s(world: World, most_s: float) -> float:
@@ -572,7 +572,7 @@ def _build_listener_rows() -> list[FigureRow]:
         build_published_number_row("GRP.listener.ttl", _measure_reconnection_s(False, ours, False)),
         build_published_number_row("GRP.listener.300", _measure_reconnection_s(False, 300, False)),
         build_statement_row(
-            "GRP.listener.all", reconnected_s < 20.0, f"{reconnected_s - START_S:.1f} s after FAILOVER"
+            "GRP.listener.all", reconnected_s < 20.0, f"{reconnected_s - FIRST_INPUT_S:.1f} s after FAILOVER"
         ),
     ]
 

@@ -12,16 +12,16 @@ from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.field_types import FieldOf
 from engine.flow import (
-    CrossingKind,
+    FlowStopCondition,
     Flow,
     Operation,
-    Pair,
+    MirroringSetup,
     SafetyMode,
     ServerHardware,
     StreamTotals,
     Workload,
-    add_pair,
-    build_pair,
+    add_mirroring_setup,
+    build_mirroring_setup,
     run_flow,
     warm_start,
 )
@@ -69,20 +69,20 @@ class MeanValues(Struct, frozen=True):
     messages_per_s: float
 
 
-def build_setup(
+def build_unlimited_setup(
     workload: Workload,
     mode: SafetyMode,
     site: ServerHardware = NEC,
     **changes: FieldOf[SourceSetup | StreamSetup],
-) -> Pair:
+) -> MirroringSetup:
     """Return a single database with an unlimited log file. Unless *mode* is NONE, it has a mirror."""
-    return build_pair(site, workload, mode, **({"log_max_kb": NO_LIMIT_KB} | changes))
+    return build_mirroring_setup(site, workload, mode, **({"log_max_kb": NO_LIMIT_KB} | changes))
 
 
-def run_to_steady_state(setup: Pair) -> Flow:
+def run_to_steady_state(setup: MirroringSetup) -> Flow:
     """Return a flow with this pair as its only source (number 0), in steady state just after a checkpoint."""
     flow = Flow.create_empty()
-    add_pair(flow, setup)
+    add_mirroring_setup(flow, setup)
     warm_start(flow, 0, 0.0)
     return flow
 
@@ -94,7 +94,7 @@ def run_seconds(flow: Flow, seconds: float) -> None:
 
 def measure_means(flow: Flow, seconds: float = MEASUREMENT_S, source: int = 0) -> MeanValues:
     """Return the mean values of *source* and its first stream, if any, over the next *seconds*."""
-    streams = flow.list_streams_of(source)[:1]
+    streams = flow.list_source_streams(source)[:1]
     cores = flow.get_source_setup(source).site.cores
     before, streams_before = (
         flow.read_source_totals(source),
@@ -126,13 +126,13 @@ def _compute_rates(start_totals: Struct, end_totals: Struct, seconds: float) -> 
 
 
 @cache
-def measure_pair(setup: Pair, seconds: float = MEASUREMENT_S) -> MeanValues:
+def measure_setup(setup: MirroringSetup, seconds: float = MEASUREMENT_S) -> MeanValues:
     """Return the mean values of *setup* in steady state. Results are cached."""
     return measure_means(run_to_steady_state(setup), seconds)
 
 
 @cache
-def measure_queue_growth(setup: Pair, seconds: float = 60.0) -> tuple[float, float]:
+def measure_queue_growth(setup: MirroringSetup, seconds: float = 60.0) -> tuple[float, float]:
     """Return the send queue of *setup* at the end, in KB, and its growth in KB/s."""
     flow = run_to_steady_state(setup)
     before = flow.read_stream(0).send_queue_kb
@@ -158,21 +158,23 @@ class OperationRun(Struct, frozen=True):
 def run_operation(operation: Operation, mode: SafetyMode, workload: Workload) -> OperationRun:
     """Run *operation* to its end, and wait until the queues are empty. Redo has the cost of *workload*."""
     flow = Flow.create_empty()
-    add_pair(flow, build_setup(replace(workload, connections=0.0), mode, NEC, operation=operation))
-    flow.watch_source(0, CrossingKind.OPERATION_DONE)
-    took_s = _run_until_crossing(flow)
-    flow.watch_source(0, CrossingKind(0))
+    add_mirroring_setup(
+        flow, build_unlimited_setup(replace(workload, connections=0.0), mode, NEC, operation=operation)
+    )
+    flow.watch_source(0, FlowStopCondition.OPERATION_DONE)
+    took_s = _run_until_threshold(flow)
+    flow.watch_source(0, FlowStopCondition(0))
     if mode == SafetyMode.NONE:
         return OperationRun(took_s, 0.0, 0.0, 0.0, 0.0)
     queues = flow.read_stream(0)
-    flow.watch_stream(0, CrossingKind.SEND_DONE)
-    send_s = _run_until_crossing(flow)
-    flow.watch_stream(0, CrossingKind.REDO_DONE)
-    redo_s = send_s + _run_until_crossing(flow)
+    flow.watch_stream(0, FlowStopCondition.SEND_DONE)
+    send_s = _run_until_threshold(flow)
+    flow.watch_stream(0, FlowStopCondition.REDO_DONE)
+    redo_s = send_s + _run_until_threshold(flow)
     return OperationRun(took_s, queues.send_queue_kb, queues.redo_queue_kb, send_s, redo_s)
 
 
-def _run_until_crossing(flow: Flow) -> float:
+def _run_until_threshold(flow: Flow) -> float:
     """Advance until a quantity crosses the requested threshold. Return the seconds."""
     ticks, sources, streams = run_flow(flow, 100 * 3600 * TICKS_PER_S)
     assert sources or streams, "the crossing did not come about within 100 h"

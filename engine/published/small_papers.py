@@ -10,10 +10,10 @@ from engine import arithmetic
 from engine.flow import (
     Flow,
     Operation,
-    Pair,
+    MirroringSetup,
     SafetyMode,
     Workload,
-    add_pair,
+    add_mirroring_setup,
     compute_worker_threads,
     run_flow,
 )
@@ -24,9 +24,9 @@ from engine.flow.sites import DELAYED, IDLE, INSERTS, LOG_ROWS, SHAREPOINT, STOC
 from engine.published.measure import (
     KB_PER_MB,
     MeanValues,
-    build_setup,
+    build_unlimited_setup,
     measure_means,
-    measure_pair,
+    measure_setup,
     measure_queue_growth,
     run_seconds,
     run_to_steady_state,
@@ -42,16 +42,16 @@ def build_compression_rows() -> list[FigureRow]:
     return [*_build_synchronous_rows(), *_build_asynchronous_rows(), *_build_compression_rule_rows()]
 
 
-def _build_case(mode: SafetyMode, mbps: float, ratio: float) -> Pair:
-    return build_setup(
+def _build_compression_setup(mode: SafetyMode, mbps: float, ratio: float) -> MirroringSetup:
+    return build_unlimited_setup(
         STOCK_EXCHANGE, mode, UNISYS, version=2008, bandwidth_mbps=mbps, compression_ratio=ratio
     )
 
 
 def _measure_pair(mode: SafetyMode, mbps: float) -> tuple[MeanValues, MeanValues]:
     """Return the mean values without and with log compression."""
-    raw = measure_pair(_build_case(mode, mbps, 1.0), 60.0)
-    return raw, measure_pair(_build_case(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
+    raw = measure_setup(_build_compression_setup(mode, mbps, 1.0), 60.0)
+    return raw, measure_setup(_build_compression_setup(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
 
 
 def _build_synchronous_rows() -> list[FigureRow]:
@@ -97,9 +97,11 @@ def _build_asynchronous_rows() -> list[FigureRow]:
         changes.append(abs(packed.transactions_per_s / raw.transactions_per_s - 1))
         cpu.append(packed.cpu_percent / raw.cpu_percent)
         mirror_cpu.append(packed.mirror_cpu_percent / raw.mirror_cpu_percent)
-        raw_growth.append(measure_queue_growth(_build_case(SafetyMode.OFF, mbps, 1.0))[1])
+        raw_growth.append(measure_queue_growth(_build_compression_setup(SafetyMode.OFF, mbps, 1.0))[1])
         packed_growth.append(
-            measure_queue_growth(_build_case(SafetyMode.OFF, mbps, STOCK_EXCHANGE.compression_ratio))[1]
+            measure_queue_growth(
+                _build_compression_setup(SafetyMode.OFF, mbps, STOCK_EXCHANGE.compression_ratio)
+            )[1]
         )
     smaller = all(b <= a + 1.0 for a, b in zip(raw_growth, packed_growth, strict=True))
     drain = [_measure_drain_s(ratio) for ratio in (1.0, STOCK_EXCHANGE.compression_ratio)]
@@ -126,14 +128,16 @@ def _build_asynchronous_rows() -> list[FigureRow]:
 
 def _measure_drain_s(ratio: float) -> float:
     """Return the seconds in which an idle principal sends 2 GB of unsent log."""
-    rate = measure_pair(_build_case(SafetyMode.OFF, 10.0, ratio), 60.0).sent_kb_per_s
+    rate = measure_setup(_build_compression_setup(SafetyMode.OFF, 10.0, ratio), 60.0).sent_kb_per_s
     return QUEUE_KB / rate
 
 
 def _build_compression_rule_rows() -> list[FigureRow]:
     sent_ratio, used = compute_wire_ratio(0.88, 2008), compute_wire_ratio(0.87, 2008)
     off_ratio = compute_wire_ratio(0.27, 2005)
-    raw, tried = (measure_pair(_build_case(SafetyMode.FULL, 1000.0, ratio), 60.0) for ratio in (1.0, 0.95))
+    raw, tried = (
+        measure_setup(_build_compression_setup(SafetyMode.FULL, 1000.0, ratio), 60.0) for ratio in (1.0, 0.95)
+    )
     return [
         build_statement_row(
             "COMP.rule",
@@ -154,10 +158,10 @@ def _build_compression_rule_rows() -> list[FigureRow]:
 DOCUMENT_MB: Final = 49.0
 """Size of the uploaded document, in MB. Documented."""
 
-LOG_PER_PAYLOAD: Final = 1.8
+LOG_BYTES_PER_DOCUMENT_BYTE: Final = 1.8
 """Log bytes per byte of the document, for its upload and deletion together. Assumed."""
 
-COMMITS: Final = 25.0
+COMMITS_PER_UPLOAD: Final = 25.0
 """Number of commits per upload and deletion. Fitted to 345 MB/min with mirroring."""
 
 WEB_TIER_MB_PER_MIN: Final = 384.5
@@ -166,8 +170,8 @@ WEB_TIER_MB_PER_MIN: Final = 384.5
 UPLOAD_OPERATION: Final = Operation(
     "upload and delete",
     log_kb=1e12,
-    rate_kb_per_s=WEB_TIER_MB_PER_MIN / 60.0 * KB_PER_MB * LOG_PER_PAYLOAD,
-    batch_kb=DOCUMENT_MB * KB_PER_MB * LOG_PER_PAYLOAD / COMMITS,
+    rate_kb_per_s=WEB_TIER_MB_PER_MIN / 60.0 * KB_PER_MB * LOG_BYTES_PER_DOCUMENT_BYTE,
+    batch_kb=DOCUMENT_MB * KB_PER_MB * LOG_BYTES_PER_DOCUMENT_BYTE / COMMITS_PER_UPLOAD,
 )
 
 UPLOAD_MEASUREMENT_S: Final = 600.0
@@ -178,11 +182,14 @@ WORKLOAD: Final[Workload] = IDLE
 def measure_uploads(mode: SafetyMode, mbps: float = 1000.0) -> tuple[float, float]:
     """Return the uploaded MB/min, and the used share of the link, at a safety mode."""
     flow = Flow.create_empty()
-    add_pair(flow, build_setup(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=UPLOAD_OPERATION))
+    add_mirroring_setup(
+        flow,
+        build_unlimited_setup(WORKLOAD, mode, SHAREPOINT, bandwidth_mbps=mbps, operation=UPLOAD_OPERATION),
+    )
     run_seconds(flow, 60.0)
     mean_values = measure_means(flow, UPLOAD_MEASUREMENT_S)
     used = mean_values.sent_kb_per_s / float(flow.links[0, k.LINK_KB]) if mode else 0.0
-    return mean_values.log_kb_per_s / LOG_PER_PAYLOAD / KB_PER_MB * 60.0, used
+    return mean_values.log_kb_per_s / LOG_BYTES_PER_DOCUMENT_BYTE / KB_PER_MB * 60.0, used
 
 
 def build_bandwidth_rows() -> list[FigureRow]:
@@ -220,7 +227,9 @@ class DurabilityMeasurement(Struct, frozen=True):
 @cache
 def measure_durability(mode: SafetyMode, delayed: bool, rtt_ms: float = 0.2) -> DurabilityMeasurement:
     """Measure a workload at a safety mode, with or without delayed durability."""
-    setup = build_setup(LOG_ROWS, mode, DELAYED, version=2014, delayed_durability=delayed, rtt_ms=rtt_ms)
+    setup = build_unlimited_setup(
+        LOG_ROWS, mode, DELAYED, version=2014, delayed_durability=delayed, rtt_ms=rtt_ms
+    )
     flow = run_to_steady_state(setup)
     mean_values = measure_means(flow, FAILOVER_AFTER_S)
     unsent = 0.0
@@ -251,8 +260,8 @@ def build_durability_rows() -> list[FigureRow]:
     times = full_delayed.delay_ms_per_s / full_durable.delay_ms_per_s
     difference_s = off_durable.all_rows_s - off_delayed.all_rows_s
     # with delayed durability, the time between two flushes of the log
-    setup = build_setup(LOG_ROWS, SafetyMode.FULL, DELAYED, version=2014, delayed_durability=True)
-    every_s = DELAYED.log_block_kb / measure_pair(setup, FAILOVER_AFTER_S).log_kb_per_s
+    setup = build_unlimited_setup(LOG_ROWS, SafetyMode.FULL, DELAYED, version=2014, delayed_durability=True)
+    every_s = DELAYED.log_block_kb / measure_setup(setup, FAILOVER_AFTER_S).log_kb_per_s
     return [
         build_published_number_row("DD.full", full_durable.rows_in_30_s),
         build_published_number_row("DD.delayed", full_delayed.rows_in_30_s),
@@ -278,10 +287,10 @@ def build_durability_rows() -> list[FigureRow]:
 
 DATABASES: Final = (20, 40, 60, 80, 100)
 
-OTHER_THREADS: Final = 36
+NON_WORKER_THREADS: Final = 36
 """Threads of an instance that are not workers. The paper has 612 threads when all 576 workers are in use."""
 
-MIRROR_OTHER_THREADS: Final = 90
+MIRROR_NON_MIRRORING_THREADS: Final = 90
 """Threads of the mirror that do not belong to mirroring. Fitted to the mean of five columns."""
 
 PEAK_BUSY_RATIO: Final = 1.95
@@ -310,9 +319,9 @@ class ManyDatabasesMeasurement(Struct, frozen=True):
 def measure_databases(databases: int) -> ManyDatabasesMeasurement:
     """Measure *databases* mirrored databases on one pair of servers, each with its twenty connections."""
     flow = Flow.create_empty()
-    setup = build_setup(INSERTS, SafetyMode.FULL, THREE_PAR, version=2008)
+    setup = build_unlimited_setup(INSERTS, SafetyMode.FULL, THREE_PAR, version=2008)
     for _ in range(databases):
-        add_pair(flow, setup)
+        add_mirroring_setup(flow, setup)
     run_seconds(flow, WARM_UP_S)
     before = [flow.read_source_totals(row).transactions for row in range(databases)]
     core_s, mirror_core_s = flow.read_source_totals(0).core_s, flow.read_stream_totals(0).core_s
@@ -330,10 +339,10 @@ def measure_databases(databases: int) -> ManyDatabasesMeasurement:
         requests_per_s=done_count / MEASUREMENT_S,
         cpu_percent=(flow.read_source_totals(0).core_s - core_s) * per_percent,
         mirror_cpu_percent=(flow.read_stream_totals(0).core_s - mirror_core_s) * per_percent,
-        threads=OTHER_THREADS
+        threads=NON_WORKER_THREADS
         + min(compute_worker_threads(THREE_PAR.cores), threads[0] + PEAK_BUSY_RATIO * busy),
         mirroring_threads=threads[0],
-        mirror_threads=MIRROR_OTHER_THREADS + threads[1],
+        mirror_threads=MIRROR_NON_MIRRORING_THREADS + threads[1],
         mirror_mirroring_threads=threads[1],
     )
 

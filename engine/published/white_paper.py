@@ -4,15 +4,15 @@ from itertools import pairwise
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.flow import CrossingKind, Flow, SafetyMode, Workload, add_pair, run_flow
+from engine.flow import FlowStopCondition, Flow, SafetyMode, Workload, add_mirroring_setup, run_flow
 from engine.flow.setup import GB_KB, build_bulk_load, build_index_operation
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
-from engine.planning import NETWORKS
+from engine.planning import NETWORK_RTT_RANGES_MS
 from engine.published.measure import (
     MeanValues,
-    build_setup,
+    build_unlimited_setup,
     measure_means,
-    measure_pair,
+    measure_setup,
     measure_queue_growth,
     run_operation,
     run_seconds,
@@ -35,7 +35,7 @@ def build_load_rows() -> list[FigureRow]:
     return [*_build_table_1_rows(), *_build_table_2_and_3_rows(), *_build_text_rows()]
 
 
-def _get_value(means: MeanValues, measure: str, mirror: bool, workload: Workload) -> float:
+def _get_measured_value(means: MeanValues, measure: str, mirror: bool, workload: Workload) -> float:
     values = {
         "cpu": means.mirror_cpu_percent if mirror else means.cpu_percent,
         "writes": means.mirror_writes_kb_per_s if mirror else means.writes_kb_per_s,
@@ -49,13 +49,13 @@ def _get_value(means: MeanValues, measure: str, mirror: bool, workload: Workload
 def _build_table_1_rows() -> list[FigureRow]:
     rows_found = []
     for workload in (WORKLOAD1, WORKLOAD2):
-        means, name = measure_pair(build_setup(workload, SafetyMode.NONE)), f"T1.{workload.name}"
+        means, name = measure_setup(build_unlimited_setup(workload, SafetyMode.NONE)), f"T1.{workload.name}"
         rows_found += [
             build_published_number_row(f"{name}.connections", workload.connections),
             build_published_number_row(f"{name}.think", workload.think_s),
         ]
         rows_found += [
-            build_published_number_row(f"{name}.{key}", _get_value(means, key, False, workload))
+            build_published_number_row(f"{name}.{key}", _get_measured_value(means, key, False, workload))
             for key in MEASURES[:4]
         ]
     return rows_found
@@ -65,7 +65,7 @@ def _build_table_2_and_3_rows() -> list[FigureRow]:
     return [
         build_published_number_row(
             f"T{table}.{key}.{mode.name}",
-            _get_value(measure_pair(build_setup(workload, mode)), key, mirror, workload),
+            _get_measured_value(measure_setup(build_unlimited_setup(workload, mode)), key, mirror, workload),
         )
         for mirror, tables in ((False, ("2a", "3a")), (True, ("2b", "3b")))
         for table, workload in zip(tables, (WORKLOAD1, WORKLOAD2), strict=True)
@@ -76,8 +76,8 @@ def _build_table_2_and_3_rows() -> list[FigureRow]:
 
 def _build_text_rows() -> list[FigureRow]:
     """Return the rows for statements in the text about tables 1 to 3."""
-    w1 = {mode: measure_pair(build_setup(WORKLOAD1, mode)) for mode in MODES}
-    w2 = {mode: measure_pair(build_setup(WORKLOAD2, mode)) for mode in MODES}
+    w1 = {mode: measure_setup(build_unlimited_setup(WORKLOAD1, mode)) for mode in MODES}
+    w2 = {mode: measure_setup(build_unlimited_setup(WORKLOAD2, mode)) for mode in MODES}
     loss = {
         mode: 100 * (1 - w2[mode].transactions_per_s / w2[SafetyMode.NONE].transactions_per_s) for mode in w2
     }
@@ -115,7 +115,7 @@ def _build_text_rows() -> list[FigureRow]:
 # --- figures 6 to 15 and table 7 of the 2005 white paper: encryption, round trips, bandwidth --------------
 # The figures are pictures without values, so the rows compare statements of the text.
 
-RTTS_MS: Final = (0.2, 2.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
+TABLE_7_RTTS_MS: Final = (0.2, 2.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
 """Round trips of table 7, from a local to a wide area network."""
 
 MBPS: Final = (1000.0, 100.0, 10.0, 5.0, 1.0)
@@ -137,11 +137,11 @@ def build_network_rows() -> list[FigureRow]:
 
 
 def _measure_at_rtt(workload: Workload, mode: SafetyMode, rtt_ms: float) -> MeanValues:
-    return measure_pair(build_setup(workload, mode, rtt_ms=rtt_ms), 60.0)
+    return measure_setup(build_unlimited_setup(workload, mode, rtt_ms=rtt_ms), 60.0)
 
 
 def _measure_at_mbps(workload: Workload, mode: SafetyMode, mbps: float) -> MeanValues:
-    return measure_pair(build_setup(workload, mode, bandwidth_mbps=mbps), 60.0)
+    return measure_setup(build_unlimited_setup(workload, mode, bandwidth_mbps=mbps), 60.0)
 
 
 def _format_values(values: list[float], decimals: int = 0) -> str:
@@ -152,7 +152,7 @@ def _build_encryption_rows() -> list[FigureRow]:
     rows_found = []
     for mode in (SafetyMode.OFF, SafetyMode.FULL):
         unencrypted, secret = (
-            measure_pair(build_setup(WORKLOAD1, mode, encryption=is_encrypted))
+            measure_setup(build_unlimited_setup(WORKLOAD1, mode, encryption=is_encrypted))
             for is_encrypted in (False, True)
         )
         loss = 100 * (1 - secret.transactions_per_s / unencrypted.transactions_per_s)
@@ -165,12 +165,14 @@ def _build_encryption_rows() -> list[FigureRow]:
 
 
 def _build_network_type_rows() -> list[FigureRow]:
-    return [build_published_number_row(f"T7.{name}", longest_ms) for name, _, longest_ms in NETWORKS]
+    return [
+        build_published_number_row(f"T7.{name}", longest_ms) for name, _, longest_ms in NETWORK_RTT_RANGES_MS
+    ]
 
 
 def _build_full_by_rtt_rows() -> list[FigureRow]:
-    w1 = {rtt: _measure_at_rtt(WORKLOAD1, SafetyMode.FULL, rtt) for rtt in RTTS_MS}
-    w2 = {rtt: _measure_at_rtt(WORKLOAD2, SafetyMode.FULL, rtt) for rtt in RTTS_MS}
+    w1 = {rtt: _measure_at_rtt(WORKLOAD1, SafetyMode.FULL, rtt) for rtt in TABLE_7_RTTS_MS}
+    w2 = {rtt: _measure_at_rtt(WORKLOAD2, SafetyMode.FULL, rtt) for rtt in TABLE_7_RTTS_MS}
     tps = [m.transactions_per_s for m in w2.values()]
     cpu = [m.cpu_percent for m in w2.values()]
     loss_20 = 100 * (1 - w1[20.0].transactions_per_s / w1[0.2].transactions_per_s)
@@ -195,7 +197,7 @@ def _build_full_by_rtt_rows() -> list[FigureRow]:
         build_statement_row(
             "F9.tps",
             all(second_value < first_value for first_value, second_value in pairwise(tps)),
-            f"{_format_values(tps)} per s at {_format_values(list(RTTS_MS), 1)} ms",
+            f"{_format_values(tps)} per s at {_format_values(list(TABLE_7_RTTS_MS), 1)} ms",
         ),
         build_statement_row(
             "F9.cpu",
@@ -206,17 +208,19 @@ def _build_full_by_rtt_rows() -> list[FigureRow]:
 
 
 def _build_off_by_rtt_rows() -> list[FigureRow]:
-    w1 = {rtt: _measure_at_rtt(WORKLOAD1, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
-    w2 = {rtt: _measure_at_rtt(WORKLOAD2, SafetyMode.OFF, rtt) for rtt in RTTS_MS}
+    w1 = {rtt: _measure_at_rtt(WORKLOAD1, SafetyMode.OFF, rtt) for rtt in TABLE_7_RTTS_MS}
+    w2 = {rtt: _measure_at_rtt(WORKLOAD2, SafetyMode.OFF, rtt) for rtt in TABLE_7_RTTS_MS}
     base, far_rates = w1[0.2], [w1[150.0], w1[200.0]]
-    near_tps = [w1[rtt].transactions_per_s for rtt in RTTS_MS if rtt <= 100.0]
+    near_tps = [w1[rtt].transactions_per_s for rtt in TABLE_7_RTTS_MS if rtt <= 100.0]
     responses = [m.response_s for m in w1.values()]
     loss = 100 * (1 - min(m.transactions_per_s for m in far_rates) / base.transactions_per_s)
     growth = {
-        rtt: measure_queue_growth(build_setup(WORKLOAD1, SafetyMode.OFF, rtt_ms=rtt))[1] for rtt in RTTS_MS
+        rtt: measure_queue_growth(build_unlimited_setup(WORKLOAD1, SafetyMode.OFF, rtt_ms=rtt))[1]
+        for rtt in TABLE_7_RTTS_MS
     }
     growth2 = {
-        rtt: measure_queue_growth(build_setup(WORKLOAD2, SafetyMode.OFF, rtt_ms=rtt))[1] for rtt in (0.2, 2.0)
+        rtt: measure_queue_growth(build_unlimited_setup(WORKLOAD2, SafetyMode.OFF, rtt_ms=rtt))[1]
+        for rtt in (0.2, 2.0)
     }
     w2_tps = [m.transactions_per_s for m in w2.values()]
     return [
@@ -231,7 +235,7 @@ def _build_off_by_rtt_rows() -> list[FigureRow]:
         ),
         build_statement_row(
             "F11.low",
-            max(growth[rtt] for rtt in RTTS_MS if rtt <= 50.0) < STABLE_GROWTH_MAX_KB_PER_S,
+            max(growth[rtt] for rtt in TABLE_7_RTTS_MS if rtt <= 50.0) < STABLE_GROWTH_MAX_KB_PER_S,
             f"grows {growth[50.0]:.1f} KB/s at 50 ms",
         ),
         build_statement_row(
@@ -257,10 +261,12 @@ def _build_bandwidth_rows() -> list[FigureRow]:
     off_tps = [m.transactions_per_s for m in off_rates.values()]
     rise_ms = 1000 * (off_rates[0.056].response_s - off_rates[1000.0].response_s)
     queue_kb, growth = measure_queue_growth(
-        build_setup(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 3600.0
+        build_unlimited_setup(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 3600.0
     )
-    first_kb, first = measure_queue_growth(build_setup(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 600.0)
-    log = measure_pair(build_setup(WORKLOAD1, SafetyMode.NONE)).log_kb_per_s
+    first_kb, first = measure_queue_growth(
+        build_unlimited_setup(WORKLOAD1, SafetyMode.OFF, bandwidth_mbps=1.0), 600.0
+    )
+    log = measure_setup(build_unlimited_setup(WORKLOAD1, SafetyMode.NONE)).log_kb_per_s
     return [
         build_statement_row(
             "F13.good",
@@ -381,12 +387,12 @@ def _build_bulk_load_rows() -> list[FigureRow]:
 
 
 def _build_suspended_rows() -> list[FigureRow]:
-    suspended = build_setup(WORKLOAD1, SafetyMode.FULL, sending=False)
+    suspended = build_unlimited_setup(WORKLOAD1, SafetyMode.FULL, sending=False)
     flow = run_to_steady_state(suspended)
     before_kb = flow.read_stream(0).send_queue_kb
     suspended_means = measure_means(flow, 60.0)
     queue = flow.read_stream(0).send_queue_kb - before_kb
-    unmirrored = measure_pair(build_setup(WORKLOAD1, SafetyMode.NONE))
+    unmirrored = measure_setup(build_unlimited_setup(WORKLOAD1, SafetyMode.NONE))
     hours, halted = _measure_log_disk_filling()
     return [
         build_statement_row(
@@ -406,11 +412,13 @@ def _measure_log_disk_filling() -> tuple[float, bool]:
     """Return the hours until 40 GB of log are full, and whether clients then stop."""
     flow = Flow.create_empty()
     load = build_bulk_load(1e9)
-    setup = build_setup(WORKLOAD1, SafetyMode.FULL, sending=False, operation=load, log_max_kb=LOG_DISK_KB)
-    add_pair(flow, setup.with_changes(scale=0.0))
-    flow.watch_source(0, CrossingKind.LOG_FULL)
+    setup = build_unlimited_setup(
+        WORKLOAD1, SafetyMode.FULL, sending=False, operation=load, log_max_kb=LOG_DISK_KB
+    )
+    add_mirroring_setup(flow, setup.with_changes(scale=0.0))
+    flow.watch_source(0, FlowStopCondition.LOG_FULL)
     ticks, _, _ = run_flow(flow, 24 * 3600 * TICKS_PER_S)
-    flow.watch_source(0, CrossingKind(0))
+    flow.watch_source(0, FlowStopCondition(0))
     flow.update_setups({0: setup.source})
     run_seconds(flow, 5.0)
     before = flow.read_source_totals(0).transactions

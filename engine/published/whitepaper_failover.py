@@ -14,7 +14,7 @@ from engine.published.rows import FigureRow, build_published_number_row, build_s
 
 SEED_COUNT: Final = 200
 
-FAILURE_S: Final = 1.0
+FAILURE_TIME_S: Final = 1.0
 """Time of the failure. Any value gives the same result, because the phase of the checkpoints is random."""
 
 FAULT_LINES: Final = {
@@ -63,7 +63,7 @@ def simulate_failovers(cause: str, loaded: bool) -> FailoverRuns:
 
 def _simulate_failover(cause: str, loaded: bool, seed: int) -> Failover:
     world = build_lab_world(seed, workload="Workload1" if loaded else "none")
-    play_script(world, f"{FAILURE_S} {FAULT_LINES[cause]}", 90.0)
+    play_script(world, f"{FAILURE_TIME_S} {FAULT_LINES[cause]}", 90.0)
     finished_failovers = [failover for failover in world.failovers if failover.online_tick is not None]
     assert finished_failovers, f"no failover after {FAULT_LINES[cause]!r} with seed {seed}"
     return finished_failovers[0]
@@ -234,7 +234,7 @@ def _get_state(world: World) -> str:
 
 REFERENCE: Final = "Database Mirroring Best Practices and Performance Considerations (2006), Table 6"
 
-FAILOVER_S: Final[dict[str, tuple[str, float, float]]] = {
+PUBLISHED_FAILOVER_TIMES_S: Final[dict[str, tuple[str, float, float]]] = {
     # cause: (row of the table, no load s, normal load s)
     "manual": ("ALTER DATABASE FAILOVER (manual failover)", 20.5, 32.2),
     "shutdown-nowait": ("SHUTDOWN WITH NOWAIT", 5.7, 8.5),

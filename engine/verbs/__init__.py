@@ -25,7 +25,7 @@ FAMILIES: Final = (
 VERBS: Final[dict[str, Verb]] = {verb.name: verb for family in FAMILIES for verb in family.VERBS}
 """Verbs by name, in menu order."""
 
-REMARKS: Final = frozenset(verb.name for verb in VERBS.values() if verb.group == "remark")
+REMARK_VERBS: Final = frozenset(verb.name for verb in VERBS.values() if verb.group == "remark")
 """Verbs that do not change the world."""
 
 for _verb in VERBS.values():

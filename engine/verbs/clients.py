@@ -110,12 +110,12 @@ def _change_connection_string(world: World, input_: Input) -> None:
             raise InputError(
                 build_message("Not simulated: {keyword} in a connection string", keyword=keyword)
             )
-        changes[field] = _parse_string_value(field, keyword, value)
+        changes[field] = _parse_keyword_value(field, keyword, value)
     world.clients[name] = replace(world.clients[name], **changes)
     clients.restart_application(world, name)
 
 
-def _parse_string_value(field: str, keyword: str, value: str) -> float | bool:
+def _parse_keyword_value(field: str, keyword: str, value: str) -> float | bool:
     if field == "login_timeout_s":
         if not value.isdecimal() or len(value) > 4 or not 1 <= int(value) <= 3600:
             raise InputError(
@@ -168,7 +168,7 @@ def _parse_seconds(value: str) -> float:
     return seconds
 
 
-SETTINGS: Final[dict[str, tuple[str, Callable[[str], object]]]] = {
+CLIENT_SETTINGS: Final[dict[str, tuple[str, Callable[[str], object]]]] = {
     **dict.fromkeys(("data source", "server"), ("data_source", str)),
     "failover partner": ("failover_partner", lambda value: value or None),
     "connect timeout": ("login_timeout_s", lambda value: _parse_seconds(value) or 15.0),
@@ -190,10 +190,10 @@ def _configure_application(world: World, input_: Input) -> None:
     changes: dict[str, object] = {}
     for part in filter(str.strip, text.split(";")):
         keyword, _, value = (word.strip() for word in part.partition("="))
-        setting = SETTINGS.get(keyword.lower())
+        setting = CLIENT_SETTINGS.get(keyword.lower())
         if setting is None:
             problem = build_message("an application has no setting {name!r}", name=keyword)
-            raise InputError(append_existing_names(problem, sorted(SETTINGS)))
+            raise InputError(append_existing_names(problem, sorted(CLIENT_SETTINGS)))
         try:
             changes[setting[0]] = setting[1](value)
         except ValueError:

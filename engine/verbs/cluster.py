@@ -79,7 +79,7 @@ VERBS: Final = (
     ),
     build_verb(
         "ps",
-        lambda world, item: powershell.run_line(world, item.args[0], item.args[1]),
+        lambda world, item: powershell.run_prompt_line(world, item.args[0], item.args[1]),
         parameters=(NODE, VerbParameter(mark("command"), "rest")),
     ),
     build_verb(

@@ -111,22 +111,22 @@ def _describe_io_errors(world: World, fault: Fault) -> str:
     )
 
 
-def _build_drive_check(reason: str, drive_is_lost: bool) -> Callable[[World, Input], str]:
+def _build_drive_noop_check(reason: str, drive_is_lost: bool) -> Callable[[World, Input], str]:
     """Build a no-op check for a drive that is already lost or, if *drive_is_lost* is False, already present."""
 
-    def pointless(world: World, input_: Input) -> str:
+    def find_noop_reason(world: World, input_: Input) -> str:
         letter = input_.args[1].strip(":\\").upper()
         return (
             reason if (letter in world.get_computer_of(input_.args[0]).failed_drives) is drive_is_lost else ""
         )
 
-    return pointless
+    return find_noop_reason
 
 
 def _list_drives_with_files(world: World, server: str, truth: bool) -> Iterable[str]:
     """Return the drives that contain database files of the server."""
     copies = [copy for (copy_server, _), copy in world.copies.items() if copy_server == server]
-    return sorted({file.drive.upper() for copy in copies for file in volumes.list_files_of(copy)})
+    return sorted({file.drive.upper() for copy in copies for file in volumes.list_copy_files(copy)})
 
 
 DRIVE: Final = VerbParameter(mark("drive"), values=_list_drives_with_files)
@@ -212,13 +212,13 @@ VERBS: Final = (
         lambda world, item: disks.fail_volume(world, *item.args),
         parameters=(SERVER, DRIVE),
         effect=_describe_io_errors,
-        pointless=_build_drive_check(build_message("the drive has already failed"), True),
+        pointless=_build_drive_noop_check(build_message("the drive has already failed"), True),
     ),
     build_verb(
         "mend-volume",
         lambda world, item: disks.repair_volume(world, *item.args),
         parameters=(SERVER, DRIVE),
-        pointless=_build_drive_check(build_message("the drive is available"), False),
+        pointless=_build_drive_noop_check(build_message("the drive is available"), False),
     ),
     build_verb(
         "corrupt-page",

@@ -13,7 +13,7 @@ from engine.model.world import StoredFile
 from engine.protocol import database_files, files, logspace, network, volumes
 from engine.verbs.verb import SERVER, SERVERS, Args, VerbFunction, VerbParameter, build_verb
 
-_TWO_PATHS: Final = re.compile(r"([A-Za-z]:\\.*?)\s+([A-Za-z]:\\.*)")
+_TWO_PATHS_PATTERN: Final = re.compile(r"([A-Za-z]:\\.*?)\s+([A-Za-z]:\\.*)")
 """Pattern of the old and the new path of a file."""
 KB_PER_GB: Final = 1024.0 * 1024.0
 
@@ -38,9 +38,9 @@ def _copy_file(world: World, input_: Input) -> None:
     for name in (a, b):
         if not world.get_computer_of(name).powered:
             raise InputError(build_message("{server} is off", server=name))
-    if not network.is_passing(world, a, b):
+    if not network.can_exchange_packets(world, a, b):
         raise InputError(build_message("{other} cannot reach {server}", server=b, other=a))
-    drive = volumes.get_drive_of(path)
+    drive = volumes.get_drive_letter(path)
     if not volumes.has_drive(world.get_computer_of(b), drive):
         raise InputError(build_message("{server} has no drive {drive}:", server=b, drive=drive))
     if volumes.compute_free_kb(world, b, drive) < file.size_kb:
@@ -52,7 +52,7 @@ def _copy_file(world: World, input_: Input) -> None:
                 size_mb=file.size_kb / 1024,
             )
         )
-    seconds = files.compute_transfer_s(world, a, b, file.size_kb)
+    seconds = files.compute_file_copy_s(world, a, b, file.size_kb)
     world.emit(
         ChoreData(path=path),
         build_message(
@@ -72,7 +72,7 @@ def _copy_file(world: World, input_: Input) -> None:
 
 def _move_file(world: World, server: str, paths: str) -> None:
     """Move a file on one server. *paths*: the old and the new path. A database file must not be open."""
-    path_match = _TWO_PATHS.fullmatch(paths)
+    path_match = _TWO_PATHS_PATTERN.fullmatch(paths)
     if path_match is None:
         raise InputError(
             build_message("two paths are needed on the same server: the old path and the new path")
@@ -94,7 +94,7 @@ def _move_file(world: World, server: str, paths: str) -> None:
         and database_files.has_open_files(world, database_file[0])
     ):
         raise InputError(build_message("{path} is in use by SQL Server", path=path))
-    drive = volumes.get_drive_of(target)
+    drive = volumes.get_drive_letter(target)
     if not volumes.has_drive(world.get_computer_of(server), drive):
         raise InputError(build_message("{server} has no drive {drive}:", server=server, drive=drive))
     found_file = backup or (database_file[1] if database_file is not None else None)
@@ -109,7 +109,7 @@ def _move_file(world: World, server: str, paths: str) -> None:
                 size_mb=size_kb / 1024,
             )
         )
-    seconds = files.compute_transfer_s(world, server, server, size_kb)
+    seconds = files.compute_file_copy_s(world, server, server, size_kb)
     if backup is not None:
         world.call_after(seconds, "chore.moved", server, "", "", target, backup)
     elif database_file is not None:
@@ -142,7 +142,7 @@ def _on_file_copied(world: World, a: str, b: str, path: str, content: StoredFile
     if not (
         world.get_computer_of(a).powered
         and world.get_computer_of(b).powered
-        and network.is_passing(world, a, b)
+        and network.can_exchange_packets(world, a, b)
     ):
         world.emit(
             ChoreData(path=path, failed=True),
@@ -176,7 +176,7 @@ def _build_drive_action(adds_drive: bool) -> VerbFunction:
     *size_gb*: its new size.
     """
 
-    def do(world: World, input_: Input) -> None:
+    def execute_verb(world: World, input_: Input) -> None:
         server, letter = input_.args[0], input_.args[1].strip(":\\").upper()
         computer = world.get_computer_of(server)
         size_kb = input_.get_option("size_gb", 100.0) * KB_PER_GB
@@ -221,7 +221,7 @@ def _build_drive_action(adds_drive: bool) -> VerbFunction:
         world.emit(ChoreData(drive=letter), text, server=server)
         logspace.resume_stopped_databases(world)
 
-    return do
+    return execute_verb
 
 
 def _list_all_drives(world: World, server: str, truth: bool) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from engine.constants import EDITIONS, PATCH_S, UPGRADE_S, VERSIONS
+from engine.constants import EDITIONS, SERVICE_PACK_S, VERSION_UPGRADE_S, VERSIONS
 from engine.events import ChoreData
 from engine.inputs import Input, InputError
 from engine.localization import build_message, mark
@@ -60,7 +60,7 @@ def _upgrade_instance(world: World, input_: Input) -> None:
     if not world.computers[state.computer].powered or state.service in (Service.STARTING, Service.STOPPING):
         raise InputError(build_message("{server} cannot be upgraded now", server=server))
     is_same = (version, edition) == (state.version, state.edition)
-    seconds = PATCH_S if is_same else UPGRADE_S
+    seconds = SERVICE_PACK_S if is_same else VERSION_UPGRADE_S
     if is_same:
         text = build_message("installing a service pack, about {time_min:.0f} min", time_min=seconds / 60)
     else:

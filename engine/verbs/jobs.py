@@ -24,7 +24,7 @@ from engine.verbs.verb import (
 
 
 def _build_agent_action(running: bool) -> VerbFunction:
-    def do(world: World, input_: Input) -> None:
+    def execute_verb(world: World, input_: Input) -> None:
         if world.instances[input_.args[0]].edition == "Express":
             raise InputError(build_message("Express edition has no SQL Server Agent"))
         if running:
@@ -32,7 +32,7 @@ def _build_agent_action(running: bool) -> VerbFunction:
         else:
             instances.fail_agent(world, input_.args[0])
 
-    return do
+    return execute_verb
 
 
 def _build_job_action(enabled: bool) -> VerbFunction:
@@ -41,7 +41,7 @@ def _build_job_action(enabled: bool) -> VerbFunction:
     Without JOB, it affects all jobs.
     """
 
-    def do(world: World, input_: Input) -> None:
+    def execute_verb(world: World, input_: Input) -> None:
         server = input_.args[0]
         require_running_servers(world, server)
         known_names = [job.name for job in world.instances[server].jobs]
@@ -63,7 +63,7 @@ def _build_job_action(enabled: bool) -> VerbFunction:
             server=server,
         )
 
-    return do
+    return execute_verb
 
 
 def _copy_jobs(world: World, input_: Input) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from engine import arithmetic
-from engine.constants import TICKS_PER_S, TIME_MAX_S
+from engine.constants import TICKS_PER_S, RUN_TIME_MAX_S
 from engine.events import FaultData
 from engine.inputs import Input, InputError
 from engine.json_text import parse_json
@@ -18,14 +18,14 @@ from engine.model import Fault, Tick, World
 from engine.verbs import VERBS
 from engine.verbs.verb import Args, Verb, VerbFunction, describe_loss
 
-_ROLE_KEY: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
+_ROLE_KEY_PATTERN: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 """Pattern of a team role's key in scenarios (Slug in engine/drill/authoring/schema/world.py)."""
 
-_LINE_ENDS: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
+_LINE_END_PATTERN: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 """Line ends that str.splitlines recognizes. Splitting a million lines would take longer than two frames."""
 
 
-def parse_line(text: str, tick: int = 0) -> Input:
+def parse_input_line(text: str, tick: int = 0) -> Input:
     """Parse an input line without its time, such as `power-off SERVER_A`.
 
     In a team, a role may precede the verb: `@dba power-off SERVER_A`. *tick*: time of the input. Raises
@@ -33,7 +33,7 @@ def parse_line(text: str, tick: int = 0) -> Input:
     """
     if text.lstrip().startswith("@"):
         author, _, input_text = text.lstrip()[1:].partition(" ")
-        if not _ROLE_KEY.fullmatch(author):
+        if not _ROLE_KEY_PATTERN.fullmatch(author):
             raise InputError(
                 build_message("@ must be followed by the key of a role, not {word!r}", word=author)
             )
@@ -41,8 +41,8 @@ def parse_line(text: str, tick: int = 0) -> Input:
             raise InputError(
                 build_message("a line can have only one role; remove {word!r}", word=input_text.split()[0])
             )
-        return replace(parse_line(input_text, tick), by=author)
-    for end in _LINE_ENDS:  # normalize line ends, so that a journal can be read back unchanged
+        return replace(parse_input_line(input_text, tick), by=author)
+    for end in _LINE_END_PATTERN:  # normalize line ends, so that a journal can be read back unchanged
         if end[0] in text:  # this test takes four milliseconds for a million lines
             text = text.replace(end, "\n")
     text = text.rstrip()
@@ -215,7 +215,7 @@ def parse_script_lines(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
         time, _, input_text = block.strip().partition(" ")
         try:
             tick = _parse_time(time, tick)
-            inputs.append(parse_line(input_text, tick))
+            inputs.append(parse_input_line(input_text, tick))
         except InputError as problem:
             problems.append((number, str(problem)))
     inputs.sort(key=lambda item: item.tick)
@@ -245,12 +245,12 @@ def _parse_time(token: str, previous_tick: int) -> int:
         ) from None
     tick = (
         round(seconds * TICKS_PER_S) + (previous_tick if relative else 0)
-        if 0.0 <= seconds <= TIME_MAX_S
+        if 0.0 <= seconds <= RUN_TIME_MAX_S
         else -1
     )
-    if not 0 <= tick <= TIME_MAX_S * TICKS_PER_S:
+    if not 0 <= tick <= RUN_TIME_MAX_S * TICKS_PER_S:
         raise InputError(
-            build_message("the time {word} must be 0 to {most:,.0f} seconds", word=token, most=TIME_MAX_S)
+            build_message("the time {word} must be 0 to {most:,.0f} seconds", word=token, most=RUN_TIME_MAX_S)
         )
     return tick
 
@@ -279,7 +279,7 @@ def describe_input(input_: Input, questions: Mapping[str, Sequence[str]] = NO_QU
 def describe_line(line: str, questions: Mapping[str, Sequence[str]] = NO_QUESTIONS) -> str:
     """Describe a line as `describe_input` does. Return text that is not an input line unchanged."""
     try:
-        return describe_input(parse_line(line), questions)
+        return describe_input(parse_input_line(line), questions)
     except ValueError:  # not an input line, or a batch that is not JSON
         return line
 
@@ -433,7 +433,7 @@ def is_requested(fault: Fault, journal: Iterable[Input]) -> bool:
     return any((item.tick, item.verb, item.args) == fault_key for item in journal)
 
 
-def find_reverse(fault: Fault, tick: Tick = 0) -> Input | None:
+def find_reverse_input(fault: Fault, tick: Tick = 0) -> Input | None:
     """Return the input that reverts *fault*; None if the fault ends automatically or needs other repairs."""
     # T-SQL SHUTDOWN is no verb of input lines, but also stops the service
     reverse = VERBS[fault.verb].reverse if fault.verb in VERBS else "start-service"
@@ -456,7 +456,7 @@ def revert_all_faults(world: World) -> None:
 def _revert_each(world: World) -> None:
     for fault in reversed(world.faults):
         current = next(f for f in world.faults if f.id == fault.id)
-        reverse = find_reverse(fault, world.tick)
+        reverse = find_reverse_input(fault, world.tick)
         if current.reverted_tick is None and reverse is not None:
             execute_input(world, reverse)
 

@@ -97,7 +97,7 @@ def _toggle_link(world: World, a: str, b: str, half_s: float, fault_index: int) 
 
 
 def _is_link_passing(world: World, args: Args) -> bool:
-    return network.is_passing(world, args[0], args[1])
+    return network.can_exchange_packets(world, args[0], args[1])
 
 
 def _is_link_used(world: World, args: Args) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from engine.constants import TIME_MAX_S
+from engine.constants import RUN_TIME_MAX_S
 from engine.events import (
     AnswerData,
     CallData,
@@ -33,7 +33,7 @@ def _answer_question(world: World, input_: Input) -> None:
         world.emit(AnswerData(question=question, choice=choice), input_.command_text)
 
 
-TEAM_MESSAGES: Final[Mapping[str, type[TeamMessageData]]] = MappingProxyType(
+TEAM_MESSAGE_CLASSES: Final[Mapping[str, type[TeamMessageData]]] = MappingProxyType(
     {
         each.kind: each
         for each in (CallData, ReadBackData, ConfirmationData, StatusRequestData, StatusReportData)
@@ -43,11 +43,11 @@ TEAM_MESSAGES: Final[Mapping[str, type[TeamMessageData]]] = MappingProxyType(
 
 
 def _emit_team_message(world: World, input_: Input) -> None:
-    """Send a message from one team role to another. `DrillSource` has already checked the permission."""
-    world.emit(TEAM_MESSAGES[input_.verb](by=input_.by, to=input_.args[0]), input_.args[-1])
+    """Send a message from one team role to another. `DrillSpec` has already checked the permission."""
+    world.emit(TEAM_MESSAGE_CLASSES[input_.verb](by=input_.by, to=input_.args[0]), input_.args[-1])
 
 
-ROLE: Final = VerbParameter(mark("role"))
+ROLE_PARAMETER: Final = VerbParameter(mark("role"))
 """Parameter for the key of a team role."""
 
 VERBS: Final = (
@@ -61,18 +61,18 @@ VERBS: Final = (
     build_verb(
         "answer", _answer_question, parameters=(VerbParameter("question"), VerbParameter("choice", "number"))
     ),
-    build_verb("call", _emit_team_message, parameters=(ROLE, VerbParameter("text", "rest"))),
-    build_verb("read-back", _emit_team_message, parameters=(ROLE, VerbParameter("text", "rest"))),
-    build_verb("confirm", _emit_team_message, parameters=(ROLE,)),
-    build_verb("ask-status", _emit_team_message, parameters=(ROLE, VerbParameter("text", "rest"))),
-    build_verb("status", _emit_team_message, parameters=(ROLE, VerbParameter("fact", "rest"))),
+    build_verb("call", _emit_team_message, parameters=(ROLE_PARAMETER, VerbParameter("text", "rest"))),
+    build_verb("read-back", _emit_team_message, parameters=(ROLE_PARAMETER, VerbParameter("text", "rest"))),
+    build_verb("confirm", _emit_team_message, parameters=(ROLE_PARAMETER,)),
+    build_verb("ask-status", _emit_team_message, parameters=(ROLE_PARAMETER, VerbParameter("text", "rest"))),
+    build_verb("status", _emit_team_message, parameters=(ROLE_PARAMETER, VerbParameter("fact", "rest"))),
     build_verb(
         "rewind",
         lambda world, item: world.emit(
             NoteData(rewound_from_s=item.args[0]), build_message("rewound to this time")
         ),
         parameters=(
-            VerbParameter("from_s", "number", bounds=(0.0, TIME_MAX_S)),
+            VerbParameter("from_s", "number", bounds=(0.0, RUN_TIME_MAX_S)),
             VerbParameter("known", "rest", optional=True),
         ),
     ),

@@ -23,7 +23,7 @@ from engine.verbs.verb import (
 
 
 def _build_firewall_action(closed: bool) -> VerbFunction:
-    def do(world: World, input_: Input) -> None:
+    def execute_verb(world: World, input_: Input) -> None:
         server, port = input_.args[0], _parse_port(input_)
         computer = world.get_computer(server)
         before = computer.blocked_ports
@@ -39,7 +39,7 @@ def _build_firewall_action(closed: bool) -> VerbFunction:
             world.update_instance(instance, refused=())
         network.schedule_detections(world)
 
-    return do
+    return execute_verb
 
 
 def _parse_port(input_: Input) -> int:
@@ -131,10 +131,10 @@ def _describe_refusal(world: World, fault: Fault) -> str:
 
 
 def _build_tcp_action(enabled: bool) -> VerbFunction:
-    def do(world: World, input_: Input) -> None:
+    def execute_verb(world: World, input_: Input) -> None:
         world.update_instance(input_.args[0], tcp_enabled=enabled)
 
-    return do
+    return execute_verb
 
 
 def _describe_disabled_tcp(world: World, fault: Fault) -> str:

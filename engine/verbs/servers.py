@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from engine.flow.recovery import Cause
+from engine.flow.recovery import FailoverCause
 from engine.inputs import Input
 from engine.localization import build_message
 from engine.model import Service, World
@@ -15,7 +15,7 @@ def stop_service(world: World, server: str, next_action: str = "") -> None:
 
     *next_action*: as in `service.stop`.
     """
-    service.begin_service_stop(world, server, Cause.STOP_SERVICE, next_action, ((17148, ()),))
+    service.begin_service_stop(world, server, FailoverCause.STOP_SERVICE, next_action, ((17148, ()),))
 
 
 def _find_start_objection(world: World, input_: Input) -> str:
@@ -75,7 +75,7 @@ VERBS: Final = (
     ),
     build_verb(
         "hang",
-        lambda world, item: service.freeze_instance(world, item.args[0]),
+        lambda world, item: service.hang_instance(world, item.args[0]),
         pointless=build_server_objection(
             build_message("the instance is not running, or already hangs"),
             lambda server: not server.running or server.hung,
@@ -83,21 +83,21 @@ VERBS: Final = (
     ),
     build_verb(
         "unhang",
-        lambda world, item: service.unfreeze_instance(world, item.args[0]),
+        lambda world, item: service.end_instance_hang(world, item.args[0]),
         pointless=build_server_objection(
             build_message("the instance does not hang"), lambda server: not server.hung
         ),
     ),
     build_verb(
         "pull-cable",
-        lambda world, item: service.set_cables(world, item.args[0], plugged=False),
+        lambda world, item: service.set_cables_plugged(world, item.args[0], plugged=False),
         pointless=build_computer_objection(
             build_message("the cables are unplugged"), lambda computer: not computer.nic_up
         ),
     ),
     build_verb(
         "plug-cable",
-        lambda world, item: service.set_cables(world, item.args[0], plugged=True),
+        lambda world, item: service.set_cables_plugged(world, item.args[0], plugged=True),
         pointless=build_computer_objection(
             build_message("the cables are plugged in"), lambda computer: computer.nic_up
         ),

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypedDict, Unpack, cast
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from engine.flow.recovery import Cause
+from engine.flow.recovery import FailoverCause
 from engine.inputs import Input, InputError
 from engine.localization import build_message, mark
 from engine.model import Client, Computer, Fault, Instance, TimerName, World
@@ -105,7 +105,7 @@ class Verb(Struct, frozen=True, kw_only=True):
     """Part whose outage is attributed to the fault: the server of the first argument, or the link of the
     first two arguments; empty for none.
     """
-    mechanism: Cause = Cause.POWER_OFF
+    mechanism: FailoverCause = FailoverCause.POWER_OFF
     """Cause that decides the phase durations of a failover that the fault starts."""
     effect: Callable[[World, Fault], str] | None = None
     """Function that returns the evidence that the fault has taken effect, or "". If None, the evidence is the
@@ -239,7 +239,7 @@ def build_verb(name: str, do: VerbFunction | None, **code: Unpack[VerbCode]) -> 
         reverse=row["reverse"],
         undoes=tuple(row["undoes"].split()),
         loses=cast(LostPart, row["loses"]),
-        mechanism=Cause[row["mechanism"] or "POWER_OFF"],
+        mechanism=FailoverCause[row["mechanism"] or "POWER_OFF"],
         label=row["label"],
         icon=row["icon"] or "gear",
         section=row["section"],

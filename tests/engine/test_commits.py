@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 
-from engine.commits import USER_PREFIX, build_chain
+from engine.commits import USER_KEY_PREFIX, build_commit_chain
 from engine.protocol import commits
 from tests.assertions import require
 from tests.engine.tsql.console import submit_batch
@@ -15,7 +15,7 @@ LONG_CHAIN = tuple((float(number), 0.5, number, (("t", number),)) for number in 
 
 
 def test_a_long_chain_is_pickled_and_copied_and_keeps_its_digest() -> None:
-    last = build_chain(LONG_CHAIN)
+    last = build_commit_chain(LONG_CHAIN)
     assert last is not None
     for commit_copy in (pickle.loads(pickle.dumps(last)), copy.deepcopy(last)):
         assert repr(commit_copy) == repr(last)
@@ -23,14 +23,14 @@ def test_a_long_chain_is_pickled_and_copied_and_keeps_its_digest() -> None:
 
 
 def test_a_different_past_has_a_different_digest() -> None:
-    other_chain = build_chain(((1.0, 0.5, 1, (("t", "other"),)), *LONG_CHAIN[1:]))
-    assert repr(other_chain) != repr(build_chain(LONG_CHAIN))
+    other_chain = build_commit_chain(((1.0, 0.5, 1, (("t", "other"),)), *LONG_CHAIN[1:]))
+    assert repr(other_chain) != repr(build_commit_chain(LONG_CHAIN))
 
 
 def test_a_path_contains_the_commits_up_to_its_position() -> None:
     world = build_lab(workload="none")
-    world.commits[1, 0] = trunk = require(build_chain(LONG_CHAIN[:10]))
-    world.commits[1, 7] = branch = require(build_chain((*LONG_CHAIN[:4], (100.0, 0.5, 1, ()))))
+    world.commits[1, 0] = trunk = require(build_commit_chain(LONG_CHAIN[:10]))
+    world.commits[1, 7] = branch = require(build_commit_chain((*LONG_CHAIN[:4], (100.0, 0.5, 1, ()))))
     whole_chain, parted = ((0, 0.0),), ((0, 0.0), (7, 4.2))
     assert commits.find_last_commit(world, 1, whole_chain, 1e9) is trunk
     assert commits.find_last_commit(world, 1, whole_chain, 9.5) is trunk.previous
@@ -44,10 +44,10 @@ def test_a_path_contains_the_commits_up_to_its_position() -> None:
 
 
 def test_users_follow_the_chain() -> None:
-    chain_made = build_chain(
+    chain_made = build_commit_chain(
         (
-            (1.0, 1.0, 0, ((USER_PREFIX + "a", "A"),)),
-            (2.0, 1.0, 0, ((USER_PREFIX + "a", None), (USER_PREFIX + "b", "B"))),
+            (1.0, 1.0, 0, ((USER_KEY_PREFIX + "a", "A"),)),
+            (2.0, 1.0, 0, ((USER_KEY_PREFIX + "a", None), (USER_KEY_PREFIX + "b", "B"))),
         )
     )
     assert chain_made is not None

@@ -13,7 +13,7 @@ import engine
 from engine.messages import (
     LEADING_ARGUMENTS,
     MESSAGES,
-    PLACEHOLDER,
+    PLACEHOLDER_PATTERN,
     count_placeholders,
     fill_message,
     list_messages,
@@ -174,7 +174,7 @@ def test_numbers_are_formatted_by_their_placeholders() -> None:
 def test_no_text_keeps_a_foreign_placeholder() -> None:
     left = [row.number for rows in MESSAGES.values() for row in rows if re.search(r"\{\d\}", row.text)]
     assert left == []
-    assert PLACEHOLDER.search("%S_PGID")
+    assert PLACEHOLDER_PATTERN.search("%S_PGID")
 
 
 def test_an_unknown_number_is_an_internal_error() -> None:

@@ -9,7 +9,7 @@ import pytest
 from mypy import api
 
 from engine import simulator, tsql
-from engine.events import KINDS, EventKind
+from engine.events import EVENT_KIND_INFOS, EventKind
 from engine.model import TimerName
 from tests.events import DATA
 
@@ -93,5 +93,5 @@ def test_type_checker_rejects_a_wrong_line(
 
 
 def test_every_timer_and_every_kind_has_one_record() -> None:
-    assert {*simulator.HANDLERS, *tsql.HANDLERS} == {*get_args(TimerName)}
-    assert {*KINDS} == {*get_args(EventKind)} == {*DATA}
+    assert {*simulator.TIMER_HANDLERS, *tsql.HANDLERS} == {*get_args(TimerName)}
+    assert {*EVENT_KIND_INFOS} == {*get_args(EventKind)} == {*DATA}

@@ -20,7 +20,7 @@ from engine.events import Event
 from engine.inputs import Input
 from engine.published.measure import MIRROR, PRINCIPAL, WITNESS, build_lab_world
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.engine.mirroring.invariants import check_invariants
 from tests.events import read_field
 
@@ -63,13 +63,13 @@ def list_faults(databases: list[str]) -> Iterator[str]:
 def build_script(databases: list[str]) -> list[Input]:
     """Return the inputs of the hour: a fault, its repair, a pause for the recovery, then the next fault."""
     keys = "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'Ward#1'\n    CREATE CERTIFICATE C1 WITH SUBJECT = 'x'"
-    lines = [parse_line(f"sql {name} {keys}") for name in SERVERS]
+    lines = [parse_input_line(f"sql {name} {keys}") for name in SERVERS]
     start_s = 10
     for line in list_faults(databases):
         if start_s + FAULT_S > HOUR_S:
             return lines
-        lines.append(parse_line(line, start_s * TICKS_PER_S))
-        lines.append(parse_line("revert-all", (start_s + FAULT_S) * TICKS_PER_S))
+        lines.append(parse_input_line(line, start_s * TICKS_PER_S))
+        lines.append(parse_input_line("revert-all", (start_s + FAULT_S) * TICKS_PER_S))
         start_s += FAULT_S + RECOVERY_S
     return lines
 

@@ -140,7 +140,7 @@ def check_invariants(world: World) -> None:
         log = world.flow.read_source_positions(source)
         slack = 1e-6 + 1e-9 * log.generated_kb
         assert log.generated_kb >= log.flushed_kb - slack >= -slack, f"{world.t_s:g} s: log of {owner}"
-        for stream in world.flow.list_streams_of(source):
+        for stream in world.flow.list_source_streams(source):
             positions, receiver = world.flow.read_stream_positions(stream), world.streams[stream]
             if receiver is not None:
                 assert (

@@ -13,10 +13,10 @@ from engine import simulator, tsql
 from engine.drill.authoring import conditions, limits
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.facts import ConditionNames
-from engine.drill.authoring.problems import Problem, ScenarioError
+from engine.drill.authoring.problems import FileProblem, ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.inputs import InputError
-from engine.verbs.lines import parse_line, parse_script
+from engine.verbs.lines import parse_input_line, parse_script
 from tests.engine.drill.texts import WORLD_TEXT
 from tests.engine.worlds import build_lab
 from tests.hostile.bundles import ArchiveEntry, build_manifest
@@ -28,7 +28,7 @@ NAMES: Final = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), 
 def parse_scenario(text: str) -> None:
     """Parse *text* as a whole file, and as a fragment that follows a valid file."""
     for scenario_text in (text, f"{WORLD_TEXT}\n{text}"):
-        problems: tuple[Problem, ...] = ()
+        problems: tuple[FileProblem, ...] = ()
         try:
             load_scenario(scenario_text, "fuzzed.toml")
         except ScenarioError as refused:
@@ -51,7 +51,7 @@ def apply_lines(text: str) -> None:
     assert all(problem.startswith("line ") for problem in problems)
     world = build_lab(workload="none")
     for item in inputs[:5]:
-        assert parse_line(item.line_without_time, item.tick).line_without_time == item.line_without_time
+        assert parse_input_line(item.line_without_time, item.tick).line_without_time == item.line_without_time
         with suppress(InputError):
             simulator.apply_input(world, item)
     simulator.advance_world(world, world.tick + 100)
@@ -68,7 +68,7 @@ def run_batch(text: str) -> None:
 
 def read_archive(raw: bytes) -> None:
     """Read a file as a bundle."""
-    parsed, problems = None, tuple[Problem, ...]()
+    parsed, problems = None, tuple[FileProblem, ...]()
     try:
         parsed = bundle.parse_bundle(raw, "fuzzed.mirrordrill")
     except BundleError as refused:

@@ -18,7 +18,7 @@ from engine.drill.running.drill import Drill
 from engine.inputs import InputError
 from engine.model import World
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_line, parse_script
+from engine.verbs.lines import parse_input_line, parse_script
 from engine.verbs.verb import Verb, VerbParameter
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.drill.texts import WORLD_TEXT
@@ -121,11 +121,11 @@ def _is_finite(world: World) -> bool:
 def _get_refusal(world: World, line: str) -> str:
     """Return the message with which the world refuses *line*, or an empty text if it applied the line."""
     try:
-        item = parse_line(line, world.tick)
+        item = parse_input_line(line, world.tick)
         simulator.apply_input(world, item)
     except InputError as refused:
         return str(refused)
-    assert parse_line(item.line_without_time, item.tick) == item, line[:100]
+    assert parse_input_line(item.line_without_time, item.tick) == item, line[:100]
     return ""
 
 

@@ -14,7 +14,7 @@ import pytest
 from engine import simulator, tsql
 from engine.events import Event
 from engine.tsql.batches import work
-from engine.tsql.language.reader import STATEMENT_TOKENS_MAX, STATEMENT_WORK, TRANSLATION_WORK
+from engine.tsql.language.reader import STATEMENT_TOKENS_MAX, WORK_PER_STATEMENT, PARSING_WORK_PER_TOKEN
 from tests.cases import sample_cases
 from tests.engine.worlds import build_lab
 from tests.events import read_field
@@ -54,7 +54,7 @@ def test_work_per_tick_is_limited(name: str) -> None:
     same limit.
     """
     world = build_lab(workload="none")
-    max_work = work.BURST_WORK + work.TURN_WORK + 2 * work.STATEMENT_WORK_MAX + STATEMENT_READ_MAX
+    max_work = work.BURST_WORK + work.TURN_WORK_MAX + 2 * work.STATEMENT_WORK_MAX + STATEMENT_READ_MAX
     tsql.submit_text(world, "SERVER_A", BATCHES[name]())
     before = 0
     for _ in range(60):
@@ -64,7 +64,7 @@ def test_work_per_tick_is_limited(name: str) -> None:
         simulator.advance_world(world, world.tick + 1)
 
 
-STATEMENT_READ_MAX: Final = STATEMENT_WORK + TRANSLATION_WORK * (STATEMENT_TOKENS_MAX + 1)
+STATEMENT_READ_MAX: Final = WORK_PER_STATEMENT + PARSING_WORK_PER_TOKEN * (STATEMENT_TOKENS_MAX + 1)
 """Work to parse the longest statement, which cannot be divided."""
 
 

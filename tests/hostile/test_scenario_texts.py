@@ -45,7 +45,7 @@ def test_limits_are_checked_before_parsing(monkeypatch: pytest.MonkeyPatch) -> N
     "quoted", ['"[[[[[[[[[[[[[[[[[[[["', "'''[[[[[[[[[[[[[[[[[\n[[[['''", '"""a.b.c.d.e.f.g.h.i.j.k"""']
 )
 def test_quoted_text_does_not_count_towards_limits(quoted: str) -> None:
-    assert limits.find_excess(f"brief = {quoted} # [[[[[[[[[[[[[[[[[[[[\n") is None
+    assert limits.find_exceeded_limit(f"brief = {quoted} # [[[[[[[[[[[[[[[[[[[[\n") is None
 
 
 def test_an_oversized_file_is_not_read(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ from app.classroom.seat_log import get_seat_folder, load_token
 from app.words import formatting, localization
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.team.view import Row
+from engine.drill.team.view import RoleViewRow
 from engine.inputs import Input
 from engine.localization import restore_from_json
 from engine.overrides import override
@@ -191,7 +191,7 @@ def format_total(message: TeamDrillEnded) -> str:
 
 def play_role(
     member: TeamMember, lines: Sequence[Input] | TextIO, show: Callable[[str], object]
-) -> tuple[list[Row], LogVerdict | None]:
+) -> tuple[list[RoleViewRow], LogVerdict | None]:
     """Send each of *lines* at its time, or when it is typed, until the drill is over. *show* receives the events.
 
     Return all events, and the verdict on the run. Raises JoinFailedError.
@@ -199,7 +199,7 @@ def play_role(
     script = deque(lines) if isinstance(lines, Sequence) else deque()
     if not isinstance(lines, Sequence):
         threading.Thread(target=_read_typed_lines, args=(member, lines), daemon=True).start()
-    noticed: list[Row] = []
+    noticed: list[RoleViewRow] = []
     for message in _receive_messages(member):
         match message:
             case MemberWelcome():

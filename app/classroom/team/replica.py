@@ -13,7 +13,7 @@ from engine.drill.team.view import list_noticed_events
 from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Tick
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
 
 class TeamReplica:
@@ -59,6 +59,6 @@ class TeamReplica:
     def is_allowed_line(self, line: str) -> bool:
         """Return whether the role has the right to enter an input line."""
         try:
-            return is_input_allowed(self.role, parse_line(line))
+            return is_input_allowed(self.role, parse_input_line(line))
         except InputError:
             return True  # let the team's world report the error in the line

@@ -34,7 +34,7 @@ from engine.drill.team.stand_ins import find_due_line
 from engine.drill.team.view import build_observation
 from engine.inputs import InputError
 from engine.localization import build_message, convert_to_json
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
 VIEW_INTERVAL_S: Final = 0.5
 """Wall time between two updates of the members while no input arrives."""
@@ -270,7 +270,7 @@ class TeamWorld:
 
 def _require_no_role(line: str) -> str:
     """Return *line* if it does not name a role, because a member acts only in its own role. Raises InputError."""
-    if parse_line(line).by:
+    if parse_input_line(line).by:
         raise InputError(build_message("you act in your own role only: leave out the @ part"))
     return line
 

@@ -35,10 +35,10 @@ from app.words.localization import localize
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.review import Review, is_same_action
-from engine.drill.judging.shapes import Report, Row
+from engine.drill.judging.shapes import Report, ReportRow
 from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
-from engine.drill.par.lessons import Judgment, choose_steps, is_action, is_good_answer
-from engine.verbs.lines import parse_line
+from engine.drill.par.lessons import AnswerJudgment, choose_explaining_inputs, is_action, is_good_answer
+from engine.verbs.lines import parse_input_line
 
 GRADES: Final = (
     (95.0, mark("Excellent"), "ok"),
@@ -224,7 +224,7 @@ def _get_last_service_state(report: Report) -> str:
 
 def _list_failover_figures(report: Report) -> Iterator[SummaryFigure]:
     """Yield the duration of the only failover, with the published duration if a comparable one exists."""
-    rows: list[Row] = list(report["failovers"])
+    rows: list[ReportRow] = list(report["failovers"])
     if len(rows) != 1 or rows[0]["failover_s"] is None:
         return
     row = rows[0]
@@ -272,7 +272,7 @@ def ask_lesson(lesson: RunSegment, number: int, count: int, choices: Choices) ->
     return LessonCard(heading, "info", (mistake, task), (), (HINT, *wait, ANSWER, SKIP))
 
 
-def reject_answer(lesson: RunSegment, judgment: Judgment) -> LessonCard:
+def reject_answer(lesson: RunSegment, judgment: AnswerJudgment) -> LessonCard:
     """Return the card for an answer that is not good enough, with the reason."""
     if judgment.is_noop:
         heading = tr("This action has no effect here.")
@@ -284,7 +284,7 @@ def reject_answer(lesson: RunSegment, judgment: Judgment) -> LessonCard:
 
 
 def judge_answer(
-    lesson: RunSegment, judgment: Judgment, has_another: bool, review: Review | None, choices: Choices
+    lesson: RunSegment, judgment: AnswerJudgment, has_another: bool, review: Review | None, choices: Choices
 ) -> LessonCard:
     """Return the card with the value of an answer. *has_another*: True if another lesson follows."""
     if judgment.is_noop or not is_good_answer(lesson, judgment):
@@ -318,7 +318,7 @@ def find_hint(lesson: RunSegment, choices: Choices) -> str:
 def _build_reveal(
     lesson: RunSegment, heading: str, tone: str, has_another: bool, review: Review | None, choices: Choices
 ) -> LessonCard:
-    steps = tuple(describe_step(item, choices) for item in choose_steps(lesson.best, STEPS_MAX))
+    steps = tuple(describe_step(item, choices) for item in choose_explaining_inputs(lesson.best, STEPS_MAX))
     reason = find_reason(lesson, review)
     lines = (tr("Why: {reason}").format(reason=reason),) if reason else ()
     last = NEXT if has_another else BACK
@@ -336,7 +336,7 @@ def find_reason(lesson: RunSegment, review: Review | None) -> str:
     steps = review.reference.steps if review.reference is not None else ()
     for item in actions:
         for step in steps:
-            if step.why and is_same_action(parse_line(step.line), item):
+            if step.why and is_same_action(parse_input_line(step.line), item):
                 return step.why
     advice: Sequence[str] = [
         localize(mistake.better)

@@ -17,8 +17,8 @@ from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
 from engine.drill.par.account import WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import (
-    choose_steps,
-    ends_last_chance,
+    choose_explaining_inputs,
+    has_ended_last_chance,
     find_biggest_lesson,
     find_lessons,
     is_action,
@@ -27,7 +27,7 @@ from engine.drill.par.regret import find_retry_start
 from engine.inputs import Input, InputError
 from engine.model import Tick
 from engine.tables import read_table
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
 COMMAND_CHARACTERS_MAX: Final = 110
 """Maximum characters of a command in a sentence. The steps and the Commands tab show the complete command."""
@@ -52,7 +52,7 @@ def describe_action(line: str, choices: Mapping[str, Sequence[str]]) -> str:
     """Return a sentence about an input of the player. *choices*: question -> its choices."""
     action = shorten_line(describe_input(line, choices), COMMAND_CHARACTERS_MAX)
     try:
-        item = parse_line(line)
+        item = parse_input_line(line)
     except InputError:
         return tr("You ran: {action}.").format(action=action)
     if item.verb in REMARK_SENTENCES:
@@ -162,7 +162,7 @@ def describe_lesson(
 
     *chance*: last chance to reach all goals. *lessons*: all mistakes of the run.
     """
-    steps = tuple(describe_step(item, choices) for item in choose_steps(lesson.best, STEPS_MAX))
+    steps = tuple(describe_step(item, choices) for item in choose_explaining_inputs(lesson.best, STEPS_MAX))
     heading = tr("Better:") if steps else tr("Better: do nothing more.")
     if (
         not steps and lesson.line == "finish"
@@ -192,7 +192,7 @@ def describe_mistake(lesson: RunSegment, choices: Choices) -> str:
 
 def describe_cost(lesson: RunSegment, chance: LastChance | None) -> str:
     """Return a sentence about the cost: goals that became unreachable, or lost points."""
-    if chance is not None and ends_last_chance(lesson, chance) and chance.missed_goals:
+    if chance is not None and has_ended_last_chance(lesson, chance) and chance.missed_goals:
         first, more_count = chance.missed_goals[0][0], len(chance.missed_goals) - 1
         if not more_count:
             return tr("After that, this goal was out of reach: {goal}.").format(goal=first)

@@ -362,7 +362,11 @@ def _make_wire(
         has_power = has_power and all(
             world.instances[name].running for name in names if name in world.instances
         )
-    passing = has_power and network.is_passing(world, *names) and network.is_passing(world, *reversed(names))
+    passing = (
+        has_power
+        and network.can_exchange_packets(world, *names)
+        and network.can_exchange_packets(world, *reversed(names))
+    )
     return StageWire(ends, not passing, passing, tr(label) if label else "")
 
 

@@ -12,12 +12,12 @@ from app.view_models.failover_moment.phases import PHASES, PhaseKind
 from app.words.language import mark
 from engine.cluster.instances import NAME_ONLINE_S
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.report import DISCONNECTION_KINDS
+from engine.drill.judging.report import DISCONNECTION_CHANGES
 from engine.drill.running.comparison import INSTANCE, find_technology
 from engine.drill.time.event_log import select_events
 from engine.events import ClientData, ClusterData, DetectedData, Event, select_data
 from engine.model import Failover, Tick, World, to_ticks
-from engine.protocol.service import STARTING
+from engine.protocol.service import SERVICE_START_TEXT
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -139,7 +139,8 @@ def _build_view(
     names = list(clients)
     milestones = find_milestones(failover, technology, events, names, start_due_tick) if noticed else {}
     cut_tick = next(
-        (e.tick for e, change in select_data(events, ClientData) if change.what in DISCONNECTION_KINDS), None
+        (e.tick for e, change in select_data(events, ClientData) if change.what in DISCONNECTION_CHANGES),
+        None,
     )
     phases = list_phases(technology, failover, milestones, bool(names))
     lost_ticks: dict[str, Tick] = {}
@@ -189,7 +190,8 @@ def find_milestones(
     if technology == INSTANCE:
         later_events = [e for e in events if e.tick >= failover.detected_tick]
         start = next(
-            (e.tick for e in later_events if e.kind == "service" and e.text == STARTING), start_due_tick
+            (e.tick for e in later_events if e.kind == "service" and e.text == SERVICE_START_TEXT),
+            start_due_tick,
         )
         start_tick = next(
             (e.tick for e, change in select_data(later_events, ClusterData) if change.what == "online"), None
@@ -220,7 +222,7 @@ def _find_reconnect_tick(failover: Failover, events: Sequence[Event], clients: S
     for event, change in select_data(events, ClientData):
         if change.client not in clients:
             continue
-        if change.what in DISCONNECTION_KINDS:
+        if change.what in DISCONNECTION_CHANGES:
             return_ticks[change.client] = None
         elif change.what == "connected":
             return_ticks[change.client] = event.tick

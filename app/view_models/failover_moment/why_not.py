@@ -11,7 +11,7 @@ from app.words.language import mark, tr, trn
 from app.words.localization import localize
 from engine.availability import replicas
 from engine.cluster import instances
-from engine.cluster.instances import NO_GROUP
+from engine.cluster.instances import NO_GROUP_GUID
 from engine.drill.running.comparison import GROUP, INSTANCE, MIRRORING
 from engine.drill.time.history import History
 from engine.inputs import InputError
@@ -190,7 +190,7 @@ def _assume_failover(drill: Drill, copy: DatabaseCopy, lost_server: str, target:
     server = lost_server if lost_server in world.instances else copy.server
     cause, _ = causes.find_loss_cause(world, server, None)
     return Failover(
-        guid=copy.group or NO_GROUP,
+        guid=copy.group or NO_GROUP_GUID,
         database=copy.database,
         kind="automatic",
         cause=cause,

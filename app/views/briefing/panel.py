@@ -375,10 +375,12 @@ class Briefing(QScrollArea):
         colors = theme.get_tokens(self.palette())
         for row in self._goals:
             state = (
-                drill.goals[row.goal.name] if drill.terms.reports_progress or drill.finished else GoalState()
+                drill.goals[row.goal.name]
+                if drill.permissions.reports_progress or drill.finished
+                else GoalState()
             )
             row.show_state(state, drill.tick, colors)
-        kinds = drill.list_pending_kinds() if drill.terms.reports_progress else []
+        kinds = drill.list_pending_kinds() if drill.permissions.reports_progress else []
         reasons = ", ".join(tr(RUN_END_BLOCKERS[holder]) for holder in kinds)
         self._waits.setText(tr("All goals met. The drill continues: {reasons}.").format(reasons=reasons))
         self._waits.setVisible(bool(kinds))

@@ -204,7 +204,7 @@ class Charts(QWidget):
         """Show another run, or another time of the same run."""
         self._drill = drill
         self._set_counter_names(bool(drill.world.replicas))
-        self._truth = drill.terms.shows_truth
+        self._truth = drill.permissions.shows_truth
         names = list(drill.world.availability)
         self._databases.blockSignals(True)
         self._databases.clear()

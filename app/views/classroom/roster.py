@@ -19,8 +19,8 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import describe_input
 from engine.drill.judging.report import get_program_version
-from engine.drill.judging.score import TOTAL_MAX
-from engine.drill.judging.shapes import BLUNDER
+from engine.drill.judging.score import SCORE_TOTAL_MAX
+from engine.drill.judging.shapes import BLUNDER_POINTS_MIN
 from engine.overrides import override
 
 TOOLTIP_LINES_MAX: Final = 12
@@ -116,7 +116,7 @@ def find_mistake(tile: SeatTile) -> tuple[float, float] | None:
     losses = [
         (later_value[0], before[1] - later_value[1])
         for before, later_value in pairwise(tile.worth)
-        if before[1] - later_value[1] >= BLUNDER
+        if before[1] - later_value[1] >= BLUNDER_POINTS_MIN
     ]
     return losses[-1] if losses else None
 
@@ -334,7 +334,7 @@ class RosterTable(TableView):
             if column.detail is not None:
                 self.setItemDelegateForColumn(index, TwoLineDelegate(self))
             if column.text is format_points:
-                curve = SparklineDelegate(self, lambda tile: tile.worth, TOTAL_MAX)
+                curve = SparklineDelegate(self, lambda tile: tile.worth, SCORE_TOTAL_MAX)
                 self.setItemDelegateForColumn(index, curve)
 
     @override

@@ -33,7 +33,7 @@ from engine.events import Event, SqlData, SqlDoneData
 from engine.inputs import Input, InputError
 from engine.model import World
 from engine.overrides import override
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -108,7 +108,7 @@ class Console(QWidget):
         self._world, self._drill = drill.world, drill
         self._batches = TraineeBatches(drill.journal)
         self.tabs.set_world(drill.world)
-        self.tabs.show_waits(drill.terms.shows_truth)
+        self.tabs.show_waits(drill.permissions.shows_truth)
         self.tabs.close_other_servers(drill.world.instances)
         for window in self.list_windows():
             window.clear_results()
@@ -234,7 +234,7 @@ class Console(QWidget):
     def prepare_window(self, line: str) -> None:
         """Prepare the window that will show the result of *line*, an input from the command line."""
         try:
-            item = parse_line(line)
+            item = parse_input_line(line)
         except InputError:
             return
         self._sending = ""

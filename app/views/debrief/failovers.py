@@ -14,7 +14,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize as said_of
 from engine.availability.estimates import GroupFailoverEstimate
-from engine.drill.judging.shapes import Row
+from engine.drill.judging.shapes import ReportRow
 
 DETECTION: Final = mark("detection")
 PREPARATION: Final = mark("until the command")
@@ -40,7 +40,7 @@ class FailoverPanel(QWidget):
     """Panel of a failover: its phases, its time, and the published time or the reason why there is none."""
 
     def __init__(
-        self, failover: Row, unlike: str = "", estimate: GroupFailoverEstimate | None = None
+        self, failover: ReportRow, unlike: str = "", estimate: GroupFailoverEstimate | None = None
     ) -> None:
         super().__init__()
         layout = lay_column(parent=self, margins=0, spacing=4)
@@ -59,7 +59,7 @@ class FailoverPanel(QWidget):
             layout.addWidget(build_label(format_data_loss(estimate, failover)))
 
 
-def format_recovery_time(estimate: GroupFailoverEstimate, failover: Row) -> str:
+def format_recovery_time(estimate: GroupFailoverEstimate, failover: ReportRow) -> str:
     """Format the measured failover time, and the time Tfailover of the published formula.
 
     The formula uses the state just before the failover.
@@ -87,7 +87,7 @@ def format_recovery_time(estimate: GroupFailoverEstimate, failover: Row) -> str:
     )
 
 
-def format_data_loss(estimate: GroupFailoverEstimate, failover: Row) -> str:
+def format_data_loss(estimate: GroupFailoverEstimate, failover: ReportRow) -> str:
     """Format the measured data loss, and Tdata_loss of the published formula."""
     loss = (
         formatting.NO_VALUE
@@ -106,7 +106,7 @@ def format_data_loss(estimate: GroupFailoverEstimate, failover: Row) -> str:
     )
 
 
-def build_attempt_label(row: Row) -> QWidget:
+def build_attempt_label(row: ReportRow) -> QWidget:
     """Build a label for a failover that was started but not completed, with the reason."""
     text = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
     reason = said_of(row["why"])
@@ -126,7 +126,7 @@ def describe_missing_parts(parts: Sequence[Mapping[str, str]]) -> str:
     return text.format(parts=", ".join(f"{row['part']} ({row['error']})" for row in parts))
 
 
-def list_phases(failover: Row) -> list[tuple[str, float]]:
+def list_phases(failover: ReportRow) -> list[tuple[str, float]]:
     """Return name and seconds of each phase with known start and end."""
     phases = []
     for start, end, name, _ in INSTANCE_PHASES if failover.get("technology") == "fci" else PHASES:
@@ -137,7 +137,7 @@ def list_phases(failover: Row) -> list[tuple[str, float]]:
     return phases
 
 
-def format_verdict(failover: Row, unlike: str = "") -> str:
+def format_verdict(failover: ReportRow, unlike: str = "") -> str:
     """Format the time of a failover and compare it with the published time.
 
     *unlike*: reason why they are not comparable.
@@ -171,7 +171,7 @@ def format_verdict(failover: Row, unlike: str = "") -> str:
 class _PhaseBar(QWidget):
     """Bar with the phases drawn to scale. Below it are the time of this run and the published time."""
 
-    def __init__(self, failover: Row) -> None:
+    def __init__(self, failover: ReportRow) -> None:
         super().__init__()
         self._phases = list_phases(failover)
         self._took, self._published = failover.get("failover_s"), failover.get("published_s")

@@ -56,7 +56,7 @@ from app.words.formatting import format_moment
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.par.account import WAITING, LastChance, RegretAnalysis, RunSegment, SegmentWithBest
-from engine.drill.par.lessons import ends_last_chance
+from engine.drill.par.lessons import has_ended_last_chance
 from engine.drill.par.regret import find_retry_start
 from engine.inputs import Input
 from engine.model import Tick
@@ -405,7 +405,7 @@ def build_regret_widgets(
             move
             for move in worst
             if chance is not None
-            and ends_last_chance(move, chance)
+            and has_ended_last_chance(move, chance)
             and (move in lessons or is_last_chance(move, chance))
         ),
         None,

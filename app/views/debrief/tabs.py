@@ -34,8 +34,8 @@ from engine.constants import TICKS_PER_S
 from engine.drill.judging.refusals import is_refusal_error
 from engine.drill.judging.replay_timeline import DOWN, EXPOSED, DatabaseLanes
 from engine.drill.judging.report import compute_calibration
-from engine.drill.judging.review import Reference
-from engine.drill.judging.shapes import Calibration, ItemJson, Report, Row
+from engine.drill.judging.review import ReferenceComparison
+from engine.drill.judging.shapes import Calibration, ItemJson, Report, ReportRow
 from engine.drill.par.account import SegmentWithBest
 
 LINE_LENGTH_MAX: Final = 220
@@ -43,7 +43,7 @@ LINE_LENGTH_MAX: Final = 220
 
 
 def build_reference(
-    solution: Reference, choices_by_question: Mapping[str, Sequence[str]], narrow: bool = False
+    solution: ReferenceComparison, choices_by_question: Mapping[str, Sequence[str]], narrow: bool = False
 ) -> list[QWidget]:
     """Return a table of the reference steps, with reasons and the time at which the trainee did the same.
 
@@ -90,7 +90,7 @@ def _build_step(line: str, reason: str) -> QWidget:
     return box
 
 
-def build_question(row: Row) -> QWidget:
+def build_question(row: ReportRow) -> QWidget:
     """Build a widget with a question, the trainee's answer and the right answers."""
     box = QWidget()
     layout = lay_column(
@@ -111,13 +111,13 @@ def build_question(row: Row) -> QWidget:
     return box
 
 
-def _format_answer(row: Row) -> str:
+def _format_answer(row: ReportRow) -> str:
     if row.get("sure_percent") is None:
         return "  " + tr("(your answer)")
     return "  " + tr("(your answer, {percent}% sure)").format(percent=f"{row['sure_percent']:g}")
 
 
-def build_confidence(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]:
+def build_confidence(rows: Iterable[ReportRow], narrow: bool = False) -> list[QWidget]:
     """Compare the trainee's confidence with the share of right answers. Return no widgets without confidence."""
     answer_calibration = compute_calibration(rows)
     return [] if answer_calibration is None else build_calibration(answer_calibration, narrow)

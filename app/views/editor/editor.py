@@ -31,7 +31,7 @@ from app.widgets.highlight import Highlighter, count_utf16_units
 from app.widgets.layouts import build_row, lay_column
 from app.widgets.theme import ThemeTokens
 from app.words.language import tr, trn
-from engine.drill.authoring.problems import Problem, find_positions
+from engine.drill.authoring.problems import FileProblem, find_positions
 from engine.drill.authoring.scenario import Scenario
 from engine.overrides import override
 
@@ -335,7 +335,7 @@ class ScenarioEditor(QWidget):
         self.parse_if_changed()
         self.findings.select_next_problem(offset)
 
-    def _show_problem(self, problem: Problem, take_focus: bool) -> None:
+    def _show_problem(self, problem: FileProblem, take_focus: bool) -> None:
         """Show a problem in the text, in the form and on the timeline.
 
         Focus the text if *take_focus* is True.

@@ -16,12 +16,12 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.localization import localize
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.lint import check_without_playing, list_warnings
-from engine.drill.authoring.problems import Path, Problem, ScenarioError, find_positions, format_path
+from engine.drill.authoring.lint import list_static_warnings, list_warnings
+from engine.drill.authoring.problems import KeyPath, FileProblem, ScenarioError, find_positions, format_path
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.score import Score
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import StartDrill, play_idle, play_reference
+from engine.drill.running.solution import DrillStarter, play_idle, play_reference
 from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Tick
@@ -43,8 +43,8 @@ class ScenarioReading(Struct, frozen=True):
 
     text: str
     scenario: Scenario | None
-    problems: tuple[Problem, ...]
-    remarks: tuple[Problem, ...] = ()
+    problems: tuple[FileProblem, ...]
+    remarks: tuple[FileProblem, ...] = ()
     """Remarks of `mirrordrill check` that do not need a simulation."""
 
 
@@ -54,7 +54,7 @@ class SolutionTrial(Struct, frozen=True):
     text: str
     reference_score: Score | None
     idle_score: Score | None
-    problems: tuple[Problem, ...]
+    problems: tuple[FileProblem, ...]
     failure_reason: str = ""
     """Reason why there is no score, or an empty string."""
 
@@ -63,12 +63,12 @@ def read_scenario(text: str, file: str) -> ScenarioReading:
     """Read a scenario text and collect its problems."""
     try:
         scenario = load_scenario(text, file)
-        return ScenarioReading(text, scenario, (), tuple(check_without_playing(scenario, file)))
+        return ScenarioReading(text, scenario, (), tuple(list_static_warnings(scenario, file)))
     except ScenarioError as error:
         return ScenarioReading(text, None, error.problems)
 
 
-def find_problem_path(text: str, problem: Problem) -> Path:
+def find_problem_path(text: str, problem: FileProblem) -> KeyPath:
     """Return the path of the problem in the tables of *text*. It is empty if the text is not valid TOML."""
     try:
         positions = find_positions(text)
@@ -87,7 +87,7 @@ def find_problem_path(text: str, problem: Problem) -> Path:
     return next(paths, max(nearest, key=len, default=()))
 
 
-def create_stoppable_drill(stop: Flag) -> StartDrill:
+def create_stoppable_drill(stop: Flag) -> DrillStarter:
     """Return a Drill class.
 
     Its runs raise CheckCanceledError within 10 simulated seconds after *stop* is set.
@@ -109,7 +109,7 @@ def create_stoppable_drill(stop: Flag) -> StartDrill:
     return Stoppable
 
 
-def try_out(scenario: Scenario, file: str, drill_class: StartDrill = Drill) -> SolutionTrial:
+def try_out(scenario: Scenario, file: str, drill_class: DrillStarter = Drill) -> SolutionTrial:
     """Play *scenario* with its reference solution and without inputs. This can take minutes.
 
     *drill_class* creates the drills. Raises CheckCanceledError if these drills raise it.
@@ -208,7 +208,7 @@ FIXES: Final = {
 """(text of the problem, table of the problem) -> automatic fix."""
 
 
-def find_fix(problem: Problem) -> Fix | None:
+def find_fix(problem: FileProblem) -> Fix | None:
     """Return the automatic fix of a problem, or None."""
     return FIXES.get((problem.text, problem.where.partition("[")[0]))
 
@@ -263,7 +263,7 @@ class ProblemList(QWidget):
         self._fit_height()
 
     @property
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[FileProblem]:
         """Problems in the order of the rows."""
         row_problems = (self.rows.item(row).data(_PROBLEM_ROLE) for row in range(self.rows.count()))
         return [problem for problem in row_problems if problem is not None]
@@ -338,7 +338,7 @@ class ProblemList(QWidget):
         self._add_problems(trial.problems)
         self._fit_height()
 
-    def _add_problems(self, problems: Sequence[Problem]) -> None:
+    def _add_problems(self, problems: Sequence[FileProblem]) -> None:
         for problem in problems:
             place_prefix = f"{problem.where}: " if problem.where else ""
             row = QListWidgetItem(
@@ -388,7 +388,7 @@ class ProblemList(QWidget):
             self.problem_selected.emit(row.data(_PROBLEM_ROLE), take_focus)
 
 
-def describe_problem(problem: Problem) -> str:
+def describe_problem(problem: FileProblem) -> str:
     """Describe the problem and the expected value in the interface language."""
     expected = tr("; expected {what}").format(what=localize(problem.expected)) if problem.expected else ""
     return f"{localize(problem.text)}{expected}"

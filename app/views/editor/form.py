@@ -33,7 +33,7 @@ from app.views.editor.form_widgets import ChoiceBox
 from app.widgets import theme
 from app.widgets.layouts import build_row, lay_column
 from app.words.language import mark, tr
-from engine.drill.authoring.run_scenario import TO_WRITE
+from engine.drill.authoring.run_scenario import PLACEHOLDER_PREFIX
 from engine.overrides import override
 
 TABLES_BY_RUBRIC_KIND: Final = {"diagnosis": "question", "prediction": "predict", "forbidden": "forbidden"}
@@ -96,10 +96,13 @@ def build_initial_values(model: type[BaseModel], key: str, data: Mapping[str, ob
         "goal": goals[0] if goals else "goal-1",
         "when": f"{database} is SYNCHRONIZED",
         "do": f"+5 sql {server} SELECT 1" if key == "solution" else f"power-off {server}",
-        "choices": [f"{TO_WRITE}one answer", f"{TO_WRITE}another answer"],
+        "choices": [f"{PLACEHOLDER_PREFIX}one answer", f"{PLACEHOLDER_PREFIX}another answer"],
         "choice": [
-            {"text": f"{TO_WRITE}text of the outcome", "when": f"{database} is SYNCHRONIZED"},
-            {"text": f"{TO_WRITE}text of the other outcome", "when": f"not {database} is SYNCHRONIZED"},
+            {"text": f"{PLACEHOLDER_PREFIX}text of the outcome", "when": f"{database} is SYNCHRONIZED"},
+            {
+                "text": f"{PLACEHOLDER_PREFIX}text of the other outcome",
+                "when": f"not {database} is SYNCHRONIZED",
+            },
         ],
         "right": [1],
     }
@@ -127,7 +130,7 @@ def _build_initial_value(field: Field, key: str, data: Mapping[str, object]) -> 
 def _format_placeholder(field: Field) -> str:
     """Return a placeholder text. `check` reports it until the author replaces it."""
     description = field.description.partition(". ")[0].partition(": ")[0].rstrip(".")
-    return f"{TO_WRITE}{description[:1].lower()}{description[1:]}"
+    return f"{PLACEHOLDER_PREFIX}{description[:1].lower()}{description[1:]}"
 
 
 def _list_names(data: Mapping[str, object], key: str) -> list[str]:

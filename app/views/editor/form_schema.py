@@ -21,8 +21,8 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.localization import localize
 from engine.drill.authoring import schema
-from engine.drill.authoring.problems import PATTERNS, format_expected
-from engine.drill.authoring.schema import DURATION_MAX_S, story, world
+from engine.drill.authoring.problems import PATTERNS, describe_expected_value
+from engine.drill.authoring.schema import DRILL_LENGTH_MAX_S, story, world
 from engine.tables import read_table
 
 PLAIN_KEYS_SECTION: Final = ""
@@ -184,7 +184,8 @@ def parse_field(field: Field, typed: str) -> object:
         field.validator.validate_python(tuple(value) if isinstance(value, list) else value, strict=True)
     except ValidationError as error:
         expected_texts = dict.fromkeys(
-            localize(format_expected(error_details)) for error_details in error.errors(include_url=False)
+            localize(describe_expected_value(error_details))
+            for error_details in error.errors(include_url=False)
         )
         sentence = tr("{field}: {value} is not valid; expected {expected}.")
         raise FieldValueError(
@@ -224,7 +225,7 @@ def _parse_scalar(kind: FieldKind, typed: str) -> object:
 
 EMPTY_MEANING_PREFIX: Final = "None: "
 """Prefix in a schema description, before the meaning of a missing key."""
-HOURS_MAX: Final = DURATION_MAX_S / 3600.0
+HOURS_MAX: Final = DRILL_LENGTH_MAX_S / 3600.0
 
 FORMAT_HINTS: Final = {
     FieldKind.DURATION: mark("Seconds, or a number with s, min or h."),

@@ -33,7 +33,7 @@ from app.views.editor.form_schema import (
 from app.views.editor.input_completion import UNFINISHED_WORD
 from app.widgets import theme
 from app.words.language import tr
-from engine.drill.authoring.run_scenario import TO_WRITE
+from engine.drill.authoring.run_scenario import PLACEHOLDER_PREFIX
 from engine.overrides import override
 
 TEXT_PAUSE_MS: Final = 700
@@ -200,7 +200,7 @@ def select_placeholder(field: QLineEdit | QPlainTextEdit, text: str, reason: Qt.
 
     The selection is deferred until the click has placed the cursor.
     """
-    if text.startswith(TO_WRITE) and reason != Qt.FocusReason.PopupFocusReason:
+    if text.startswith(PLACEHOLDER_PREFIX) and reason != Qt.FocusReason.PopupFocusReason:
         QTimer.singleShot(0, field, field.selectAll)
 
 

@@ -129,16 +129,16 @@ def _list_states(fact: Sequence[str], named: ListNames) -> list[str]:
     """Return the states that the object in *fact* can have."""
     low = [word.lower() for word in fact]
     if low[0] == "witness":
-        return list(facts.WITNESS_WORDS)
+        return list(facts.WITNESS_STATE_WORDS)
     if low[0] == "safety":
-        return list(facts.SAFETY_WORDS)
+        return list(facts.SAFETY_LEVEL_WORDS)
     if _is_named(fact[0], named("client")):
-        return list(facts.CLIENT_WORDS)
+        return list(facts.CLIENT_STATE_WORDS)
     if "on" in low:
-        return list(facts.COPY_WORDS)
+        return list(facts.COPY_STATE_WORDS)
     if _is_named(fact[0], named("server")):
-        return list(facts.SERVER_WORDS)
-    return list(facts.DATABASE_WORDS)
+        return list(facts.SERVER_STATE_TESTS)
+    return list(facts.DATABASE_STATE_WORDS)
 
 
 def _is_named(token: str, names: Sequence[str]) -> bool:

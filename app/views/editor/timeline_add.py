@@ -23,7 +23,7 @@ from app.words.localization import localize
 from engine.inputs import InputError
 from engine.overrides import override
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from engine.verbs.verb import VerbParameter
 
 START_KINDS: Final = (
@@ -231,7 +231,7 @@ class AddFaultForm(QFrame):
             return
         try:
             if "{" not in self.line:  # the values of a variant are known only after the seed is chosen
-                parse_line(self.line)
+                parse_input_line(self.line)
         except InputError as problem:
             self.message.setText(localize(str(problem)))
             return

@@ -11,7 +11,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from app.files.scenario_edit import ScenarioEditError, add_entry, read_value, remove_entry, set_value
 from app.words import formatting
 from app.words.language import tr
-from engine.drill.authoring.schema import DURATION_MAX_S, Duration
+from engine.drill.authoring.schema import DRILL_LENGTH_MAX_S, Duration
 from engine.verbs import VERBS
 
 AT, WINDOW, WAIT, STEP = "at", "window", "wait", "step"
@@ -154,7 +154,7 @@ def _list_raw_steps(data: Mapping[str, object]) -> Iterator[TimelineEntry]:
         do, condition = table.get("do"), _collapse_spaces(table.get("when"))
         step_match = _STEP.match(do) if isinstance(do, str) else None
         sign, delay, act = step_match.groups() if step_match else ("+", "0", do)
-        seconds = min(float(delay), DURATION_MAX_S)
+        seconds = min(float(delay), DRILL_LENGTH_MAX_S)
         known_s = 0.0 if not sign else None if condition else before
         before = None if known_s is None else known_s + seconds
         time_s = before or 0.0
@@ -425,7 +425,7 @@ def find_latest_s(entry: TimelineEntry, plan: TimelinePlan) -> float:
 
     The maximum time is the length of the drill.
     """
-    return DURATION_MAX_S if entry.kind == WAIT else plan.length_s
+    return DRILL_LENGTH_MAX_S if entry.kind == WAIT else plan.length_s
 
 
 def move_entries(

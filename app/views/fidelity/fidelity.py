@@ -48,11 +48,11 @@ from app.widgets.reader import set_box_name
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.overrides import override
-from engine.planning.figures import FIGURES, Figure, FigureLine, FigurePanel
+from engine.planning.figures import FIGURE_BUILDERS, Figure, FigureLine, FigurePanel
 from engine.published import whitepaper_failover
-from engine.published.fidelity import EXCEPTIONS, SECTIONS
+from engine.published.fidelity import KNOWN_FAILURES, SECTIONS
 from engine.published.rows import FigureClass, FigureRow, annotate_row
-from engine.published.whitepaper_failover import FAILOVER_S
+from engine.published.whitepaper_failover import PUBLISHED_FAILOVER_TIMES_S
 
 # --- figures computed from the rows ----------------------------------------------------------------------
 
@@ -179,7 +179,7 @@ def _build_many_databases(rows: Iterable[FigureRow]) -> Figure | None:
 
 
 ALL_SECTIONS: Final = mark("All sections")
-FIGURE_ORDER: Final = (ERRORS, TABLE_6, *FIGURES, MANY)
+FIGURE_ORDER: Final = (ERRORS, TABLE_6, *FIGURE_BUILDERS, MANY)
 """Names of figures in the order of the list."""
 SECTION_MARGIN_PX: Final = 24
 """Margin next to the longest section title for the frame and a scroll bar."""
@@ -207,11 +207,11 @@ class FidelityStep(Struct, frozen=True):
 def list_steps() -> tuple[FidelityStep, ...]:
     """Return all steps: first sections and curves, which are quick, then the failovers by cause."""
     sections = {name: FidelityStep(name, partial(_build_rows, name)) for name in SECTIONS}
-    curves = [FidelityStep(name, partial(_build_figure, name)) for name in FIGURES]
+    curves = [FidelityStep(name, partial(_build_figure, name)) for name in FIGURE_BUILDERS]
     slow = next(name for name, make in SECTIONS.items() if make is whitepaper_failover.build_rows)
     seeds = [
         FidelityStep(f"{FAILOVER_STEP_PREFIX}{cause}", partial(_compute_failovers, cause, loaded))
-        for cause in FAILOVER_S
+        for cause in PUBLISHED_FAILOVER_TIMES_S
         for loaded in (False, True)
     ]
     quick = [step for name, step in sections.items() if name != slow]
@@ -219,11 +219,11 @@ def list_steps() -> tuple[FidelityStep, ...]:
 
 
 def _build_rows(section: str) -> StepResult:
-    return StepResult(rows=tuple(annotate_row(row, section, EXCEPTIONS) for row in SECTIONS[section]()))
+    return StepResult(rows=tuple(annotate_row(row, section, KNOWN_FAILURES) for row in SECTIONS[section]()))
 
 
 def _build_figure(name: str) -> StepResult:
-    return StepResult(figures=((name, FIGURES[name]()),))
+    return StepResult(figures=((name, FIGURE_BUILDERS[name]()),))
 
 
 def _compute_failovers(cause: str, loaded: bool) -> StepResult:

@@ -36,7 +36,7 @@ from app.words.language import mark, tr
 from engine import tsql
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
-from engine.mirroring.monitor import MonitorRow, list_results
+from engine.mirroring.monitor import MonitorRow, list_monitor_results
 from engine.model import World
 
 NARROW_UNITS: Final = 38.0
@@ -278,7 +278,7 @@ class MonitorHistoryPage(QWidget):
         self.note.setText("")
         if server and tsql.is_reachable(world, server):
             try:
-                rows = list_results(world, server, database, self.modes.currentData())
+                rows = list_monitor_results(world, server, database, self.modes.currentData())
             except SqlError as refusal:
                 self.note.setText(tr("Msg {number}: no records.").format(number=refusal.number))
         elif server:

@@ -35,7 +35,7 @@ from engine.flow import SafetyMode, Workload
 from engine.flow.setup import COMPRESSION_VERSION_MIN
 from engine.flow.sites import LOG_ROWS, SITES, STOCK_EXCHANGE, USERS, WORKLOAD1, WORKLOAD2
 from engine.overrides import override
-from engine.planning import NETWORKS, MirroringPlan, PlanGoals, build_custom_workload
+from engine.planning import NETWORK_RTT_RANGES_MS, MirroringPlan, PlanGoals, build_custom_workload
 
 STEPS_PER_DECADE: Final = 60
 SIGNIFICANT_DIGITS: Final = 3
@@ -453,7 +453,9 @@ class PlannerControls(QScrollArea):
         self.problem.setStyleSheet(f"color: {theme.get_tokens(self.palette()).bad.name()}")
 
 
-NETWORKS_SHOWN: Final = tuple((name, max(low, RTT_BOUNDS_MS[0]), high) for name, low, high in NETWORKS)
+NETWORKS_SHOWN: Final = tuple(
+    (name, max(low, RTT_BOUNDS_MS[0]), high) for name, low, high in NETWORK_RTT_RANGES_MS
+)
 """Networks of Table 7, limited to the bounds of the axis, which does not start at 0."""
 
 

@@ -20,7 +20,7 @@ from app.words.formatting import COUNTERS as ENGINE_COUNTERS
 from app.words.formatting import KB_PER_S, PERCENT, Counter
 from app.words.language import mark, tr
 from engine.flow import SafetyMode
-from engine.planning import MirroringPlan, SteadyState, Sweep, find_points, find_statements
+from engine.planning import MirroringPlan, SteadyState, Sweep, find_measured_points, find_paper_statements
 
 Array = npt.NDArray[np.float64]
 
@@ -340,7 +340,7 @@ class PlanCurves(QWidget):
         for axis, _ in AXES:
             notes = [
                 AxisNote(statement.axis_value, statement.figure.replace("Figure", "Fig."))
-                for statement in find_statements(plan.workload, plan.safety, axis)
+                for statement in find_paper_statements(plan.workload, plan.safety, axis)
             ]
             for number, name in enumerate(self.counters):
                 self.cells[name, axis].show_notes(notes, has_labels=number == 0)
@@ -391,7 +391,9 @@ def _list_measured_values(plan: MirroringPlan, axis: str, counter: str) -> dict[
     """Return safety level -> measured values of *counter*, which the curves should pass through."""
     if not is_measured(plan, axis):
         return {}
-    return {mode: [point.value for point in find_points(plan.workload, mode, counter)] for mode in MODES}
+    return {
+        mode: [point.value for point in find_measured_points(plan.workload, mode, counter)] for mode in MODES
+    }
 
 
 _LINK_FIELDS: Final = ("site", "scale", "rtt_ms", "bandwidth_mbps", "loss", "compression_ratio", "version")

@@ -21,7 +21,7 @@ from engine.drill.judging.sweep import (
     compute_percentile,
     simulate_failovers,
 )
-from engine.drill.time.cooperative_tasks import Slices
+from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.overrides import override
 from engine.planning import MirroringPlan
 
@@ -79,7 +79,7 @@ class FailoverTimesDialog(QDialog):
             for cause in FAULT_VERBS
             if (cause_scenario := build_failover_scenario(plan, cause)) is not None
         ]
-        self._work: Slices[list[RunOutcome]] | None = None
+        self._work: CooperativeTask[list[RunOutcome]] | None = None
         self.timer = QTimer(self, interval=0)
         self.timer.timeout.connect(self._on_timer)
         self.timer.start()

@@ -41,17 +41,17 @@ from engine.drill.judging.sweep import FAULT_VERBS, build_failover_scenario
 from engine.flow import SafetyMode
 from engine.overrides import override
 from engine.planning import (
-    BANDWIDTH_MBPS,
-    COLUMNS,
-    RTT_MS,
+    SWEPT_BANDWIDTHS_MBPS,
+    STEADY_STATE_FIGURES,
+    SWEPT_RTTS_MS,
     MeasuredPoint,
     MirroringPlan,
     PlanFinding,
     PlanGoals,
-    Severity,
+    FindingSeverity,
     Sweep,
-    find_points,
-    find_statements,
+    find_measured_points,
+    find_paper_statements,
     list_findings,
     sweep_values,
 )
@@ -63,12 +63,12 @@ PLAN_COLUMNS: Final = (
 
 def build_table(plan: MirroringPlan, sweeps: Iterable[Mapping[SafetyMode, Sweep]]) -> list[list[str]]:
     """Return a table with headings, and a row for each point of each sweep."""
-    table = [["workload", "safety", "varied", *PLAN_COLUMNS, *COLUMNS]]
+    table = [["workload", "safety", "varied", *PLAN_COLUMNS, *STEADY_STATE_FIGURES]]
     for curve in (curve_point for by_mode in sweeps for curve_point in by_mode.values()):
         for x, point in zip(curve.x, curve.points, strict=True):
             changed_plan = plan.with_changes(**{curve.axis: x})
             link = [f"{getattr(changed_plan, name):.6g}" for name in PLAN_COLUMNS]
-            figures = [f"{getattr(point, name):.6g}" for name in COLUMNS]
+            figures = [f"{getattr(point, name):.6g}" for name in STEADY_STATE_FIGURES]
             table.append([plan.workload.name, curve.safety.name, curve.axis, *link, *figures])
     return table
 
@@ -80,7 +80,12 @@ def format_csv(table: list[list[str]]) -> str:
     return output.getvalue()
 
 
-SEVERITY_SYMBOLS: Final = {Severity.OK: "✓", Severity.WARN: "!", Severity.BAD: "✕", Severity.INFO: "·"}
+SEVERITY_SYMBOLS: Final = {
+    FindingSeverity.OK: "✓",
+    FindingSeverity.WARN: "!",
+    FindingSeverity.BAD: "✕",
+    FindingSeverity.INFO: "·",
+}
 """Severity -> symbol, which makes findings distinguishable without color."""
 
 
@@ -168,7 +173,7 @@ CONTROLS_LINES: Final = 12
 INITIAL_HEIGHTS: Final = (400, 230)
 """Initial heights of curves and findings."""
 
-SWEEP_VALUES: Final = {"rtt_ms": RTT_MS, "bandwidth_mbps": BANDWIDTH_MBPS}
+SWEEP_VALUES: Final = {"rtt_ms": SWEPT_RTTS_MS, "bandwidth_mbps": SWEPT_BANDWIDTHS_MBPS}
 LOSSY_STRIDE: Final = 2
 """Step between computed points on a link with packet loss, for which the computation takes longer."""
 
@@ -425,7 +430,7 @@ class Planner(QWidget):
 
     def _write_notes(self, plan: MirroringPlan) -> None:
         for note, (axis, _) in zip(self.notes, AXES, strict=True):
-            statements = find_statements(plan.workload, plan.safety, axis)
+            statements = find_paper_statements(plan.workload, plan.safety, axis)
             parts = [f"{statement.figure}: {localize(statement.text)}" for statement in statements]
             if is_measured(plan, axis):
                 parts += sorted(
@@ -443,7 +448,7 @@ class Planner(QWidget):
 
 
 def _list_points(plan: MirroringPlan) -> list[MeasuredPoint]:
-    return find_points(plan.workload, plan.safety, "transactions_per_s")
+    return find_measured_points(plan.workload, plan.safety, "transactions_per_s")
 
 
 def _compute_sweeps(plan: MirroringPlan, axis: str) -> Sweeps:

@@ -301,7 +301,9 @@ class SampleHistory:
         """Return the current bytes on the wire per byte of log, or 1 without a stream."""
         world = self._run.world
         copy = world.copies.get(key)
-        _, stream = (streams.find_log_stream(world, copy) if copy is not None else None) or NO_STREAM_NUMBERS
+        _, stream = (
+            streams.find_stream_numbers(world, copy) if copy is not None else None
+        ) or NO_STREAM_NUMBERS
         return world.flow.get_stream_setup(stream).compression_ratio if stream >= 0 else 1.0
 
 

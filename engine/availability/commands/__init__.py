@@ -10,7 +10,7 @@ from engine.availability.commands.creation import (
     start_planned_failover,
     take_group_offline,
 )
-from engine.availability.commands.databases import resume_all_movement, suspend_movement
+from engine.availability.commands.databases import execute_resume, execute_suspend
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import statements
@@ -20,10 +20,10 @@ __all__ = [
     "databases",
     "drop_group",
     "execute_alter",
-    "resume_all_movement",
+    "execute_resume",
     "start_forced_failover",
     "start_planned_failover",
-    "suspend_movement",
+    "execute_suspend",
 ]
 
 
@@ -49,7 +49,7 @@ def execute_alter(
     if noun == "REPLICA":
         return REPLICA_ACTIONS[verb](world, server, name, replica_options)
     if action in ("GRANT", "DENY"):
-        return configuration.permit_creation(world, server, name, action == "GRANT")
+        return configuration.set_creation_permission(world, server, name, action == "GRANT")
     if action in ("SET", "JOIN"):
         do = configuration.set_options if action == "SET" else join_group
         return do(world, server, name, options)

@@ -27,22 +27,22 @@ from engine.model import (
 
 OptionValue = str | tuple[str, ...]
 Options = tuple[tuple[str, OptionValue], ...]
-Replicas = tuple[tuple[str, Options], ...]
+ReplicaOptions = tuple[tuple[str, Options], ...]
 """(server name, options of its replica) of each replica in a statement."""
 
-URL_PATTERN: Final = re.compile(r"TCP://[^:/]+:(\d{1,5})/?$", re.IGNORECASE)
+ENDPOINT_URL_PATTERN: Final = re.compile(r"TCP://[^:/]+:(\d{1,5})/?$", re.IGNORECASE)
 """Pattern TCP://system-address:port. [DOC: CREATE AVAILABILITY GROUP]"""
 
 PORT_MAX: Final = 65_535
 
 
-def is_url(value: OptionValue) -> bool:
+def is_endpoint_url(value: OptionValue) -> bool:
     """Return whether *value* has the form TCP://system-address:port."""
-    url_match = URL_PATTERN.match(value) if isinstance(value, str) else None
+    url_match = ENDPOINT_URL_PATTERN.match(value) if isinstance(value, str) else None
     return url_match is not None and 1 <= int(url_match[1]) <= PORT_MAX
 
 
-OPTION_VERSIONS: Final = {
+OPTION_FIRST_VERSIONS: Final = {
     "SEEDING_MODE": 2016, "DB_FAILOVER": 2016, "DTC_SUPPORT": 2016, "BASIC": 2016, "CLUSTER_TYPE": 2017,
     "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": 2017, "PRIMARY_ROLE READ_WRITE_ROUTING_URL": 2019,
 }  # fmt: skip
@@ -50,7 +50,7 @@ OPTION_VERSIONS: Final = {
 AVAILABILITY GROUP]
 """
 
-NOT_SIMULATED: Final = {
+UNSIMULATED_VALUE_FIRST_VERSIONS: Final = {
     ("CLUSTER_TYPE", "NONE"): 2017, ("CLUSTER_TYPE", "EXTERNAL"): 2017, ("FAILOVER_MODE", "EXTERNAL"): 2017,
     ("AVAILABILITY_MODE", "CONFIGURATION_ONLY"): 2017, ("ROLE", "SECONDARY"): 2017, ("WRITE_LEASE_VALIDITY", ""): 2019,
     ("CONTAINED", ""): 2022, ("REUSE_SYSTEM_DATABASES", ""): 2022,
@@ -67,7 +67,7 @@ REPLICA_LIMITS: Final = ((2012, 5, 3, 2), (2014, 9, 3, 2), (2016, 9, 3, 3), (201
 """
 
 
-BASIC_REPLICAS_MAX: Final = 2
+BASIC_GROUP_REPLICAS_MAX: Final = 2
 """Maximum number of replicas of a basic group. [DOC: basic availability groups]"""
 
 
@@ -81,10 +81,12 @@ def check_option_name(name: str, value: OptionValue, allowed_names: Container[st
 
     Raise "Not simulated" for an option that only SQL Server has.
     """
-    if version < OPTION_VERSIONS.get(name, 0):
+    if version < OPTION_FIRST_VERSIONS.get(name, 0):
         raise SqlError(102, name.split()[-1])
     option_text = str(value).upper()
-    first_version = NOT_SIMULATED.get((name, option_text)) or NOT_SIMULATED.get((name, ""))
+    first_version = UNSIMULATED_VALUE_FIRST_VERSIONS.get(
+        (name, option_text)
+    ) or UNSIMULATED_VALUE_FIRST_VERSIONS.get((name, ""))
     if first_version is not None and version >= first_version:
         text = f"{name} = {option_text}" if option_text else name
         raise SqlError(0, f"Not simulated: the option {text} of an availability group")
@@ -99,13 +101,13 @@ def require_keyword(value: OptionValue, *allowed: str) -> str:
     return value.upper()
 
 
-NUMBER_MAX: Final = 2**32 - 1
+OPTION_NUMBER_MAX: Final = 2**32 - 1
 """Maximum health check timeout in ms, the largest number that an option can have. [DOC: CREATE AVAILABILITY GROUP]"""
 
 
 def parse_integer(value: OptionValue) -> int:
     """Return *value* if it is an integer. Raise 102 otherwise."""
-    if not isinstance(value, str) or not value.isdigit() or int(value) > NUMBER_MAX:
+    if not isinstance(value, str) or not value.isdigit() or int(value) > OPTION_NUMBER_MAX:
         raise SqlError(102, value if isinstance(value, str) else "(")
     return int(value)
 
@@ -118,7 +120,9 @@ def reject_repeated_options(options: Options) -> None:
         raise SqlError(102, repeated.split()[-1])
 
 
-def check_syntax(server: str, name: str, options: Options, replica_options: Replicas, version: int) -> None:
+def check_syntax(
+    server: str, name: str, options: Options, replica_options: ReplicaOptions, version: int
+) -> None:
     """Raise the syntax errors that the server reports before it looks up a group."""
     group = AvailabilityGroup(name=name, guid=0, primary=server, replicas=())
     replica = Replica(server="", endpoint_url="")
@@ -223,7 +227,7 @@ def set_options(world: World, server: str, name: str, options: Options) -> list[
 SESSION_TIMEOUT_S_MIN: Final = 5
 """Minimum session timeout in seconds. [DOC: CREATE AVAILABILITY GROUP]"""
 
-PRIORITY_MAX: Final = 100
+BACKUP_PRIORITY_MAX: Final = 100
 """Maximum backup priority. [DOC: CREATE AVAILABILITY GROUP]"""
 
 
@@ -234,19 +238,19 @@ def _set_session_timeout(replica: Replica, value: OptionValue, operation: str) -
 
 
 def _set_backup_priority(replica: Replica, value: OptionValue, operation: str) -> Replica:
-    if parse_integer(value) > PRIORITY_MAX:
-        raise SqlError(35209, operation, replica.server, 0, PRIORITY_MAX)
+    if parse_integer(value) > BACKUP_PRIORITY_MAX:
+        raise SqlError(35209, operation, replica.server, 0, BACKUP_PRIORITY_MAX)
     return replace(replica, backup_priority=parse_integer(value))
 
 
 def _set_endpoint_url(replica: Replica, value: OptionValue, operation: str) -> Replica:
-    if not isinstance(value, str) or not is_url(value):
+    if not isinstance(value, str) or not is_endpoint_url(value):
         raise SqlError(35232, value if isinstance(value, str) else "")
     return replace(replica, endpoint_url=value)
 
 
 def _set_routing_url(replica: Replica, value: OptionValue, operation: str) -> Replica:
-    if not isinstance(value, str) or not is_url(value):
+    if not isinstance(value, str) or not is_endpoint_url(value):
         raise SqlError(19401, value if isinstance(value, str) else "", replica.server)
     return replace(replica, read_only_routing_url=value)
 
@@ -270,7 +274,7 @@ def _set_routing_list(replica: Replica, value: OptionValue, operation: str) -> R
     return replace(replica, read_only_routing_list=names, routing_priorities=())
 
 
-ROUTING_LIST_OPTION: Final = "PRIMARY_ROLE READ_ONLY_ROUTING_LIST PRIORITY"
+ROUTING_LIST_OPTIONS: Final = "PRIMARY_ROLE READ_ONLY_ROUTING_LIST PRIORITY"
 """Options of the routing list. Servers in inner parentheses share the connections (since 2016). [DOC:
 read-only routing]
 """
@@ -295,7 +299,7 @@ REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, OptionValue, str], Replica]]
     ),
     "PRIMARY_ROLE READ_ONLY_ROUTING_LIST": _set_routing_list,
     "PRIMARY_ROLE READ_WRITE_ROUTING_URL": _set_write_routing_url,
-    ROUTING_LIST_OPTION: lambda replica, value, operation: replace(
+    ROUTING_LIST_OPTIONS: lambda replica, value, operation: replace(
         replica, routing_priorities=tuple(map(int, value))
     ),
     "SEEDING_MODE": lambda replica, value, operation: replace(
@@ -312,7 +316,7 @@ def apply_replica_options(replica: Replica, options: Options, operation: str, ve
     """Return the replica with new options. Raise 102, 35209, 35214, 35232, 19401 or 19402."""
     for name, value in options:
         check_option_name(name, value, REPLICA_OPTIONS, version)
-        if name == ROUTING_LIST_OPTION and version < 2016:
+        if name == ROUTING_LIST_OPTIONS and version < 2016:
             raise SqlError(102, "(")
         replica = REPLICA_OPTIONS[name](replica, value, operation)
     return replica
@@ -363,14 +367,14 @@ def find_server_spelling(world: World, name: str) -> str:
     return next((server for server in world.instances if server.lower() == name.lower()), name)
 
 
-def modify_replica(world: World, server: str, name: str, replica_options: Replicas) -> list[Message]:
+def modify_replica(world: World, server: str, name: str, replica_options: ReplicaOptions) -> list[Message]:
     """Execute MODIFY REPLICA ON 'server' WITH (option = value), with one option.
 
     Raise 35210 for an unknown replica, 41185 if the statement would change nothing.
     """
     version = world.instances[server].version
     (target, options), *more_options = replica_options
-    if more_options or sum(name != ROUTING_LIST_OPTION for name, _ in options) > 1:
+    if more_options or sum(name != ROUTING_LIST_OPTIONS for name, _ in options) > 1:
         raise SqlError(102, ",")
     check_syntax(server, name, (), replica_options, version)
     group = require_primary(world, server, name, "modify", "replica")
@@ -404,7 +408,7 @@ def check_replica_nodes(world: World, group: AvailabilityGroup) -> None:
     """Check that each replica runs on its own node of the cluster. Raise 41015, 41039 or 19405."""
     replicas_by_node: dict[str, Replica] = {}
     for replica in group.replicas:
-        node = config.find_node_of(world, replica.server)
+        node = config.find_server_node(world, replica.server)
         if node is None:
             raise SqlError(41015, 5042, replica.server)
         for name in instances.list_possible_nodes(world, replica.server):
@@ -422,7 +426,7 @@ def _is_on_instance(world: World, replica: Replica) -> bool:
     return world.instances[replica.server].clustered
 
 
-def add_replica(world: World, server: str, name: str, replica_options: Replicas) -> list[Message]:
+def add_replica(world: World, server: str, name: str, replica_options: ReplicaOptions) -> list[Message]:
     """Execute ADD REPLICA at the primary. The new replica joins later by a statement on its server.
 
     Raise 35282 or 35223.
@@ -430,7 +434,7 @@ def add_replica(world: World, server: str, name: str, replica_options: Replicas)
     version = world.instances[server].version
     check_syntax(server, name, (), replica_options, version)
     group = require_primary(world, server, name, "add", "replica")
-    replica_max = BASIC_REPLICAS_MAX if group.basic else get_replica_limits(version)[0]
+    replica_max = BASIC_GROUP_REPLICAS_MAX if group.basic else get_replica_limits(version)[0]
     if len(group.replicas) + len(replica_options) > replica_max:
         raise SqlError(35223, len(replica_options), group.name, len(group.replicas), replica_max)
     added_replicas: list[Replica] = []
@@ -449,7 +453,7 @@ def add_replica(world: World, server: str, name: str, replica_options: Replicas)
     return []
 
 
-def remove_replica(world: World, server: str, name: str, replica_options: Replicas) -> list[Message]:
+def remove_replica(world: World, server: str, name: str, replica_options: ReplicaOptions) -> list[Message]:
     """Execute REMOVE REPLICA. The databases of the removed replica become RESTORING.
 
     Raise 35283 for an unknown replica, 35284 for the primary itself.
@@ -480,7 +484,7 @@ def remove_replica(world: World, server: str, name: str, replica_options: Replic
     for server_name in sorted(hosts):
         for copy in replicas.list_group_copies(world, server, group.guid):
             movement.remove_secondary(world, (server, copy.database), server_name)
-    movement.watch_removals(world)
+    movement.apply_removals(world)
     _update_possible_owners(world, replace(group, replicas=remaining_replicas))
     return []
 
@@ -507,13 +511,13 @@ def _update_possible_owners(world: World, group: AvailabilityGroup) -> None:
     config.update_role(world, node.name, role.name, resources=resources, preferred=nodes)
 
 
-def permit_creation(world: World, server: str, name: str, granted: bool) -> list[Message]:
+def set_creation_permission(world: World, server: str, name: str, granted: bool) -> list[Message]:
     """Execute GRANT or DENY CREATE ANY DATABASE, which automatic seeding needs.
 
     Raise 41100 if the server has no replica.
     """
     require_node(world, server)
-    if world.instances[server].version < OPTION_VERSIONS["SEEDING_MODE"]:
+    if world.instances[server].version < OPTION_FIRST_VERSIONS["SEEDING_MODE"]:
         raise SqlError(102, "CREATE")
     group = replicas.find_group(world, server, name)
     if group is None or (server, group.guid) not in world.replicas:
@@ -534,16 +538,16 @@ def require_node(world: World, server: str) -> Node:
     """
     if not replicas.is_always_on_enabled(world, server):
         raise SqlError(35221)
-    found_node = config.find_node_of(world, server)
-    if found_node is None or not config.can_write(world, found_node.name):
+    found_node = config.find_server_node(world, server)
+    if found_node is None or not config.can_write_config(world, found_node.name):
         raise SqlError(35220)
     return found_node
 
 
 def can_write_cluster_database(world: World, server: str) -> bool:
     """Return whether the node of *server* can change the cluster database."""
-    found_node = config.find_node_of(world, server)
-    return found_node is not None and config.can_write(world, found_node.name)
+    found_node = config.find_server_node(world, server)
+    return found_node is not None and config.can_write_config(world, found_node.name)
 
 
 def find_group(world: World, server: str, name: str, verb: str = "alter") -> AvailabilityGroup:

@@ -32,7 +32,7 @@ from engine.protocol import errorlog, network, statements
 
 OPERATION: Final = "CREATE AVAILABILITY GROUP"
 
-ONLINE_TIMEOUT_S: Final = 60.0
+GROUP_ONLINE_TIMEOUT_S: Final = 60.0
 """Time for which CREATE AVAILABILITY GROUP waits until the cluster has brought the group online. Assumed."""
 
 
@@ -63,14 +63,14 @@ def create_group(
         raise SqlError(41042, name)
     if roles.find_role(world, name, server) is not None:
         raise SqlError(41171, name)
-    group = _plan_group(world, server, name, options, replica_options)
+    group = _build_group(world, server, name, options, replica_options)
     configuration.require_compatible_replicas(world, group, OPERATION, instance.version)
     configuration.check_replica_nodes(world, group)
     copies = databases.find_eligible_copies(world, server, names, name, None, group.basic)
-    listens = listener.plan_listener(world, server, group, *address) if address is not None else None
+    listens = listener.build_listener(world, server, group, *address) if address is not None else None
     if instance.system_lacks:
         return statements.PendingStatement(
-            world.tick + to_ticks(ONLINE_TIMEOUT_S), "availability.not_created", (name,)
+            world.tick + to_ticks(GROUP_ONLINE_TIMEOUT_S), "availability.not_created", (name,)
         )
     if not config.update_config(world, node.name, groups=(*node.config.groups, group)):
         raise SqlError(35220)
@@ -86,18 +86,20 @@ def create_group(
     role = replace(build_role(name, None, hosts, node.name), state=ResourceState.OFFLINE)
     config.update_config(world, node.name, roles=(*world.nodes[node.name].config.roles, role))
     errorlog.write_message(world, server, 41058, name)
-    databases.enroll_copies(world, server, group.guid, copies)
+    databases.add_copies_to_group(world, server, group.guid, copies)
     if listens is not None:
         listener.create_listener(world, server, group, listens)
     roles.bring_online(world, node.name, role, node.name)
-    return statements.PendingStatement(world.tick + to_ticks(failover.ONLINE_S), "availability.created", ())
+    return statements.PendingStatement(
+        world.tick + to_ticks(failover.DATABASES_OPEN_S), "availability.created", ()
+    )
 
 
 def _complete_creation(world: World, server: str) -> statements.Outcome:
     return []
 
 
-def _raise_timeout(world: World, server: str, name: str) -> statements.Outcome:
+def _drop_timed_out_group(world: World, server: str, name: str) -> statements.Outcome:
     """Drop a group that did not come online in time. Raise the error of its CREATE statement."""
     error = SqlError(41131, name)
     error.problems = (error, SqlError(41152, name, 41131))
@@ -105,10 +107,10 @@ def _raise_timeout(world: World, server: str, name: str) -> statements.Outcome:
 
 
 statements.COMPLETION_HANDLERS["availability.created"] = _complete_creation
-statements.COMPLETION_HANDLERS["availability.not_created"] = _raise_timeout
+statements.COMPLETION_HANDLERS["availability.not_created"] = _drop_timed_out_group
 
 
-def _plan_group(
+def _build_group(
     world: World, server: str, name: str, options: Options, replica_options: tuple[tuple[str, Options], ...]
 ) -> AvailabilityGroup:
     version = world.instances[server].version
@@ -120,7 +122,9 @@ def _plan_group(
     if server.lower() not in used_names:
         raise SqlError(35237, name)
     basic = any(option == "BASIC" for option, _ in options)
-    replica_max = configuration.BASIC_REPLICAS_MAX if basic else configuration.get_replica_limits(version)[0]
+    replica_max = (
+        configuration.BASIC_GROUP_REPLICAS_MAX if basic else configuration.get_replica_limits(version)[0]
+    )
     if len(replica_options) > replica_max:
         raise SqlError(35233, len(replica_options), "", replica_max)
     new_replicas = [
@@ -203,7 +207,7 @@ def drop_group(world: World, server: str, name: str) -> list[Message]:
     if group.listener is not None:
         world.listeners.pop(group.listener.name, None)
         world.records.pop(group.listener.name, None)
-    movement.watch_removals(world, group.name)
+    movement.apply_removals(world, group.name)
     return []
 
 
@@ -229,7 +233,7 @@ def _require_failover_target(world: World, server: str, name: str) -> Availabili
         ResourceState.ONLINE_PENDING,
     ):
         raise SqlError(41123, group.name)
-    if replicas.compare_with_primary(world, group, server) < 0:
+    if replicas.compare_version_with_primary(world, group, server) < 0:
         raise SqlError(41191, group.name)
     return group
 
@@ -249,8 +253,8 @@ def start_planned_failover(world: World, server: str, name: str) -> statements.O
     return _move_role(world, server, group, "manual")
 
 
-NODE_PAUSED: Final = 5070
-NOT_POSSIBLE_OWNER: Final = 5015
+NODE_PAUSED_CODE: Final = 5070
+NOT_POSSIBLE_OWNER_CODE: Final = 5015
 """System error codes with which the cluster rejects the move of a group. [DOC: System Error Codes]"""
 
 
@@ -259,17 +263,22 @@ def _move_role(world: World, server: str, group: AvailabilityGroup, kind: str) -
 
     Raise 41018 if the node is paused or not a possible owner [DOC: PauseClusterNode; MoveClusterGroup].
     """
-    node = config.find_node_of(world, server)
+    node = config.find_server_node(world, server)
     group_role = roles.find_role(world, group.name, server)
     if node is None or group_role is None:
         raise SqlError(41104, group.name)
     role_node, role = group_role
     if not roles.can_accept_roles(world, role_node, node.name):
-        raise SqlError(41018, NODE_PAUSED)
+        raise SqlError(41018, NODE_PAUSED_CODE)
     if node.name not in role.resources[-1].owners and not world.instances[server].clustered:
-        raise SqlError(41018, NOT_POSSIBLE_OWNER)
+        raise SqlError(41018, NOT_POSSIBLE_OWNER_CODE)
     replicas.set_replica_state(
-        world, server, group.guid, ReplicaWord.RESOLVING_PENDING_FAILOVER, replicas.COMMAND, pending=kind
+        world,
+        server,
+        group.guid,
+        ReplicaWord.RESOLVING_PENDING_FAILOVER,
+        replicas.USER_FAILOVER_REASON,
+        pending=kind,
     )
     if role.state is ResourceState.ONLINE and role.owner != node.name:
         roles.move_role(world, role_node.name, role, node.name)
@@ -278,7 +287,7 @@ def _move_role(world: World, server: str, group: AvailabilityGroup, kind: str) -
     return _await_primary(world, server, group.guid)
 
 
-FAILOVER_CHECK_S: Final = 0.1
+FAILOVER_CHECK_INTERVAL_S: Final = 0.1
 """Interval at which a failover statement checks whether the replica is primary. Our choice."""
 
 
@@ -292,7 +301,7 @@ def _await_primary(world: World, server: str, guid: int) -> statements.Outcome:
         return []
     if state is not None and state.pending:
         return statements.PendingStatement(
-            world.tick + to_ticks(FAILOVER_CHECK_S), "availability.failover", (guid,)
+            world.tick + to_ticks(FAILOVER_CHECK_INTERVAL_S), "availability.failover", (guid,)
         )
     raise SqlError(41104, group.name if group is not None else "")
 

@@ -82,7 +82,7 @@ def _check_eligibility(copy: DatabaseCopy, group: str, guid: int | None) -> None
         raise SqlError(1475, copy.database)
 
 
-def enroll_copies(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) -> None:
+def add_copies_to_group(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) -> None:
     """Add databases of *server*, which is the primary, to the group."""
     names = tuple(copy.database for copy in copies)
     old_group = world.groups[guid]
@@ -113,7 +113,7 @@ def add_databases(world: World, server: str, name: str, databases: Sequence[str]
     """
     group = configuration.require_primary(world, server, name, "add", "database")
     database_count = len(group.databases)
-    enroll_copies(
+    add_copies_to_group(
         world,
         server,
         group.guid,
@@ -139,7 +139,7 @@ def remove_databases(world: World, server: str, name: str, databases: Sequence[s
     movement.stop_sending(world, server, sorted(names))
     for database in sorted(names):
         world.update_copy((server, database), availability=NO_AVAILABILITY)
-    movement.watch_removals(world)
+    movement.apply_removals(world)
     return []
 
 
@@ -173,7 +173,7 @@ def join_database(world: World, server: str, database: str, name: str) -> list[M
         raise SqlError(35250, state=7)
     lead = world.copies[state.primary, copy.database]
     seeding.check_log_continuity(world, lead, copy)
-    seeding.enroll_copy(world, group, lead, copy)
+    seeding.join_restored_copy(world, group, lead, copy)
     return []
 
 
@@ -196,7 +196,7 @@ def leave_group(world: World, server: str, database: str) -> list[Message]:
     replicas.change_group(
         world, server, guid, lambda old: movement.remove_copies(old, lambda item: item == copy_key)
     )
-    movement.watch_removals(world)
+    movement.apply_removals(world)
     if copy.group_kind and not configuration.can_write_cluster_database(world, server):
         movement.remove_copy_from_group(world, server, copy.database, guid)
         world.mark_session_changed(guid)
@@ -230,7 +230,7 @@ def _require_joined_copy(world: World, server: str, database: str) -> tuple[Data
     return copy, guid
 
 
-def _find_peers(world: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
+def _find_servers_to_notify(world: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]:
     """Return the group, and the servers that SUSPEND or RESUME must notify: the primary, or all secondaries."""
     guid = copy.availability.guid or 0
     state = world.replicas.get((copy.server, guid))
@@ -241,8 +241,8 @@ def _find_peers(world: World, copy: DatabaseCopy) -> tuple[int, tuple[str, ...]]
     return guid, (state.primary,) if state.primary else ()
 
 
-@statements.wait_for_peers("availability.suspend", _find_peers)
-def suspend_movement(world: World, server: str, database: str) -> list[Message]:
+@statements.wait_for_peers("availability.suspend", _find_servers_to_notify)
+def execute_suspend(world: World, server: str, database: str) -> list[Message]:
     """Execute SET HADR SUSPEND. A secondary suspends its own copy, the primary all copies. Raise 35239."""
     copy, guid = _require_joined_copy(world, server, database)
     key = (server, copy.database)
@@ -257,23 +257,23 @@ def suspend_movement(world: World, server: str, database: str) -> list[Message]:
     )
     if primary == server:
         for peer, _ in copy.availability.peers:
-            movement.continue_without(world, key, peer)
+            movement.continue_without_secondary(world, key, peer)
             movement.stop_receiver(world, key, peer)
         movement.update_primary_state(world, key)
     elif primary is not None and (primary, copy.database) in world.copies:
-        movement.continue_without(world, (primary, copy.database), server)
+        movement.continue_without_secondary(world, (primary, copy.database), server)
         replicas.set_synchronization_state(world, key, SyncState.NOT_SYNCHRONIZING)
     world.mark_session_changed(guid)
     return []
 
 
-@statements.wait_for_peers("availability.resume", _find_peers)
-def resume_all_movement(world: World, server: str, database: str) -> list[Message]:
+@statements.wait_for_peers("availability.resume", _find_servers_to_notify)
+def execute_resume(world: World, server: str, database: str) -> list[Message]:
     """Execute SET HADR RESUME for the copy on *server*. Raise 35239."""
-    return resume_movement(world, server, database)
+    return resume_data_movement(world, server, database)
 
 
-def resume_movement(world: World, server: str, database: str) -> list[Message]:
+def resume_data_movement(world: World, server: str, database: str) -> list[Message]:
     """Resume the data movement of a copy. Raise 35239."""
     copy, guid = _require_joined_copy(world, server, database)
     key = (server, copy.database)

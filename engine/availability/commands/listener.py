@@ -19,14 +19,14 @@ from engine.messages import Message, SqlError
 from engine.model import AvailabilityGroup, AvailabilityListener, World
 from engine.protocol import errorlog
 
-DNS_NAME_MAX: Final = 63
+DNS_NAME_CHARACTERS_MAX: Final = 63
 """Maximum length of a DNS name. [DOC: availability group listeners]"""
 
-DNS_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+DNS_NAME_PATTERN: Final = re.compile(r"[A-Za-z0-9_-]+")
 """Pattern of a DNS name. [DOC: ALTER AVAILABILITY GROUP]"""
 
 
-NETWORK_MASK: Final = "255.255.255.0"
+SUBNET_MASK: Final = "255.255.255.0"
 """Subnet mask of each network of a simulated cluster, as Get-ClusterNetwork shows it. Assumed."""
 
 
@@ -50,7 +50,7 @@ def check_syntax(verb: str, options: Options) -> None:
         raise SqlError(102, ")")
 
 
-def _read_port(options: Options, default: int) -> int:
+def _parse_port(options: Options, default: int) -> int:
     option = next((str(value) for name, value in options if name == "PORT"), None)
     port = default if option is None else int(option)
     if not 1 <= port <= configuration.PORT_MAX:
@@ -58,7 +58,7 @@ def _read_port(options: Options, default: int) -> int:
     return port
 
 
-def _plan_addresses(
+def _choose_listener_addresses(
     world: World, server: str, options: Options, existing_addresses: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return the addresses of the listener.
@@ -68,7 +68,7 @@ def _plan_addresses(
     because the IP Address resource would not come online. Derived.
     """
     addresses = list(existing_addresses)
-    node = config.find_node_of(world, server)
+    node = config.find_server_node(world, server)
     nodes = world.clusters[node.cluster].nodes if node is not None else ()
     networks = {world.nodes[name].subnet for name in nodes}
     used = _list_used_addresses(world, server)
@@ -86,7 +86,7 @@ def _plan_addresses(
             raise SqlError(19451, same_subnet_address, address)
         if address in used:
             raise SqlError(19476)
-        if value[1:] and (_get_subnet(address) not in networks or value[1] != NETWORK_MASK):
+        if value[1:] and (_get_subnet(address) not in networks or value[1] != SUBNET_MASK):
             raise SqlError(19457, address)
         addresses.append(address)
     static = [address for address in addresses if ":" not in address]
@@ -123,13 +123,13 @@ def _check_dhcp(world: World, server: str, group: AvailabilityGroup, options: Op
     option = next((value for name, value in options if name == "DHCP"), None)
     if option is None:
         return
-    nodes = [config.find_node_of(world, replica.server) for replica in group.replicas]
+    nodes = [config.find_server_node(world, replica.server) for replica in group.replicas]
     subnets = {node.subnet for node in nodes if node is not None}
     if len(subnets) > 1:
         raise SqlError(19458)
     if option:
         _check_address(option)
-        if _get_subnet(option[0]) not in subnets or option[1:] not in ((), (NETWORK_MASK,), [NETWORK_MASK]):
+        if _get_subnet(option[0]) not in subnets or option[1:] not in ((), (SUBNET_MASK,), [SUBNET_MASK]):
             raise SqlError(19456, server)
 
 
@@ -141,7 +141,7 @@ def _list_used_addresses(world: World, server: str) -> set[str]:
         if known_config is not None
         else []
     )
-    computers = {config.get_address(world, computer) for computer in world.computers}
+    computers = {config.get_computer_address(world, computer) for computer in world.computers}
     return computers | {address for listener in listeners for address in listener.addresses}
 
 
@@ -150,16 +150,16 @@ def _get_subnet(address: str) -> str:
     return address.rpartition(".")[0] or address.rpartition(":")[0]
 
 
-def plan_listener(
+def build_listener(
     world: World, server: str, group: AvailabilityGroup, name: str, options: Options
 ) -> AvailabilityListener:
     """Return the listener that the options describe.
 
     Raise 19485, 19476, 19471, 19482, or an error of its addresses.
     """
-    if not 1 <= len(name) <= DNS_NAME_MAX:
+    if not 1 <= len(name) <= DNS_NAME_CHARACTERS_MAX:
         raise SqlError(19485, name)
-    if not DNS_NAME.fullmatch(name):
+    if not DNS_NAME_PATTERN.fullmatch(name):
         raise SqlError(19476)
     _check_dhcp(world, server, group, options)
     if any(
@@ -168,7 +168,9 @@ def plan_listener(
     ):
         raise SqlError(19471, name)
     return AvailabilityListener(
-        name=name, port=_read_port(options, 1433), addresses=_plan_addresses(world, server, options, ())
+        name=name,
+        port=_parse_port(options, 1433),
+        addresses=_choose_listener_addresses(world, server, options, ()),
     )
 
 
@@ -213,8 +215,8 @@ def add_listener(world: World, server: str, name: str, listener: str, options: O
     group = configuration.require_primary(world, server, name, "add", "listener")
     if group.listener is not None:
         raise SqlError(19477, group.name, group.listener.name)
-    create_listener(world, server, group, plan_listener(world, server, group, listener, options))
-    world.call_after(failover.LISTENER_S, "availability.listener", group.guid)
+    create_listener(world, server, group, build_listener(world, server, group, listener, options))
+    world.call_after(failover.LISTENER_ONLINE_S, "availability.listener", group.guid)
     _check_port(world, server, listener, group)
     return []
 
@@ -235,10 +237,10 @@ def modify_listener(world: World, server: str, name: str, listener: str, options
     group, old = _find_listener(world, server, name, "modify", listener)
     if any(option == "ADD IP" for option, _ in options) and not old.addresses:
         raise SqlError(19460, old.name)
-    port = _read_port(options, old.port)
+    port = _parse_port(options, old.port)
     if port == old.port and any(option == "PORT" for option, _ in options):
         raise SqlError(19468, old.name, group.name, port)
-    new = replace(old, port=port, addresses=_plan_addresses(world, server, options, old.addresses))
+    new = replace(old, port=port, addresses=_choose_listener_addresses(world, server, options, old.addresses))
     replicas.change_group(world, server, group.guid, lambda config: replace(config, listener=new))
     _update_resources(world, replace(group, listener=new))
     if new.addresses != old.addresses and world.listeners.get(old.name) == server:
@@ -254,7 +256,7 @@ def restart_listener(world: World, server: str, name: str, listener: str, option
     group, old = _find_listener(world, server, name, "restart", listener)
     errorlog.write_message(world, server, 26070, old.name)
     world.listeners[old.name] = None
-    world.call_after(failover.LISTENER_S, "availability.listener", group.guid)
+    world.call_after(failover.LISTENER_ONLINE_S, "availability.listener", group.guid)
     return []
 
 

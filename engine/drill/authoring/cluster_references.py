@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from engine.availability.commands.configuration import BASIC_REPLICAS_MAX
+from engine.availability.commands.configuration import BASIC_GROUP_REPLICAS_MAX
 from engine.constants import ENTERPRISE_EDITIONS
-from engine.drill.authoring.problems import Path, ProblemFinder
+from engine.drill.authoring.problems import KeyPath, ProblemCollector
 from engine.drill.authoring.schema import AvailabilityGroupSpec, ClusterInstanceSpec, Scenario, ServerSpec
 from engine.localization import build_message
 from engine.model import Cluster, ClusterConfig, ClusterRole, Computer, Instance, Node, Resource, World
 
-KnownNameCheck = Callable[[ProblemFinder, Path, str | None, Sequence[str], str], bool]
+KnownNameCheck = Callable[[ProblemCollector, KeyPath, str | None, Sequence[str], str], bool]
 """Function that reports an unknown name and returns whether the name is known (`references._check_name`)."""
 
 REPLICAS_MAX = {2012: 5}
@@ -22,42 +22,42 @@ Documented [DOC: prerequisites of availability groups].
 """
 
 
-def check_clusters(scenario: Scenario, finder: ProblemFinder, check_name: KnownNameCheck) -> None:
+def check_clusters(scenario: Scenario, collector: ProblemCollector, check_name: KnownNameCheck) -> None:
     """Report unknown names, and configurations that SQL Server or Windows would refuse."""
     computers = [server.name for server in scenario.servers]
     used: dict[str, str] = {}
     for i, cluster in enumerate(scenario.clusters):
         for j, node in enumerate(cluster.nodes):
-            check_name(finder, ("cluster", i, "nodes", j), node, computers, "server")
+            check_name(collector, ("cluster", i, "nodes", j), node, computers, "server")
             if node in used:
                 message = build_message(
                     "{node} is already a node of {cluster}", node=node, cluster=used[node]
                 )
-                finder.add_problem(("cluster", i, "nodes", j), message, build_message("another server"), 0)
+                collector.add_problem(("cluster", i, "nodes", j), message, build_message("another server"), 0)
             used[node] = cluster.name
         for j, node in enumerate(cluster.without_vote):
-            check_name(finder, ("cluster", i, "without_vote", j), node, cluster.nodes, "node")
+            check_name(collector, ("cluster", i, "without_vote", j), node, cluster.nodes, "node")
         if cluster.subnets and len(cluster.subnets) != len(cluster.nodes):
             message = build_message(
                 "{n} subnets for {nodes} nodes", n=len(cluster.subnets), nodes=len(cluster.nodes)
             )
-            finder.add_problem(("cluster", i, "subnets"), message, build_message("one subnet per node"), 0)
+            collector.add_problem(("cluster", i, "subnets"), message, build_message("one subnet per node"), 0)
         if cluster.witness_kind == "file share":
-            check_name(finder, ("cluster", i, "witness"), cluster.witness, computers, "server")
+            check_name(collector, ("cluster", i, "witness"), cluster.witness, computers, "server")
     for i, instance in enumerate(scenario.instances):
         for j, node in enumerate(instance.owners):
-            check_name(finder, ("instance", i, "owners", j), node, list(used), "node")
+            check_name(collector, ("instance", i, "owners", j), node, list(used), "node")
         for j, node in enumerate(instance.no_tempdb_path):
-            check_name(finder, ("instance", i, "no_tempdb_path", j), node, list(used), "node")
+            check_name(collector, ("instance", i, "no_tempdb_path", j), node, list(used), "node")
     for i, group in enumerate(scenario.groups):
-        _check_group(scenario, group, ("availability_group", i), finder, check_name, used)
+        _check_group(scenario, group, ("availability_group", i), collector, check_name, used)
 
 
 def _check_group(
     scenario: Scenario,
     group: AvailabilityGroupSpec,
-    path: Path,
-    finder: ProblemFinder,
+    path: KeyPath,
+    collector: ProblemCollector,
     check_name: KnownNameCheck,
     used: dict[str, str],
 ) -> None:
@@ -65,11 +65,11 @@ def _check_group(
     hosts = [replica.server for replica in group.replicas]
     databases = [database.name for database in scenario.databases]
     for j, database in enumerate(group.databases):
-        check_name(finder, (*path, "databases", j), database, databases, "database")
+        check_name(collector, (*path, "databases", j), database, databases, "database")
         if any(session.database == database for session in scenario.sessions):
             problem = build_message("{database} is already mirrored", database=database)
-            finder.add_problem((*path, "databases", j), problem, build_message("another database"), 0)
-    check_name(finder, (*path, "primary"), group.primary, hosts, "server")
+            collector.add_problem((*path, "databases", j), problem, build_message("another database"), 0)
+    check_name(collector, (*path, "primary"), group.primary, hosts, "server")
     subnets = {address.rpartition(".")[0] for address in group.listener_addresses}
     for cluster in scenario.clusters if subnets else ():
         for node, subnet in zip(
@@ -79,37 +79,37 @@ def _check_group(
                 problem = build_message(
                     "the listener has no address in the subnet {subnet} of {node}", subnet=subnet, node=node
                 )
-                finder.add_problem(
+                collector.add_problem(
                     (*path, "listener_addresses"), problem, build_message("one address per subnet"), 0
                 )
     for j, replica in enumerate(group.replicas):
-        replica_path: Path = (*path, "replica", j)
-        check_name(finder, (*replica_path, "server"), replica.server, scenario.server_names, "server")
+        replica_path: KeyPath = (*path, "replica", j)
+        check_name(collector, (*replica_path, "server"), replica.server, scenario.server_names, "server")
         server = servers.get(replica.server)
         if server is not None and replica.server not in used:
             problem = build_message("{server} is not a node of a cluster", server=replica.server)
-            finder.add_problem(
+            collector.add_problem(
                 (*replica_path, "server"), problem, build_message("a node of a [[cluster]]"), 0
             )
         if server is not None and server.version < 2012:
             problem = build_message("availability groups need SQL Server 2012 or later")
-            finder.add_problem((*replica_path, "server"), problem, "version = 2012", 0)
+            collector.add_problem((*replica_path, "server"), problem, "version = 2012", 0)
         if replica.failover == "AUTOMATIC" and replica.mode != "SYNCHRONOUS_COMMIT":
             problem = build_message("automatic failover needs synchronous commit")
-            finder.add_problem((*replica_path, "failover"), problem, "MANUAL", 0)
+            collector.add_problem((*replica_path, "failover"), problem, "MANUAL", 0)
         if replica.failover == "AUTOMATIC" and server is None:
             problem = build_message(
                 "a failover cluster instance does not support automatic failover of an availability group"
             )
-            finder.add_problem((*replica_path, "failover"), problem, "MANUAL", 0)
+            collector.add_problem((*replica_path, "failover"), problem, "MANUAL", 0)
         for k, other_server in enumerate(replica.routing_list):
-            check_name(finder, (*replica_path, "routing_list", k), other_server, hosts, "server")
-    _check_editions(scenario, group, path, finder)
+            check_name(collector, (*replica_path, "routing_list", k), other_server, hosts, "server")
+    _check_editions(scenario, group, path, collector)
     versions = [servers[name].version for name in hosts if name in servers]
     replica_limit = min((REPLICAS_MAX.get(version, REPLICAS_MAX_LATER) for version in versions), default=9)
     if len(hosts) > replica_limit:
         problem = build_message("{n} replicas exceed the limit", n=len(hosts))
-        finder.add_problem((*path, "replica"), problem, build_message("at most {n}", n=replica_limit), 0)
+        collector.add_problem((*path, "replica"), problem, build_message("at most {n}", n=replica_limit), 0)
 
 
 BASIC_GROUPS_SINCE: Final = 2016
@@ -132,7 +132,7 @@ def _list_instances(scenario: Scenario) -> list[ServerSpec | ClusterInstanceSpec
 
 
 def _check_editions(
-    scenario: Scenario, group: AvailabilityGroupSpec, path: Path, finder: ProblemFinder
+    scenario: Scenario, group: AvailabilityGroupSpec, path: KeyPath, collector: ProblemCollector
 ) -> None:
     """Report violations of the limits of basic availability groups.
 
@@ -152,19 +152,21 @@ def _check_editions(
                 problem = build_message(
                     "Standard edition supports availability groups from SQL Server 2016 on"
                 )
-            finder.add_problem((*path, "replica", j, "server"), problem, 'edition = "Enterprise"', 0)
+            collector.add_problem((*path, "replica", j, "server"), problem, 'edition = "Enterprise"', 0)
         if replica.secondary_connections != "NO":
             problem = build_message("a basic availability group does not support readable secondaries")
-            finder.add_problem((*path, "replica", j, "secondary_connections"), problem, "NO", 0)
-    if len(group.replicas) > BASIC_REPLICAS_MAX:
+            collector.add_problem((*path, "replica", j, "secondary_connections"), problem, "NO", 0)
+    if len(group.replicas) > BASIC_GROUP_REPLICAS_MAX:
         problem = build_message(
             "Standard edition supports only basic availability groups: {n} replicas exceed the limit",
             n=len(group.replicas),
         )
-        finder.add_problem((*path, "replica"), problem, build_message("at most {n}", n=BASIC_REPLICAS_MAX), 0)
+        collector.add_problem(
+            (*path, "replica"), problem, build_message("at most {n}", n=BASIC_GROUP_REPLICAS_MAX), 0
+        )
     if len(group.databases) > 1:
         problem = build_message("a basic availability group contains only one database")
-        finder.add_problem((*path, "databases"), problem, build_message("at most {n}", n=1), 0)
+        collector.add_problem((*path, "databases"), problem, build_message("at most {n}", n=1), 0)
 
 
 def add_cluster_names(world: World, scenario: Scenario) -> None:

@@ -18,8 +18,8 @@ from msgspec import Struct
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts as f
 from engine.drill.authoring import quantities
-from engine.drill.authoring.facts import ConditionNames, Facts, Kind
-from engine.flow import Level
+from engine.drill.authoring.facts import ConditionNames, ConditionContext, ObjectKind
+from engine.flow import Threshold
 from engine.flow.kernel import SOURCE_COUNTERS
 from engine.localization import LocalizableMessage, build_message, join_messages, mark
 from engine.model import Tick
@@ -32,7 +32,7 @@ if (
 CONDITION_LENGTH_MAX: Final = 600
 """Maximum characters of a condition. This also limits the nesting depth and the cost of an evaluation."""
 
-Test = Callable[[Facts], bool]
+FactsPredicate = Callable[[ConditionContext], bool]
 """Function that returns whether *facts* meet a condition or a part of it."""
 UNREACHED_TICK: Final = 2**40
 """Tick that is later than the end of any run."""
@@ -44,13 +44,13 @@ class ConditionResult(NamedTuple):
     holds: bool
     valid_until_tick: Tick = UNREACHED_TICK
     """First whole second, as a tick, at which the result may change without an event."""
-    levels: tuple[Level, ...] = ()
+    thresholds: tuple[Threshold, ...] = ()
     """Thresholds of flow quantities. If the flow crosses one, the result may change even before
     *valid_until_tick*.
     """
 
 
-ConditionQuery = Callable[[Facts], ConditionResult]
+ConditionEvaluator = Callable[[ConditionContext], ConditionResult]
 """Function that evaluates a condition and returns how long the result is valid."""
 
 
@@ -70,17 +70,17 @@ class Condition(Struct, frozen=True):
     """Parsed condition. All names and types are checked."""
 
     text: str
-    test: Test
-    evaluate: ConditionQuery | None
+    test: FactsPredicate
+    evaluate: ConditionEvaluator | None
     """Function that evaluates the condition and returns how long the result is valid. None means that only
     events can change the result.
     """
-    parts: tuple[Test, ...]
+    operand_tests: tuple[FactsPredicate, ...]
     """Tests of the operands if the condition is a conjunction; otherwise only the test of the condition."""
 
-    def holds(self, facts: Facts) -> bool:
-        """Return whether *facts* meet the condition."""
-        return self.test(facts)
+    def is_met(self, context: ConditionContext) -> bool:
+        """Return whether *context* meet the condition."""
+        return self.test(context)
 
 
 def parse(text: str, names: ConditionNames) -> Condition:
@@ -110,17 +110,17 @@ def parse(text: str, names: ConditionNames) -> Condition:
         position = error.pos_in_stream or 0
         problem = build_message("{word!r} is not valid here", word=text[position])
         raise ConditionError(position + 1, problem, _format_expected(error.allowed or ())) from None
-    reader = _ConditionReader(names)
+    reader = _ConditionTranslator(names)
     root = reader.build_part(tree)
     parts = [reader.build_part(part) for part in _list_subtrees(tree)] if tree.data == "all" else [root]
     return Condition(text, root.test, root.evaluate, tuple([part.test for part in parts]))
 
 
-FACT_RULES: Final = frozenset({"state_test", "server_test", "serves", "part_test"})
+STATUS_RULES: Final = frozenset({"state_test", "server_test", "serves", "part_test"})
 """Grammar rules for facts, which contain no comparison."""
 
 
-def parse_fact(text: str, names: ConditionNames) -> Condition:
+def parse_status(text: str, names: ConditionNames) -> Condition:
     """Parse *text* as one fact, or as several facts joined by `and`. Status reports have this form.
 
     Raises ConditionError.
@@ -128,7 +128,7 @@ def parse_fact(text: str, names: ConditionNames) -> Condition:
     condition = parse(text, names)
     tree = _load_grammar().parse(text)
     for part in _list_subtrees(tree) if tree.data == "all" else [tree]:
-        if part.data not in FACT_RULES or any(
+        if part.data not in STATUS_RULES or any(
             getattr(child, "type", "") == "NOT"
             for child in part.children  # tokens are strings, all other parts are trees
         ):
@@ -186,7 +186,7 @@ SWAPPED_OPERATORS: Final = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">=": 
 """Comparison sign -> equivalent sign after the operands are swapped."""
 
 
-UNKNOWN_NAME_TEXTS: Final[dict[tuple[Kind, ...], str]] = {
+UNKNOWN_NAME_TEXTS: Final[dict[tuple[ObjectKind, ...], str]] = {
     ("database",): mark("there is no database {name!r}"),
     ("server",): mark("there is no server {name!r}"),
     ("client",): mark("there is no client {name!r}"),
@@ -198,17 +198,17 @@ UNKNOWN_NAME_TEXTS: Final[dict[tuple[Kind, ...], str]] = {
 """Allowed kinds of a name -> problem text for an unknown name."""
 
 
-def build_temporary_result(facts: Facts, holds: bool, seconds: int = 1) -> ConditionResult:
+def build_temporary_result(context: ConditionContext, holds: bool, seconds: int = 1) -> ConditionResult:
     """Return a result that is valid for *seconds*, unless an event occurs."""
-    return ConditionResult(holds, (facts.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
+    return ConditionResult(holds, (context.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
 
 
-def poll_each_second(test: Test) -> ConditionQuery:
+def build_polling_evaluator(test: FactsPredicate) -> ConditionEvaluator:
     """Return a function that evaluates *test*. Its results are valid for one second."""
     return lambda facts: build_temporary_result(facts, test(facts))
 
 
-def poll_if_clustered(test: Test) -> ConditionQuery:
+def build_cluster_evaluator(test: FactsPredicate) -> ConditionEvaluator:
     """Return a function that evaluates *test*.
 
     In a world with a cluster, its results are valid for one second.
@@ -226,19 +226,19 @@ class _Number(Struct, frozen=True):
     quantity: quantities.Quantity
     name: str
 
-    def read(self, facts: Facts) -> float:
-        return self.quantity.read(facts, self.name)
+    def read(self, context: ConditionContext) -> float:
+        return self.quantity.read(context, self.name)
 
 
-class _Part(Struct, frozen=True):
+class _TranslatedCondition(Struct, frozen=True):
     """Translated part of a condition."""
 
-    test: Test
-    evaluate: ConditionQuery | None = None
+    test: FactsPredicate
+    evaluate: ConditionEvaluator | None = None
     """Function that also returns how long the result is valid; None if only events can change the result."""
 
 
-class _ConditionReader:
+class _ConditionTranslator:
     """Translator of parse trees into functions. It checks all names and keywords.
 
     Each method translates the grammar rule whose name it has.
@@ -247,80 +247,86 @@ class _ConditionReader:
     def __init__(self, names: ConditionNames) -> None:
         self.names = names
 
-    def build_part(self, tree: Tree[Token]) -> _Part:
-        parsed_part: Test | _Part = getattr(self, f"_{tree.data}")(tree)
-        return parsed_part if isinstance(parsed_part, _Part) else _Part(parsed_part)
+    def build_part(self, tree: Tree[Token]) -> _TranslatedCondition:
+        parsed_part: FactsPredicate | _TranslatedCondition = getattr(self, f"_{tree.data}")(tree)
+        return (
+            parsed_part
+            if isinstance(parsed_part, _TranslatedCondition)
+            else _TranslatedCondition(parsed_part)
+        )
 
     # -- conjunctions and disjunctions
 
-    def _any(self, tree: Tree[Token]) -> _Part:
+    def _any(self, tree: Tree[Token]) -> _TranslatedCondition:
         return _join_parts(
             _join_or, [self.build_part(child) for child in _list_subtrees(tree)], deciding_result=True
         )
 
-    def _all(self, tree: Tree[Token]) -> _Part:
+    def _all(self, tree: Tree[Token]) -> _TranslatedCondition:
         return _join_parts(
             _join_and, [self.build_part(child) for child in _list_subtrees(tree)], deciding_result=False
         )
 
-    def _negation(self, tree: Tree[Token]) -> _Part:
+    def _negation(self, tree: Tree[Token]) -> _TranslatedCondition:
         test, evaluate = (part := self.build_part(_list_subtrees(tree)[0])).test, part.evaluate
         if evaluate is None:
-            return _Part(lambda facts: not test(facts))
+            return _TranslatedCondition(lambda facts: not test(facts))
 
-        def answer(facts: Facts) -> ConditionResult:
-            result = evaluate(facts)
+        def evaluate_negated(context: ConditionContext) -> ConditionResult:
+            result = evaluate(context)
             return result._replace(holds=not result.holds)
 
-        return _Part(lambda facts: not test(facts), answer)
+        return _TranslatedCondition(lambda facts: not test(facts), evaluate_negated)
 
     # -- facts
 
-    def _state_test(self, tree: Tree[Token]) -> Test | _Part:
+    def _state_test(self, tree: Tree[Token]) -> FactsPredicate | _TranslatedCondition:
         subject, negated, word = tree.children
         kind, name = self._any_name(subject)
         if kind == "database":
-            state = _match_keyword(word, f.DATABASE_WORDS)
+            state = _match_keyword(word, f.DATABASE_STATE_WORDS)
             test = _negate_if_requested(negated, lambda facts: f.is_database_in_state(facts, name, state))
-            return _Part(test, poll_if_clustered(test) if state == f.READY_FOR_FAILOVER else None)
+            return _TranslatedCondition(
+                test, build_cluster_evaluator(test) if state == f.ARMED_STATE else None
+            )
         if kind == "client":
-            _match_keyword(word, f.CLIENT_WORDS)
+            _match_keyword(word, f.CLIENT_STATE_WORDS)
             return _negate_if_requested(negated, lambda facts: f.is_client_connected(facts, name, None))
-        check = f.SERVER_WORDS[_match_keyword(word, f.SERVER_WORDS)]
+        check = f.SERVER_STATE_TESTS[_match_keyword(word, f.SERVER_STATE_TESTS)]
         return _negate_if_requested(negated, lambda facts: check(facts.world, name))
 
-    def _server_test(self, tree: Tree[Token]) -> Test:
+    def _server_test(self, tree: Tree[Token]) -> FactsPredicate:
         subject, location, negated, word = tree.children
         kind, name = self._any_name(subject)
         server = self._name(location, "server")
         if kind == "server":
-            check = f.SERVER_WORDS[_match_keyword(word, f.SERVER_WORDS)]
+            check = f.SERVER_STATE_TESTS[_match_keyword(word, f.SERVER_STATE_TESTS)]
             return _negate_if_requested(
                 negated,
                 lambda facts: f.is_instance_on_node(facts.world, name, server) and check(facts.world, name),
             )
         if kind == "client":
-            _match_keyword(word, f.CLIENT_WORDS)
+            _match_keyword(word, f.CLIENT_STATE_WORDS)
             return _negate_if_requested(negated, lambda facts: f.is_client_connected(facts, name, server))
-        state = _match_keyword(word, f.COPY_WORDS)
+        state = _match_keyword(word, f.COPY_STATE_WORDS)
         return _negate_if_requested(negated, lambda facts: f.is_copy_in_state(facts, name, server, state))
 
-    def _serves(self, tree: Tree[Token]) -> Test:
+    def _serves(self, tree: Tree[Token]) -> FactsPredicate:
         subject, location = tree.children
         database = self._name(subject, "database")
         server = self._name(location, "server") if location is not None else None
         return lambda facts: f.is_database_served(facts, database, server)
 
-    def _part_test(self, tree: Tree[Token]) -> Test:
+    def _part_test(self, tree: Tree[Token]) -> FactsPredicate:
         part_name, subject, negated, word = tree.children
         database = self._name(subject, "database")
         if str(part_name).lower() == "witness":
-            state = _match_keyword(word, f.WITNESS_WORDS)
+            state = _match_keyword(word, f.WITNESS_STATE_WORDS)
             return _negate_if_requested(negated, lambda facts: f.is_witness_in_state(facts, database, state))
-        level = _match_keyword(word, f.SAFETY_WORDS)
+        level = _match_keyword(word, f.SAFETY_LEVEL_WORDS)
         return _negate_if_requested(negated, lambda facts: f.is_safety_level(facts, database, level))
 
-    def _statement_test(self, tree: Tree[Token]) -> Test:
+    def _statement_test(self, tree: Tree[Token]) -> FactsPredicate:
         result_word, text, location = tree.children
         statement = str(text)[1:-1]
         if not statement.strip():
@@ -333,7 +339,7 @@ class _ConditionReader:
         ran = str(result_word).lower() == "ran"
         return lambda facts: f.has_sent_batch(facts, statement, server, without_error=ran)
 
-    def _error(self, tree: Tree[Token]) -> Test:
+    def _error(self, tree: Tree[Token]) -> FactsPredicate:
         number, location = tree.children
         server = self._name(location, "server") if location is not None else None
         error_number = int(str(number))
@@ -341,16 +347,16 @@ class _ConditionReader:
 
     # -- numbers
 
-    def _compare(self, tree: Tree[Token]) -> _Part:
+    def _compare(self, tree: Tree[Token]) -> _TranslatedCondition:
         left, sign, right = tree.children
         a, b, compare = self._number(left), self._number(right), OPERATORS[str(sign)]
 
-        def test(facts: Facts) -> bool:
-            return compare(a.read(facts), b.read(facts))
+        def test(context: ConditionContext) -> bool:
+            return compare(a.read(context), b.read(context))
 
         if b.quantity.change_cause == "by events":
-            return _Part(test, _build_comparison(a, str(sign), b, test))
-        return _Part(test, _build_comparison(b, SWAPPED_OPERATORS[str(sign)], a, test))
+            return _TranslatedCondition(test, _build_comparison(a, str(sign), b, test))
+        return _TranslatedCondition(test, _build_comparison(b, SWAPPED_OPERATORS[str(sign)], a, test))
 
     def _number(self, tree: Tree[Token] | Token) -> _Number:
         assert not isinstance(tree, str)
@@ -377,12 +383,12 @@ class _ConditionReader:
 
     # -- names
 
-    def _name(self, node: Tree[Token] | Token, kind: Kind) -> str:
+    def _name(self, node: Tree[Token] | Token, kind: ObjectKind) -> str:
         return self._any_name(node, (kind,))[1]
 
     def _any_name(
-        self, node: Tree[Token] | Token, kinds: tuple[Kind, ...] = ("database", "server", "client")
-    ) -> tuple[Kind, str]:
+        self, node: Tree[Token] | Token, kinds: tuple[ObjectKind, ...] = ("database", "server", "client")
+    ) -> tuple[ObjectKind, str]:
         assert not isinstance(node, str)
         token = node.children[0]
         word = str(token).strip("[]")
@@ -403,30 +409,36 @@ def _list_subtrees(tree: Tree[Token]) -> list[Tree[Token]]:
     return [child for child in tree.children if not isinstance(child, str)]
 
 
-def _join_parts(join: Callable[[Test, Test], Test], parts: list[_Part], deciding_result: bool) -> _Part:
+def _join_parts(
+    join: Callable[[FactsPredicate, FactsPredicate], FactsPredicate],
+    parts: list[_TranslatedCondition],
+    deciding_result: bool,
+) -> _TranslatedCondition:
     """Join *parts* with *join*. If one part has the result *deciding_result*, so has the whole condition."""
     test = reduce(join, [part.test for part in parts])
     static_tests = [part.test for part in parts if part.evaluate is None]
     timed_queries = [part.evaluate for part in parts if part.evaluate is not None]
     if not timed_queries:
-        return _Part(test)
+        return _TranslatedCondition(test)
 
-    def answer(facts: Facts) -> ConditionResult:
-        if any(part(facts) == deciding_result for part in static_tests):
+    def evaluate(context: ConditionContext) -> ConditionResult:
+        if any(part(context) == deciding_result for part in static_tests):
             return ConditionResult(deciding_result)
-        answers = [part(facts) for part in timed_queries]
+        answers = [part(context) for part in timed_queries]
         deciding = [result for result in answers if result.holds == deciding_result]
         if deciding:  # the whole result stays valid as long as the result of one deciding part does
-            return max(deciding, key=lambda answer: (answer.valid_until_tick, -len(answer.levels)))
+            return max(deciding, key=lambda answer: (answer.valid_until_tick, -len(answer.thresholds)))
         until_tick = min(result.valid_until_tick for result in answers)
         return ConditionResult(
-            not deciding_result, until_tick, tuple(level for answer in answers for level in answer.levels)
+            not deciding_result, until_tick, tuple(level for answer in answers for level in answer.thresholds)
         )
 
-    return _Part(test, answer)
+    return _TranslatedCondition(test, evaluate)
 
 
-def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) -> ConditionQuery | None:
+def _build_comparison(
+    number: _Number, sign: str, operand: _Number, test: FactsPredicate
+) -> ConditionEvaluator | None:
     """Return the function that evaluates a comparison and its validity.
 
     The result is None if only events change the result.
@@ -435,37 +447,40 @@ def _build_comparison(number: _Number, sign: str, operand: _Number, test: Test) 
     if operand.quantity.change_cause != "by events" or (
         quantity.change_cause == "by itself" and not quantity.counter
     ):
-        return poll_each_second(test)
+        return build_polling_evaluator(test)
     if quantity.change_cause == "by events":
         return None
 
-    def until_reached(facts: Facts) -> ConditionResult:
-        left_s = operand.read(facts) - number.read(facts)
+    def evaluate_until_reached(context: ConditionContext) -> ConditionResult:
+        left_s = operand.read(context) - number.read(context)
         if left_s < 0.0 or left_s == math.inf:
-            return ConditionResult(test(facts))
-        return build_temporary_result(facts, test(facts), max(1, int(left_s)))
+            return ConditionResult(test(context))
+        return build_temporary_result(context, test(context), max(1, int(left_s)))
 
-    def until_passed(facts: Facts) -> ConditionResult:
-        holds, log_place = test(facts), facts.find_log_numbers(name)[quantity.counter not in SOURCE_COUNTERS]
+    def evaluate_until_passed(context: ConditionContext) -> ConditionResult:
+        holds, log_place = (
+            test(context),
+            context.find_log_numbers(name)[quantity.counter not in SOURCE_COUNTERS],
+        )
         if log_place < 0:
             return ConditionResult(holds)
-        whole_value, level = quantity.full_value(facts, name), operand.read(facts)
+        whole_value, level = quantity.full_value(context, name), operand.read(context)
         return ConditionResult(
-            holds, levels=(Level(log_place, quantity.counter, whole_value, sign, level, holds),)
+            holds, thresholds=(Threshold(log_place, quantity.counter, whole_value, sign, level, holds),)
         )
 
-    return until_reached if quantity.change_cause == "by the clock" else until_passed
+    return evaluate_until_reached if quantity.change_cause == "by the clock" else evaluate_until_passed
 
 
-def _join_or(left_test: Test, right_test: Test) -> Test:
+def _join_or(left_test: FactsPredicate, right_test: FactsPredicate) -> FactsPredicate:
     return lambda facts: left_test(facts) or right_test(facts)
 
 
-def _join_and(left_test: Test, right_test: Test) -> Test:
+def _join_and(left_test: FactsPredicate, right_test: FactsPredicate) -> FactsPredicate:
     return lambda facts: left_test(facts) and right_test(facts)
 
 
-def _negate_if_requested(negated: object, test: Test) -> Test:
+def _negate_if_requested(negated: object, test: FactsPredicate) -> FactsPredicate:
     return test if negated is None else lambda facts: not test(facts)
 
 

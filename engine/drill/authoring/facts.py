@@ -6,9 +6,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from engine.availability.policy import READY
+from engine.availability.policy import RECORDED_READY_STATE
 from engine.cluster import config
-from engine.drill.team.calls import Calls
+from engine.drill.team.calls import TeamCalls
 from engine.events import Event, PowerShellData, SqlDoneData
 from engine.flow import NO_STREAM_NUMBERS, StreamNumbers
 from engine.mirroring import prerequisites
@@ -28,7 +28,7 @@ from engine.model import (
 from engine.protocol import availability, groups, security, streams
 from engine.tsql.batches.work import ResultCache
 
-Kind = Literal["database", "server", "client", "program", "role"]
+ObjectKind = Literal["database", "server", "client", "program", "role"]
 """Kind of object that a condition can name."""
 
 
@@ -46,7 +46,7 @@ class SentBatch(Struct, frozen=True, gc=False):
     """Error numbers; [0] for a refused PowerShell line."""
 
 
-class Facts(Struct, frozen=True):
+class ConditionContext(Struct, frozen=True):
     """Current world, and the parts of its past that conditions can test."""
 
     world: World
@@ -54,7 +54,7 @@ class Facts(Struct, frozen=True):
     """The trainee's batches and prompt lines, oldest first."""
     operations: Sequence[Event] = ()
     """Completed long operations (bulk loads, index rebuilds), oldest first."""
-    calls: Calls = ()
+    calls: TeamCalls = ()
     """Calls between the roles of a team."""
 
     def list_serving_copies(self, database: str) -> list[DatabaseCopy]:
@@ -74,7 +74,7 @@ class Facts(Struct, frozen=True):
         copies = [copy] if copy is not None else self.world.list_copies_of(database)
         logging_copies = (copy for copy in copies if self.world.find_source_of(copy) is not None)
         return (
-            next((streams.find_log_stream(self.world, copy) for copy in logging_copies), None)
+            next((streams.find_stream_numbers(self.world, copy) for copy in logging_copies), None)
             or NO_STREAM_NUMBERS
         )
 
@@ -92,7 +92,7 @@ class ConditionNames(Struct, frozen=True):
     roles: tuple[str, ...] = ()
     """Keys of the roles of a team."""
 
-    def list_names(self, kind: Kind) -> tuple[str, ...]:
+    def list_names(self, kind: ObjectKind) -> tuple[str, ...]:
         """Return the names of this kind of object."""
         return {
             "database": self.databases,
@@ -116,7 +116,7 @@ def find_principal(
         serving_copies = availability.list_serving_copies(world, database)
     serving = {copy.server for copy in serving_copies}
 
-    def rank(copy: DatabaseCopy) -> tuple[bool, bool, bool, int]:
+    def rank_copy(copy: DatabaseCopy) -> tuple[bool, bool, bool, int]:
         return (
             copy.server in serving,
             copy.group is not None and groups.get_policy(copy).is_leader(copy),
@@ -124,42 +124,42 @@ def find_principal(
             groups.get_policy(copy).get_role_sequence(copy),
         )
 
-    return max(copies, key=rank, default=None)
+    return max(copies, key=rank_copy, default=None)
 
 
 # --- words after `is` ---------------------------------------------------------------------------------------
 
-NO_SESSION: Final = "NONE"
+NO_SESSION_STATE: Final = "NONE"
 """State word of a copy without a session or group."""
-READY_FOR_FAILOVER: Final = "ARMED"
+ARMED_STATE: Final = "ARMED"
 """State in which a loss of the principal would now lead to an automatic failover."""
 
-GROUP_WORDS: Final = (*ReplicaRole.__members__, *SyncState.__members__, READY)
+GROUP_STATE_WORDS: Final = (*ReplicaRole.__members__, *SyncState.__members__, RECORDED_READY_STATE)
 """State words of a copy in an availability group."""
-DATABASE_WORDS: Final = tuple(
-    dict.fromkeys((*MirrorState.__members__, *SyncState.__members__, READY_FOR_FAILOVER, NO_SESSION))
+DATABASE_STATE_WORDS: Final = tuple(
+    dict.fromkeys((*MirrorState.__members__, *SyncState.__members__, ARMED_STATE, NO_SESSION_STATE))
 )
 """State words of a database."""
-COPY_WORDS: Final = tuple(
+COPY_STATE_WORDS: Final = tuple(
     dict.fromkeys(
         (
             *Role.__members__,
             *MirrorState.__members__,
             *DbState.__members__,
-            *GROUP_WORDS,
-            NO_SESSION,
+            *GROUP_STATE_WORDS,
+            NO_SESSION_STATE,
             "ABSENT",
         )
     )
 )
 """State words of a copy of a database. ABSENT: the server has no copy."""
-WITNESS_WORDS: Final = (*WitnessState.__members__, NO_SESSION)
+WITNESS_STATE_WORDS: Final = (*WitnessState.__members__, NO_SESSION_STATE)
 """State words of the witness of a session."""
-SAFETY_WORDS: Final = ("OFF", "FULL", NO_SESSION)
+SAFETY_LEVEL_WORDS: Final = ("OFF", "FULL", NO_SESSION_STATE)
 """State words of the safety of a session."""
-CLIENT_WORDS: Final = ("CONNECTED",)
+CLIENT_STATE_WORDS: Final = ("CONNECTED",)
 """State words of a client."""
-SERVER_WORDS: Final[dict[str, Callable[[World, str], bool]]] = {
+SERVER_STATE_TESTS: Final[dict[str, Callable[[World, str], bool]]] = {
     "RUNNING": lambda world, name: _has_instance_state(world, name, lambda one: one.answering),
     "STOPPED": lambda world, name: (
         world.get_computer(name).powered and _has_instance_state(world, name, lambda one: not one.running)
@@ -193,11 +193,11 @@ def _requires_encryption(endpoint: Endpoint | None) -> bool:
     return endpoint is not None and endpoint.encryption == "REQUIRED"
 
 
-def is_database_in_state(facts: Facts, database: str, state: str) -> bool:
+def is_database_in_state(context: ConditionContext, database: str, state: str) -> bool:
     """Evaluate `Sales is SYNCHRONIZED` (the state of the leading copy) or `Sales is ARMED`."""
-    if state == READY_FOR_FAILOVER:
-        return groups.has_automatic_failover(facts.world, database)
-    return _get_copy_state_word(facts.find_principal(database)) == state
+    if state == ARMED_STATE:
+        return groups.has_automatic_failover(context.world, database)
+    return _get_copy_state_word(context.find_principal(database)) == state
 
 
 def get_state_word(world: World, database: str) -> str:
@@ -210,36 +210,38 @@ def get_state_word(world: World, database: str) -> str:
 
 def _get_copy_state_word(copy: DatabaseCopy | None) -> str:
     if copy is None or copy.group is None:
-        return NO_SESSION
+        return NO_SESSION_STATE
     return groups.get_policy(copy).get_database_state(copy)
 
 
-def is_copy_in_state(facts: Facts, database: str, server: str, state: str) -> bool:
+def is_copy_in_state(context: ConditionContext, database: str, server: str, state: str) -> bool:
     """Evaluate `Sales on SERVER_B is PRINCIPAL`: the role, mirroring state or database state of one copy."""
-    copy = facts.world.copies.get((server, database))
+    copy = context.world.copies.get((server, database))
     if copy is None:
         return state == "ABSENT"
-    if copy.group is None and state == NO_SESSION:
+    if copy.group is None and state == NO_SESSION_STATE:
         return True
-    return state in groups.get_policy(copy).collect_state_names(facts.world, copy)
+    return state in groups.get_policy(copy).collect_state_names(context.world, copy)
 
 
-def is_database_served(facts: Facts, database: str, server: str | None) -> bool:
+def is_database_served(context: ConditionContext, database: str, server: str | None) -> bool:
     """Evaluate `Sales serves [on SERVER_B]`: clients can reach the database and use it."""
-    serving = facts.list_serving_copies(database)
+    serving = context.list_serving_copies(database)
     return bool(serving) if server is None else any(copy.server == server for copy in serving)
 
 
-def is_witness_in_state(facts: Facts, database: str, state: str) -> bool:
+def is_witness_in_state(context: ConditionContext, database: str, state: str) -> bool:
     """Evaluate `Sales witness is CONNECTED`, as the principal knows it."""
-    copy = facts.find_principal(database)
-    return state == ((prerequisites.get_witness_state_word(copy) if copy is not None else "") or NO_SESSION)
+    copy = context.find_principal(database)
+    return state == (
+        (prerequisites.get_witness_state_word(copy) if copy is not None else "") or NO_SESSION_STATE
+    )
 
 
-def is_safety_level(facts: Facts, database: str, level: str) -> bool:
+def is_safety_level(context: ConditionContext, database: str, level: str) -> bool:
     """Evaluate `Sales safety is FULL`, as the principal knows it."""
-    copy = facts.find_principal(database)
-    return level == ((prerequisites.get_safety_word(copy) if copy is not None else "") or NO_SESSION)
+    copy = context.find_principal(database)
+    return level == ((prerequisites.get_safety_word(copy) if copy is not None else "") or NO_SESSION_STATE)
 
 
 def is_instance_on_node(world: World, instance: str, computer: str) -> bool:
@@ -247,19 +249,19 @@ def is_instance_on_node(world: World, instance: str, computer: str) -> bool:
     return instance in world.instances and world.instances[instance].computer == computer
 
 
-def is_client_connected(facts: Facts, client: str, server: str | None) -> bool:
+def is_client_connected(context: ConditionContext, client: str, server: str | None) -> bool:
     """Evaluate `APP [on SERVER_B] is CONNECTED`."""
-    connected = facts.world.clients[client].connected_to
+    connected = context.world.clients[client].connected_to
     return connected is not None and server in (None, connected)
 
 
 # --- batches that were sent ---------------------------------------------------------------------------------
 
 
-def has_sent_batch(facts: Facts, text: str, server: str | None, without_error: bool) -> bool:
+def has_sent_batch(context: ConditionContext, text: str, server: str | None, without_error: bool) -> bool:
     """Return whether a batch contains *text* outside comments and literals. *server*: None means any server."""
     normalized, keep_literals = normalize_sql(text, keep_literals=True), "'" in text
-    for batch in facts.batches:
+    for batch in context.batches:
         if (
             server in (None, batch.server)
             and normalized in normalize_sql(batch.text, keep_literals)
@@ -269,22 +271,22 @@ def has_sent_batch(facts: Facts, text: str, server: str | None, without_error: b
     return False
 
 
-def has_error(facts: Facts, number: int, server: str | None) -> bool:
+def has_error(context: ConditionContext, number: int, server: str | None) -> bool:
     """Return whether a batch had error *number*."""
-    return any(server in (None, batch.server) and number in batch.errors for batch in facts.batches)
+    return any(server in (None, batch.server) and number in batch.errors for batch in context.batches)
 
 
 # --- text, errors and origin of batches and prompt lines --------------------------------------------------
 
-_COMMENT: Final = re.compile(r"--[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_SQL_COMMENT_PATTERN: Final = re.compile(r"--[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
 """Pattern of a T-SQL comment; an unterminated one extends to the end."""
 
 
-_LITERAL: Final = re.compile(r"N?'[^']*+(?:''[^']*+)*+(?:'|\Z)")
+_SQL_LITERAL_PATTERN: Final = re.compile(r"N?'[^']*+(?:''[^']*+)*+(?:'|\Z)")
 """Pattern of a T-SQL string literal; an unterminated one extends to the end."""
 
 
-NORMALIZED_CHARACTERS_MAX: Final = 2_000_000
+NORMALIZED_CACHE_CHARACTERS_MAX: Final = 2_000_000
 """Maximum characters of normalized batches in the cache. The cache exists because conditions read all batches
 each second.
 """
@@ -302,13 +304,13 @@ def normalize_sql(sql: str, keep_literals: bool) -> str:
 
 
 def _normalize_uncached(sql: str, keep_literals: bool) -> str:
-    sql = _COMMENT.sub(" ", sql)
+    sql = _SQL_COMMENT_PATTERN.sub(" ", sql)
     if not keep_literals:
-        sql = _LITERAL.sub("''", sql)
+        sql = _SQL_LITERAL_PATTERN.sub("''", sql)
     return " ".join(sql.upper().replace("[", "").replace("]", "").split())
 
 
-_NORMALIZED_CACHE: Final[ResultCache[str]] = ResultCache(NORMALIZED_CHARACTERS_MAX)
+_NORMALIZED_CACHE: Final[ResultCache[str]] = ResultCache(NORMALIZED_CACHE_CHARACTERS_MAX)
 """Cache of normalized batches."""
 
 
@@ -321,7 +323,7 @@ def list_error_numbers(batch: SqlDoneData) -> list[int]:
     return [message["number"] for message in batch.messages if message["severity"] >= ERROR_SEVERITY_MIN]
 
 
-TIMELINE_WINDOW: Final = "story"
+TIMELINE_WINDOW_SUFFIX: Final = "story"
 """Suffix of the query window through which the timeline sends T-SQL (SERVER_A#story). The trainee cannot use
 it.
 """
@@ -329,7 +331,7 @@ it.
 
 def is_timeline_window(window: str) -> bool:
     """Return whether the query window belongs to the timeline. Its batches do not count as the trainee's."""
-    return window.partition("#")[2].lower() == TIMELINE_WINDOW
+    return window.partition("#")[2].lower() == TIMELINE_WINDOW_SUFFIX
 
 
 def summarize_batch(event: Event, batch: SqlDoneData) -> SentBatch:

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import run_scenario, variants
-from engine.drill.authoring.problems import Path, Problem, ProblemFinder, ScenarioError
+from engine.drill.authoring.problems import KeyPath, FileProblem, ProblemCollector, ScenarioError
 from engine.drill.authoring.references import collect_names
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import ConductRule, ForbiddenRule, Scenario
@@ -15,7 +15,7 @@ from engine.drill.judging.skills import load_skills_by_key
 from engine.drill.par.observability import find_premature_inputs
 from engine.drill.running.build import apply_preparation, start_world
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import StartDrill, play_idle, play_reference
+from engine.drill.running.solution import DrillStarter, play_idle, play_reference
 from engine.inputs import InputError
 from engine.localization import build_message, join_messages
 from engine.model import World
@@ -33,32 +33,32 @@ VARIANT_SEEDS: Final = range(3)
 """Additional seeds with which a scenario with variants is played, so that several variants are tested."""
 
 
-def list_warnings(scenario: Scenario, file: str, begin: StartDrill = Drill) -> list[Problem]:
+def list_warnings(scenario: Scenario, file: str, begin: DrillStarter = Drill) -> list[FileProblem]:
     """Return all problems that an author should fix before learners play the drill.
 
     The drill is played twice for each tested seed: with the reference solution, and without any action.
     """
-    problems, playable = _check_without_playing(scenario, file)
-    finder = ProblemFinder(file, scenario.text)
+    problems, playable = _run_static_checks(scenario, file)
+    finder = ProblemCollector(file, scenario.text)
     if scenario.scored and playable:
         drill = Drill(scenario)
         for number, goal in enumerate(scenario.goals):
             if goal.after == 0.0 and goal.hold == 0.0 and drill.is_condition_met(goal.when):
-                _report_reached_at_start(number, finder)
+                _report_goal_reached_at_start(number, finder)
         for seed in (scenario.seed, *(VARIANT_SEEDS if scenario.variants else ())):
             _check_solution(scenario, seed, finder, begin)
             _check_idle_run(scenario, seed, finder, begin)
     return sorted({*problems, *finder.problems})
 
 
-def check_without_playing(scenario: Scenario, file: str) -> list[Problem]:
+def list_static_warnings(scenario: Scenario, file: str) -> list[FileProblem]:
     """Return the warnings that are found without playing the drill, mainly about missing texts."""
-    return sorted(set(_check_without_playing(scenario, file)[0]))
+    return sorted(set(_run_static_checks(scenario, file)[0]))
 
 
-def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem], bool]:
+def _run_static_checks(scenario: Scenario, file: str) -> tuple[list[FileProblem], bool]:
     """Return the problems, and whether the drill can be played."""
-    finder = ProblemFinder(file, scenario.text)
+    finder = ProblemCollector(file, scenario.text)
     _check_texts(scenario, finder)
     world = start_world(scenario, scenario.seed)
     try:
@@ -75,7 +75,7 @@ def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem]
             ("before", 0), text, build_message("only lines that take effect immediately and without an error")
         )
     _check_reconnections(world, finder)
-    _check_after_end(scenario, finder)
+    _check_times_after_end(scenario, finder)
     if scenario.variants:
         _check_variants(scenario, finder)
     playable = not any(problem.where.startswith("variants") for problem in finder.problems)
@@ -84,7 +84,7 @@ def _check_without_playing(scenario: Scenario, file: str) -> tuple[list[Problem]
     return finder.problems, playable
 
 
-def _check_reconnections(world: World, finder: ProblemFinder) -> None:
+def _check_reconnections(world: World, collector: ProblemCollector) -> None:
     """Report connections that exist at the start but could not be opened again after an interruption."""
     connected = {(server, peer) for (_, server, peer), contact in world.contacts.items() if contact.connected}
     for server, peer in sorted(connected):
@@ -93,50 +93,50 @@ def _check_reconnections(world: World, finder: ProblemFinder) -> None:
             problem = build_message(
                 "{a} is connected to {b}, but {b} would refuse a new connection", a=server, b=peer
             )
-            finder.add_problem(
+            collector.add_problem(
                 ("before",), problem, build_message("a login with CONNECT on the endpoint for each account")
             )
 
 
-def _check_texts(scenario: Scenario, finder: ProblemFinder) -> None:
+def _check_texts(scenario: Scenario, collector: ProblemCollector) -> None:
     if not scenario.sources:
-        finder.add_problem(
+        collector.add_problem(
             (), build_message("the scenario names no publication"), build_message("a [[source]] table")
         )
     if scenario.scored and not scenario.skills:
-        finder.add_problem((), build_message("the scenario names no skill"), "skills = [...]")
-    _check_skills(scenario, finder)
+        collector.add_problem((), build_message("the scenario names no skill"), "skills = [...]")
+    _check_skills(scenario, collector)
     if scenario.fidelity is None:
-        finder.add_problem(
+        collector.add_problem(
             (),
             build_message("the scenario does not describe the limits of the simulation"),
             build_message("a [fidelity] table"),
         )
     if scenario.facilitator is None:
-        finder.add_problem(
+        collector.add_problem(
             (), build_message("the notes for the instructor are missing"), 'facilitator = "..."'
         )
     hinted = {hint.goal for hint in scenario.hints}
     for number, goal in enumerate(scenario.goals):
         if goal.name not in hinted:
-            finder.add_problem(
+            collector.add_problem(
                 ("goal", number),
                 build_message("the goal {goal!r} has no hint", goal=goal.name),
                 build_message("a [[hint]] for this goal"),
             )
-    _check_hint_lines(scenario, finder)
-    _check_traps(scenario, finder)
-    for path, prompt in run_scenario.find_prompts(tomllib.loads(scenario.text)):
-        finder.add_problem(
+    _check_hint_lines(scenario, collector)
+    _check_costless_mistakes(scenario, collector)
+    for path, prompt in run_scenario.find_placeholders(tomllib.loads(scenario.text)):
+        collector.add_problem(
             path, build_message("placeholder text: {said}", said=prompt), build_message("your own text")
         )
 
 
-def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
+def _check_times_after_end(scenario: Scenario, collector: ProblemCollector) -> None:
     """Report events, goals and questions whose time is after the end of the drill."""
     if scenario.length is None:
         return
-    times: list[tuple[Path, float | None]] = []
+    times: list[tuple[KeyPath, float | None]] = []
     for number, inject in enumerate(scenario.timeline):
         times.append((("timeline", number, "at"), inject.at))
         times.append((("timeline", number, "between"), inject.between[1] if inject.between else None))
@@ -148,21 +148,21 @@ def _check_after_end(scenario: Scenario, finder: ProblemFinder) -> None:
     for path, time_s in times:
         if time_s is not None and time_s >= scenario.length:
             message = build_message("this occurs after the end of the drill ({t_s:g} s)", t_s=scenario.length)
-            finder.add_problem(path, message, build_message("an earlier time, or a longer drill"), 0)
+            collector.add_problem(path, message, build_message("an earlier time, or a longer drill"), 0)
 
 
-def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
+def _check_skills(scenario: Scenario, collector: ProblemCollector) -> None:
     """Report unknown skills, which would never become due for practice."""
-    to_write = {path for path, _ in run_scenario.find_prompts(tomllib.loads(scenario.text))}
+    to_write = {path for path, _ in run_scenario.find_placeholders(tomllib.loads(scenario.text))}
     for number, key in enumerate(scenario.skills):
-        path: Path = ("skills", number)
+        path: KeyPath = ("skills", number)
         if key in scenario.skills[:number]:
-            finder.add_problem(
+            collector.add_problem(
                 path, build_message("{name!r} is listed twice", name=key), build_message("each skill once"), 0
             )
         elif key not in load_skills_by_key() and path not in to_write:
             matches = difflib.get_close_matches(key, load_skills_by_key(), 1, cutoff=0.5)
-            finder.add_problem(
+            collector.add_problem(
                 path,
                 build_message("there is no skill {name!r}", name=key),
                 f"{matches[0]}?"
@@ -172,9 +172,11 @@ def _check_skills(scenario: Scenario, finder: ProblemFinder) -> None:
             )
 
 
-_HINT_LINE: Final = re.compile(rf"(?<![\w-])({'|'.join(VERBS)}) ([A-Z](?:[\w-]*\w)?)")
+_HINT_LINE_PATTERN: Final = re.compile(rf"(?<![\w-])({'|'.join(VERBS)}) ([A-Z](?:[\w-]*\w)?)")
 """Pattern of an input line in a hint: a verb and the name that follows it."""
-_ALTER_STATEMENT: Final = re.compile(r"\b(?:DATABASE|LOG) (\[[^\]]+\]|[A-Za-z_]\w*) (?:SET|TO|FROM|WITH)\b")
+_DATABASE_STATEMENT_PATTERN: Final = re.compile(
+    r"\b(?:DATABASE|LOG) (\[[^\]]+\]|[A-Za-z_]\w*) (?:SET|TO|FROM|WITH)\b"
+)
 """Pattern of a database name in an ALTER, BACKUP or RESTORE statement of a hint."""
 
 
@@ -188,7 +190,7 @@ def _refers_to_object(verb: Verb) -> bool:
     )
 
 
-def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
+def _check_hint_lines(scenario: Scenario, collector: ProblemCollector) -> None:
     """Report names in the input lines of hints that the scenario does not contain.
 
     This often happens when an author copies a drill.
@@ -196,12 +198,12 @@ def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
     names = collect_names(scenario)
     known_names = {*names.servers, *names.databases, *names.clients}
     for number, hint in enumerate(scenario.hints):
-        typed_lines = [m[2] for m in _HINT_LINE.finditer(hint.type) if _refers_to_object(VERBS[m[1]])]
+        typed_lines = [m[2] for m in _HINT_LINE_PATTERN.finditer(hint.type) if _refers_to_object(VERBS[m[1]])]
         unknown = [name for name in typed_lines if name not in known_names]
-        altered = [m[1].strip("[]") for m in _ALTER_STATEMENT.finditer(hint.type)]
+        altered = [m[1].strip("[]") for m in _DATABASE_STATEMENT_PATTERN.finditer(hint.type)]
         unknown += [name for name in altered if name not in names.databases]
         for name in unknown:
-            finder.add_problem(
+            collector.add_problem(
                 ("hint", number, "type"),
                 build_message("{name} is not in this scenario", name=name),
                 build_message("a name from this scenario"),
@@ -209,29 +211,29 @@ def _check_hint_lines(scenario: Scenario, finder: ProblemFinder) -> None:
             )
 
 
-def _check_traps(scenario: Scenario, finder: ProblemFinder) -> None:
+def _check_costless_mistakes(scenario: Scenario, collector: ProblemCollector) -> None:
     """Report actions and forbidden states that the debrief calls wrong although they cost no points."""
     for index, rule in enumerate(scenario.rubric):
         for number, price in enumerate(rule.prices if isinstance(rule, ConductRule) else ()):
             if price.price == 0.0:
-                finder.add_problem(
+                collector.add_problem(
                     ("rubric", index, "price", number, "price"),
                     build_message("this action has no deduction"),
                     build_message("a deduction above 0, or none"),
                 )
     costly = any(isinstance(rule, ForbiddenRule) and rule.points > 0.0 for rule in scenario.rubric)
     if scenario.scored and scenario.forbidden and not costly:
-        finder.add_problem(
+        collector.add_problem(
             ("forbidden", 0),
             build_message("a forbidden state costs no points"),
             build_message('a [[rubric]] table of kind "forbidden" with points'),
         )
 
 
-def _check_variants(scenario: Scenario, finder: ProblemFinder) -> None:
+def _check_variants(scenario: Scenario, collector: ProblemCollector) -> None:
     """Report unused pools, and the first combination that does not result in a valid scenario."""
     for path, text, expected in variants.find_unused_pools(tomllib.loads(scenario.text)):
-        finder.add_problem(path, text, expected)
+        collector.add_problem(path, text, expected)
     for picks in variants.iterate_combinations(scenario.variants):
         try:
             load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
@@ -239,7 +241,7 @@ def _check_variants(scenario: Scenario, finder: ProblemFinder) -> None:
             with_these = ", ".join(f"{name} = {value!r}" for name, value in picks.items())
             first_problem = problems.problems[0]
             expected = first_problem.expected or build_message("values that are valid together")
-            finder.add_problem(
+            collector.add_problem(
                 ("variants",),
                 build_message(
                     "with {picks}: {path}: {problem}",
@@ -252,23 +254,23 @@ def _check_variants(scenario: Scenario, finder: ProblemFinder) -> None:
             return
 
 
-def _report_reached_at_start(number: int, finder: ProblemFinder) -> None:
+def _report_goal_reached_at_start(number: int, collector: ProblemCollector) -> None:
     expected = build_message("after = the time of the failure, or a condition that is not met at the start")
-    finder.add_problem(
+    collector.add_problem(
         ("goal", number, "when"), build_message("the goal is met before anything happens"), expected, 0
     )
 
 
-def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin: StartDrill) -> None:
+def _check_solution(scenario: Scenario, seed: int, collector: ProblemCollector, begin: DrillStarter) -> None:
     if not scenario.solution:
-        finder.add_problem(
+        collector.add_problem(
             (), build_message("there is no reference solution"), build_message("[[solution]] tables")
         )
         return
     try:
         drill = play_reference(scenario, seed, begin)
     except InputError as problem:
-        finder.add_problem(
+        collector.add_problem(
             ("solution", 0),
             build_message("a step cannot be executed: {problem}", problem=str(problem)),
             build_message("steps that can be executed"),
@@ -283,7 +285,7 @@ def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
         expected = build_message(
             "a step after the symptom, or early = the reason why the brief asks for this action"
         )
-        finder.add_problem(("solution", 0), finding, expected)
+        collector.add_problem(("solution", 0), finding, expected)
     score = drill.compute_score()
     flawless = {rule.name for rule in scenario.rubric if rule.kind in ("conduct", "diagnosis", "prediction")}
     for item in score.items:
@@ -294,7 +296,7 @@ def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
                 rule=item.name,
                 why=item.reason,
             )
-            finder.add_problem(
+            collector.add_problem(
                 ("solution", 0), finding, build_message("steps and answers without a deduction")
             )
     if score.total < SOLUTION_POINTS_MIN:
@@ -318,12 +320,12 @@ def _check_solution(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
             seed=seed,
             missing=missing_points,
         )
-        finder.add_problem(
+        collector.add_problem(
             ("solution", 0), finding, build_message("{points:g} or more", points=SOLUTION_POINTS_MIN)
         )
 
 
-def _check_idle_run(scenario: Scenario, seed: int, finder: ProblemFinder, begin: StartDrill) -> None:
+def _check_idle_run(scenario: Scenario, seed: int, collector: ProblemCollector, begin: DrillStarter) -> None:
     drill = play_idle(scenario, seed, begin)
     total = drill.compute_score().total
     if total >= IDLE_POINTS_MAX:
@@ -332,9 +334,9 @@ def _check_idle_run(scenario: Scenario, seed: int, finder: ProblemFinder, begin:
         for number, goal in enumerate(scenario.goals):
             met_tick = drill.goals[goal.name].met_tick
             if met_tick is not None and met_tick < first_s * TICKS_PER_S:
-                _report_reached_at_start(number, finder)
+                _report_goal_reached_at_start(number, collector)
         message = build_message("doing nothing earns {points:g} points", points=total)
-        finder.add_problem(
+        collector.add_problem(
             ("goal", 0),
             message,
             build_message(

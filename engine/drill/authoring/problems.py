@@ -17,15 +17,15 @@ from engine.drill.authoring import limits
 from engine.localization import LocalizableMessage, build_message, join_messages
 from engine.tables import read_table
 
-KEY_MAX: Final = 60
+KEY_CHARACTERS_MAX: Final = 60
 """Maximum characters of a key in the text of a problem. Assumed."""
-TEXT_MAX: Final = 500
+PROBLEM_CHARACTERS_MAX: Final = 500
 """Maximum characters of the text of a problem. Assumed: our longest text, which lists 20 verbs, has 500
 characters.
 """
 
 
-class Problem(Struct, frozen=True, order=True):
+class FileProblem(Struct, frozen=True, order=True):
     """Problem in a file. *line* and *column* begin at 1."""
 
     file: str
@@ -54,28 +54,28 @@ class Problem(Struct, frozen=True, order=True):
 class ScenarioError(ValueError):
     """Error for a scenario that cannot be used. *problems* contains all reasons, in the order of the file."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[FileProblem]) -> None:
         super().__init__(join_messages("\n", map(str, problems)))
         self.problems = tuple(problems)
 
 
-class ProblemFinder:
+class ProblemCollector:
     """Collector of the problems of one file. It converts paths of keys to lines and columns of *text*."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self.text = text
-        self.problems: list[Problem] = []
+        self.problems: list[FileProblem] = []
 
     @cached_property
-    def positions(self) -> dict[Path, TextPosition]:
+    def positions(self) -> dict[KeyPath, TextPosition]:
         """Return path -> position, for all keys.
 
         The positions are computed when the first problem is added, because most files have no problem.
         """
         return find_positions(self.text)
 
-    def add_problem(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
+    def add_problem(self, path: KeyPath, text: str, expected: str = "", offset: int | None = None) -> None:
         """Add a problem at *path*.
 
         *offset*: index of the wrong character inside the one-line text value, from 0.
@@ -85,7 +85,9 @@ class ProblemFinder:
         if offset is not None:
             line, column = nearest_position.value_line, nearest_position.value_column + offset
         self.problems.append(
-            Problem(self.file, line, column, format_path(path), _shorten_text(text), _shorten_text(expected))
+            FileProblem(
+                self.file, line, column, format_path(path), _shorten_text(text), _shorten_text(expected)
+            )
         )
 
     def raise_problems(self) -> None:
@@ -97,7 +99,7 @@ class ProblemFinder:
         kept_problems = problems[: limits.PROBLEMS_MAX]
         if len(problems) > len(kept_problems):
             kept_problems.append(
-                Problem(
+                FileProblem(
                     self.file,
                     1,
                     1,
@@ -109,7 +111,7 @@ class ProblemFinder:
             raise ScenarioError(kept_problems)
 
 
-def format_path(path: Path) -> str:
+def format_path(path: KeyPath) -> str:
     """Format a path: ("server", 1, "site") becomes `server[1].site`."""
     words = [f"[{part}]" if isinstance(part, int) else f".{_format_key(part)}" for part in path]
     return "".join(words).removeprefix(".")
@@ -117,19 +119,19 @@ def format_path(path: Path) -> str:
 
 def _format_key(part: str) -> str:
     """Shorten a key, escape invisible characters, and add quotes unless it is a bare key."""
-    short = part if len(part) <= KEY_MAX else f"{part[:KEY_MAX]}…"
+    short = part if len(part) <= KEY_CHARACTERS_MAX else f"{part[:KEY_CHARACTERS_MAX]}…"
     return short if short.isprintable() else repr(short)[1:-1]
 
 
 def _shorten_text(text: str) -> str:
     """Shorten the text of a problem, because a text quoted from the file may have a million characters."""
-    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
+    return text if len(text) <= PROBLEM_CHARACTERS_MAX else f"{text[:PROBLEM_CHARACTERS_MAX]}…"
 
 
 # --- line of each key in a TOML text ----------------------------------------------------------------------
 # tomllib does not return the lines of values.
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """Path of a value: keys and list indexes from the root, for example ("server", 1, "site")."""
 
 
@@ -154,14 +156,14 @@ _BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE: Final = re.compile(r"[ \t]*")
 
 
-def find_positions(text: str) -> dict[Path, TextPosition]:
+def find_positions(text: str) -> dict[KeyPath, TextPosition]:
     """Return path -> position, for every key and list element. *text* must be valid TOML."""
     scan = _PositionScanner(text)
     scan.read_document()
     return scan.positions
 
 
-def find_nearest_position(positions: dict[Path, TextPosition], path: Path) -> TextPosition:
+def find_nearest_position(positions: dict[KeyPath, TextPosition], path: KeyPath) -> TextPosition:
     """Return the position of *path*.
 
     If the text does not contain it, return that of the innermost enclosing part.
@@ -178,12 +180,12 @@ class _PositionScanner:
     def __init__(self, text: str) -> None:
         self.text = text
         self.index = 0
-        self.positions: dict[Path, TextPosition] = {}
-        self._lists: dict[Path, int] = {}
+        self.positions: dict[KeyPath, TextPosition] = {}
+        self._lists: dict[KeyPath, int] = {}
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def read_document(self) -> None:
-        table: Path = ()
+        table: KeyPath = ()
         self._skip_pattern(_BLANK)
         while self.index < len(self.text):
             if self.text[self.index] == "[":
@@ -192,12 +194,12 @@ class _PositionScanner:
                 self._read_entry(table)
             self._skip_pattern(_BLANK)
 
-    def _read_header(self) -> Path:
+    def _read_header(self) -> KeyPath:
         """Read `[a.b]` or `[[a.b]]`, and return the path of the table."""
         start = self.index
         is_array = self.text.startswith("[[", self.index)
         self.index += 2 if is_array else 1
-        path: Path = ()
+        path: KeyPath = ()
         for key in self._read_keys():
             path = (*path, key)
             if path in self._lists:
@@ -213,11 +215,11 @@ class _PositionScanner:
         self.index += 2 if is_array else 1
         return path
 
-    def _read_entry(self, table: Path) -> None:
+    def _read_entry(self, table: KeyPath) -> None:
         """Read `key = value` in the table *table*."""
         self._skip_pattern(_SPACE)
         start = self.index
-        path: Path = (*table, *self._read_keys())
+        path: KeyPath = (*table, *self._read_keys())
         self.index = self.text.index("=", self.index) + 1
         self._skip_pattern(_SPACE)
         self._store_positions(path, start, self.index)
@@ -238,7 +240,7 @@ class _PositionScanner:
                 return keys
             self.index += 1
 
-    def _read_value(self, path: Path) -> None:
+    def _read_value(self, path: KeyPath) -> None:
         match self.text[self.index : self.index + 1]:
             case "[":
                 self._read_list(path)
@@ -251,7 +253,7 @@ class _PositionScanner:
             case _:
                 self._skip_pattern(_BARE_VALUE)
 
-    def _read_list(self, path: Path) -> None:
+    def _read_list(self, path: KeyPath) -> None:
         self.index += 1
         number = 0
         while True:
@@ -266,7 +268,7 @@ class _PositionScanner:
             if self.text[self.index] == ",":
                 self.index += 1
 
-    def _read_inline_table(self, path: Path) -> None:
+    def _read_inline_table(self, path: KeyPath) -> None:
         self.index += 1
         while True:
             self._skip_pattern(_BLANK)
@@ -283,7 +285,7 @@ class _PositionScanner:
         if match is not None:
             self.index = match.end()
 
-    def _store_positions(self, path: Path, key: int, value: int) -> None:
+    def _store_positions(self, path: KeyPath, key: int, value: int) -> None:
         quotes = 3 if self.text[value : value + 3] in ('"""', "'''") else 1
         start = value + quotes if self.text[value : value + 1] in ('"', "'") else value
         self.positions[path] = TextPosition(
@@ -298,7 +300,7 @@ class _PositionScanner:
 # --- descriptions of expected values ----------------------------------------------------------------------
 # Each kind of pydantic error has its own sentence.
 
-EXPECTED: Final = {
+EXPECTED_VALUE_TEXTS: Final = {
     **{row["error"]: row["text"] for row in read_table("engine.drill.authoring", "expected.tsv")},
     "string_pattern_mismatch": "{pattern}",
     "value_error": "{error}",
@@ -316,11 +318,11 @@ PATTERNS: Final = {
 }
 
 
-def format_expected(error: ErrorDetails) -> LocalizableMessage:
+def describe_expected_value(error: ErrorDetails) -> LocalizableMessage:
     """Describe the values that are allowed in place of the value that *error* rejects."""
     context = dict(error.get("ctx", {}))
     pattern = str(context.get("pattern", ""))
     context["pattern"] = next((message for start, message in PATTERNS.items() if start in pattern), pattern)
     context["error"] = str(context.get("error", ""))
-    template = EXPECTED[error["type"]]
+    template = EXPECTED_VALUE_TEXTS[error["type"]]
     return build_message(template, **context)

@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine import arithmetic
 from engine.cluster import config, instances
 from engine.constants import TICKS_PER_S, VERSIONS
-from engine.drill.authoring.facts import Facts, Kind
+from engine.drill.authoring.facts import ConditionContext, ObjectKind
 from engine.drill.team.calls import count_closed_orders, count_true_statuses
 from engine.events import NoteData, select_data
 from engine.flow.setup import compute_worker_threads
@@ -18,105 +18,107 @@ from engine.model import Availability, AvailabilityGroup, FailoverMode, NameReco
 from engine.protocol import accounts, availability, drivers, jobs, serving, streams
 from engine.tables import read_table
 
-Changes = Literal["by events", "by the clock", "by itself"]
+ChangeCause = Literal["by events", "by the clock", "by itself"]
 """Way in which a quantity changes."""
 
 
 class Quantity(Struct, frozen=True):
     """Quantity that a condition can compare with a number."""
 
-    object_kind: Kind | None
+    object_kind: ObjectKind | None
     """Kind of the object in parentheses; None if the quantity concerns the whole run."""
     help: str
     """Description for authors."""
-    read: Callable[[Facts, str], float]
+    read: Callable[[ConditionContext, str], float]
     """Function that returns the value for the object with this name."""
-    change_cause: Changes = "by events"
+    change_cause: ChangeCause = "by events"
     """Way in which the value changes. "by the clock": without events, the value is constant or increases by
     one per second. "by itself": the value may change at any time.
     """
     counter: str = ""
     """Name of the flow counter that the quantity reads; empty if none."""
-    full_value: Callable[[Facts, str], float] = lambda facts, name: 0.0
+    full_value: Callable[[ConditionContext, str], float] = lambda facts, name: 0.0
     """Function that returns the value of 100%; its result is 0 if the quantity is not a percentage."""
 
 
 def _build_flow_quantity(
-    text: str, name: str, read_total: Callable[[Facts, str], float] | None = None
+    text: str, name: str, read_total: Callable[[ConditionContext, str], float] | None = None
 ) -> Quantity:
     """Build a quantity for a counter of the flow.
 
     With *read_total*, the quantity is a percentage of that total.
     """
 
-    def read(facts: Facts, database: str) -> float:
-        return streams.read_counter(facts.world, facts.find_log_numbers(database), name)
+    def read(context: ConditionContext, database: str) -> float:
+        return streams.read_counter(context.world, context.find_log_numbers(database), name)
 
-    def percent(facts: Facts, database: str) -> float:
-        limit = read_total(facts, database) if read_total is not None else 0.0
-        return 100.0 * read(facts, database) / limit if limit else 0.0
+    def read_percent(context: ConditionContext, database: str) -> float:
+        limit = read_total(context, database) if read_total is not None else 0.0
+        return 100.0 * read(context, database) / limit if limit else 0.0
 
     if read_total is None:
         return Quantity("database", text, read, "by itself", name)
-    return Quantity("database", text, percent, "by itself", name, read_total)
+    return Quantity("database", text, read_percent, "by itself", name, read_total)
 
 
-def _read_log_max_kb(facts: Facts, database: str) -> float:
-    return max((copy.log_max_kb for copy in facts.world.list_copies_of(database)), default=0.0)
+def _read_log_max_kb(context: ConditionContext, database: str) -> float:
+    return max((copy.log_max_kb for copy in context.world.list_copies_of(database)), default=0.0)
 
 
-def _build_failover_counter(kind: str | None) -> Callable[[Facts, str], float]:
-    def read(facts: Facts, database: str) -> float:
+def _build_failover_counter(kind: str | None) -> Callable[[ConditionContext, str], float]:
+    def read(context: ConditionContext, database: str) -> float:
         return sum(
             failover.online_tick is not None
             and failover.database == database
             and kind in (None, failover.kind)
-            for failover in facts.world.failovers
+            for failover in context.world.failovers
         )
 
     return read
 
 
-def _read_timeout_s(facts: Facts, database: str) -> float:
-    copy = facts.find_principal(database)
+def _read_timeout_s(context: ConditionContext, database: str) -> float:
+    copy = context.find_principal(database)
     return float(prerequisites.get_timeout_s(copy)) if copy is not None else 0.0
 
 
-def _sum_operations_kb(facts: Facts, database: str) -> float:
+def _sum_operations_kb(context: ConditionContext, database: str) -> float:
     return float(
         arithmetic.add_in_order(
             note.log_kb or 0.0
-            for event, note in select_data(facts.operations, NoteData)
+            for event, note in select_data(context.operations, NoteData)
             if event.database == database
         )
     )
 
 
-def _count_damaged_pages(facts: Facts, database: str) -> float:
-    return float(sum(len(copy.bad_pages) for copy in facts.world.list_copies_of(database)))
+def _count_damaged_pages(context: ConditionContext, database: str) -> float:
+    return float(sum(len(copy.bad_pages) for copy in context.world.list_copies_of(database)))
 
 
-def _count_orphans(facts: Facts, server: str) -> float:
-    databases = [database for server_name, database in facts.world.copies if server_name == server]
-    return float(sum(len(accounts.list_orphans(facts.world, server, database)) for database in databases))
+def _count_orphans(context: ConditionContext, server: str) -> float:
+    databases = [database for server_name, database in context.world.copies if server_name == server]
+    return float(
+        sum(len(accounts.list_orphaned_users(context.world, server, database)) for database in databases)
+    )
 
 
-def _count_trustworthy_copies(facts: Facts, database: str) -> float:
-    key = serving.find_serving_key(facts.world, database)
-    return float(key is not None and facts.world.copies[key].trustworthy)
+def _count_trustworthy_copies(context: ConditionContext, database: str) -> float:
+    key = serving.find_serving_key(context.world, database)
+    return float(key is not None and context.world.copies[key].trustworthy)
 
 
-def _count_different_owners(facts: Facts, database: str) -> float:
-    return float(len({copy.owner.lower() for copy in facts.world.list_copies_of(database)}) - 1)
+def _count_different_owners(context: ConditionContext, database: str) -> float:
+    return float(len({copy.owner.lower() for copy in context.world.list_copies_of(database)}) - 1)
 
 
-def _count_enabled_jobs(facts: Facts, server: str) -> float:
-    known_jobs = facts.world.instances[server].jobs
+def _count_enabled_jobs(context: ConditionContext, server: str) -> float:
+    known_jobs = context.world.instances[server].jobs
     return float(arithmetic.add_in_order(job.enabled and job.action != jobs.MONITOR for job in known_jobs))
 
 
-def _count_thresholds(facts: Facts, server: str) -> float:
-    alerts = facts.world.instances[server].alerts
+def _count_thresholds(context: ConditionContext, server: str) -> float:
+    alerts = context.world.instances[server].alerts
     return float(
         arithmetic.add_in_order(
             alert.enabled and alert.alert_id in monitor.ALERT_MESSAGES for alert in alerts
@@ -124,39 +126,39 @@ def _count_thresholds(facts: Facts, server: str) -> float:
     )
 
 
-def _measure_monitor_age_s(facts: Facts, server: str) -> float:
+def _measure_monitor_age_s(context: ConditionContext, server: str) -> float:
     rows = [
         rows[-1].tick
-        for (server_name, _), rows in facts.world.monitor.items()
+        for (server_name, _), rows in context.world.monitor.items()
         if server_name == server and rows
     ]
-    return (facts.world.tick - max(rows)) / TICKS_PER_S if rows else math.inf
+    return (context.world.tick - max(rows)) / TICKS_PER_S if rows else math.inf
 
 
-def _count_worker_threads(facts: Facts, server: str) -> float:
-    state = facts.world.instances[server]
+def _count_worker_threads(context: ConditionContext, server: str) -> float:
+    state = context.world.instances[server]
     return float(
-        state.max_worker_threads or compute_worker_threads(facts.world.get_computer_of(server).cores)
+        state.max_worker_threads or compute_worker_threads(context.world.get_computer_of(server).cores)
     )
 
 
-def _build_node_reader(read: Callable[[World, Node], float]) -> Callable[[Facts, str], float]:
+def _build_node_reader(read: Callable[[World, Node], float]) -> Callable[[ConditionContext, str], float]:
     """Return a function that reads a value of a server's cluster node; 0 if the server is on no node."""
 
-    def of_server(facts: Facts, server: str) -> float:
-        node = facts.world.nodes.get(facts.world.get_computer(server).name)
-        return float(read(facts.world, node)) if node is not None else 0.0
+    def read_for_server(context: ConditionContext, server: str) -> float:
+        node = context.world.nodes.get(context.world.get_computer(server).name)
+        return float(read(context.world, node)) if node is not None else 0.0
 
-    return of_server
+    return read_for_server
 
 
 def _has_witness(world: World, node: Node) -> bool:
-    return config.is_reachable(world, node.config.witness, config.list_members(world, node.partition))
+    return config.is_witness_reachable(world, node.config.witness, config.list_members(world, node.partition))
 
 
-def _count_owners(facts: Facts, server: str) -> float:
-    role = instances.find_instance_role(facts.world, server)
-    installed = facts.world.instances[server].installed if role is not None else ()
+def _count_owners(context: ConditionContext, server: str) -> float:
+    role = instances.find_instance_role(context.world, server)
+    installed = context.world.instances[server].installed if role is not None else ()
     owner_nodes = (
         [node for node in installed if all(node in resource.owners for resource in role.resources)]
         if role
@@ -165,42 +167,44 @@ def _count_owners(facts: Facts, server: str) -> float:
     return float(len(owner_nodes))
 
 
-def _build_group_reader(read: Callable[[AvailabilityGroup], float]) -> Callable[[Facts, str], float]:
+def _build_group_reader(
+    read: Callable[[AvailabilityGroup], float],
+) -> Callable[[ConditionContext, str], float]:
     """Return a function that reads a value of a database's availability group; 0 if it is in no group.
 
     The newest copy of the cluster database is used.
     """
 
-    def of_database(facts: Facts, database: str) -> float:
+    def read_for_database(context: ConditionContext, database: str) -> float:
         guid = next(
-            (c.availability.guid for c in facts.world.list_copies_of(database) if c.availability.guid), None
+            (c.availability.guid for c in context.world.list_copies_of(database) if c.availability.guid), None
         )
-        nodes = sorted(facts.world.nodes.values(), key=lambda node: node.config.epoch)
+        nodes = sorted(context.world.nodes.values(), key=lambda node: node.config.epoch)
         group = nodes[-1].config.find_group(guid) if nodes and guid is not None else None
         return float(read(group)) if group is not None else 0.0
 
-    return of_database
+    return read_for_database
 
 
-def _is_health_session_running(facts: Facts, server: str) -> float:
-    instance = facts.world.instances[server]
+def _is_health_session_running(context: ConditionContext, server: str) -> float:
+    instance = context.world.instances[server]
     return float(
         instance.running and "AlwaysOn_health" not in {*instance.sessions_stopped, *instance.sessions_manual}
     )
 
 
-def _get_name_record(facts: Facts, client: str) -> NameRecord:
+def _get_name_record(context: ConditionContext, client: str) -> NameRecord:
     record = NameRecord(addresses=(), online="", ttl_s=0)
-    return facts.world.records.get(facts.world.clients[client].data_source, record)
+    return context.world.records.get(context.world.clients[client].data_source, record)
 
 
-def _build_program_reader(read: Callable[[Program], float]) -> Callable[[Facts, str], float]:
+def _build_program_reader(read: Callable[[Program], float]) -> Callable[[ConditionContext, str], float]:
     return lambda facts, name: float(read(facts.world.programs[name]))
 
 
-def _measure_standstill_s(facts: Facts, program: str) -> float:
-    known_program = facts.world.programs[program]
-    running = 0 if known_program.answered_tick is None else facts.world.tick - known_program.answered_tick
+def _measure_standstill_s(context: ConditionContext, program: str) -> float:
+    known_program = context.world.programs[program]
+    running = 0 if known_program.answered_tick is None else context.world.tick - known_program.answered_tick
     return max(known_program.longest_ticks, running) / TICKS_PER_S
 
 
@@ -209,7 +213,7 @@ def compute_availability(world: World, database: str) -> Availability:
     return availability.advance_availability(world.availability[database], world.tick)
 
 
-_READERS: Final[Mapping[str, Callable[[Facts, str], float]]] = {
+_QUANTITY_READERS: Final[Mapping[str, Callable[[ConditionContext, str], float]]] = {
     "time_s": lambda f, _: f.world.t_s,
     "downtime_s": lambda f, d: compute_availability(f.world, d).down_ticks / TICKS_PER_S,
     "exposed_s": lambda f, d: compute_availability(f.world, d).exposed_ticks / TICKS_PER_S,
@@ -273,15 +277,18 @@ _READERS: Final[Mapping[str, Callable[[Facts, str], float]]] = {
 
 def _build_quantity(row: dict[str, str]) -> Quantity:
     subject_kind, help, moves = (
-        cast("Kind | None", row["of"] or None),
+        cast("ObjectKind | None", row["of"] or None),
         row["help"],
-        cast("Changes", row["moves"]),
+        cast("ChangeCause", row["moves"]),
     )
     if row["counter"]:
         limit = _read_log_max_kb if row["name"].endswith("_percent") else None
         return _build_flow_quantity(help, row["counter"], limit)
     return Quantity(
-        subject_kind, help.format(versions=", ".join(map(str, VERSIONS))), _READERS[row["name"]], moves
+        subject_kind,
+        help.format(versions=", ".join(map(str, VERSIONS))),
+        _QUANTITY_READERS[row["name"]],
+        moves,
     )
 
 

@@ -11,15 +11,15 @@ from engine.drill.authoring import conditions
 from engine.drill.authoring.cluster_references import add_cluster_names, check_clusters
 from engine.drill.authoring.conditions import ConditionError
 from engine.drill.authoring.facts import ConditionNames
-from engine.drill.authoring.problems import Path, ProblemFinder
+from engine.drill.authoring.problems import KeyPath, ProblemCollector
 from engine.drill.authoring.schema import (
     ConductRule,
     DowntimeRule,
-    ExposedRule,
+    UnprotectedRule,
     ForbiddenRule,
     GoalsRule,
     Inject,
-    LostRule,
+    LostTransactionsRule,
     Prediction,
     Question,
     Scenario,
@@ -33,7 +33,7 @@ from engine.inputs import Input, InputError
 from engine.localization import build_message, mark
 from engine.model import Client, Computer, DatabaseCopy, Instance, World
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_line, parse_script_lines, prefix_line_number
+from engine.verbs.lines import parse_input_line, parse_script_lines, prefix_line_number
 
 
 def collect_names(scenario: Scenario) -> ConditionNames:
@@ -48,34 +48,36 @@ def collect_names(scenario: Scenario) -> ConditionNames:
     )
 
 
-def check_references(scenario: Scenario, finder: ProblemFinder) -> None:
+def check_references(scenario: Scenario, collector: ProblemCollector) -> None:
     """Report unknown and duplicate names, and invalid input lines and conditions."""
     names = collect_names(scenario)
-    _check_unique(scenario, finder)
-    _check_servers(scenario, finder)
-    _check_databases(scenario, finder, names)
+    _check_unique_names(scenario, collector)
+    _check_servers(scenario, collector)
+    _check_databases(scenario, collector, names)
     for i, server in enumerate(scenario.servers):
         if server.edition in WITNESS_ONLY_EDITIONS and server.endpoint.role != "WITNESS":
             message = build_message(
                 "{edition} edition supports only endpoints with the role WITNESS", edition=server.edition
             )
-            finder.add_problem(("server", i, "endpoint", "role"), message, "WITNESS", 0)
-    _check_sessions(scenario, finder, names)
-    check_clusters(scenario, finder, _check_name)
-    _check_clients(scenario, finder, names)
-    _check_team(scenario, finder, names)
-    _check_lines(scenario, finder)
+            collector.add_problem(("server", i, "endpoint", "role"), message, "WITNESS", 0)
+    _check_sessions(scenario, collector, names)
+    check_clusters(scenario, collector, _check_name)
+    _check_clients(scenario, collector, names)
+    _check_team(scenario, collector, names)
+    _check_input_lines(scenario, collector)
     for path, text in _list_conditions(scenario):
         try:
             conditions.parse(text, names)
         except ConditionError as problem:
-            finder.add_problem(path, problem.text, problem.expected, problem.column - 1)
-    _check_goals(scenario, finder)
-    _check_inquiries(scenario, finder)
-    _check_rubric(scenario, finder, names)
+            collector.add_problem(path, problem.text, problem.expected, problem.column - 1)
+    _check_goals(scenario, collector)
+    _check_inquiries(scenario, collector)
+    _check_rubric(scenario, collector, names)
 
 
-def _check_name(finder: ProblemFinder, path: Path, name: str | None, names: Sequence[str], kind: str) -> bool:
+def _check_name(
+    collector: ProblemCollector, path: KeyPath, name: str | None, names: Sequence[str], kind: str
+) -> bool:
     """Return whether *name* is one of *names*, in the same spelling, and report a problem if not.
 
     *name* is None if it is omitted, which is allowed.
@@ -89,7 +91,7 @@ def _check_name(finder: ProblemFinder, path: Path, name: str | None, names: Sequ
         expected = build_message("one of {names}", names=", ".join(names))
     else:
         expected = build_message("a {thing}; this scenario has none", thing=kind)
-    finder.add_problem(path, build_message(UNKNOWN_NAME_TEXTS[kind], name=name), expected, 0)
+    collector.add_problem(path, build_message(UNKNOWN_NAME_TEXTS[kind], name=name), expected, 0)
     return False
 
 
@@ -107,7 +109,7 @@ UNKNOWN_NAME_TEXTS: Final = {
 """Kind of object -> problem text for an unknown name."""
 
 
-def _check_unique(scenario: Scenario, finder: ProblemFinder) -> None:
+def _check_unique_names(scenario: Scenario, collector: ProblemCollector) -> None:
     named_parts = [
         (table, part.name)
         for table, parts in (
@@ -120,15 +122,15 @@ def _check_unique(scenario: Scenario, finder: ProblemFinder) -> None:
         for part in parts
     ]
     counts = dict.fromkeys(("server", "instance", "client", "cluster", "availability_group"), 0)
-    server_paths: list[tuple[Path, str]] = []
+    server_paths: list[tuple[KeyPath, str]] = []
     for table, name in named_parts:
         server_paths.append(((table, counts[table], "name"), name))
         counts[table] += 1
-    inquiries: list[tuple[Path, str]] = [
+    inquiries: list[tuple[KeyPath, str]] = [
         *((("question", i, "name"), question.name) for i, question in enumerate(scenario.questions)),
         *((("predict", i, "name"), prediction.name) for i, prediction in enumerate(scenario.predictions)),
     ]
-    groups: tuple[list[tuple[Path, str]], ...] = (
+    groups: tuple[list[tuple[KeyPath, str]], ...] = (
         server_paths,
         [(("database", i, "name"), name) for i, d in enumerate(scenario.databases) for name in d.names],
         [(("goal", i, "name"), g.name) for i, g in enumerate(scenario.goals)],
@@ -141,7 +143,7 @@ def _check_unique(scenario: Scenario, finder: ProblemFinder) -> None:
         used_names: set[str] = set()
         for path, name in group:
             if name.lower() in used_names:
-                finder.add_problem(
+                collector.add_problem(
                     path,
                     build_message("{name!r} is listed twice", name=name),
                     build_message("another name"),
@@ -150,28 +152,32 @@ def _check_unique(scenario: Scenario, finder: ProblemFinder) -> None:
             used_names.add(name.lower())
 
 
-def _check_servers(scenario: Scenario, finder: ProblemFinder) -> None:
+def _check_servers(scenario: Scenario, collector: ProblemCollector) -> None:
     ends = [s.name for s in scenario.servers] + [c.name for c in scenario.clients]
     for i, server in enumerate(scenario.servers):
-        _check_name(finder, ("server", i, "site"), server.site, list(SITES), "site")
+        _check_name(collector, ("server", i, "site"), server.site, list(SITES), "site")
         for j, database in enumerate(server.jobs_for):
             _check_name(
-                finder, ("server", i, "jobs_for", j), database, collect_names(scenario).databases, "database"
+                collector,
+                ("server", i, "jobs_for", j),
+                database,
+                collect_names(scenario).databases,
+                "database",
             )
     pairs: set[frozenset[str]] = set()
     for i, link in enumerate(scenario.links):
         for j, end in enumerate(link.ends):
-            _check_name(finder, ("link", i, "ends", j), end, ends, "server or client")
+            _check_name(collector, ("link", i, "ends", j), end, ends, "server or client")
         server_pair = frozenset(link.ends)
         if len(server_pair) < 2:
-            finder.add_problem(
+            collector.add_problem(
                 ("link", i, "ends"),
                 build_message("both ends are identical"),
                 build_message("two different ends"),
                 0,
             )
         if server_pair in pairs:
-            finder.add_problem(
+            collector.add_problem(
                 ("link", i, "ends"),
                 build_message("this link is listed twice"),
                 build_message("each pair only once"),
@@ -180,16 +186,16 @@ def _check_servers(scenario: Scenario, finder: ProblemFinder) -> None:
         pairs.add(server_pair)
 
 
-def _check_databases(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
+def _check_databases(scenario: Scenario, collector: ProblemCollector, names: ConditionNames) -> None:
     mirrored = {session.database: session for session in scenario.sessions}
     grouped = {database for group in scenario.groups for database in group.databases}
     for i, database in enumerate(scenario.databases):
-        path: Path = ("database", i)
-        _check_name(finder, (*path, "workload"), database.workload, list(WORKLOADS), "workload")
-        _check_name(finder, (*path, "server"), database.server, names.servers, "server")
+        path: KeyPath = ("database", i)
+        _check_name(collector, (*path, "workload"), database.workload, list(WORKLOADS), "workload")
+        _check_name(collector, (*path, "server"), database.server, names.servers, "server")
         if database.count > 1 and not database.name[-1].isdigit():
             expected = build_message("a name such as {name}", name=f"{database.name}001")
-            finder.add_problem(
+            collector.add_problem(
                 (*path, "name"),
                 build_message(
                     "a table with {n} databases needs a name that ends in a number", n=database.count
@@ -199,29 +205,29 @@ def _check_databases(scenario: Scenario, finder: ProblemFinder, names: Condition
             )
         session = mirrored.get(database.name)
         for j, server in enumerate(database.restored_on):
-            _check_name(finder, (*path, "restored_on", j), server, names.servers, "server")
+            _check_name(collector, (*path, "restored_on", j), server, names.servers, "server")
         if database.restored_on and session is not None:
-            finder.add_problem(
+            collector.add_problem(
                 (*path, "restored_on"),
                 build_message("the session of this database already has a mirror"),
                 build_message("no restored_on"),
                 0,
             )
         if session is None and database.server in database.restored_on:
-            finder.add_problem(
+            collector.add_problem(
                 (*path, "restored_on"),
                 build_message("{server} already has the original database", server=database.server),
                 build_message("other servers"),
                 0,
             )
         if session is None and database.server is None and database.name not in grouped:
-            finder.add_problem(
+            collector.add_problem(
                 path,
                 build_message("{database} has no server", database=database.name),
                 build_message("server = …, a [[session]] or an [[availability_group]]"),
             )
         if session is not None and database.server not in (None, session.principal):
-            finder.add_problem(
+            collector.add_problem(
                 (*path, "server"),
                 build_message(
                     "the session of this database has the principal {server}", server=session.principal
@@ -230,7 +236,7 @@ def _check_databases(scenario: Scenario, finder: ProblemFinder, names: Condition
                 0,
             )
         if session is not None and database.recovery_model != "FULL":
-            finder.add_problem(
+            collector.add_problem(
                 (*path, "recovery_model"),
                 build_message("a mirrored database needs the recovery model FULL"),
                 "FULL",
@@ -238,20 +244,20 @@ def _check_databases(scenario: Scenario, finder: ProblemFinder, names: Condition
             )
         if database.log_size_mb > database.log_max_mb:
             expected = build_message("at least log_size_mb ({size_mb:g})", size_mb=database.log_size_mb)
-            finder.add_problem(
+            collector.add_problem(
                 (*path, "log_max_mb"), build_message("the log is larger than its maximum size"), expected, 0
             )
 
 
-def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
+def _check_sessions(scenario: Scenario, collector: ProblemCollector, names: ConditionNames) -> None:
     editions = {server.name: server.edition for server in scenario.servers}
     database_names = [database.name for database in scenario.databases]
     mirrored: set[str] = set()
     for i, session in enumerate(scenario.sessions):
-        path: Path = ("session", i)
-        _check_name(finder, (*path, "database"), session.database, database_names, "database")
+        path: KeyPath = ("session", i)
+        _check_name(collector, (*path, "database"), session.database, database_names, "database")
         if session.database in mirrored:
-            finder.add_problem(
+            collector.add_problem(
                 (*path, "database"),
                 build_message("{database} already has a session", database=session.database),
                 build_message("one session per database"),
@@ -261,8 +267,8 @@ def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionN
         parts = {"principal": session.principal, "mirror": session.mirror, "witness": session.witness}
         used: list[str] = []
         for key, server in parts.items():
-            if _check_name(finder, (*path, key), server, names.servers, "server") and server in used:
-                finder.add_problem(
+            if _check_name(collector, (*path, key), server, names.servers, "server") and server in used:
+                collector.add_problem(
                     (*path, key),
                     build_message("{server} already has another role in this session", server=server),
                     build_message("another server"),
@@ -272,43 +278,45 @@ def _check_sessions(scenario: Scenario, finder: ProblemFinder, names: ConditionN
         for key in ("principal", "mirror"):
             edition = editions.get(parts[key] or "")
             if edition in WITNESS_ONLY_EDITIONS:
-                finder.add_problem(
+                collector.add_problem(
                     (*path, key),
                     build_message("{edition} edition can only be a witness", edition=edition),
                     build_message("another server"),
                     0,
                 )
         if session.safety == "OFF" and "Standard" in {editions.get(server) for server in used[:2]}:
-            finder.add_problem(
+            collector.add_problem(
                 (*path, "safety"), build_message("Standard edition supports only safety FULL"), "FULL", 0
             )
 
 
-def _check_clients(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
+def _check_clients(scenario: Scenario, collector: ProblemCollector, names: ConditionNames) -> None:
     for i, client in enumerate(scenario.clients):
         for j, database in enumerate(client.databases):
-            _check_name(finder, ("client", i, "databases", j), database, names.databases, "database")
+            _check_name(collector, ("client", i, "databases", j), database, names.databases, "database")
         sources = [*names.servers, *(group.listener for group in scenario.groups if group.listener)]
-        _check_name(finder, ("client", i, "data_source"), client.data_source, sources, "server or listener")
         _check_name(
-            finder, ("client", i, "failover_partner"), client.failover_partner, names.servers, "server"
+            collector, ("client", i, "data_source"), client.data_source, sources, "server or listener"
+        )
+        _check_name(
+            collector, ("client", i, "failover_partner"), client.failover_partner, names.servers, "server"
         )
 
 
-def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
+def _check_team(scenario: Scenario, collector: ProblemCollector, names: ConditionNames) -> None:
     """Report duplicate team keys, unknown servers, and invalid rights of roles."""
     world = _build_named_world(scenario)
     role_keys: set[str] = set()
     for i, role in enumerate(scenario.roles):
-        path: Path = ("role", i)
+        path: KeyPath = ("role", i)
         if role.key is None:
             if role.servers or role.sees or role.does:
-                finder.add_problem(
+                collector.add_problem(
                     path, build_message("a role without a key cannot be played"), 'key = "..."'
                 )
             continue
         if role.key in role_keys:
-            finder.add_problem(
+            collector.add_problem(
                 (*path, "key"),
                 build_message("{name!r} exists twice", name=role.key),
                 build_message("another name"),
@@ -316,22 +324,24 @@ def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames
             )
         role_keys.add(role.key)
         for j, server in enumerate(role.servers):
-            _check_name(finder, (*path, "servers", j), server, [*names.servers, *names.computers], "server")
+            _check_name(
+                collector, (*path, "servers", j), server, [*names.servers, *names.computers], "server"
+            )
         for j, line in enumerate(role.does):
             try:
                 understood = modes.parse_lock(line, world)
             except InputError as problem:
-                finder.add_problem((*path, "does", j), str(problem), offset=0)
+                collector.add_problem((*path, "does", j), str(problem), offset=0)
                 continue
             if understood.command_text != line:
-                finder.add_problem(
+                collector.add_problem(
                     (*path, "does", j),
                     build_message("the spelling of this line differs"),
                     understood.command_text,
                     0,
                 )
     if len(role_keys) == 1:
-        finder.add_problem(
+        collector.add_problem(
             ("role",),
             build_message("the team has only one role"),
             build_message("at least two roles with a key, or none"),
@@ -339,7 +349,7 @@ def _check_team(scenario: Scenario, finder: ProblemFinder, names: ConditionNames
 
 
 def _check_input_role(
-    input_: Input, scenario: Scenario, path: Path, finder: ProblemFinder, must_speak_as: bool = False
+    input_: Input, scenario: Scenario, path: KeyPath, collector: ProblemCollector, must_speak_as: bool = False
 ) -> None:
     """Report an input line whose role, or whose called role, does not belong to the team."""
     for key in (input_.by, input_.args[0] if input_.verb in MESSAGE_HANDLERS else ""):
@@ -347,9 +357,9 @@ def _check_input_role(
             try:
                 rights.find_role(scenario.team, key)
             except InputError as problem:
-                finder.add_problem(path, str(problem), offset=0)
+                collector.add_problem(path, str(problem), offset=0)
     if must_speak_as and input_.verb in MESSAGE_HANDLERS and not input_.by:
-        finder.add_problem(
+        collector.add_problem(
             path,
             build_message("the line names no role"),
             build_message("a role before the line, such as @{name}", name="dba"),
@@ -357,43 +367,43 @@ def _check_input_role(
         )
 
 
-def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
+def _check_input_lines(scenario: Scenario, collector: ProblemCollector) -> None:
     """Report invalid input lines in timeline, locks and solution, and unknown names in them."""
     world = _build_named_world(scenario)
     for i, line in enumerate(scenario.before):
         try:
-            simulator.resolve_names(world, parse_line(line.do.strip()))
+            simulator.resolve_names(world, parse_input_line(line.do.strip()))
         except InputError as problem:
-            finder.add_problem(("before", i, "do"), str(problem), offset=0)
+            collector.add_problem(("before", i, "do"), str(problem), offset=0)
     for i, inject in enumerate(scenario.timeline):
-        path: Path = ("timeline", i)
+        path: KeyPath = ("timeline", i)
         try:
-            item = simulator.resolve_names(world, parse_line(inject.do.strip()))
+            item = simulator.resolve_names(world, parse_input_line(inject.do.strip()))
         except InputError as problem:
-            finder.add_problem((*path, "do"), str(problem), offset=0)
+            collector.add_problem((*path, "do"), str(problem), offset=0)
         else:
-            _check_input_role(item, scenario, (*path, "do"), finder, must_speak_as=True)
+            _check_input_role(item, scenario, (*path, "do"), collector, must_speak_as=True)
             if VERBS[item.verb].by_person:
-                finder.add_problem(
+                collector.add_problem(
                     (*path, "do"),
                     build_message("only the learner can use {verb}", verb=item.verb),
                     build_message("another command"),
                     0,
                 )
-        _check_single_trigger(inject, ("at", "between", "when"), path, finder)
+        _check_single_trigger(inject, ("at", "between", "when"), path, collector)
     for i, lock in enumerate(scenario.locked):
         try:
             modes.parse_lock(lock.do, world)
         except InputError as problem:
-            finder.add_problem(("locked", i, "do"), str(problem), offset=0)
+            collector.add_problem(("locked", i, "do"), str(problem), offset=0)
     for i, step in enumerate(scenario.solution):
         inputs, problems = parse_script_lines(step.do.strip())
         for number, text in problems:
-            finder.add_problem(
+            collector.add_problem(
                 ("solution", i, "do"), text if number == 1 else prefix_line_number(number, text), offset=0
             )
         if len(inputs) > 1:
-            finder.add_problem(
+            collector.add_problem(
                 ("solution", i, "do"),
                 build_message("more than one line"),
                 build_message("one line per [[solution]]"),
@@ -403,15 +413,15 @@ def _check_lines(scenario: Scenario, finder: ProblemFinder) -> None:
             try:
                 simulator.resolve_names(world, item)
             except InputError as problem:
-                finder.add_problem(("solution", i, "do"), str(problem), offset=0)
-            _check_input_role(item, scenario, ("solution", i, "do"), finder)
+                collector.add_problem(("solution", i, "do"), str(problem), offset=0)
+            _check_input_role(item, scenario, ("solution", i, "do"), collector)
             if item.verb == "answer":
                 inquiries = [inquiry.name for inquiry in scenario.inquiries]
-                _check_name(finder, ("solution", i, "do"), item.args[0], inquiries, "question")
+                _check_name(collector, ("solution", i, "do"), item.args[0], inquiries, "question")
 
 
 def _check_single_trigger(
-    part: Inject | Question | Prediction, keys: Sequence[str], path: Path, finder: ProblemFinder
+    part: Inject | Question | Prediction, keys: Sequence[str], path: KeyPath, collector: ProblemCollector
 ) -> None:
     """Report a problem unless exactly one of *keys* is given."""
     given_keys = [key for key in keys if getattr(part, key) is not None]
@@ -421,16 +431,16 @@ def _check_single_trigger(
             if given_keys
             else build_message("the time is missing")
         )
-        finder.add_problem(path, message, build_message("one of {names}", names=", ".join(keys)))
+        collector.add_problem(path, message, build_message("one of {names}", names=", ".join(keys)))
     if part.when is None and part.after > 0.0:
-        finder.add_problem(
+        collector.add_problem(
             (*path, "after"),
             build_message("after needs a condition"),
             build_message("when = …, or at instead of after"),
             0,
         )
     if isinstance(part, Inject) and part.between is not None and part.between[0] >= part.between[1]:
-        finder.add_problem(
+        collector.add_problem(
             (*path, "between"),
             build_message("the time window is empty"),
             build_message("an earlier and a later time"),
@@ -455,7 +465,7 @@ def _build_named_world(scenario: Scenario) -> World:
     return world
 
 
-def _list_conditions(scenario: Scenario) -> Iterable[tuple[Path, str]]:
+def _list_conditions(scenario: Scenario) -> Iterable[tuple[KeyPath, str]]:
     for table, parts in (
         ("timeline", scenario.timeline),
         ("goal", scenario.goals),
@@ -484,24 +494,24 @@ def _list_conditions(scenario: Scenario) -> Iterable[tuple[Path, str]]:
                     yield ("rubric", i, "price", j, "premise"), price.premise
 
 
-def _check_goals(scenario: Scenario, finder: ProblemFinder) -> None:
+def _check_goals(scenario: Scenario, collector: ProblemCollector) -> None:
     for i, goal in enumerate(scenario.goals):
         if goal.within is not None and goal.within < goal.after + goal.hold:
             expected = build_message("at least after + hold ({t_s:g} s)", t_s=goal.after + goal.hold)
-            finder.add_problem(
+            collector.add_problem(
                 ("goal", i, "within"), build_message("the goal cannot be met in this time"), expected, 0
             )
         if scenario.length is not None and goal.after + goal.hold > scenario.length:
-            finder.add_problem(
+            collector.add_problem(
                 ("goal", i),
                 build_message("the drill ends before the goal can be met"),
                 build_message("a longer drill"),
             )
     for i, hint in enumerate(scenario.hints):
-        _check_name(finder, ("hint", i, "goal"), hint.goal, [goal.name for goal in scenario.goals], "goal")
+        _check_name(collector, ("hint", i, "goal"), hint.goal, [goal.name for goal in scenario.goals], "goal")
 
 
-def _check_inquiries(scenario: Scenario, finder: ProblemFinder) -> None:
+def _check_inquiries(scenario: Scenario, collector: ProblemCollector) -> None:
     """Report questions without valid right choices, and inquiries without points or with a late time.
 
     A time is late if it is not before the end of the drill.
@@ -513,32 +523,32 @@ def _check_inquiries(scenario: Scenario, finder: ProblemFinder) -> None:
     )
     for table, inquiries, kind in groups:
         for i, inquiry in enumerate(inquiries):
-            path: Path = (table, i)
-            _check_single_trigger(inquiry, ("at", "when"), path, finder)
+            path: KeyPath = (table, i)
+            _check_single_trigger(inquiry, ("at", "when"), path, collector)
             if scenario.length is not None and (inquiry.at or 0.0) >= scenario.length:
-                finder.add_problem(
+                collector.add_problem(
                     (*path, "at"),
                     build_message("the drill has ended by then"),
                     build_message("before {t_s:g} s", t_s=scenario.length),
                     0,
                 )
             if isinstance(inquiry, Question):
-                _check_right_choices(inquiry, path, finder)
+                _check_right_choices(inquiry, path, collector)
         if inquiries and scenario.scored and kind not in kinds:
-            finder.add_problem(
+            collector.add_problem(
                 (table, 0),
                 build_message("this earns no points"),
                 build_message('a rule of kind "{kind}"', kind=kind),
             )
         if kind in kinds and not inquiries:
-            finder.add_problem(
+            collector.add_problem(
                 ("rubric",),
                 build_message('the rule of kind "{kind}" has no question', kind=kind),
                 build_message("a [[{table}]] table", table=table),
             )
 
 
-def _check_right_choices(question: Question, path: Path, finder: ProblemFinder) -> None:
+def _check_right_choices(question: Question, path: KeyPath, collector: ProblemCollector) -> None:
     """Report right choices that do not exist."""
     numbers = {(*path, "right"): question.right}
     numbers |= {
@@ -547,40 +557,40 @@ def _check_right_choices(question: Question, path: Path, finder: ProblemFinder) 
     for key_path, right in numbers.items():
         if max(right) > len(question.choices):
             expected = build_message("numbers from 1 to {n}", n=len(question.choices))
-            finder.add_problem(
+            collector.add_problem(
                 key_path, build_message("this number is higher than the number of choices"), expected, 0
             )
 
 
-def _check_rubric(scenario: Scenario, finder: ProblemFinder, names: ConditionNames) -> None:
+def _check_rubric(scenario: Scenario, collector: ProblemCollector, names: ConditionNames) -> None:
     if not scenario.rubric:
         return
     for i, rule in enumerate(scenario.rubric):
-        if isinstance(rule, (DowntimeRule, ExposedRule, LostRule)):
-            _check_name(finder, ("rubric", i, "database"), rule.database, names.databases, "database")
+        if isinstance(rule, (DowntimeRule, UnprotectedRule, LostTransactionsRule)):
+            _check_name(collector, ("rubric", i, "database"), rule.database, names.databases, "database")
             if rule.target >= rule.limit:
-                finder.add_problem(
+                collector.add_problem(
                     ("rubric", i, "limit"),
                     build_message("the limit is not above the target"),
                     f"> {rule.target:g}",
                     0,
                 )
         if isinstance(rule, ForbiddenRule) and not scenario.forbidden:
-            finder.add_problem(
+            collector.add_problem(
                 ("rubric", i),
                 build_message("the scenario has no forbidden state"),
                 build_message("a [[forbidden]] table"),
             )
     total = arithmetic.add_in_order(rule.points for rule in scenario.rubric)
     if abs(total - 100.0) > 1e-6:
-        finder.add_problem(("rubric",), build_message("the points total {points:g}", points=total), "100")
+        collector.add_problem(("rubric",), build_message("the points total {points:g}", points=total), "100")
     if sum(isinstance(rule, GoalsRule) for rule in scenario.rubric) != 1 or not scenario.goals:
-        finder.add_problem(
+        collector.add_problem(
             ("rubric",),
             build_message("a score needs goals"),
             build_message('one rule of kind "goals" and at least one [[goal]]'),
         )
     if scenario.length is None:
-        finder.add_problem(
+        collector.add_problem(
             (), build_message("a scored drill must end"), build_message('a length such as length = "15min"')
         )

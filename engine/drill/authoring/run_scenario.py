@@ -22,9 +22,9 @@ from engine.localization import build_message
 from engine.mirroring import prerequisites
 from engine.model import World
 from engine.protocol import groups
-from engine.verbs import REMARKS, VERBS
+from engine.verbs import REMARK_VERBS, VERBS
 
-TO_WRITE: Final = "TO WRITE: "
+PLACEHOLDER_PREFIX: Final = "TO WRITE: "
 """Mark at the beginning of each placeholder, which the author must replace."""
 
 SUMMARY: Final = build_message("one sentence: the situation and the task")
@@ -45,7 +45,7 @@ SKILLS_PLACEHOLDER: Final = ("to-write",)
 TIMELINE_GROUPS: Final = frozenset({"fault", "load"})
 """Groups of verbs that become the timeline. All other verbs are reactions of the trainee."""
 
-OMITTED_VERBS: Final = REMARKS | {"cancel", "revert-all"}
+OMITTED_VERBS: Final = REMARK_VERBS | {"cancel", "revert-all"}
 """Verbs of a run that the scenario does not contain."""
 
 REWRITTEN_KEYS: Final = frozenset(
@@ -69,28 +69,28 @@ END_MARGIN_S: Final = 120.0
 the author.
 """
 
-TARGET_SHARE: Final = 1.15
+FULL_POINTS_FACTOR: Final = 1.15
 """Limit for full points, as a multiple of the recorded run's value. Assumed."""
-LIMIT_SHARE: Final = 4.0
+ZERO_POINTS_FACTOR: Final = 4.0
 """Limit for no points, as a multiple of the recorded run's value. Assumed."""
 
-TARGET_MARGIN_S: Final = 5.0
+FULL_POINTS_MARGIN_S: Final = 5.0
 """Minimum distance between the recorded run's value and the limit for full points, because results vary with
 the seed.
 """
 
-HOLD_S: Final = 2.0
+GOAL_HOLD_S: Final = 2.0
 """Seconds for which a proposed goal must stay met."""
 DEMANDING_WEIGHT_SHARE_MIN: Final = 0.75
 """Minimum share of the goals' total weight for goals that a run without actions misses."""
 
-GOALS_MAX: Final = 8
+PROPOSED_GOALS_MAX: Final = 8
 """Maximum number of proposed goals. The author deletes unwanted goals."""
 
-CANDIDATES_MAX: Final = 50
+CANDIDATE_GOALS_MAX: Final = 50
 """Maximum number of goals that are tested, equal to the limit of a scenario file."""
 
-POINTS: Final = {"goals": 60.0, "downtime": 20.0, "lost_transactions": 10.0, "conduct": 10.0}
+POINTS_BY_RULE_KIND: Final = {"goals": 60.0, "downtime": 20.0, "lost_transactions": 10.0, "conduct": 10.0}
 """Kind of rule -> points in the proposed rubric."""
 
 
@@ -122,7 +122,7 @@ def build_scenario_text(drill: Drill, name: str) -> str:
     ]
     base["goal"] = goals
     base["hint"] = []
-    base["solution"] = [_build_step(item) for item in actions]
+    base["solution"] = [_build_solution_step(item) for item in actions]
     trial = load_scenario(format_toml({**base, "rubric": _build_rubric(0.0, 0.0)}), f"{name}.toml")
     try:
         solved = play_reference(trial, trial.seed)
@@ -147,7 +147,7 @@ def build_scenario_text(drill: Drill, name: str) -> str:
         / len(asking)
     )
     weight = max(1, math.ceil(points_min))
-    chosen_goals = [*asking, *(goal for goal in reached if goal not in asking)][:GOALS_MAX]
+    chosen_goals = [*asking, *(goal for goal in reached if goal not in asking)][:PROPOSED_GOALS_MAX]
     shown_goals = [goal for goal in reached if goal in chosen_goals]
     base["goal"] = [{**goal, "weight": weight if goal in asking else 1} for goal in shown_goals]
     base["hint"] = [_build_hint(str(goal["name"])) for goal in shown_goals]
@@ -195,15 +195,15 @@ def _build_base(drill: Drill, name: str, length_s: float) -> dict[str, object]:
         data = substitute_picks(data, pick_values(data[VARIANTS_KEY], drill.seed))
     kept_tables: dict[str, object] = {key: data[key] for key in COPIED_KEYS if key in data}
     return {
-        "title": f"{TO_WRITE}a title ({name})",
-        "summary": f"{TO_WRITE}{SUMMARY}",
+        "title": f"{PLACEHOLDER_PREFIX}a title ({name})",
+        "summary": f"{PLACEHOLDER_PREFIX}{SUMMARY}",
         "level": data["level"],
         "minutes": max(1, round(length_s / 60.0)),
         "skills": list(SKILLS_PLACEHOLDER),
         "seed": drill.seed,
         "length": length_s,
-        "brief": f"{TO_WRITE}{BRIEF}",
-        "facilitator": f"{TO_WRITE}{FACILITATOR}",
+        "brief": f"{PLACEHOLDER_PREFIX}{BRIEF}",
+        "facilitator": f"{PLACEHOLDER_PREFIX}{FACILITATOR}",
         **kept_tables,
     }
 
@@ -216,16 +216,19 @@ def _read_timeline(drill: Drill) -> Iterator[dict[str, object]]:
     yield from data.get("timeline", ())
 
 
-def _build_step(input_: Input) -> dict[str, object]:
-    return {"do": input_.line, "why": f"{TO_WRITE}why {input_.line_without_time.split()[0]} at this moment"}
+def _build_solution_step(input_: Input) -> dict[str, object]:
+    return {
+        "do": input_.line,
+        "why": f"{PLACEHOLDER_PREFIX}why {input_.line_without_time.split()[0]} at this moment",
+    }
 
 
 def _build_hint(goal: str) -> dict[str, object]:
     return {
         "goal": goal,
-        "look": f"{TO_WRITE}{LOOK}",
-        "means": f"{TO_WRITE}{MEANS}",
-        "type": f"{TO_WRITE}{TYPE}",
+        "look": f"{PLACEHOLDER_PREFIX}{LOOK}",
+        "means": f"{PLACEHOLDER_PREFIX}{MEANS}",
+        "type": f"{PLACEHOLDER_PREFIX}{TYPE}",
     }
 
 
@@ -239,11 +242,11 @@ def _propose_goals(drill: Drill, actions: Sequence[Input]) -> list[dict[str, obj
     """
     after_s = actions[0].tick / TICKS_PER_S
     goals = []
-    for condition, text in _list_facts(drill.world):
+    for condition, text in _list_candidate_goals(drill.world):
         if _evaluate_condition(drill, condition):
             goal = {"name": make_slug(condition), "text": text, "when": condition}
-            goals.append({**goal, "after": after_s, "hold": HOLD_S})
-    return goals[:CANDIDATES_MAX]
+            goals.append({**goal, "after": after_s, "hold": GOAL_HOLD_S})
+    return goals[:CANDIDATE_GOALS_MAX]
 
 
 def _evaluate_condition(drill: Drill, condition: str) -> bool:
@@ -254,7 +257,7 @@ def _evaluate_condition(drill: Drill, condition: str) -> bool:
         return False
 
 
-def _list_facts(world: World) -> Iterator[tuple[str, str]]:
+def _list_candidate_goals(world: World) -> Iterator[tuple[str, str]]:
     """Yield (condition, text) for the facts that may become goals."""
     for database in world.availability:
         lead = facts.find_principal(world, database)
@@ -288,45 +291,45 @@ def make_slug(text: str) -> str:
 
 def _build_rubric(downtime_s: float, lost_transactions: int | float) -> list[dict[str, object]]:
     """Build a rubric that scores mainly the outcome. The values of the recorded run are the standard."""
-    target_s = max(downtime_s + TARGET_MARGIN_S, downtime_s * TARGET_SHARE)
-    better = f"{TO_WRITE}{BETTER}"
+    target_s = max(downtime_s + FULL_POINTS_MARGIN_S, downtime_s * FULL_POINTS_FACTOR)
+    better = f"{PLACEHOLDER_PREFIX}{BETTER}"
     return [
-        {"kind": "goals", "name": "End state", "points": POINTS["goals"], "better": better},
+        {"kind": "goals", "name": "End state", "points": POINTS_BY_RULE_KIND["goals"], "better": better},
         {
             "kind": "downtime",
             "name": "Downtime",
-            "points": POINTS["downtime"],
+            "points": POINTS_BY_RULE_KIND["downtime"],
             "target": round(target_s, 1),
-            "limit": round(max(target_s * LIMIT_SHARE, target_s + 60.0), 1),
+            "limit": round(max(target_s * ZERO_POINTS_FACTOR, target_s + 60.0), 1),
             "better": better,
         },
         {
             "kind": "lost_transactions",
             "name": "Work lost",
-            "points": POINTS["lost_transactions"],
-            "target": round(lost_transactions * TARGET_SHARE),
-            "limit": round(lost_transactions * LIMIT_SHARE) + 1,
+            "points": POINTS_BY_RULE_KIND["lost_transactions"],
+            "target": round(lost_transactions * FULL_POINTS_FACTOR),
+            "limit": round(lost_transactions * ZERO_POINTS_FACTOR) + 1,
             "better": better,
         },
-        {"kind": "conduct", "name": "Conduct", "points": POINTS["conduct"], "better": better},
+        {"kind": "conduct", "name": "Conduct", "points": POINTS_BY_RULE_KIND["conduct"], "better": better},
     ]
 
 
 # --- texts that the author must write -----------------------------------------------------------------------
 
 
-def find_prompts(
+def find_placeholders(
     data: object, path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield (path, placeholder) for each text that the author must still write."""
     if isinstance(data, Mapping):
         for key, part in data.items():
-            yield from find_prompts(part, (*path, key))
+            yield from find_placeholders(part, (*path, key))
     elif isinstance(data, list):
         for number, part in enumerate(data):
-            yield from find_prompts(part, (*path, number))
-    elif isinstance(data, str) and data.startswith(TO_WRITE):
-        request = data.removeprefix(TO_WRITE)
+            yield from find_placeholders(part, (*path, number))
+    elif isinstance(data, str) and data.startswith(PLACEHOLDER_PREFIX):
+        request = data.removeprefix(PLACEHOLDER_PREFIX)
         yield path, PLACEHOLDERS.get(request, request)
     elif data in SKILLS_PLACEHOLDER:
         yield path, build_message("names of skills")
@@ -344,7 +347,7 @@ def _format_table(data: Mapping[str, object], path: str) -> Iterator[str]:
     """Yield the lines of a table. Plain keys come first, as TOML requires, then tables and lists of tables."""
     later_tables: list[tuple[str, Mapping[str, object] | list[Mapping[str, object]]]] = []
     for key, value in data.items():
-        if (isinstance(value, Mapping) or _is_tables(value)) and (value or isinstance(value, Mapping)):
+        if (isinstance(value, Mapping) or _is_table_list(value)) and (value or isinstance(value, Mapping)):
             later_tables.append((f"{path}{_format_key(key)}", value))
         else:
             yield f"{_format_key(key)} = {_format_value(value)}"
@@ -355,7 +358,7 @@ def _format_table(data: Mapping[str, object], path: str) -> Iterator[str]:
             yield from _format_table(part, f"{name}.")
 
 
-def _is_tables(value: object) -> TypeGuard[list[Mapping[str, object]]]:
+def _is_table_list(value: object) -> TypeGuard[list[Mapping[str, object]]]:
     return isinstance(value, list) and all(isinstance(part, Mapping) for part in value)
 
 
@@ -390,9 +393,9 @@ def _escape_text(text: str) -> str:
     return "".join(map(_escape_character, text))
 
 
-def _escape_character(sign: str) -> str:
-    if sign in _ESCAPES:
-        return _ESCAPES[sign]
-    if sign != "\n" and (ord(sign) < 0x20 or ord(sign) == 0x7F):
-        return f"\\u{ord(sign):04x}"
-    return sign
+def _escape_character(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if character != "\n" and (ord(character) < 0x20 or ord(character) == 0x7F):
+        return f"\\u{ord(character):04x}"
+    return character

@@ -17,22 +17,22 @@ from pydantic_core import ErrorDetails
 from engine import arithmetic
 from engine.drill.authoring import limits, variants
 from engine.drill.authoring.problems import (
-    Path,
-    Problem,
-    ProblemFinder,
+    KeyPath,
+    FileProblem,
+    ProblemCollector,
     ScenarioError,
-    format_expected,
+    describe_expected_value,
     format_path,
 )
 from engine.drill.authoring.references import check_references
 from engine.drill.authoring.schema import BLANK_LETTERS, Scenario, build_schema
 from engine.drill.authoring.variants import Picks
 from engine.localization import build_message
-from engine.verbs.lines import parse_line, parse_script
+from engine.verbs.lines import parse_input_line, parse_script
 
-__all__ = ["Problem", "Scenario", "ScenarioError", "build_schema", "load_scenario", "select_variant"]
+__all__ = ["FileProblem", "Scenario", "ScenarioError", "build_schema", "load_scenario", "select_variant"]
 
-_POSITION: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
+_ERROR_POSITION_PATTERN: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 """Pattern of the position at the end of an error message of tomllib."""
 
 
@@ -47,13 +47,13 @@ def load_scenario(
     used.
     """
     data = _parse_toml(text, source_name)
-    finder = ProblemFinder(source_name, text)
+    finder = ProblemCollector(source_name, text)
     stem = re.split(r"[/\\]", source_name)[-1].removesuffix(".toml")
     if data.setdefault("name", stem) != stem:
         expected = build_message("{name!r} (the file name), or no name", name=stem)
         finder.add_problem(("name",), build_message("the name is {name}", name=repr(data["name"])), expected)
     if data.get(variants.VARIANTS_KEY):
-        for path, found_text, wanted in variants.find_problems(data):
+        for path, found_text, wanted in variants.find_pool_problems(data):
             finder.add_problem(path, found_text, wanted)
         finder.raise_problems()
         drawn_values = variants.pick_values(
@@ -105,21 +105,25 @@ def _read_seed(data: dict[str, object]) -> int:
 
 
 def _parse_toml(text: str, file: str) -> dict[str, Any]:
-    excess = limits.find_excess(text)
+    excess = limits.find_exceeded_limit(text)
     if excess is not None:
         position, message, expected = excess
         line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
-        raise ScenarioError([Problem(file, line, column, "", message, expected)])
+        raise ScenarioError([FileProblem(file, line, column, "", message, expected)])
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         message = str(error)
-        position_match = _POSITION.search(message)
+        position_match = _ERROR_POSITION_PATTERN.search(message)
         line, column = text.count("\n") + 1, 1
         if position_match is not None and position_match[1] is not None:
             line, column = int(position_match[1]), int(position_match[2])
-        problem = Problem(
-            file, line, column, "", build_message("not TOML: {said}", said=_POSITION.sub("", message))
+        problem = FileProblem(
+            file,
+            line,
+            column,
+            "",
+            build_message("not TOML: {said}", said=_ERROR_POSITION_PATTERN.sub("", message)),
         )
         raise ScenarioError([problem]) from None
 
@@ -135,17 +139,17 @@ checked.
 """
 
 
-class _IndexShiftingFinder(ProblemFinder):
+class _IndexShiftingCollector(ProblemCollector):
     """ProblemFinder for a file without its invalid list entries. It corrects the list indexes of problems."""
 
-    def __init__(self, finder: ProblemFinder, left_out: dict[str, list[int]]) -> None:
-        super().__init__(finder.file, finder.text)
+    def __init__(self, collector: ProblemCollector, left_out: dict[str, list[int]]) -> None:
+        super().__init__(collector.file, collector.text)
         self._left_out = left_out
 
-    def add_problem(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
+    def add_problem(self, path: KeyPath, text: str, expected: str = "", offset: int | None = None) -> None:
         super().add_problem(self._map_to_source_path(path), text, expected, offset)
 
-    def _map_to_source_path(self, path: Path) -> Path:
+    def _map_to_source_path(self, path: KeyPath) -> KeyPath:
         """Return *path* with the list index in the original file, which includes the omitted entries."""
         if len(path) < 2 or not isinstance(path[1], int):
             return path
@@ -156,7 +160,7 @@ class _IndexShiftingFinder(ProblemFinder):
 
 
 def _check_valid_parts(
-    finder: ProblemFinder, data: dict[str, object], errors: Iterable[ErrorDetails]
+    collector: ProblemCollector, data: dict[str, object], errors: Iterable[ErrorDetails]
 ) -> None:
     """Check names, lines and conditions in all valid parts of a file that has invalid parts.
 
@@ -172,12 +176,14 @@ def _check_valid_parts(
             scenario = Scenario.model_validate(sound)
         except ValidationError:
             continue  # the omitted key is required
-        shifted = _IndexShiftingFinder(finder, removed_paths)
+        shifted = _IndexShiftingCollector(collector, removed_paths)
         check_references(scenario, shifted)
-        ignored = tuple(dict.fromkeys(part for key in removed_paths for part in DEPENDENTS.get(key, ())))
+        ignored = tuple(
+            dict.fromkeys(part for key in removed_paths for part in DEPENDENT_TABLES.get(key, ()))
+        )
         # the finder has reported these tables already
         parents = {format_path(path[:-1]) for path, _ in paths}
-        finder.problems += [
+        collector.problems += [
             problem
             for problem in shifted.problems
             if problem.where not in parents and not (ignored and problem.where.startswith(ignored))
@@ -185,11 +191,13 @@ def _check_valid_parts(
         return
 
 
-SoundFile = tuple[dict[str, Any], dict[str, list[int]]]
+FileWithoutInvalidParts = tuple[dict[str, Any], dict[str, list[int]]]
 """(file without its invalid parts, list -> indexes of its omitted entries)."""
 
 
-def _remove_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> SoundFile | None:
+def _remove_keys(
+    data: dict[str, object], paths: Iterable[tuple[KeyPath, str]]
+) -> FileWithoutInvalidParts | None:
     """Return *data* without the wrong keys, so that their defaults apply.
 
     None means that names would be missing.
@@ -207,7 +215,9 @@ def _remove_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> 
     return sound, {}
 
 
-def _remove_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> SoundFile | None:
+def _remove_entries(
+    data: dict[str, object], paths: Iterable[tuple[KeyPath, str]]
+) -> FileWithoutInvalidParts | None:
     """Return *data* without the invalid list entries. None means that names would be missing."""
     paths, omitted = list(paths), dict[str, list[int]]()
     sound_part = _remove_keys(
@@ -226,7 +236,7 @@ def _remove_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]]) 
     return sound, {key: sorted(set(numbers)) for key, numbers in omitted.items()}
 
 
-DEPENDENTS: Final = {
+DEPENDENT_TABLES: Final = {
     "goal": ("hint", "rubric"),
     "rubric": ("rubric", "question", "predict"),
     "question": ("rubric",),
@@ -238,7 +248,7 @@ wrongly.
 """
 
 
-def _find_inner_value(data: Any, path: Path) -> Any:
+def _find_inner_value(data: Any, path: KeyPath) -> Any:
     for part in path:
         data = data[part]
     return data
@@ -247,45 +257,47 @@ def _find_inner_value(data: Any, path: Path) -> Any:
 # --- descriptions of pydantic's errors ----------------------------------------------------------------------
 
 
-def _report_error(finder: ProblemFinder, data: object, error: ErrorDetails) -> None:
+def _report_error(collector: ProblemCollector, data: object, error: ErrorDetails) -> None:
     kind, value = error["type"], error["input"]
     path = _to_file_path(error["loc"], data, keep_last=kind == "missing")
     if kind == "extra_forbidden":
-        finder.add_problem(
+        collector.add_problem(
             path,
             build_message("unknown key {key!r}", key=path[-1]),
             _suggest_key(str(path[-1]), _list_valid_keys(path[:-1], data)),
         )
     elif kind == "missing" and isinstance(error["loc"][-1], int):
-        finder.add_problem(path[:-1], build_message("the list is too short"), format_expected(error))
+        collector.add_problem(
+            path[:-1], build_message("the list is too short"), describe_expected_value(error)
+        )
     elif kind == "missing":
-        finder.add_problem(path[:-1], build_message("the key {key!r} is missing", key=path[-1]))
+        collector.add_problem(path[:-1], build_message("the key {key!r} is missing", key=path[-1]))
     elif kind == "union_tag_not_found":
-        finder.add_problem(path, build_message("the key {key!r} is missing", key="kind"))
+        collector.add_problem(path, build_message("the key {key!r} is missing", key="kind"))
     elif kind == "union_tag_invalid":
-        finder.add_problem(
+        collector.add_problem(
             (*path, "kind"),
             build_message("unknown word {word!r}", word=error["ctx"]["tag"]),
-            format_expected(error),
+            describe_expected_value(error),
             0,
         )
     elif kind == "value_error":
-        finder.add_problem(
+        collector.add_problem(
             path,
             build_message("{value} is not allowed here", value=_format_abbreviated(value)),
-            format_expected(error),
+            describe_expected_value(error),
             0,
         )
     else:
-        finder.add_problem(
+        collector.add_problem(
             path,
             build_message("{value} is not valid", value=_format_abbreviated(value)),
-            format_expected(error),
+            describe_expected_value(error),
             0,
         )
 
 
-def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
+def _to_file_path(loc: Iterable[str | int], data: Any, keep_last: bool) -> KeyPath:
     """Return *loc* as a path in the file, without the parts that pydantic adds (such as the kind of a rule)."""
     parts, path = list(loc), []
     for number, part in enumerate(parts):
@@ -306,7 +318,7 @@ def _has_index(part: str | int, data: object) -> bool:
     return isinstance(part, int) and isinstance(data, list) and part < len(data)
 
 
-def _list_valid_keys(path: Path, data: Any) -> list[str]:
+def _list_valid_keys(path: KeyPath, data: Any) -> list[str]:
     """Return the keys that are allowed in the table at *path*."""
     candidates: list[type[BaseModel]] = [Scenario]
     for part in path:
@@ -342,9 +354,9 @@ def _format_abbreviated(value: object) -> str:
 
 # --- summary of a scenario in figures and names -----------------------------------------------------------
 
-_IMAGE: Final = re.compile(r"!\[|<\s*+img\b|\bdata:image/", re.IGNORECASE)
+_IMAGE_PATTERN: Final = re.compile(r"!\[|<\s*+img\b|\bdata:image/", re.IGNORECASE)
 """Pattern of a reference to an image in Markdown or HTML."""
-_LINK: Final = re.compile(
+_LINK_PATTERN: Final = re.compile(
     r"(?:(?<![a-z0-9+.-])[a-z0-9+.-]++://|\bwww\.|\bmailto:)[^\s<>\"')\]]++|\\\\\w[^\s\"']*", re.IGNORECASE
 )
 """Pattern of network addresses, including Windows shares."""
@@ -410,8 +422,8 @@ def summarize_contents(scenario: Scenario) -> ScenarioContents:
         counts=tuple((table_name, count) for table_name, count in tables.items() if count),
         verbs=verbs,
         texts=tuple((key, size) for key, size in sorted(sizes.items(), key=lambda pair: -pair[1]) if size),
-        images=len(_IMAGE.findall(scenario.text)),
-        links=tuple(dict.fromkeys(_LINK.findall(scenario.text)))[: LINKS_MAX + 1],
+        images=len(_IMAGE_PATTERN.findall(scenario.text)),
+        links=tuple(dict.fromkeys(_LINK_PATTERN.findall(scenario.text)))[: LINKS_MAX + 1],
         length_s=scenario.length,
     )
 
@@ -433,8 +445,8 @@ def escape_invisible(text: str) -> str:
     return text.translate({ord(sign): f"⟨U+{ord(sign):04X}⟩" for sign in unseen}) if unseen else text
 
 
-def _is_invisible(sign: str) -> bool:
-    return unicodedata.category(sign) in _INVISIBLE_CATEGORIES or sign in BLANK_LETTERS
+def _is_invisible(character: str) -> bool:
+    return unicodedata.category(character) in _INVISIBLE_CATEGORIES or character in BLANK_LETTERS
 
 
 def _list_visible_texts(scenario: Scenario) -> Iterator[tuple[str, object]]:
@@ -459,4 +471,4 @@ def _list_texts(value: object) -> Iterator[str]:
 def _read_verb(line: str) -> str:
     """Return the verb of an input line with or without a time."""
     inputs, problems = parse_script(line)
-    return inputs[0].verb if inputs and not problems else parse_line(line).verb
+    return inputs[0].verb if inputs and not problems else parse_input_line(line).verb

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from engine.chance import RandomStream
-from engine.drill.authoring.problems import Path
+from engine.drill.authoring.problems import KeyPath
 from engine.localization import build_message
 
 VARIANTS_KEY: Final = "variants"
@@ -20,7 +20,7 @@ VARIANTS_KEY: Final = "variants"
 POOL_ENTRIES_MAX: Final = 50
 """Maximum number of entries in a pool. Assumed: more variants deserve a separate file."""
 
-ENTRY_LENGTH_MAX: Final = 200
+ENTRY_CHARACTERS_MAX: Final = 200
 """Maximum characters of an entry. Pools contain only names, sizes and times."""
 
 COMBINATIONS_MAX: Final = 48
@@ -28,7 +28,7 @@ COMBINATIONS_MAX: Final = 48
 once.
 """
 
-VARIANT_STREAM: Final = 0x5641
+VARIANT_STREAM_NUMBER: Final = 0x5641
 """Number of the random stream for the picks. A separate stream keeps them independent of the world's
 randomness. The value is arbitrary.
 """
@@ -39,7 +39,7 @@ _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 Picks = Mapping[str, object]
 """Name of a placeholder -> picked value."""
 
-VariantProblem = tuple[Path, str, str]
+VariantProblem = tuple[KeyPath, str, str]
 """(path, description, expected value) of a problem."""
 
 
@@ -57,7 +57,7 @@ def list_pool_groups(variants: Mapping[str, object]) -> list[dict[str, list[obje
 
 def pick_values(variants: Mapping[str, object], seed: int) -> dict[str, object]:
     """Return name -> value that *seed* picks, for all pools."""
-    chance = RandomStream.from_seed(seed ^ VARIANT_STREAM)
+    chance = RandomStream.from_seed(seed ^ VARIANT_STREAM_NUMBER)
     picks: dict[str, object] = {}
     for group in list_pool_groups(variants):
         position = chance.draw_integer(0, len(next(iter(group.values()))) - 1)
@@ -104,7 +104,7 @@ def _substitute(value: object, picks: Picks) -> object:
 # --- problems of variants --------------------------------------------------------------------------
 
 
-def find_problems(data: Mapping[str, object]) -> list[VariantProblem]:
+def find_pool_problems(data: Mapping[str, object]) -> list[VariantProblem]:
     """Return the problems of the pools of a file, and placeholders that have no pool."""
     variants = data.get(VARIANTS_KEY)
     if variants is None:
@@ -154,7 +154,7 @@ def find_unused_pools(data: Mapping[str, object]) -> list[VariantProblem]:
 
 
 def _find_pool_problems(name: str, pool: object) -> Iterator[VariantProblem]:
-    path: Path = (VARIANTS_KEY, name)
+    path: KeyPath = (VARIANTS_KEY, name)
     if not isinstance(pool, dict):
         yield from _find_entry_problems(path, name, pool)
         return
@@ -179,7 +179,7 @@ def _find_pool_problems(name: str, pool: object) -> Iterator[VariantProblem]:
         )
 
 
-def _find_entry_problems(path: Path, name: str, pool: object) -> Iterator[VariantProblem]:
+def _find_entry_problems(path: KeyPath, name: str, pool: object) -> Iterator[VariantProblem]:
     if not _NAME.match(name):
         yield (
             path,
@@ -198,15 +198,15 @@ def _find_entry_problems(path: Path, name: str, pool: object) -> Iterator[Varian
             build_message("the entries have different types"),
             build_message("only texts, or only numbers"),
         )
-    elif any(isinstance(entry, str) and len(entry) > ENTRY_LENGTH_MAX for entry in pool):
+    elif any(isinstance(entry, str) and len(entry) > ENTRY_CHARACTERS_MAX for entry in pool):
         yield (
             path,
             build_message("an entry is too long"),
-            build_message("at most {n} characters", n=ENTRY_LENGTH_MAX),
+            build_message("at most {n} characters", n=ENTRY_CHARACTERS_MAX),
         )
 
 
-def _find_placeholders(value: object, path: Path) -> Iterator[tuple[Path, str]]:
+def _find_placeholders(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     """Yield (path, placeholder) for each placeholder outside [variants]."""
     if isinstance(value, dict):
         for key, part in value.items():

@@ -24,16 +24,16 @@ from engine.drill.time.history import History
 from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 
-Play = Callable[[Scenario, int], Drill]
+PlayFunction = Callable[[Scenario, int], Drill]
 """Function that plays the drill of a scenario to its end, with a seed."""
 
-RANDOM_ACTIONS: Final = 25
+RANDOM_ACTION_COUNT: Final = 25
 """Number of actions of a random player. Assumed: a nervous person performs as many in a drill."""
-RANDOM_PLAYERS: Final = 3
+RANDOM_PLAYER_COUNT: Final = 3
 """Number of random players, which differ in their seeds."""
 LATE_PLAYER_DELAY_S: Final = 60.0
 """Delay of each action of the player that is late."""
-REVERT_EVERY_S: Final = 20.0
+REVERT_INTERVAL_S: Final = 20.0
 """Interval between two `revert-all` of the player that reverts repeatedly."""
 FIRST_ACTION_TICK: Final = to_ticks(1.0)
 """Time of the first action of players that do not wait for the failure."""
@@ -41,7 +41,7 @@ FIRST_ACTION_TICK: Final = to_ticks(1.0)
 
 # --- possible actions ---------------------------------------------------------------------------------------
 
-_PARTNER: Final = (
+_PARTNER_CLAUSES: Final = (
     "SET PARTNER FAILOVER",
     "SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
     "SET PARTNER OFF",
@@ -52,7 +52,7 @@ _PARTNER: Final = (
     "SET PARTNER SAFETY FULL",
 )
 """Mirroring clauses that a player can send for every copy."""
-_SWITCH_LINES: Final = (
+_SERVER_VERBS: Final = (
     "power-off", "power-on", "stop-service", "start-service", "pull-cable", "plug-cable", "restart-service",
 )  # fmt: skip
 """Verbs that a player can use on every server."""
@@ -60,11 +60,11 @@ _SWITCH_LINES: Final = (
 
 def list_candidate_lines(scenario: Scenario) -> list[str]:
     """Return input lines that a player could try in a drill, useful or not."""
-    lines = [f"{verb} {server.name}" for server in scenario.servers for verb in _SWITCH_LINES]
+    lines = [f"{verb} {server.name}" for server in scenario.servers for verb in _SERVER_VERBS]
     for server in scenario.servers:
         for database in scenario.databases:
             name = database.names[0]
-            lines += [f"sql {server.name} ALTER DATABASE [{name}] {clause}" for clause in _PARTNER]
+            lines += [f"sql {server.name} ALTER DATABASE [{name}] {clause}" for clause in _PARTNER_CLAUSES]
             lines.append(f"sql {server.name} RESTORE DATABASE [{name}] WITH RECOVERY")
     lines += [
         f"answer {i.name} {number}" for i in scenario.inquiries for number in range(1, len(i.texts) + 1)
@@ -91,14 +91,14 @@ def _list_reference_inputs(scenario: Scenario, seed: int) -> list[Input]:
 # --- players ------------------------------------------------------------------------------------------------
 
 
-def build_random_player(player: int) -> Play:
+def build_random_player(player: int) -> PlayFunction:
     """Build a player that applies random actions at random times."""
 
     def play(scenario: Scenario, seed: int) -> Drill:
         drill = Drill(scenario, seed)
-        chance = RandomStream.from_seed(seed * RANDOM_PLAYERS + player)
+        chance = RandomStream.from_seed(seed * RANDOM_PLAYER_COUNT + player)
         lines, end = list_candidate_lines(drill.scenario), find_default_end(drill)
-        for tick in sorted(chance.draw_integer(0, end) for _ in range(RANDOM_ACTIONS)):
+        for tick in sorted(chance.draw_integer(0, end) for _ in range(RANDOM_ACTION_COUNT)):
             drill.advance_to(tick)
             _try_line(drill, lines[chance.draw_integer(0, len(lines) - 1)])
         return _play_to_end(drill)
@@ -122,7 +122,7 @@ def play_worst(scenario: Scenario, seed: int) -> Drill:
     return _play_to_end(drill)
 
 
-def add_noops_and_undo(scenario: Scenario, seed: int) -> Drill:
+def play_with_noops(scenario: Scenario, seed: int) -> Drill:
     """Play the reference. Before each step, unplug and plug in a healthy server, and query it."""
     drill = Drill(scenario, seed)
     for item in _list_reference_inputs(scenario, seed):
@@ -143,7 +143,7 @@ def add_noops_and_undo(scenario: Scenario, seed: int) -> Drill:
     return _play_to_end(drill)
 
 
-def try_harmful_first(scenario: Scenario, seed: int) -> Drill:
+def play_with_harmful_trials(scenario: Scenario, seed: int) -> Drill:
     """Play the reference. Before each step, try harmful actions, watch their effect, and rewind."""
     history = History(Drill(scenario, seed))
     harm = [
@@ -161,7 +161,7 @@ def try_harmful_first(scenario: Scenario, seed: int) -> Drill:
     return _play_to_end(history)
 
 
-def farm_hints(scenario: Scenario, seed: int) -> Drill:
+def play_with_farmed_hints(scenario: Scenario, seed: int) -> Drill:
     """Open every hint during the reference, rewind to the beginning, and play the reference again."""
     history = History(Drill(scenario, seed))
     steps = _list_reference_inputs(scenario, seed)
@@ -182,7 +182,7 @@ def play_late(scenario: Scenario, seed: int) -> Drill:
     return _play_steps(Drill(scenario, seed), inputs)
 
 
-def act_before_failure(scenario: Scenario, seed: int) -> Drill:
+def play_before_failure(scenario: Scenario, seed: int) -> Drill:
     """Apply all actions of the reference at the start, before the failure."""
     return _play_steps(
         Drill(scenario, seed),
@@ -190,18 +190,18 @@ def act_before_failure(scenario: Scenario, seed: int) -> Drill:
     )
 
 
-def revert_all_repeatedly(scenario: Scenario, seed: int) -> Drill:
+def play_with_repeated_reverts(scenario: Scenario, seed: int) -> Drill:
     """Send `revert-all` every few seconds instead of diagnosing the fault."""
     drill = Drill(scenario, seed)
     end = find_default_end(drill)
     while not drill.finished and drill.tick < end:
-        drill.advance_to(min(end, drill.tick + to_ticks(REVERT_EVERY_S)))
+        drill.advance_to(min(end, drill.tick + to_ticks(REVERT_INTERVAL_S)))
         if not drill.finished:
             _try_line(drill, "revert-all")
     return _play_to_end(drill)
 
 
-def finish_immediately(scenario: Scenario, seed: int) -> Drill:
+def play_immediate_finish(scenario: Scenario, seed: int) -> Drill:
     """End the drill at the start, before the failure."""
     drill = Drill(scenario, seed)
     drill.advance_to(FIRST_ACTION_TICK)
@@ -209,7 +209,7 @@ def finish_immediately(scenario: Scenario, seed: int) -> Drill:
     return drill
 
 
-def finish_when_goals_met(scenario: Scenario, seed: int) -> Drill:
+def play_until_goals_met(scenario: Scenario, seed: int) -> Drill:
     """Play the reference, and end the drill in the first second at which all goals are reached."""
     drill = Drill(scenario, seed)
     steps = list(reversed(_list_reference_inputs(scenario, seed)))
@@ -233,7 +233,7 @@ def _play_steps(drill: Drill | History, steps: Iterable[Input]) -> Drill:
 # --- ranking ------------------------------------------------------------------------------------------------
 
 
-ExploitExcuse = Callable[[Scenario], str]
+ExplainAllowance = Callable[[Scenario], str]
 """Function that returns the reason why a scenario allows an exploit; empty if it does not."""
 
 
@@ -247,14 +247,14 @@ def _explain_early_finish(scenario: Scenario) -> str:
     return "all goals are met and no event follows, so the drill may be finished"
 
 
-class Agent(Struct, frozen=True):
+class AutomaticPlayer(Struct, frozen=True):
     """Automatic player with its name. An exploit also has the name of its honest twin."""
 
     name: str
-    play: Play
+    play: PlayFunction
     twin: str | None = None
     """Name of the honest twin; None if the agent is not an exploit."""
-    explain_allowance: ExploitExcuse = lambda _: ""
+    explain_allowance: ExplainAllowance = lambda _: ""
     """Function that returns the reason why the agent may equal its honest twin, or finish earlier with equal
     points. The result is "" if the agent may not.
     """
@@ -262,24 +262,27 @@ class Agent(Struct, frozen=True):
 
 REFERENCE, NOTHING, WORST = "reference", "nothing", "worst"
 
-AGENTS: Final[tuple[Agent, ...]] = (
-    Agent(REFERENCE, play_reference),
-    Agent(NOTHING, play_idle),
-    Agent(WORST, play_worst),
-    *(Agent(f"random {player}", build_random_player(player)) for player in range(1, RANDOM_PLAYERS + 1)),
-    Agent("no-op and undo", add_noops_and_undo, REFERENCE),
-    Agent("wrong first, then back", try_harmful_first, REFERENCE),
-    Agent("hint farming", farm_hints, REFERENCE),
-    Agent("stalling", play_late, REFERENCE),
-    Agent("before the failure", act_before_failure, REFERENCE, _explain_early_action),
-    Agent("leaving on top", finish_when_goals_met, REFERENCE, _explain_early_finish),
-    Agent("revert-all", revert_all_repeatedly, REFERENCE),
-    Agent("leaving at once", finish_immediately, NOTHING, lambda _: "no action in either run"),
+AUTOMATIC_PLAYERS: Final[tuple[AutomaticPlayer, ...]] = (
+    AutomaticPlayer(REFERENCE, play_reference),
+    AutomaticPlayer(NOTHING, play_idle),
+    AutomaticPlayer(WORST, play_worst),
+    *(
+        AutomaticPlayer(f"random {player}", build_random_player(player))
+        for player in range(1, RANDOM_PLAYER_COUNT + 1)
+    ),
+    AutomaticPlayer("no-op and undo", play_with_noops, REFERENCE),
+    AutomaticPlayer("wrong first, then back", play_with_harmful_trials, REFERENCE),
+    AutomaticPlayer("hint farming", play_with_farmed_hints, REFERENCE),
+    AutomaticPlayer("stalling", play_late, REFERENCE),
+    AutomaticPlayer("before the failure", play_before_failure, REFERENCE, _explain_early_action),
+    AutomaticPlayer("leaving on top", play_until_goals_met, REFERENCE, _explain_early_finish),
+    AutomaticPlayer("revert-all", play_with_repeated_reverts, REFERENCE),
+    AutomaticPlayer("leaving at once", play_immediate_finish, NOTHING, lambda _: "no action in either run"),
 )
 """All automatic players, in the order of the table."""
 
 
-class AgentResult(Struct, frozen=True):
+class PlayerResult(Struct, frozen=True):
     """Result of an agent in one scenario."""
 
     agent: str
@@ -318,14 +321,14 @@ class Ranking(Struct, frozen=True):
 
     scenario: str
     seed: int
-    standings: tuple[AgentResult, ...]
+    standings: tuple[PlayerResult, ...]
     """Results, best first."""
     violations: tuple[str, ...]
     """Sentence for each violation of the expected order."""
     allowed: tuple[tuple[str, str], ...] = ()
     """(exploit, reason) for exploits that are allowed to rank at or before their twin."""
 
-    def find_result(self, agent: str) -> AgentResult:
+    def find_result(self, agent: str) -> PlayerResult:
         """Return the result of the agent with this name."""
         return next(standing for standing in self.standings if standing.agent == agent)
 
@@ -340,7 +343,9 @@ class Ranking(Struct, frozen=True):
         }
 
 
-def rank_agents(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = AGENTS) -> Ranking:
+def rank_players(
+    scenario: Scenario, seed: int | None = None, agents: Iterable[AutomaticPlayer] = AUTOMATIC_PLAYERS
+) -> Ranking:
     """Let every agent play the drill in practice mode, rank the results, and check the order."""
     seed, agents = scenario.seed if seed is None else seed, tuple(agents)
     try:
@@ -363,12 +368,12 @@ def rank_agents(scenario: Scenario, seed: int | None = None, agents: Iterable[Ag
     return Ranking(scenario.name, seed, tuple(order), tuple(errors), allowed)
 
 
-def _summarize_run(agent: Agent, drill: Drill) -> AgentResult:
+def _summarize_run(agent: AutomaticPlayer, drill: Drill) -> PlayerResult:
     score = drill.compute_score()
     met_ticks = [
         state.met_tick for state in drill.goals.values() if state.is_reached and state.met_tick is not None
     ]
-    return AgentResult(
+    return PlayerResult(
         agent.name,
         score.total,
         score.finished,
@@ -382,7 +387,7 @@ def _summarize_run(agent: Agent, drill: Drill) -> AgentResult:
 
 
 def find_ranking_errors(
-    standings: Iterable[AgentResult], twins: Mapping[str, str], allowed: Iterable[str] = ()
+    standings: Iterable[PlayerResult], twins: Mapping[str, str], allowed: Iterable[str] = ()
 ) -> list[str]:
     """Return a sentence for each ranking error among *standings*.
 
@@ -426,7 +431,7 @@ def find_ranking_errors(
     return errors
 
 
-LEGEND: Final = """\
+TABLE_LEGEND: Final = """\
 (in brackets: goals not met); = same points as the reference, ranked below it because of more help, later goals or a
 later last action; + ranked equal to or above the reference, which is allowed here"""
 """Explanation of the signs in the table."""
@@ -435,7 +440,7 @@ later last action; + ranked equal to or above the reference, which is allowed he
 def format_table(rankings: Iterable[Ranking]) -> str:
     """Format all rankings as one table: a row for each scenario, and a column for each agent."""
     rankings = list(rankings)
-    names = [agent.name for agent in AGENTS]
+    names = [agent.name for agent in AUTOMATIC_PLAYERS]
     width = max((len(ranking.scenario) for ranking in rankings), default=0)
     head = f"{'':{width}}  " + "  ".join(f"{name:>{max(7, len(name))}}" for name in names)
     rows = [
@@ -455,7 +460,7 @@ def format_table(rankings: Iterable[Ranking]) -> str:
     ]
     count = len(rankings)
     verdict = f"Problems: {len(violations)}" if violations else f"Scenarios: {count}, no problems"
-    return "\n".join([head, *rows, LEGEND, *legit, *violations, verdict])
+    return "\n".join([head, *rows, TABLE_LEGEND, *legit, *violations, verdict])
 
 
 def _format_scenarios(names: list[str]) -> str:

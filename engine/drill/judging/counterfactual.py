@@ -15,30 +15,30 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.judging import difference
 from engine.drill.judging.difference import OutcomeRow
-from engine.drill.running.drill import Drill, DrillEnd
+from engine.drill.running.drill import Drill, DrillEndReason
 from engine.drill.running.solution import find_default_end
-from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
+from engine.drill.time.cooperative_tasks import CooperativeTask, advance_in_slices
 from engine.events import SqlDoneData, select_data
 from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 from engine.protocol import availability
 from engine.tsql.language.lexer import is_read_only_input
-from engine.verbs import REMARKS
+from engine.verbs import REMARK_VERBS
 from engine.verbs.lines import describe_input
 
-ACTIONS_MAX: Final = 12
+COUNTERFACTUAL_ACTIONS_MAX: Final = 12
 """Maximum number of actions that are tested, the earliest first. Actions that are not in the reference take
 precedence.
 
 Assumed.
 """
 
-WORK_MAX: Final = 60 * 3600 * TICKS_PER_S
+TEST_WORK_MAX: Final = 60 * 3600 * TICKS_PER_S
 """Maximum total work of all tests, in ticks times databases. Assumed: sixty hours of one database, which take
 half a minute.
 """
 
-RECOVERY_S: Final = 60.0
+RECOVERY_S_MAX: Final = 60.0
 """Maximum time of an automatic recovery that makes an emergency measure needless. Assumed: several times the
 duration of a failover.
 """
@@ -46,7 +46,7 @@ duration of a failover.
 REFUSAL_DELAY_S: Final = 1.0
 """Time within which a server reports that it refuses a command."""
 
-_EMERGENCY: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTNER OFF|WITH RECOVERY")
+_EMERGENCY_PATTERN: Final = re.compile(r"FORCE_SERVICE_ALLOW_DATA_LOSS|SET PARTNER OFF|WITH RECOVERY")
 """Pattern of statements that restore service and give up the session."""
 
 
@@ -70,19 +70,19 @@ class ActionImpact(Struct, frozen=True):
         return dict(self.gains).get(item, 0.0)
 
 
-QUERY_PREFIXES: Final = ("get-", "test-", "resolve-")
+QUERY_CMDLET_PREFIXES: Final = ("get-", "test-", "resolve-")
 """Beginnings of PowerShell cmdlets that only query."""
-ACTION_PATTERN: Final = re.compile(
+POWERSHELL_ACTION_PATTERN: Final = re.compile(
     r"=|\b(?:set|start|stop|move|suspend|resume|restart|add|remove)-", re.IGNORECASE
 )
 """Pattern of text that turns a PowerShell query into an action."""
 
-_ARGUMENT: Final = r"(?:@\w+ ?= ?)?(?:N?'[^']*'|[\w.-]+)"
+_PROCEDURE_ARGUMENT_PATTERN: Final = r"(?:@\w+ ?= ?)?(?:N?'[^']*'|[\w.-]+)"
 """Pattern of an argument of a procedure."""
-READ_ONLY_PROCEDURES: Final = re.compile(
+READ_ONLY_PROCEDURES_PATTERN: Final = re.compile(
     r"(?:USE \w+[; ]+)?(?:(?:EXEC(?:UTE)? )?(?:\w+\.){0,2}"
     r"(?:[XS]P_READERRORLOG|XP_FIXEDDRIVES|SP_HELPDB|SP_WHO2?|SP_DBMMONITORHELPALERT|SP_DBMMONITORRESULTS)\b"
-    rf"(?: {_ARGUMENT}(?: ?, ?{_ARGUMENT})*)?[; ]*)+"
+    rf"(?: {_PROCEDURE_ARGUMENT_PATTERN}(?: ?, ?{_PROCEDURE_ARGUMENT_PATTERN})*)?[; ]*)+"
 )
 """Pattern of a normalized batch that calls only procedures that show data. sp_dbmmonitorresults may also
 record a row.
@@ -92,21 +92,21 @@ record a row.
 def is_inspection(input_: Input) -> bool:
     """Return whether an input only queries a server or a cluster, without changing anything."""
     if input_.verb == "ps":
-        return input_.args[1].lstrip(" (").lower().startswith(QUERY_PREFIXES) and not ACTION_PATTERN.search(
-            input_.args[1]
-        )
+        return input_.args[1].lstrip(" (").lower().startswith(
+            QUERY_CMDLET_PREFIXES
+        ) and not POWERSHELL_ACTION_PATTERN.search(input_.args[1])
     if input_.verb != "sql":
         return False
     return (
         is_read_only_input(input_)
-        or READ_ONLY_PROCEDURES.fullmatch(facts.normalize_sql(input_.args[1], keep_literals=False))
+        or READ_ONLY_PROCEDURES_PATTERN.fullmatch(facts.normalize_sql(input_.args[1], keep_literals=False))
         is not None
     )
 
 
 def measure_action_impacts(
     drill: Drill, indices: Sequence[int] | None = None
-) -> Slices[tuple[ActionImpact, ...]]:
+) -> CooperativeTask[tuple[ActionImpact, ...]]:
     """Return the impact of each action of a finished run, the most harmful first. Runs in slices.
 
     *indices*: journal indexes of the actions to test; None means at most ACTIONS_MAX actions that changed
@@ -119,7 +119,7 @@ def measure_action_impacts(
     for number, item in enumerate(drill.journal):
         for _ in advance_in_slices(run, item.tick):
             yield len(impacts) / max(1, len(indexes))
-        if number in indexes and work_total < WORK_MAX:
+        if number in indexes and work_total < TEST_WORK_MAX:
             counterfactual = run.fork()
             for _ in _play_remaining_journal(counterfactual, drill, number + 1):
                 yield len(impacts) / len(indexes)
@@ -138,14 +138,14 @@ def _list_candidates(drill: Drill) -> list[int]:
     """
     reference = " ".join(facts.normalize_sql(step.do, keep_literals=True) for step in drill.scenario.solution)
     indexes = [
-        n for n, item in enumerate(drill.journal) if item.verb not in REMARKS and not is_inspection(item)
+        n for n, item in enumerate(drill.journal) if item.verb not in REMARK_VERBS and not is_inspection(item)
     ]
     known_places = {
         n
         for n in indexes
         if facts.normalize_sql(drill.journal[n].line_without_time, keep_literals=True) in reference
     }
-    return sorted(indexes, key=lambda n: (n in known_places, n))[:ACTIONS_MAX]
+    return sorted(indexes, key=lambda n: (n in known_places, n))[:COUNTERFACTUAL_ACTIONS_MAX]
 
 
 def _measure_impact(drill: Drill, counterfactual: Drill, index: int) -> ActionImpact:
@@ -183,7 +183,7 @@ def _play_remaining_journal(counterfactual: Drill, drill: Drill, index: int) -> 
             counterfactual.apply_line(item.line_without_time)
         except InputError:
             continue  # the object of the action does not exist without the omitted action
-    is_over = drill.ended_by in (DrillEnd.GOALS, DrillEnd.FORBIDDEN, DrillEnd.TIME)
+    is_over = drill.ended_by in (DrillEndReason.GOALS, DrillEndReason.FORBIDDEN, DrillEndReason.TIME)
     yield from _advance_and_answer(
         counterfactual,
         drill,
@@ -213,7 +213,7 @@ def _is_needless_batch(counterfactual: Drill, drill: Drill, input_: Input) -> bo
     if is_inspection(input_):
         return False
     text = facts.normalize_sql(input_.args[1], keep_literals=False)
-    if _EMERGENCY.search(text) and _would_recover(counterfactual, text):
+    if _EMERGENCY_PATTERN.search(text) and _would_recover(counterfactual, text):
         return True
     trial = counterfactual.fork()
     try:
@@ -238,7 +238,7 @@ def _would_recover(counterfactual: Drill, text: str) -> bool:
     """Return whether every database that *text* names would be online after RECOVERY_S without further inputs."""
     named_databases = [name for name in counterfactual.world.availability if name.upper() in text]
     trial = counterfactual.fork()
-    trial.advance_to(counterfactual.tick + to_ticks(RECOVERY_S))
+    trial.advance_to(counterfactual.tick + to_ticks(RECOVERY_S_MAX))
     return bool(named_databases) and all(
         availability.list_serving_copies(trial.world, name) for name in named_databases
     )
@@ -247,12 +247,12 @@ def _would_recover(counterfactual: Drill, text: str) -> bool:
 # --- start time of a retry --------------------------------------------------------------------------------
 # A retry starts so early that the trainee has time to look, think and type before the mistake.
 
-LOOK_S: Final = 5.0
+QUERY_S: Final = 5.0
 """Time to run a query and read its result. Assumed."""
 
-THINK_S: Final = 1.35
+ACTION_PREPARATION_S: Final = 1.35
 """Time to prepare an action mentally [Card, Moran and Newell 1980, keystroke-level model]."""
-KEY_S: Final = 0.28
+KEYSTROKE_S: Final = 0.28
 """Time per key of an average typist [Card, Moran and Newell 1980, keystroke-level model]."""
 
 RETRY_LEAD_S_MAX: Final = 60.0
@@ -272,11 +272,15 @@ def find_retry_tick(tick: Tick, action: Input | None, journal: Iterable[Input]) 
     typed_length = (
         0 if action is None else len(action.args[-1] if action.verb in ("sql", "ps") else action.command_text)
     )
-    earliest_tick = tick - to_ticks(min(RETRY_LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed_length))
-    action_ticks = [item.tick for item in journal if item.verb not in REMARKS and not is_inspection(item)]
+    earliest_tick = tick - to_ticks(
+        min(RETRY_LEAD_S_MAX, QUERY_S + ACTION_PREPARATION_S + KEYSTROKE_S * typed_length)
+    )
+    action_ticks = [
+        item.tick for item in journal if item.verb not in REMARK_VERBS and not is_inspection(item)
+    ]
     retry_ticks = [
         action_tick + 1
         for action_tick in action_ticks
-        if earliest_tick <= action_tick <= tick - to_ticks(LOOK_S)
+        if earliest_tick <= action_tick <= tick - to_ticks(QUERY_S)
     ]
     return max(0, earliest_tick, *retry_ticks)

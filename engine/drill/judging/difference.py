@@ -114,7 +114,7 @@ def compare_states(left_run: Drill, right_run: Drill) -> list[StateRow]:
 def _describe_server(drill: Drill, name: str) -> str:
     return ", ".join(
         word
-        for word, true in facts.SERVER_WORDS.items()
+        for word, true in facts.SERVER_STATE_TESTS.items()
         if word in _SERVER_STATES and true(drill.world, name)
     )
 
@@ -149,7 +149,7 @@ def _describe_client(drill: Drill, name: str) -> str:
 
 def compare_curves(left_run: Drill, right_run: Drill) -> list[CounterCurve]:
     """Compare the counters of every database in both runs, second by second from the start."""
-    arrays = report.list_readings_by_database(left_run), report.list_readings_by_database(right_run)
+    arrays = report.build_readings_by_database(left_run), report.build_readings_by_database(right_run)
     return [
         CounterCurve(name, counter, tuple(arrays[0][name][counter]), tuple(arrays[1][name][counter]))
         for name in arrays[0]

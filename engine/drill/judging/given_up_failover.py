@@ -17,7 +17,7 @@ from engine.events import Event, SqlDoneData, select_data
 from engine.localization import build_message
 from engine.model import Tick
 
-DEDUCTION: Final = 30.0
+DEDUCTION_PER_COMMAND: Final = 30.0
 """Deduction for each command, in points. Assumed: more than any conduct rule gives, because the session was
 set up for automatic failover.
 """
@@ -33,9 +33,9 @@ DISABLING_COMMANDS: Final = {
 session, a witness and SAFETY FULL.
 """
 
-_SAFETY_OF_CONDITION: Final = re.compile(r"\bSAFETY OF\b")
+_SAFETY_CONDITION_PATTERN: Final = re.compile(r"\bSAFETY OF\b")
 """Pattern of a condition that tests the safety of a session."""
-_DATABASE: Final = re.compile(r"\bALTER DATABASE (\S+) SET\b")
+_ALTERED_DATABASE_PATTERN: Final = re.compile(r"\bALTER DATABASE (\S+) SET\b")
 """Pattern of the database name in an ALTER DATABASE statement."""
 
 
@@ -73,7 +73,7 @@ def _is_scored(name: str, scenario: Scenario) -> bool:
     for rule in scenario.rubric:
         texts += [price.when for price in rule.prices] if isinstance(rule, ConductRule) else []
     text = " ".join(texts).upper()
-    return name in text or (name == "SAFETY OFF" and bool(_SAFETY_OF_CONDITION.search(text)))
+    return name in text or (name == "SAFETY OFF" and bool(_SAFETY_CONDITION_PATTERN.search(text)))
 
 
 def _find_in_batch(
@@ -88,7 +88,7 @@ def _find_in_batch(
     text = facts.normalize_sql(batch.batch, keep_literals=False)
     for name, pattern in patterns.items():
         for match in pattern.finditer(text):
-            before = _DATABASE.findall(text[: match.end()])
+            before = _ALTERED_DATABASE_PATTERN.findall(text[: match.end()])
             database = before[-1] if before else ""
             if database in planned and (name, database) not in reported:
                 reported.add((name, database))

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
-from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, LostRule
+from engine.drill.authoring.schema import AnyRule, DowntimeRule, UnprotectedRule, LostTransactionsRule
 from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import ActionImpact, is_inspection
 from engine.drill.judging.replay_timeline import DOWN, EXPOSED, DatabaseLanes, StateSpan
@@ -21,8 +21,8 @@ from engine.events import AvailabilityData, SqlDoneData, select_data
 from engine.inputs import Input
 from engine.localization import build_message
 from engine.model import Tick, to_ticks
-from engine.verbs import REMARKS
-from engine.verbs.lines import describe_input, describe_line, parse_line
+from engine.verbs import REMARK_VERBS
+from engine.verbs.lines import describe_input, describe_line, parse_input_line
 
 RAN_PATTERN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IGNORECASE)
 """Pattern of `ran "statement" on SERVER` in a condition: the statement and its server."""
@@ -30,15 +30,15 @@ RAN_PATTERN: Final = re.compile(r'(?<!not )\bran "([^"]+)"(?: on (\w+))?', re.IG
 FAILOVER_CLAUSES: Final = ("FAILOVER", "FORCE_SERVICE")
 """Texts of statements that start a failover."""
 
-CAUSE_DELAY_MAX: Final = to_ticks(2.0)
+CAUSE_DELAY_TICKS_MAX: Final = to_ticks(2.0)
 """Maximum ticks from an action to the condition that it meets. Conditions are checked every second, and a
 batch takes time.
 """
 
-DIFFERENCE_REASON: Final = build_message("This mistake decided the result.")
+COUNTERFACTUAL_REASON: Final = build_message("This mistake decided the result.")
 """Text for an action that no rule covers, although the run would score more without it."""
 
-DIFFERENCE_MIN: Final = 1.0
+COUNTERFACTUAL_GAIN_MIN: Final = 1.0
 """Minimum gain in points without an action for which this action counts as the cause."""
 
 
@@ -91,12 +91,12 @@ class Mistake(Struct, frozen=True):
 def find_mistakes(
     drill: Drill,
     lanes: Mapping[str, DatabaseLanes],
-    plan: Sequence[tuple[Tick, str]],
+    missing_steps: Sequence[tuple[Tick, str]],
     impacts: Sequence[ActionImpact] = (),
 ) -> list[Mistake]:
     """Return all mistakes: those whose cause cost most come first, the others follow in order of time.
 
-    *plan*: (tick, text) of the reference's actions that this run lacks. *impacts*: result of the run without
+    *missing_steps*: (tick, text) of the reference's actions that this run lacks. *impacts*: result of the run without
     each action.
     """
     rules = {rule.name: rule for rule in drill.scenario.rubric}
@@ -107,23 +107,25 @@ def find_mistakes(
     for item in items:
         for loss in item.losses:
             if loss.points > 0.0 and not loss.was_not_asked:
-                mistake = _build_mistake(drill, item, loss, rules.get(item.name), lanes, plan, deeds_by_place)
+                mistake = _build_mistake(
+                    drill, item, loss, rules.get(item.name), lanes, missing_steps, deeds_by_place
+                )
                 mistake_list.append(_add_failover_advice(mistake, rules.get(item.name), advice))
     explained = {mistake.cause_impact.place for mistake in mistake_list if mistake.cause_impact is not None}
     mistake_list += [
         Mistake(
             move.tick,
             "",
-            DIFFERENCE_REASON,
+            COUNTERFACTUAL_REASON,
             move.what,
             move.points,
             "",
-            _find_retry_time(drill, move.place),
+            _find_retry_tick(drill, move.place),
             move.tick,
             move,
         )
         for move in impacts
-        if move.points >= DIFFERENCE_MIN and move.place not in explained
+        if move.points >= COUNTERFACTUAL_GAIN_MIN and move.place not in explained
     ]
     return sorted(
         mistake_list, key=lambda m: (-(m.cause_impact.points if m.cause_impact else 0.0), m.tick, -m.points)
@@ -141,7 +143,7 @@ def _build_mistake(
 ) -> Mistake:
     longest = _find_longest_span(rule, lanes)
     loss_tick = longest.from_tick if longest else drill.tick if loss.tick is None else loss.tick
-    if isinstance(rule, LostRule):
+    if isinstance(rule, LostTransactionsRule):
         loss_tick = next(
             (
                 event.tick
@@ -156,8 +158,8 @@ def _build_mistake(
         else _find_causing_action(drill, loss_tick, loss)
     )
     if index is None and isinstance(rule, DowntimeRule):
-        index = _find_longest_outage(impacts_by_index)
-    if isinstance(rule, LostRule):
+        index = _find_action_prolonging_outage(impacts_by_index)
+    if isinstance(rule, LostTransactionsRule):
         index = _find_causing_action(drill, loss_tick)
     retry_tick = counterfactual.find_retry_tick(loss_tick, None, drill.journal)
     mistake = Mistake(loss_tick, item.name, loss.reason, loss.cause, loss.points, loss.better, retry_tick)
@@ -165,15 +167,16 @@ def _build_mistake(
         action = drill.journal[index]
         with_cause = replace(mistake, cause=loss.cause or describe_input(action), cause_tick=action.tick)
         return replace(
-            with_cause, retry_tick=_find_retry_time(drill, index), cause_impact=impacts_by_index.get(index)
+            with_cause, retry_tick=_find_retry_tick(drill, index), cause_impact=impacts_by_index.get(index)
         )
     if rule is not None and rule.kind in ("goals", "condition") and plan:
         tick, line = plan[0]
-        step = parse_line(line, min(tick, loss_tick))
+        step = parse_input_line(line, min(tick, loss_tick))
         choices = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
         cause = build_message("Missing action: {line}", line=describe_input(step, choices))
         retry_tick = min(
-            counterfactual.find_retry_tick(step.tick, step, drill.journal), _find_retry_before_harm(drill)
+            counterfactual.find_retry_tick(step.tick, step, drill.journal),
+            _find_retry_tick_before_harm(drill),
         )
         return replace(mistake, cause=cause, cause_tick=step.tick, is_omission=True, retry_tick=retry_tick)
     if loss.cause:
@@ -184,7 +187,7 @@ def _build_mistake(
     return replace(mistake, cause=before, cause_tick=event_tick, retry_tick=retry_tick)
 
 
-def _find_retry_before_harm(drill: Drill) -> Tick:
+def _find_retry_tick_before_harm(drill: Drill) -> Tick:
     """Return the latest retry time before the first harmful command. Without such a command, return the end.
 
     After a harmful command, a missing step may no longer be possible.
@@ -195,10 +198,10 @@ def _find_retry_before_harm(drill: Drill) -> Tick:
         for loss in losses
         if loss.tick is not None
     ]
-    return min((_find_retry_time(drill, index) for index in indexes if index is not None), default=drill.tick)
+    return min((_find_retry_tick(drill, index) for index in indexes if index is not None), default=drill.tick)
 
 
-def _find_retry_time(drill: Drill, index: int) -> Tick:
+def _find_retry_tick(drill: Drill, index: int) -> Tick:
     action = drill.journal[index]
     return counterfactual.find_retry_tick(action.tick, action, drill.journal[:index])
 
@@ -210,10 +213,10 @@ def _find_costliest_action(item: str, impacts_by_index: Mapping[int, ActionImpac
         key=lambda deed: (deed.points_gained(item), deed.points, -deed.place),
         default=None,
     )
-    return best.place if best is not None and best.points_gained(item) >= DIFFERENCE_MIN else None
+    return best.place if best is not None and best.points_gained(item) >= COUNTERFACTUAL_GAIN_MIN else None
 
 
-def _find_longest_outage(impacts_by_index: Mapping[int, ActionImpact]) -> int | None:
+def _find_action_prolonging_outage(impacts_by_index: Mapping[int, ActionImpact]) -> int | None:
     """Return the index of the action that prolonged the downtime most; None if no action doubled it."""
     best = min(
         impacts_by_index.values(), key=lambda deed: (_get_downtimes_s(deed)[1], deed.place), default=None
@@ -261,7 +264,7 @@ def _find_causing_action(drill: Drill, tick: Tick, loss: Loss | None = None) -> 
         index = _find_statement(drill, server or "", action_tick, texts)
         if index is not None:
             return index
-    return _find_last_action(drill, lambda item: tick - CAUSE_DELAY_MAX <= item.tick <= tick)
+    return _find_last_action(drill, lambda item: tick - CAUSE_DELAY_TICKS_MAX <= item.tick <= tick)
 
 
 def _find_condition_statement(drill: Drill, tick: Tick, condition: str) -> int | None:
@@ -306,7 +309,7 @@ def _find_last_action(drill: Drill, predicate: Callable[[Input], bool]) -> int |
         (
             n
             for n, item in numbered
-            if item.verb not in REMARKS and not is_inspection(item) and predicate(item)
+            if item.verb not in REMARK_VERBS and not is_inspection(item) and predicate(item)
         ),
         None,
     )
@@ -314,7 +317,7 @@ def _find_last_action(drill: Drill, predicate: Callable[[Input], bool]) -> int |
 
 def _find_longest_span(rule: AnyRule | None, lanes: Mapping[str, DatabaseLanes]) -> StateSpan | None:
     """Return the longest time span that costs points under *rule*; None if the rule does not score durations."""
-    if not isinstance(rule, (DowntimeRule, ExposedRule)):
+    if not isinstance(rule, (DowntimeRule, UnprotectedRule)):
         return None
     rule_lanes = [lane for name, lane in lanes.items() if rule.database in (None, name)]
     down = isinstance(rule, DowntimeRule)

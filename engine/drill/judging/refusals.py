@@ -32,7 +32,7 @@ PRINCIPAL_ONLY_ERROR: Final = 1470
 """Error number for a statement that is allowed only on the principal."""
 
 
-NO_PRINCIPAL: Final = build_message(
+NO_PRINCIPAL_ADVICE: Final = build_message(
     "FAILOVER needs the principal, which is lost. Bring the principal back, or force service on the mirror."
 )
 """Advice for a statement that needs the principal while no server has the database online."""

@@ -13,7 +13,7 @@ from engine.availability.estimates import GroupFailoverEstimate
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.running.drill import Drill
-from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
+from engine.drill.time.cooperative_tasks import CooperativeTask, advance_in_slices
 from engine.events import (
     AvailabilityData,
     Event,
@@ -132,12 +132,12 @@ class _DatabaseRecorder(Struct):
     where: LaneRecorder = field(default_factory=LaneRecorder)
     protection: LaneRecorder = field(default_factory=LaneRecorder)
     state: LaneRecorder = field(default_factory=LaneRecorder)
-    guards: dict[tuple[str, str, str], LaneRecorder] = field(default_factory=dict)
+    precondition_histories: dict[tuple[str, str, str], LaneRecorder] = field(default_factory=dict)
     """(precondition, place where a DBA can check it, target) -> history. The place differs if the mirror
     changes.
     """
     estimates: list[tuple[Tick, GroupFailoverEstimate]] = field(default_factory=list)
-    beginnings: set[tuple[str, str, str]] = field(default_factory=set)
+    detection_keys: set[tuple[str, str, str]] = field(default_factory=set)
     """Keys in *guards* of the preconditions that a loss has been detected."""
 
     def record_state(self, world: World, database: str) -> None:
@@ -157,13 +157,13 @@ class _DatabaseRecorder(Struct):
         has_lost_guard = any(guard.about == "beginning" and guard.holds for guard in guards_by_key.values())
         for key, guard in guards_by_key.items():
             if guard.about == "beginning":
-                self.beginnings.add(key)
-            if guard.about == "memory" and has_lost_guard and key in self.guards:
+                self.detection_keys.add(key)
+            if guard.about == "memory" and has_lost_guard and key in self.precondition_histories:
                 continue  # keep the state from the time at which the loss was detected
-            self.guards.setdefault(key, LaneRecorder()).record_state(
+            self.precondition_histories.setdefault(key, LaneRecorder()).record_state(
                 world.tick, HOLDS if guard.holds else FAILS
             )
-        for key, lane in self.guards.items():
+        for key, lane in self.precondition_histories.items():
             if key not in guards_by_key:
                 lane.record_state(world.tick, "", keep_instant=True)
 
@@ -180,10 +180,10 @@ class _DatabaseRecorder(Struct):
                 name,
                 observer,
                 tuple(s for s in lane.list_spans(end_tick) if s.what),
-                (name, observer, target) in self.beginnings,
+                (name, observer, target) in self.detection_keys,
                 target,
             )
-            for (name, observer, target), lane in self.guards.items()
+            for (name, observer, target), lane in self.precondition_histories.items()
         )
         return DatabaseLanes(
             database=database,
@@ -196,7 +196,7 @@ class _DatabaseRecorder(Struct):
         )
 
 
-def record_all_lanes(drill: Drill) -> Slices[dict[str, DatabaseLanes]]:
+def record_all_lanes(drill: Drill) -> CooperativeTask[dict[str, DatabaseLanes]]:
     """Replay *drill* and return database -> lanes. Runs in slices."""
     replay = Drill(drill.scenario, drill.seed, drill.mode)
     watched = {name: _DatabaseRecorder() for name in replay.world.availability}
@@ -298,11 +298,11 @@ def _find_kind_and_text(event: Event) -> tuple[MarkerKind, str] | None:
             return "rewind", build_message(
                 "rewound to this time, from {moment}", moment=format_run_time(float(left_s), 1)
             )
-    text_kind = TEXT_KINDS.get(event.kind)
+    text_kind = TEXT_MARKER_KINDS.get(event.kind)
     return None if text_kind is None else (text_kind, event.text)
 
 
-TEXT_KINDS: Final[Mapping[EventKind, MarkerKind]] = {
+TEXT_MARKER_KINDS: Final[Mapping[EventKind, MarkerKind]] = {
     "chore": "repair",
     "detected": "detection",
     "state": "transition",

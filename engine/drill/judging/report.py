@@ -14,13 +14,13 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts, quantities
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.shapes import Calibration, CalibrationPoint, Report, Row, ScoreJson
+from engine.drill.judging.shapes import Calibration, CalibrationPoint, Report, ReportRow, ScoreJson
 from engine.drill.running import questions
 from engine.drill.running.comparison import find_technology
 from engine.drill.running.questions import Inquiry
 from engine.drill.running.state import DrillState
 from engine.drill.team.calls import describe_call_error
-from engine.drill.time.event_log import PackedList
+from engine.drill.time.event_log import CompressedList
 from engine.events import Event, PowerShellData, SqlDoneData, get_data, select_data
 from engine.flow import COUNTERS, NO_STREAM_NUMBERS, StreamNumbers
 from engine.localization import build_message
@@ -39,7 +39,7 @@ def build_report(drill: DrillState) -> Report:
     """
     parts: dict[str, object] = {}
     failed: list[dict[str, str]] = []
-    for name, (make, empty) in _list_report_parts(drill).items():
+    for name, (make, empty) in _get_report_builders(drill).items():
         try:
             parts[name] = make()
         except Exception as problem:  # any error may occur here, and the other parts must still be built
@@ -50,7 +50,7 @@ def build_report(drill: DrillState) -> Report:
     return cast(Report, parts)
 
 
-def _list_report_parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
+def _get_report_builders(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
     """Return part of the report -> (function that builds it, value if the function fails)."""
     return {
         "scenario": (lambda: drill.scenario.name, ""),
@@ -69,7 +69,7 @@ def _list_report_parts(drill: DrillState) -> dict[str, tuple[Callable[[], object
         "attempts": (lambda: _list_failed_failovers(drill), []),
         "availability": (
             lambda: build_availability_json(drill.world),
-            {**_convert_availability(Availability(database="")), "databases": {}},
+            {**_convert_availability_to_seconds(Availability(database="")), "databases": {}},
         ),
         "clients": (lambda: build_clients_json(drill), {"downtime_s": 0.0, "databases": {}}),
         "sql": (lambda: _list_batches(drill), []),
@@ -109,7 +109,7 @@ def compute_origin_digest(drill: DrillState) -> str:
     return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
-def _list_failovers(drill: DrillState) -> list[Row]:
+def _list_failovers(drill: DrillState) -> list[ReportRow]:
     return [
         build_failover_json(failover, drill.published.get(index)) | _describe_technology(drill, failover)
         for index, failover in enumerate(drill.world.failovers)
@@ -123,7 +123,7 @@ def _list_failed_failovers(drill: DrillState) -> list[dict[str, object]]:
         {
             **build_failover_json(failover, None),
             **_describe_technology(drill, failover),
-            "why": failover.why or NOT_DECIDED_REASON,
+            "why": failover.why or UNDECIDED_FAILOVER_REASON,
         }
         for failover in drill.world.failovers
         if failover.online_tick is None
@@ -134,15 +134,15 @@ def _describe_technology(drill: DrillState, failover: Failover) -> dict[str, obj
     return {"technology": find_technology(drill.world, failover)}
 
 
-NOT_DECIDED_REASON: Final = build_message("not decided when the run ended")
+UNDECIDED_FAILOVER_REASON: Final = build_message("not decided when the run ended")
 """Reason for a failover that was neither completed nor canceled."""
 
 
-def _list_events(drill: DrillState) -> list[Row]:
+def _list_events(drill: DrillState) -> list[ReportRow]:
     return list(iterate_events(drill))
 
 
-def iterate_events(drill: DrillState) -> Iterator[Row]:
+def iterate_events(drill: DrillState) -> Iterator[ReportRow]:
     """Yield the events in the form of a report. A replay must produce the same form."""
     programs = _list_programs(drill)
     return (
@@ -151,7 +151,7 @@ def iterate_events(drill: DrillState) -> Iterator[Row]:
     )
 
 
-def _list_batches(drill: DrillState) -> list[Row]:
+def _list_batches(drill: DrillState) -> list[ReportRow]:
     programs = _list_programs(drill)
     return [
         {
@@ -167,10 +167,10 @@ def _list_batches(drill: DrillState) -> list[Row]:
     ]
 
 
-def list_unfinished_batches(drill: DrillState) -> list[Row]:
+def list_unfinished_batches(drill: DrillState) -> list[ReportRow]:
     """Return the batches that are running or queued behind a running batch."""
     ticks_by_args = {item.args[:2]: item.tick for item in drill.journal if item.verb == "sql"}
-    rows: list[Row] = []
+    rows: list[ReportRow] = []
     for window, run in sorted(drill.world.batches.items()):
         session = drill.world.sessions.get(window)
         batches = [(run.text, "running", run.started_tick)]
@@ -201,14 +201,14 @@ def _replace_rows_by_counts(event: Event, programs: Container[str]) -> dict[str,
     return {"results": [{**result, "rows": len(result["rows"])} for result in batch.results]}
 
 
-def _list_powershell_lines(drill: DrillState) -> list[Row]:
+def _list_powershell_lines(drill: DrillState) -> list[ReportRow]:
     return [
         {"t_s": event.t_s, **{key: to_json_types(value) for key, value in line.as_json().items()}}
         for event, line in select_data(drill.events, PowerShellData)
     ]
 
 
-def _list_goals(drill: DrillState) -> list[Row]:
+def _list_goals(drill: DrillState) -> list[ReportRow]:
     return [
         {
             "name": goal.name,
@@ -254,12 +254,12 @@ def _build_inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object
     return row
 
 
-def build_team_json(drill: DrillState) -> list[Row]:
+def build_team_json(drill: DrillState) -> list[ReportRow]:
     """Return the calls between the roles of a team.
 
     The result includes whether a call was correct and true only after this may be revealed.
     """
-    may_reveal = drill.finished or drill.terms.judges_immediately
+    may_reveal = drill.finished or drill.permissions.judges_immediately
     return [
         {
             "kind": team_call.kind,
@@ -305,7 +305,7 @@ def to_json_types(value: object) -> Any:
         return to_json_types(structs.asdict(value))
     if isinstance(value, dict):
         return {str(key): to_json_types(part) for key, part in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset, PackedList)):
+    if isinstance(value, (list, tuple, set, frozenset, CompressedList)):
         return [to_json_types(part) for part in value]
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
@@ -340,17 +340,17 @@ def _to_seconds(tick: int | None) -> float | None:
     return None if tick is None else tick / TICKS_PER_S
 
 
-def build_availability_json(world: World) -> Row:
+def build_availability_json(world: World) -> ReportRow:
     """Return downtime, unprotected time and losses, in total and for each database."""
     accounts = {name: quantities.compute_availability(world, name) for name in world.availability}
     total = {
-        name: arithmetic.add_in_order(_convert_availability(a)[name] for a in accounts.values())
-        for name in _convert_availability(Availability(database=""))
+        name: arithmetic.add_in_order(_convert_availability_to_seconds(a)[name] for a in accounts.values())
+        for name in _convert_availability_to_seconds(Availability(database=""))
     }
-    return {**total, "databases": {name: _convert_availability(a) for name, a in accounts.items()}}
+    return {**total, "databases": {name: _convert_availability_to_seconds(a) for name, a in accounts.items()}}
 
 
-def build_clients_json(drill: DrillState) -> Row:
+def build_clients_json(drill: DrillState) -> ReportRow:
     """Return the client downtime in total and for each database, and the clients that it is computed from."""
     clients = group_clients_by_database(drill.scenario)
     down = compute_client_downtime_s(iterate_events(drill), clients, drill.world.t_s)
@@ -363,7 +363,7 @@ def build_clients_json(drill: DrillState) -> Row:
     }
 
 
-def _convert_availability(account: Availability) -> dict[str, float]:
+def _convert_availability_to_seconds(account: Availability) -> dict[str, float]:
     return {
         "downtime_s": account.down_ticks / TICKS_PER_S,
         "exposed_s": account.exposed_ticks / TICKS_PER_S,
@@ -379,11 +379,11 @@ def find_log_numbers(world: World, database: str) -> StreamNumbers | None:
     """Return the log of *database* and its stream: those of the leading copy, otherwise of any copy."""
     copy = facts.find_principal(world, database)
     copies = [*([copy] if copy is not None else []), *world.list_copies_of(database)]
-    log_places = (streams.find_log_stream(world, other_copy) for other_copy in copies)
+    log_places = (streams.find_stream_numbers(world, other_copy) for other_copy in copies)
     return next((log_place for log_place in log_places if log_place is not None), None)
 
 
-def build_readings(drill: DrillState) -> Row:
+def build_readings(drill: DrillState) -> ReportRow:
     """Return `t_s` and an array for each counter of the first database.
 
     Several databases are under `databases`.
@@ -404,7 +404,7 @@ def build_readings(drill: DrillState) -> Row:
     return {**fields, "databases": arrays} if len(arrays) > 1 else fields
 
 
-def list_readings_by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
+def build_readings_by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
     """Return database -> counter -> value at each second. A value is None without a running copy."""
     return {name: _read_counter_arrays(drill, name) for name in drill.world.availability}
 
@@ -434,20 +434,20 @@ def _read_counter_arrays(drill: DrillState, database: str, stride: int = 1) -> d
 
 # A database can be online before its clients have connected to it.
 
-DISCONNECTION_KINDS: Final = frozenset(
+DISCONNECTION_CHANGES: Final = frozenset(
     {"cut", "stopped", "gave up", "timeout", "partner refused", "login failed"}
 )
 """Kinds of client events after which the client has no connection."""
 
 
-class DatabaseClients(Struct, frozen=True):
+class WritingClients(Struct, frozen=True):
     """Clients that write to a database, and the server of the database at the start."""
 
     names: tuple[str, ...]
     server: str | None
 
 
-def group_clients_by_database(scenario: Scenario) -> dict[str, DatabaseClients]:
+def group_clients_by_database(scenario: Scenario) -> dict[str, WritingClients]:
     """Return database -> clients, for each database that has any. Clients with read intent do not count."""
     servers = {session.database: session.principal for session in scenario.sessions}
     servers |= {database: group.primary for group in scenario.groups for database in group.databases}
@@ -461,18 +461,18 @@ def group_clients_by_database(scenario: Scenario) -> dict[str, DatabaseClients]:
             ]
             if users:
                 server = servers.get(name, servers.get(database.name)) or database.server
-                clients[name] = DatabaseClients(tuple(users), server)
+                clients[name] = WritingClients(tuple(users), server)
     return clients
 
 
-class ClientService:
+class ClientServiceTracker:
     """Service of databases as their clients see it.
 
     It stores the server of each client, and the servers with an open copy. Events in the form of a report
     update it.
     """
 
-    def __init__(self, clients: Mapping[str, DatabaseClients]) -> None:
+    def __init__(self, clients: Mapping[str, WritingClients]) -> None:
         self._clients = clients
         self._serving = {
             database: {users.server} if users.server else set() for database, users in clients.items()
@@ -488,7 +488,7 @@ class ClientService:
         """Return whether any database has clients."""
         return bool(self._connected)
 
-    def apply_event(self, event: Row) -> None:
+    def apply_event(self, event: ReportRow) -> None:
         """Update the state with *event*."""
         if event["kind"] == "availability" and event.get("database") in self._serving:
             if event.get("serving") is not None:
@@ -496,7 +496,7 @@ class ClientService:
         elif event["kind"] == "client" and event.get("client") in self._connected:
             if event.get("what") == "connected":
                 self._connected[str(event["client"])] = event.get("server")
-            elif event.get("what") in DISCONNECTION_KINDS:
+            elif event.get("what") in DISCONNECTION_CHANGES:
                 self._connected[str(event["client"])] = None
 
     def is_working(self, database: str) -> bool:
@@ -512,10 +512,10 @@ class ClientService:
 
 
 def compute_client_downtime_s(
-    events: Iterable[Row], clients: Mapping[str, DatabaseClients], until_s: float
+    events: Iterable[ReportRow], clients: Mapping[str, WritingClients], until_s: float
 ) -> dict[str, float]:
     """Return database -> seconds in which the database was down or one of its clients had no connection."""
-    service = ClientService(clients)
+    service = ClientServiceTracker(clients)
     online = dict.fromkeys(clients, True)
     total = dict.fromkeys(clients, 0.0)
     outage_start: dict[str, float | None] = dict.fromkeys(clients)
@@ -545,7 +545,7 @@ def compute_client_downtime_s(
 # right, 0.25 for a trainee who always says 50%, and at most 1.
 
 
-def compute_calibration(questions: Iterable[Row]) -> Calibration | None:
+def compute_calibration(questions: Iterable[ReportRow]) -> Calibration | None:
     """Return the calibration computed from the `questions` of reports; None if no answer has a confidence."""
     answers = [
         (float(row["sure_percent"]), bool(row["correct"]))

@@ -18,7 +18,7 @@ from engine.model import Fault, Tick, World
 from engine.verbs import VERBS
 from engine.verbs.lines import REVERTED_FAULTS, get_requested_arguments, is_requested
 
-DEDUCTION: Final = 2.0
+DEDUCTION_PER_ACTION: Final = 2.0
 """Deduction for each action, in points. Assumed: less than for a refused command, because nothing is lost."""
 DEDUCTION_MAX: Final = 10.0
 """Maximum deduction for all actions together, in points. Assumed."""

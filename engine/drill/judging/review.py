@@ -27,14 +27,14 @@ from engine.drill.judging.replay_timeline import (
 from engine.drill.running.comparison import INSTANCE, find_technology
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution_in_slices
-from engine.drill.time.cooperative_tasks import Slices, scale_progress
+from engine.drill.time.cooperative_tasks import CooperativeTask, scale_progress
 from engine.events import AvailabilityData, Event, select_data
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 from engine.localization import LocalizableMessage, build_message, format_run_time, join_messages, mark
 from engine.model import Failover, Tick
 
-PHASES: Final = (
+FAILOVER_PHASES: Final = (
     ("failed", "detected", build_message("detection")),
     ("detected", "redo_done", build_message("redo")),
     ("redo_done", "decided", build_message("quorum")),
@@ -43,8 +43,8 @@ PHASES: Final = (
 )
 """(first step, last step, name) of each phase of a failover. During undo, clients already work."""
 
-INSTANCE_PHASES: Final = (
-    PHASES[0],
+INSTANCE_FAILOVER_PHASES: Final = (
+    FAILOVER_PHASES[0],
     ("detected", "online", build_message("start and recovery on the new node")),
 )
 """Phases of a failover of a failover cluster instance. Redo is part of the recovery there."""
@@ -53,7 +53,7 @@ REQUESTED_PHASE_NAMES: Final = {"detection": build_message("until the command")}
 """Phase -> its name in a failover that a person requested."""
 
 
-class Phase(Struct, frozen=True):
+class FailoverPhaseDuration(Struct, frozen=True):
     """Phase of a failover with its duration."""
 
     name: str
@@ -70,7 +70,7 @@ class FailoverReview(Struct, frozen=True):
     """Cause of the failover, for example power-off or manual."""
     from_server: str
     to_server: str
-    phases: tuple[Phase, ...]
+    phases: tuple[FailoverPhaseDuration, ...]
     took_s: float | None
     """Seconds from detection to the new principal, the definition of the white paper; None if not completed."""
     published_s: float | None
@@ -130,7 +130,7 @@ class PlannedStep(Struct, frozen=True):
     """Time of the same action in this run; None if the run lacks it."""
 
 
-class Reference(Struct, frozen=True):
+class ReferenceComparison(Struct, frozen=True):
     """Reference solution, compared with this run. Both have the same seed."""
 
     steps: tuple[PlannedStep, ...]
@@ -161,7 +161,7 @@ class Review(Struct, frozen=True):
     lost: tuple[LostTransactions, ...]
     """Losses of committed transactions, in order of time."""
     mistakes: tuple[Mistake, ...]
-    reference: Reference | None
+    reference: ReferenceComparison | None
 
     def as_json(self) -> dict[str, object]:
         """Return the review as JSON types. Fields with "tick" in their names are in ticks of 10 ms."""
@@ -172,13 +172,13 @@ class Review(Struct, frozen=True):
 
 def review_run(drill: Drill) -> Review:
     """Review *drill* by replaying it and the reference solution. An exam in progress cannot be reviewed."""
-    return run_to_completion(build_review(drill))
+    return run_to_completion(review_run_in_slices(drill))
 
 
-def build_review(drill: Drill) -> Slices[Review]:
+def review_run_in_slices(drill: Drill) -> CooperativeTask[Review]:
     """Build the result of `review_run` in slices."""
     lanes = yield from scale_progress(record_all_lanes(drill), 0.0, 0.4)
-    reference = yield from scale_progress(_build_reference(drill), 0.4, 0.6)
+    reference = yield from scale_progress(_compare_with_reference(drill), 0.4, 0.6)
     impacts: tuple[ActionImpact, ...] = (
         (yield from scale_progress(measure_action_impacts(drill), 0.6, 1.0)) if drill.finished else ()
     )
@@ -195,7 +195,7 @@ def build_review(drill: Drill) -> Slices[Review]:
         lanes=lanes,
         failovers=tuple(_review_failovers(drill, lanes)),
         outages=tuple(outage for lane in lanes.values() for outage in _list_outages(drill, lane)),
-        lost=tuple(_find_losses(drill.events)),
+        lost=tuple(_find_lost_transactions(drill.events)),
         mistakes=tuple(find_mistakes(drill, lanes, plan, impacts)),
         reference=reference,
     )
@@ -212,12 +212,12 @@ def _review_failovers(drill: Drill, lanes: Mapping[str, DatabaseLanes]) -> list[
         technology = find_technology(drill.world, failover)
         stamps = {step: getattr(failover, f"{step}_tick") for step in report.FAILOVER_STEPS}
         phases = tuple(
-            Phase(
+            FailoverPhaseDuration(
                 name if failover.kind == "automatic" else REQUESTED_PHASE_NAMES.get(name, name),
                 stamps[start],
                 stamps[end],
             )
-            for start, end, name in (INSTANCE_PHASES if technology == INSTANCE else PHASES)
+            for start, end, name in (INSTANCE_FAILOVER_PHASES if technology == INSTANCE else FAILOVER_PHASES)
             if stamps[start] is not None and stamps[end] is not None and stamps[end] >= stamps[start]
         )
         online, published = failover.online_tick, drill.published.get(index)
@@ -247,7 +247,7 @@ def _review_failovers(drill: Drill, lanes: Mapping[str, DatabaseLanes]) -> list[
     return reviews
 
 
-def _find_losses(events: Iterable[Event]) -> list[LostTransactions]:
+def _find_lost_transactions(events: Iterable[Event]) -> list[LostTransactions]:
     """Return all losses of committed transactions, in order of time."""
     return [
         LostTransactions(
@@ -274,9 +274,9 @@ TAKEOVER_TEXTS: Final = {
 """Kind of failover -> sentence about the server that took over."""
 
 
-STARTED_TEXT: Final = mark("{server} took over after a command brought the role online.")
+STARTED_BY_COMMAND_TEXT: Final = mark("{server} took over after a command brought the role online.")
 """Sentence about a failover that needed a command to bring the role online."""
-START_COMMAND: Final = re.compile(r"\bstart-cluster(?:group|resource)\b", re.IGNORECASE)
+START_COMMAND_PATTERN: Final = re.compile(r"\bstart-cluster(?:group|resource)\b", re.IGNORECASE)
 """Pattern of PowerShell commands that bring a role or resource online."""
 
 
@@ -286,7 +286,7 @@ def _was_role_started(drill: Drill, failover: Failover) -> bool:
         failover.detected_tick < item.tick <= (failover.online_tick or 0)
         and (
             item.verb == "start-role"
-            or (item.verb == "ps" and START_COMMAND.search(item.args[-1]) is not None)
+            or (item.verb == "ps" and START_COMMAND_PATTERN.search(item.args[-1]) is not None)
         )
         for item in drill.journal
     )
@@ -313,7 +313,7 @@ def _build_outage(drill: Drill, lanes: DatabaseLanes, span: StateSpan) -> Outage
     )
     if automatic and ending_failover is not None:
         takeover_text = (
-            STARTED_TEXT
+            STARTED_BY_COMMAND_TEXT
             if _was_role_started(drill, ending_failover)
             else TAKEOVER_TEXTS[ending_failover.kind]
         )
@@ -394,21 +394,23 @@ def _format_blockers(
     )
 
 
-def _format_blocker(guard: PreconditionHistory, since_tick: Tick) -> LocalizableMessage:
+def _format_blocker(precondition: PreconditionHistory, since_tick: Tick) -> LocalizableMessage:
     if since_tick <= 0:
-        return build_message("{guard} (never; see {seen})", guard=guard.name, seen=guard.seen_in)
+        return build_message(
+            "{guard} (never; see {seen})", guard=precondition.name, seen=precondition.seen_in
+        )
     return build_message(
         "{guard} (not since {moment}; see {seen})",
-        guard=guard.name,
+        guard=precondition.name,
         moment=format_run_time(since_tick / TICKS_PER_S, 1),
-        seen=guard.seen_in,
+        seen=precondition.seen_in,
     )
 
 
 # --- the reference ------------------------------------------------------------------------------------------
 
 
-def _build_reference(drill: Drill) -> Slices[Reference | None]:
+def _compare_with_reference(drill: Drill) -> CooperativeTask[ReferenceComparison | None]:
     """Build the comparison with the reference; None if the drill has no playable solution. Runs in slices."""
     if not drill.scenario.solution:
         return None
@@ -425,7 +427,7 @@ def _build_reference(drill: Drill) -> Slices[Reference | None]:
             own_inputs.remove(match)
         done_tick = None if match is None else match.tick
         steps.append(PlannedStep(item.tick, item.line_without_time, step.why, is_inspection(item), done_tick))
-    return Reference(
+    return ReferenceComparison(
         tuple(steps),
         tuple(own_inputs),
         tuple(difference.compare_outcomes(drill, reference_run)),
@@ -445,12 +447,12 @@ def is_same_action(left_input: Input, right_input: Input) -> bool:
     if len({item.args[0].partition("#")[0] for item in (left_input, right_input)}) > 1:
         return False
     texts = [
-        _strip_batch(facts.normalize_sql(item.args[1], keep_literals=True))
+        _remove_ineffective_parts(facts.normalize_sql(item.args[1], keep_literals=True))
         for item in (left_input, right_input)
     ]
     return texts[0] == texts[1] or (is_inspection(left_input) and is_inspection(right_input))
 
 
-def _strip_batch(text: str) -> str:
+def _remove_ineffective_parts(text: str) -> str:
     """Return a batch without parts that have no effect: semicolons and USE master."""
     return text.removeprefix("USE MASTER").lstrip("; ").removeprefix("GO ").rstrip("; ")

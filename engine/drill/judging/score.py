@@ -21,25 +21,25 @@ from engine.drill.authoring.schema import (
     ConductRule,
     DiagnosisRule,
     DowntimeRule,
-    ExposedRule,
+    UnprotectedRule,
     ForbiddenRule,
     Goal,
     GoalsRule,
-    LostRule,
+    LostTransactionsRule,
     PredictionRule,
     Scenario,
     StatusRule,
 )
 from engine.drill.judging import given_up_failover, reverted_actions
 from engine.drill.judging.refusals import (
-    NO_PRINCIPAL,
+    NO_PRINCIPAL_ADVICE,
     PRINCIPAL_ONLY_ERROR,
     REFUSAL_ADVICE,
     find_refusals,
     was_database_serving,
 )
 from engine.drill.judging.scored_run import Loss, RubricItem, ScoredRun
-from engine.drill.running.questions import ANSWER_SHOWN_LATER, Inquiry, format_verdict, is_inquiry_counted
+from engine.drill.running.questions import JUDGED_LATER_REPLY, Inquiry, format_verdict, is_inquiry_counted
 from engine.drill.team.calls import describe_call_error, list_valid_orders
 from engine.drill.team.rights import find_role_name
 from engine.drill.time.event_log import select_events
@@ -54,7 +54,7 @@ from engine.localization import (
 )
 from engine.model import Tick, to_ticks
 
-TOTAL_MAX: Final = 100.0
+SCORE_TOTAL_MAX: Final = 100.0
 """Maximum total score of a run."""
 
 
@@ -93,7 +93,7 @@ def score_run(run: ScoredRun) -> Score:
     return Score(_clamp_total(item.points for item in items), tuple(items), finished)
 
 
-def compute_upper_bound(run: ScoredRun, threshold: float = TOTAL_MAX) -> float:
+def compute_upper_bound(run: ScoredRun, threshold: float = SCORE_TOTAL_MAX) -> float:
     """Return an upper bound of the total score: lost points stay lost, and all others can still be earned.
 
     Above *threshold*, the result may be too low, because the caller does not need the exact value there.
@@ -106,7 +106,7 @@ def compute_upper_bound(run: ScoredRun, threshold: float = TOTAL_MAX) -> float:
     besides_goals = arithmetic.add_in_order(
         rule.points
         if rule.kind in RISING_RULE_KINDS
-        else _round_points(rule, RULES[rule.kind](run, rule).points)
+        else _round_points(rule, RULE_SCORERS[rule.kind](run, rule).points)
         for rule in rules
     )
     for deducted in DEDUCTION_FUNCTIONS:
@@ -123,7 +123,7 @@ def compute_goal_total(scenario: Scenario, met_goals: Sequence[Goal]) -> float:
 
 
 def _clamp_total(points: Iterable[float]) -> float:
-    return round(max(0.0, min(TOTAL_MAX, arithmetic.add_in_order(points))), 1)
+    return round(max(0.0, min(SCORE_TOTAL_MAX, arithmetic.add_in_order(points))), 1)
 
 
 def _round_points(rule: AnyRule, points: float) -> float:
@@ -167,7 +167,7 @@ def _redistribute_uncounted(items: list[RubricItem]) -> list[RubricItem]:
 
 
 def _build_item(run: ScoredRun, rule: AnyRule) -> RubricItem:
-    result = RULES[rule.kind](run, rule)
+    result = RULE_SCORERS[rule.kind](run, rule)
     if not result.counted:
         return RubricItem(rule.name, 0.0, rule.points, result.reason, counted=False)
     points = _round_points(rule, result.points)
@@ -214,7 +214,7 @@ def score_linearly(points: float, value: float, target: float, limit: float) -> 
     return points * min(1.0, max(0.0, (limit - value) / (limit - target)))
 
 
-def _sum_accounts(run: ScoredRun, database: str | None, name: str) -> float:
+def _sum_availability(run: ScoredRun, database: str | None, name: str) -> float:
     names = [database] if database else list(run.world.availability)
     return float(
         arithmetic.add_in_order(
@@ -250,7 +250,7 @@ TOTAL_UNPROTECTED_TEXT: Final = mark(
 
 
 def _score_duration(
-    run: ScoredRun, rule: DowntimeRule | ExposedRule, t_s: float, templates: tuple[str, str]
+    run: ScoredRun, rule: DowntimeRule | UnprotectedRule, t_s: float, templates: tuple[str, str]
 ) -> tuple[float, LocalizableMessage]:
     """Return points and reason for a duration in seconds.
 
@@ -267,31 +267,31 @@ def _score_duration(
     return score_linearly(rule.points, t_s, rule.target, rule.limit), message
 
 
-def _changes_service(event: Event) -> bool:
+def _is_service_change(event: Event) -> bool:
     return isinstance(event.data, AvailabilityData) and event.data.serving is not None
 
 
-def _loses_transactions(event: Event) -> bool:
+def _is_transaction_loss(event: Event) -> bool:
     return isinstance(event.data, AvailabilityData) and bool(event.data.lost_transactions)
 
 
 def _score_downtime(run: ScoredRun, rule: DowntimeRule) -> RuleResult:
-    down_s = _sum_accounts(run, rule.database, "down_ticks") / TICKS_PER_S
-    event_ticks = _find_event_ticks(run, rule.database, "availability", _changes_service)
+    down_s = _sum_availability(run, rule.database, "down_ticks") / TICKS_PER_S
+    event_ticks = _find_event_ticks(run, rule.database, "availability", _is_service_change)
     return RuleResult(*_score_duration(run, rule, down_s, (DOWNTIME_TEXT, TOTAL_DOWNTIME_TEXT)), event_ticks)
 
 
-def _score_exposure(run: ScoredRun, rule: ExposedRule) -> RuleResult:
-    exposed_s = _sum_accounts(run, rule.database, "exposed_ticks") / TICKS_PER_S
+def _score_unprotected_time(run: ScoredRun, rule: UnprotectedRule) -> RuleResult:
+    exposed_s = _sum_availability(run, rule.database, "exposed_ticks") / TICKS_PER_S
     event_ticks = _find_event_ticks(run, rule.database, "state")
     return RuleResult(
         *_score_duration(run, rule, exposed_s, (UNPROTECTED_TEXT, TOTAL_UNPROTECTED_TEXT)), event_ticks
     )
 
 
-def _score_losses(run: ScoredRun, rule: LostRule) -> RuleResult:
-    lost_transactions = _sum_accounts(run, rule.database, "lost_transactions")
-    event_ticks = _find_event_ticks(run, rule.database, "availability", _loses_transactions)
+def _score_losses(run: ScoredRun, rule: LostTransactionsRule) -> RuleResult:
+    lost_transactions = _sum_availability(run, rule.database, "lost_transactions")
+    event_ticks = _find_event_ticks(run, rule.database, "availability", _is_transaction_loss)
     message = build_message(
         "Committed transactions lost: {n:g} (full points up to {target:g}, none from {limit:g}).",
         n=lost_transactions,
@@ -337,7 +337,7 @@ def _score_prediction(run: ScoredRun, rule: PredictionRule) -> RuleResult:
 def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) -> RuleResult:
     """Score correct answers by weight. Until the end of the drill, the result does not reveal them."""
     if not run.has_ended and not run.answers_at_once:
-        return RuleResult(0.0, ANSWER_SHOWN_LATER)
+        return RuleResult(0.0, JUDGED_LATER_REPLY)
     counted_answers = [
         inquiry
         for inquiry in inquiries
@@ -362,7 +362,7 @@ def _score_answers(run: ScoredRun, rule: AnyRule, inquiries: Sequence[Inquiry]) 
             unasked = answer.asked_tick is None
             losses.append(Loss(round(share, 1), tick, verdict, rule.better, was_not_asked=unasked))
     return RuleResult(
-        points, join_messages(" ", verdicts) if verdicts else ANSWER_SHOWN_LATER, answer_ticks, losses
+        points, join_messages(" ", verdicts) if verdicts else JUDGED_LATER_REPLY, answer_ticks, losses
     )
 
 
@@ -378,7 +378,7 @@ def _score_conduct(run: ScoredRun, rule: ConductRule) -> RuleResult:
             refused.number, build_message("read the message before the next command.")
         )
         if refused.number == PRINCIPAL_ONLY_ERROR and not was_database_serving(run.events, refused):
-            advice = NO_PRINCIPAL
+            advice = NO_PRINCIPAL_ADVICE
         refusal = build_message(
             "{server} rejected a command with error {n}.", server=refused.server, n=refused.number
         )
@@ -449,7 +449,7 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
     if not status_questions:
         return RuleResult(0.0, build_message("No role asked for the state."), counted=False)
     if not run.has_ended and not run.answers_at_once:
-        return RuleResult(0.0, ANSWER_SHOWN_LATER)
+        return RuleResult(0.0, JUDGED_LATER_REPLY)
     losses = []
     team, points_each = run.scenario.team, rule.points / len(status_questions)
     for call in status_questions:
@@ -475,7 +475,7 @@ def _score_status(run: ScoredRun, rule: StatusRule) -> RuleResult:
 DISARMED, HINTS = build_message("Automatic failover disabled"), build_message("Hints")
 NEEDLESS, REWINDS = build_message("Unnecessary faults"), build_message("Rewinds")
 
-DEDUCTIONS: Final[dict[str, str]] = {name: name for name in (DISARMED, HINTS, NEEDLESS, REWINDS)}
+DEDUCTION_NAMES: Final[dict[str, str]] = {name: name for name in (DISARMED, HINTS, NEEDLESS, REWINDS)}
 """Names of score items that do not come from the author. A report read from a file contains the same names."""
 
 
@@ -485,7 +485,12 @@ def _deduct_disabled_failovers(run: ScoredRun, besides_goals: float) -> list[Rub
     if not disabled:
         return []
     deduction = round(
-        min(given_up_failover.DEDUCTION * len(disabled), given_up_failover.DEDUCTION_MAX, besides_goals), 1
+        min(
+            given_up_failover.DEDUCTION_PER_COMMAND * len(disabled),
+            given_up_failover.DEDUCTION_MAX,
+            besides_goals,
+        ),
+        1,
     )
     commands_text = join_messages("; ", (failover.command for failover in disabled))
     message = build_message("You disabled automatic failover: {deeds}.", deeds=commands_text)
@@ -523,7 +528,12 @@ def _deduct_pointless_actions(run: ScoredRun, besides_goals: float) -> list[Rubr
     if not pointless:
         return []
     deduction = round(
-        min(reverted_actions.DEDUCTION * len(pointless), reverted_actions.DEDUCTION_MAX, besides_goals), 1
+        min(
+            reverted_actions.DEDUCTION_PER_ACTION * len(pointless),
+            reverted_actions.DEDUCTION_MAX,
+            besides_goals,
+        ),
+        1,
     )
     message = build_message(
         "Unnecessary: {deeds}.", deeds=join_messages("; ", (action.action for action in pointless))
@@ -577,10 +587,10 @@ DEDUCTION_FUNCTIONS: Final = (
 )
 """Deduction functions in order. Each deducts at most what the preceding ones left of the points besides goals."""
 
-RULES: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {
+RULE_SCORERS: Final[dict[str, Callable[[ScoredRun, Any], RuleResult]]] = {
     "goals": _score_goals,
     "downtime": _score_downtime,
-    "exposed": _score_exposure,
+    "exposed": _score_unprotected_time,
     "lost_transactions": _score_losses,
     "condition": _score_condition,
     "forbidden": _score_forbidden,

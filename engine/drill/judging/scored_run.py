@@ -7,8 +7,8 @@ from msgspec import Struct
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.shapes import ItemJson, LossJson
-from engine.drill.running.questions import GoalState, InquiryAnswer, OpenedHint
-from engine.drill.team.calls import Calls
+from engine.drill.running.questions import GoalState, InquiryState, OpenedHint
+from engine.drill.team.calls import TeamCalls
 from engine.events import Event
 from engine.inputs import Input
 from engine.model import Tick, World
@@ -28,7 +28,7 @@ class ScoredRun(Struct, frozen=True):
     is_condition_met: Callable[[str], bool]
     """Function that returns whether a condition of the scenario is currently met."""
     hints: Sequence[OpenedHint]
-    answers: Mapping[str, InquiryAnswer]
+    answers: Mapping[str, InquiryState]
     has_ended: bool
     """True if the drill has ended. Then the score may reveal everything."""
     left_early: bool
@@ -43,7 +43,7 @@ class ScoredRun(Struct, frozen=True):
     """Points that each rewind costs."""
     journal: Sequence[Input]
     """Inputs of the trainee."""
-    calls: Calls = ()
+    calls: TeamCalls = ()
     """Calls between the roles of a team."""
 
 

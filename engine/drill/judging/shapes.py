@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final, TypedDict
 
-Row = Mapping[str, Any]
+ReportRow = Mapping[str, Any]
 """Row of a report. Its fields depend on its kind (event, failover, question, batch)."""
 
 
-BY_INSTRUCTOR: Final = "instructor"
+ENDED_BY_INSTRUCTOR: Final = "instructor"
 """Value of `ended_by` if the instructor of a class ended the run."""
 
 
@@ -68,23 +68,23 @@ class Report(TypedDict, total=False):
     """Reason for the end; None if the run has not ended."""
     state_hash: str
     inputs: list[str]
-    events: list[Row]
-    failovers: list[Row]
-    attempts: list[Row]
+    events: list[ReportRow]
+    failovers: list[ReportRow]
+    attempts: list[ReportRow]
     """Failovers that began but were not completed."""
-    availability: Row
-    clients: Row
-    sql: list[Row]
-    unfinished: list[Row]
+    availability: ReportRow
+    clients: ReportRow
+    sql: list[ReportRow]
+    unfinished: list[ReportRow]
     """Batches that were still running or queued."""
-    powershell: list[Row]
-    goals: list[Row]
-    questions: list[Row]
-    team: list[Row]
-    rewinds: list[Row]
+    powershell: list[ReportRow]
+    goals: list[ReportRow]
+    questions: list[ReportRow]
+    team: list[ReportRow]
+    rewinds: list[ReportRow]
     hashes: list[HashJson]
     score: ScoreJson
-    readings: Row
+    readings: ReportRow
     failed_parts: list[dict[str, str]]
     cut_off: bool
     """True if the program was killed during the run, so that only inputs, end and hashes are known."""
@@ -114,14 +114,18 @@ class Calibration(TypedDict):
 
 # --- labels of losses, by the lost points -----------------------------------------------------------------
 
-BLUNDER: Final = 15.0
+BLUNDER_POINTS_MIN: Final = 15.0
 """Minimum lost points of the label "blunder"."""
-MISTAKE: Final = 10.0
+MISTAKE_POINTS_MIN: Final = 10.0
 """Minimum lost points of the label "mistake"."""
-INACCURACY: Final = 5.0
+INACCURACY_POINTS_MIN: Final = 5.0
 """Minimum lost points of the label "inaccuracy". All three limits are derived from [Lichess, Advice.scala:
 0.3, 0.2 and 0.1 on a scale from -1 to 1, which are 15, 10 and 5 of 100 points].
 """
 
-LOSS_LABELS: Final = ((BLUNDER, "blunder"), (MISTAKE, "mistake"), (INACCURACY, "inaccuracy"))
+LOSS_LABELS: Final = (
+    (BLUNDER_POINTS_MIN, "blunder"),
+    (MISTAKE_POINTS_MIN, "mistake"),
+    (INACCURACY_POINTS_MIN, "inaccuracy"),
+)
 """(minimum lost points, label), largest first."""

@@ -12,23 +12,23 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.agents import AGENTS, NOTHING, Agent
+from engine.drill.judging.agents import AUTOMATIC_PLAYERS, NOTHING, AutomaticPlayer
 from engine.drill.judging.report import build_availability_json
-from engine.drill.time.cooperative_tasks import Slices
+from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.flow import SafetyMode
 from engine.flow.sites import SITES, WORKLOADS
 from engine.inputs import InputError
 from engine.planning import MirroringPlan
 
-PERCENTS: Final = (5, 50, 95)
+TABLE_PERCENTILES: Final = (5, 50, 95)
 """Percentiles in the table, in percent."""
 
-MEASURES: Final = ("points", "downtime_s", "failover_s", "lost_transactions")
+RUN_MEASURES: Final = ("points", "downtime_s", "failover_s", "lost_transactions")
 """Measures of each run. failover_s is the longest failover of the run, or None without a failover."""
 
-_AGENTS: Final = {agent.name: agent for agent in AGENTS}
+_AGENTS: Final = {agent.name: agent for agent in AUTOMATIC_PLAYERS}
 
-PLAYERS: Final[Mapping[str, Agent]] = {
+PLAYERS_BY_NAME: Final[Mapping[str, AutomaticPlayer]] = {
     **_AGENTS, "idle": _AGENTS[NOTHING], "random": _AGENTS["random 1"],
 }  # fmt: skip
 """Name -> player: all agents of `agents`, two of them also under shorter names."""
@@ -53,7 +53,7 @@ class RunOutcome(Struct, frozen=True):
 def play_outcome(scenario: Scenario, player: str, seed: int) -> RunOutcome:
     """Let *player*, a name in PLAYERS, play the drill of *scenario* with *seed* to its end."""
     try:
-        drill = PLAYERS[player].play(scenario, seed)
+        drill = PLAYERS_BY_NAME[player].play(scenario, seed)
     except InputError as problem:
         return RunOutcome(scenario.name, player, seed, problem=str(problem))
     score, accounts = drill.compute_score(), build_availability_json(drill.world)
@@ -89,20 +89,23 @@ def summarize_outcomes(outcomes: Iterable[RunOutcome]) -> list[dict[str, object]
             "player": player,
             "runs": len(runs),
             "failures": len([run for run in runs if not run.finished]),
-            **{measure: _compute_spread([getattr(run, measure) for run in runs]) for measure in MEASURES},
+            **{
+                measure: _summarize_values([getattr(run, measure) for run in runs])
+                for measure in RUN_MEASURES
+            },
         }
         for (scenario, player), runs in grouped.items()
     ]
 
 
-def _compute_spread(values: Sequence[float | None]) -> dict[str, float] | None:
+def _summarize_values(values: Sequence[float | None]) -> dict[str, float] | None:
     known_values = sorted(value for value in values if value is not None)
     if not known_values:
         return None
     mean = arithmetic.add_in_order(known_values) / len(known_values)
     return {
         "mean": mean,
-        **{f"p{percent}": compute_percentile(known_values, percent) for percent in PERCENTS},
+        **{f"p{percent}": compute_percentile(known_values, percent) for percent in TABLE_PERCENTILES},
     }
 
 
@@ -155,7 +158,7 @@ def list_limit_results(outcomes: Iterable[RunOutcome], measure: str, limit: floa
     return rows
 
 
-NORMAL_95: Final = 1.959963984540054
+NORMAL_QUANTILE_95: Final = 1.959963984540054
 """Number of standard deviations that enclose 95% of a normal distribution."""
 
 
@@ -163,18 +166,20 @@ def compute_confidence_interval(hits: int, total: int) -> tuple[float, float]:
     """Return the 95% confidence interval of a share (Wilson, J. Am. Stat. Assoc. 22, 1927)."""
     if total == 0:
         return 0.0, 1.0
-    z2 = NORMAL_95 * NORMAL_95
+    z2 = NORMAL_QUANTILE_95 * NORMAL_QUANTILE_95
     share, weight = hits / total, 1.0 + z2 / total
     middle = (share + z2 / (2.0 * total)) / weight
-    half_width = NORMAL_95 * math.sqrt(share * (1.0 - share) / total + z2 / (4.0 * total * total)) / weight
+    half_width = (
+        NORMAL_QUANTILE_95 * math.sqrt(share * (1.0 - share) / total + z2 / (4.0 * total * total)) / weight
+    )
     return max(0.0, middle - half_width), min(1.0, middle + half_width)
 
 
-Limits = Sequence[tuple[str, float]]
+MeasureLimits = Sequence[tuple[str, float]]
 """(measure, maximum value) pairs."""
 
 
-def format_limit_results(outcomes: Sequence[RunOutcome], limits: Limits) -> list[str]:
+def format_limit_results(outcomes: Sequence[RunOutcome], limits: MeasureLimits) -> list[str]:
     """Format one line for each limit, scenario and player."""
     rows = [row for measure, limit in limits for row in list_limit_results(outcomes, measure, limit)]
     return [f"{row.scenario}, {row.player}: {_format_count(row)}" for row in rows]
@@ -188,7 +193,7 @@ def _format_count(row: LimitResult) -> str:
     return f"{count_text} ({share}; 95% confidence: {low} to {high})"
 
 
-def build_sweep_json(outcomes: Sequence[RunOutcome], limits: Limits = ()) -> dict[str, object]:
+def build_sweep_json(outcomes: Sequence[RunOutcome], limits: MeasureLimits = ()) -> dict[str, object]:
     """Return the rows of the table, the runs, and the rows for each of *limits*."""
     rows = [asdict(row) for measure, limit in limits for row in list_limit_results(outcomes, measure, limit)]
     return {
@@ -200,10 +205,10 @@ def build_sweep_json(outcomes: Sequence[RunOutcome], limits: Limits = ()) -> dic
 
 def format_table(outcomes: Sequence[RunOutcome]) -> str:
     """Format a line for each scenario and player, with mean and p5/p50/p95 of each measure."""
-    head = ["", "player", "runs", "failures", *(f"{measure} mean (p5 p50 p95)" for measure in MEASURES)]
+    head = ["", "player", "runs", "failures", *(f"{measure} mean (p5 p50 p95)" for measure in RUN_MEASURES)]
     rows = [
         [str(row[name]) for name in ("scenario", "player", "runs", "failures")]
-        + [_format_spread(row[measure]) for measure in MEASURES]
+        + [_format_value_summary(row[measure]) for measure in RUN_MEASURES]
         for row in summarize_outcomes(outcomes)
     ]
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
@@ -211,7 +216,7 @@ def format_table(outcomes: Sequence[RunOutcome]) -> str:
     return "\n".join([*_format_lines([head, *rows], widths), *problems])
 
 
-def _format_spread(spread: object) -> str:
+def _format_value_summary(spread: object) -> str:
     if not isinstance(spread, dict):
         return "-"
     mean, *ranks = spread.values()
@@ -288,7 +293,7 @@ def build_failover_scenario(plan: MirroringPlan, cause: str) -> Scenario | None:
     return load_scenario(text, "planned.toml")
 
 
-def simulate_failovers(scenario: Scenario, runs: int) -> Slices[list[RunOutcome]]:
+def simulate_failovers(scenario: Scenario, runs: int) -> CooperativeTask[list[RunOutcome]]:
     """Play *scenario* without inputs, with the seeds from 1 to *runs*. Each slice is one run."""
     outcomes: list[RunOutcome] = []
     for seed in range(1, runs + 1):

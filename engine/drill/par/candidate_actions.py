@@ -19,7 +19,7 @@ from engine.mirroring import prerequisites
 from engine.model import DbState, World
 from engine.protocol import availability, groups
 from engine.verbs import VERBS
-from engine.verbs.lines import execute_input, parse_line, parse_script
+from engine.verbs.lines import execute_input, parse_input_line, parse_script
 
 EMERGENCY_CHORES: Final = ("force-quorum", "move-role", "start-role", "restart-service")
 """Chores that can help in an emergency of any drill. All other chores are tried only if the scenario mentions
@@ -202,7 +202,7 @@ def _is_applicable(world: World, line: str) -> bool:
     Statements and answers always count as applicable, because the server reports their errors.
     """
     try:
-        item: Input = simulator.resolve_names(world, parse_line(line, world.tick))
+        item: Input = simulator.resolve_names(world, parse_input_line(line, world.tick))
         if item.verb in ("sql", "answer"):
             return True
         copy = world.fork()

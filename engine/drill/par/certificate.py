@@ -11,21 +11,21 @@ from typing import Final, Literal
 from engine.arithmetic import add_in_order
 from engine.drill.authoring.scenario import select_variant
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.score import TOTAL_MAX
+from engine.drill.judging.score import SCORE_TOTAL_MAX
 from engine.drill.par import multi_seed
 from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.multi_seed import Reaction
-from engine.drill.par.search import ParSearch, TryDecisions
+from engine.drill.par.search import ParSearch, DecisionTester
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.shapes import ParCertificate, SeedScores, TrapScore, WeighedPlan
-from engine.drill.par.trials import SearchPlan
+from engine.drill.par.shapes import ParCertificate, SeedScores, TrapScore, MultiSeedPlan
+from engine.drill.par.trials import PlayedPlan
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import find_default_end, play_solution
 from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
-METHOD: Final = "best-first over plans, one of each length in turn"
+SEARCH_METHOD: Final = "best-first over plans, one of each length in turn"
 """Name of the search method, which certificates contain."""
 
 OTHER_SEED_COUNT: Final = 4
@@ -50,11 +50,11 @@ seeds. Assumed.
 
 PlanName = Literal["robust", "safest"]
 """Key of a plan with scores over several seeds in a certificate."""
-IsExpired = Callable[[float], bool]
+IsTimeShareOver = Callable[[float], bool]
 """Function that returns whether a share of the total time is over."""
 
 
-def _never_expires(_: float) -> bool:
+def _is_never_over(_: float) -> bool:
     return False
 
 
@@ -85,7 +85,7 @@ class CertificateBuilder:
         self,
         scenario: Scenario,
         seed: int,
-        spread: TryDecisions | None = None,
+        spread: DecisionTester | None = None,
         before: ParCertificate | None = None,
     ) -> None:
         """Prepare both searches.
@@ -94,16 +94,16 @@ class CertificateBuilder:
         *before*: an earlier certificate of the same drill. Its plans are played first, so that the new
         certificate proves at least as much.
         """
-        self.fair = ParSearch(scenario, seed, spread=spread)
-        self.clairvoyant = ParSearch(scenario, seed, fair=False, spread=spread)
+        self.fair = ParSearch(scenario, seed, decision_tester=spread)
+        self.clairvoyant = ParSearch(scenario, seed, fair=False, decision_tester=spread)
         self.now = self.fair
         """Search that is currently running."""
         self._is_out_of_time = False
         self._earlier = before
         self._variant = select_variant(scenario, seed).model_copy(update={"variants": {}})
         """Scenario with the variant of this seed, for playing with any other seed."""
-        self._reactions: dict[SearchPlan, tuple[Reaction, ...]] = {}
-        self._values: dict[tuple[SearchPlan, int], float] = {}
+        self._reactions: dict[PlayedPlan, tuple[Reaction, ...]] = {}
+        self._values: dict[tuple[PlayedPlan, int], float] = {}
         """(plan, other seed) -> score."""
 
     def run_steps(self) -> Iterator[float]:
@@ -126,13 +126,13 @@ class CertificateBuilder:
 
     def _has_full_score(self) -> bool:
         """Return whether a fair plan scores all points."""
-        return self.fair.best is not None and self.fair.best.score == TOTAL_MAX
+        return self.fair.best is not None and self.fair.best.score == SCORE_TOTAL_MAX
 
     def end_search(self) -> None:
         """End the current search as soon as its initial plans are played."""
         self._is_out_of_time = True
 
-    def build_certificate(self, is_expired: IsExpired = _never_expires) -> ParCertificate:
+    def build_certificate(self, is_expired: IsTimeShareOver = _is_never_over) -> ParCertificate:
         """Return the certificate in the form of `mirrordrill par --json`.
 
         Scores and hashes come from complete drills that replay the plans. Parts that take long stop when
@@ -154,7 +154,7 @@ class CertificateBuilder:
         fields: ParCertificate = {
             "scenario": self.fair.scenario.name,
             "seed": self.fair.seed,
-            "method": METHOD,
+            "method": SEARCH_METHOD,
             "nodes": self.fair.node_count + self.clairvoyant.node_count,
             "complete": self.fair.complete and self.clairvoyant.complete,
             "optimal": self.fair.complete or self._has_full_score(),
@@ -179,7 +179,7 @@ class CertificateBuilder:
         }
         return fields if self._earlier is None else _merge_previous(self._earlier, fields)
 
-    def _build_waiting_cost(self, idle: SearchPlan, shortest: SearchPlan | None) -> WaitingCost:
+    def _build_waiting_cost(self, idle: PlayedPlan, shortest: PlayedPlan | None) -> WaitingCost:
         par = self.fair.best
         assert par is not None
         chances = [plan.actions for plan in self.fair.plans if plan.has_reached_goals and plan.actions]
@@ -197,7 +197,7 @@ class CertificateBuilder:
             self.fair.scenario, self.fair.seed, known_plans, par.score, idle.score, last_chance
         )
 
-    def _score_seeds(self, plan: SearchPlan, is_expired: IsExpired) -> SeedScores:
+    def _score_seeds(self, plan: PlayedPlan, is_expired: IsTimeShareOver) -> SeedScores:
         """Return mean, lowest and highest score of the reference with its own seed and additional seeds."""
         scores = [plan.score]
         for seed in self._seeds:
@@ -214,19 +214,19 @@ class CertificateBuilder:
             "most": max(scores),
         }
 
-    def _find_robust_plan(self, is_expired: IsExpired) -> WeighedPlan | None:
+    def _find_robust_plan(self, is_expired: IsTimeShareOver) -> MultiSeedPlan | None:
         """Return the plan with the highest mean score over several seeds of the same variant."""
-        scores_by_plan: dict[SearchPlan, list[float]] = {}
+        scores_by_plan: dict[PlayedPlan, list[float]] = {}
         plans = [*self._fair_reference, *self._find_earlier_plans("robust")]
-        for plan in dict.fromkeys([*multi_seed.select_archive(self.fair.plans), *plans]):
+        for plan in dict.fromkeys([*multi_seed.select_archived_plans(self.fair.plans), *plans]):
             scores = [plan.score, *self._score_other_seeds(plan, is_expired)]
             if len(scores) <= OTHER_SEED_COUNT:
                 break
             scores_by_plan[plan] = scores
-            if min(scores) == TOTAL_MAX:
+            if min(scores) == SCORE_TOTAL_MAX:
                 break
         best = max(scores_by_plan, key=lambda plan: _compute_mean(scores_by_plan[plan]), default=None)
-        robust_plan: WeighedPlan | None = None
+        robust_plan: MultiSeedPlan | None = None
         if best is not None:
             scores = scores_by_plan[best]
             robust_plan = {
@@ -238,7 +238,7 @@ class CertificateBuilder:
             }
         return self._select_better_entry("robust", robust_plan, "mean", scores_by_plan)
 
-    def _find_earlier_plans(self, name: PlanName) -> list[SearchPlan]:
+    def _find_earlier_plans(self, name: PlanName) -> list[PlayedPlan]:
         """Return the plan that the earlier certificate has under *name*, as a list; empty if there is none."""
         earlier_entry = self._read_earlier_entry(name)
         return (
@@ -247,16 +247,16 @@ class CertificateBuilder:
             else [plan for plan in self.fair.plans if plan.lines == earlier_entry["plan"]]
         )
 
-    def _read_earlier_entry(self, name: PlanName) -> WeighedPlan | None:
+    def _read_earlier_entry(self, name: PlanName) -> MultiSeedPlan | None:
         return None if self._earlier is None else self._earlier.get(name)
 
     def _select_better_entry(
         self,
         name: PlanName,
-        entry: WeighedPlan | None,
+        entry: MultiSeedPlan | None,
         value_key: Literal["mean", "least"],
-        measured_plans: Mapping[SearchPlan, object],
-    ) -> WeighedPlan | None:
+        measured_plans: Mapping[PlayedPlan, object],
+    ) -> MultiSeedPlan | None:
         """Return *entry* or the earlier certificate's entry, whichever is better.
 
         The earlier entry does not count if its plan is in *measured_plans*, because then it was measured
@@ -267,12 +267,18 @@ class CertificateBuilder:
             return entry
         return earlier_entry if entry is None or entry[value_key] < earlier_entry[value_key] else entry
 
-    def _find_safest_plan(self, shortest: SearchPlan | None, is_expired: IsExpired) -> WeighedPlan | None:
+    def _find_safest_plan(
+        self, shortest: PlayedPlan | None, is_expired: IsTimeShareOver
+    ) -> MultiSeedPlan | None:
         """Return the plan with the highest lowest score, over additional seeds and with all actions delayed."""
         plans = [plan for plan in self.fair.plans if plan.has_reached_goals]
         search_plans = [*self._reactions, *self._fair_reference, *self._find_earlier_plans("safest")]
-        best = [*heapq.nsmallest(SAFEST_CANDIDATES_MAX, plans, key=_get_sort_key), shortest, *search_plans]
-        least_scores: dict[SearchPlan, float] = {}
+        best = [
+            *heapq.nsmallest(SAFEST_CANDIDATES_MAX, plans, key=_get_plan_sort_key),
+            shortest,
+            *search_plans,
+        ]
+        least_scores: dict[PlayedPlan, float] = {}
         for plan in dict.fromkeys(plan for plan in best if plan is not None and plan.has_reached_goals):
             scores = [plan.score, *self._score_other_seeds(plan, is_expired)]
             if len(scores) <= OTHER_SEED_COUNT:
@@ -281,20 +287,20 @@ class CertificateBuilder:
                 *scores, *(self._score_delayed(plan, to_ticks(late_s)) for late_s in SAFETY_DELAYS_S)
             )
         safest = min(least_scores, key=lambda plan: (-least_scores[plan], *plan.key), default=None)
-        safest_plan: WeighedPlan | None = (
+        safest_plan: MultiSeedPlan | None = (
             None if safest is None else {"plan": safest.lines, "least": least_scores[safest]}
         )
         return self._select_better_entry("safest", safest_plan, "least", least_scores)
 
     @property
-    def _fair_reference(self) -> list[SearchPlan]:
+    def _fair_reference(self) -> list[PlayedPlan]:
         return [plan for plan in [self.fair.reference] if plan is not None and plan.fair]
 
     @property
     def _seeds(self) -> range:
         return range(self.fair.seed + 1, self.fair.seed + 1 + OTHER_SEED_COUNT)
 
-    def _score_other_seeds(self, plan: SearchPlan, is_expired: IsExpired) -> list[float]:
+    def _score_other_seeds(self, plan: PlayedPlan, is_expired: IsTimeShareOver) -> list[float]:
         """Return the scores of the plan, played as reactions, with additional seeds of the same variant.
 
         Seeds for which no time is left are omitted.
@@ -311,7 +317,7 @@ class CertificateBuilder:
             self._values[plan, other_seed] for other_seed in self._seeds if (plan, other_seed) in self._values
         ]
 
-    def _score_delayed(self, plan: SearchPlan, delay: Tick) -> float:
+    def _score_delayed(self, plan: PlayedPlan, delay: Tick) -> float:
         return self._play_delayed(plan.actions, delay).compute_total()
 
     def _play_delayed(self, actions: Sequence[Input], delay: Tick = 0) -> SearchDrill:
@@ -337,7 +343,7 @@ class CertificateBuilder:
             for name, text in traps.items()
         ]
 
-    def _replay_plan(self, plan: SearchPlan) -> Drill:
+    def _replay_plan(self, plan: PlayedPlan) -> Drill:
         drill = Drill(self.fair.scenario, self.fair.seed)
         play_inputs(drill, plan.actions)
         drill.advance_to(find_default_end(drill, plan.actions[-1].tick if plan.actions else 0))
@@ -355,7 +361,7 @@ def _get_first_tick(actions: Sequence[Input]) -> Tick:
     return actions[0].tick
 
 
-def _get_sort_key(plan: SearchPlan) -> tuple[object, ...]:
+def _get_plan_sort_key(plan: PlayedPlan) -> tuple[object, ...]:
     """Return a sort key that puts the best plan first."""
     return plan.key
 

@@ -35,26 +35,26 @@ from engine.drill.par.candidate_actions import (
 from engine.drill.par.noop_actions import would_be_noop
 from engine.drill.par.search_drill import RetryingRun, SearchDrill, is_accepted
 from engine.drill.running.solution import find_default_end, play_solution_in_slices
-from engine.drill.time.cooperative_tasks import PlayableRun, Slices, advance_in_slices
+from engine.drill.time.cooperative_tasks import PlayableRun, CooperativeTask, advance_in_slices
 from engine.inputs import Input, InputError
 from engine.model import DbState, Tick, World, to_ticks
-from engine.verbs.lines import find_reverse, is_requested, parse_line
+from engine.verbs.lines import find_reverse_input, is_requested, parse_input_line
 
-CHECK_INTERVAL_S: Final = 20.0
+SCORE_CHECK_INTERVAL_S: Final = 20.0
 """Interval between two checks whether a continuation can still score enough. Assumed: a check takes as long
 as one second of the continuation.
 """
 
-STATE_INTERVAL_S: Final = 30.0
+BASELINE_SNAPSHOT_INTERVAL_S: Final = 30.0
 """Interval between two snapshots of a baseline run, in seconds. Assumed."""
 
 LAST_CHANCE_PRECISION_S: Final = 1.0
 """Precision of the search for the last chance, in seconds. Assumed."""
 
-SETUP_INTERVAL_S: Final = 2.0
+SETUP_STATEMENT_INTERVAL_S: Final = 2.0
 """Seconds between two statements that set up a session. Assumed."""
 
-REPAIR_S_MAX: Final = 120.0
+SESSION_REPAIR_S_MAX: Final = 120.0
 """Maximum time for the repair of sessions, in seconds. Assumed: two boots."""
 
 
@@ -110,7 +110,7 @@ class BaselineRun:
     """
 
     start_drill: InitVar[SearchDrill]
-    _head: SearchDrill = field(init=False)
+    _latest_run: SearchDrill = field(init=False)
     """Latest played state of the run."""
     _snapshots: dict[Tick, SearchDrill] = field(default_factory=dict)
     """Tick -> snapshot of the run."""
@@ -122,15 +122,15 @@ class BaselineRun:
     """(tick, input line) -> True if the line is a no-op then."""
 
     def __post_init__(self, start_drill: SearchDrill) -> None:
-        self._head = start_drill.fork()
+        self._latest_run = start_drill.fork()
         self._snapshots[start_drill.tick] = start_drill
         self._condition_ticks = {
             step.when: [] for step in start_drill.scenario.solution if step.when is not None
         }
 
-    def fork_at(self, tick: Tick) -> Slices[SearchDrill]:
+    def fork_at(self, tick: Tick) -> CooperativeTask[SearchDrill]:
         """Return a fork of the run at *tick*. The caller may change it."""
-        while self._head.tick + TICKS_PER_S <= tick and not self._head.finished:
+        while self._latest_run.tick + TICKS_PER_S <= tick and not self._latest_run.finished:
             yield from self._advance_second()
         before = max(kept_tick for kept_tick in self._snapshots if kept_tick <= tick)
         run = self._snapshots[before].fork()
@@ -140,29 +140,29 @@ class BaselineRun:
 
     def evaluate_continuation(
         self,
-        moment: SearchDrill,
+        position: SearchDrill,
         continuation: Continuation,
         score_floor: float = -1.0,
         patient: bool = False,
-    ) -> Slices[Rollout | PrunedRollout]:
-        """Return the result of the continuation *continuation*, chosen at the time of *moment*.
+    ) -> CooperativeTask[Rollout | PrunedRollout]:
+        """Return the result of the continuation *continuation*, chosen at the time of *position*.
 
         The result may be pruned if its score is below *score_floor*. *patient*: refused actions wait until
         they are accepted.
         """
-        begins, name = (yield from self._find_start(moment, continuation)), continuation.name
+        begins, name = (yield from self._find_start(position, continuation)), continuation.name
         if begins is None:
-            begins, name = find_default_end(moment, moment.tick), IDLE_KEY
+            begins, name = find_default_end(position, position.tick), IDLE_KEY
         cache_key = begins, (name, patient)
         known_rollout = self._rollouts.get(cache_key)
         if isinstance(known_rollout, Rollout):
-            return replace(known_rollout, action_count=len(moment.journal))
+            return replace(known_rollout, action_count=len(position.journal))
         if known_rollout is not None and known_rollout.upper_bound < score_floor:
             return known_rollout
         run = yield from self.fork_at(begins)
         if (remaining_continuation := self._drop_noop(run, continuation)) is not None and not patient:
             rollout = yield from self.evaluate_continuation(run, remaining_continuation, score_floor)
-            look, input_count = parse_line(continuation.first_line, run.tick), len(moment.journal)
+            look, input_count = parse_input_line(continuation.first_line, run.tick), len(position.journal)
             # Keep the inspection in the result, because it shows a person the reason for the next action.
             if isinstance(rollout, Rollout) and is_inspection(look):
                 rollout = replace(
@@ -174,14 +174,18 @@ class BaselineRun:
             checked = run.tick
             for _ in run_continuation(run, continuation.apply, patient):
                 yield 0.0
-                if score_floor > 0.0 and run.tick >= checked + to_ticks(CHECK_INTERVAL_S):
+                if score_floor > 0.0 and run.tick >= checked + to_ticks(SCORE_CHECK_INTERVAL_S):
                     checked = run.tick
                     if run.compute_upper_bound(score_floor) < score_floor:
                         break
-        self._rollouts[cache_key] = rollout = yield from finish_rollout(run, len(moment.journal), score_floor)
+        self._rollouts[cache_key] = rollout = yield from finish_rollout(
+            run, len(position.journal), score_floor
+        )
         return rollout
 
-    def find_complete_rollout(self, tick: Tick, continuation: Continuation) -> Slices[Rollout | None]:
+    def find_complete_rollout(
+        self, tick: Tick, continuation: Continuation
+    ) -> CooperativeTask[Rollout | None]:
         """Return the result of *continuation* from *tick* on; None if it misses a goal."""
         moment = yield from self.fork_at(tick)
         begins = yield from self._find_start(moment, continuation)
@@ -205,40 +209,42 @@ class BaselineRun:
         self._rollouts[cache_key] = rollout
         return rollout if isinstance(rollout, Rollout) and rollout.has_reached_goals else None
 
-    def _drop_noop(self, run: SearchDrill, play: Continuation) -> Continuation | None:
-        """Return *play* without its first action if this action would be a no-op; otherwise None."""
-        if play.without_first is None or run.finished:
+    def _drop_noop(self, run: SearchDrill, continuation: Continuation) -> Continuation | None:
+        """Return *continuation* without its first action if this action would be a no-op; otherwise None."""
+        if continuation.without_first is None or run.finished:
             return None
-        noop_key = run.tick, play.first_line
+        noop_key = run.tick, continuation.first_line
         if noop_key not in self._noops:
-            self._noops[noop_key] = would_be_noop(run, play.first_line)
-        return play.without_first(run.tick) if self._noops[noop_key] else None
+            self._noops[noop_key] = would_be_noop(run, continuation.first_line)
+        return continuation.without_first(run.tick) if self._noops[noop_key] else None
 
-    def _find_start(self, run: SearchDrill, play: Continuation) -> Slices[Tick | None]:
-        """Return the tick at which *play* branches off from the run; None if its condition is never met."""
+    def _find_start(self, run: SearchDrill, continuation: Continuation) -> CooperativeTask[Tick | None]:
+        """Return the tick at which *continuation* branches off from the run; None if its condition is never met."""
         tick: Tick | None = run.tick
-        if play.condition is not None and not run.is_condition_met(play.condition):
-            tick = yield from self._find_holding_tick(play.condition, run.tick)
-        return None if tick is None else max(tick + play.delay, play.earliest_tick)
+        if continuation.condition is not None and not run.is_condition_met(continuation.condition):
+            tick = yield from self._find_holding_tick(continuation.condition, run.tick)
+        return None if tick is None else max(tick + continuation.delay, continuation.earliest_tick)
 
-    def _find_holding_tick(self, condition: str, tick: Tick) -> Slices[Tick | None]:
+    def _find_holding_tick(self, condition: str, tick: Tick) -> CooperativeTask[Tick | None]:
         """Return the first whole second after *tick* at which *condition* is met; None if it is never met."""
         holding_ticks = self._condition_ticks[condition]
         while (position := bisect(holding_ticks, tick)) == len(holding_ticks):
-            if self._head.finished or self._head.tick >= find_default_end(self._head, self._head.tick):
+            if self._latest_run.finished or self._latest_run.tick >= find_default_end(
+                self._latest_run, self._latest_run.tick
+            ):
                 return None
             yield from self._advance_second()
         return holding_ticks[position]
 
-    def _advance_second(self) -> Slices[None]:
+    def _advance_second(self) -> CooperativeTask[None]:
         """Advance the latest state to the next whole second."""
-        head = self._head
+        head = self._latest_run
         for _ in advance_in_slices(head, (head.tick // TICKS_PER_S + 1) * TICKS_PER_S):
             yield 0.0
         for condition, holding_ticks in self._condition_ticks.items():
             if head.is_condition_met(condition):
                 holding_ticks.append(head.tick)
-        if head.finished or head.tick % to_ticks(STATE_INTERVAL_S) == 0:
+        if head.finished or head.tick % to_ticks(BASELINE_SNAPSHOT_INTERVAL_S) == 0:
             self._snapshots[head.tick] = head.fork()
 
 
@@ -247,7 +253,7 @@ def find_best_rollout(
     run: SearchDrill,
     candidates: Iterable[Continuation],
     threshold: float = math.inf,
-) -> Slices[Rollout]:
+) -> CooperativeTask[Rollout]:
     """Return the best result of *candidates* from *run*, or the first result that reaches *threshold*.
 
     Of two results with equal scores, the one with fewer actions is better.
@@ -258,7 +264,7 @@ def find_best_rollout(
             run, play, -1.0 if best_rollout is None else best_rollout.score
         )
         if isinstance(rollout, Rollout) and (
-            best_rollout is None or get_rank(rollout) > get_rank(best_rollout)
+            best_rollout is None or get_rollout_sort_key(rollout) > get_rollout_sort_key(best_rollout)
         ):
             best_rollout = rollout
             if best_rollout.score >= threshold:
@@ -290,7 +296,7 @@ def find_last_chances(
         failed = 1 if low > previous_low else failed + 1
 
 
-def get_rank(rollout: Rollout) -> tuple[float, bool, int]:
+def get_rollout_sort_key(rollout: Rollout) -> tuple[float, bool, int]:
     """Return a sort key that puts the best result last: more points, then all goals, then fewer actions."""
     return rollout.score, rollout.has_reached_goals, -len(rollout.actions)
 
@@ -302,7 +308,10 @@ def list_continuations(run: SearchDrill, plans: Iterable[Sequence[Input]]) -> It
     or suspended a session, also yield parts before or after which the session is repaired.
     """
     yield from list_whole_continuations(run, plans)
-    continuations = [*(list_suffixes(run, plans) if not run.finished else ()), build_idle_continuation()]
+    continuations = [
+        *(list_remaining_parts(run, plans) if not run.finished else ()),
+        build_idle_continuation(),
+    ]
     yield from continuations
     if run.finished:
         return
@@ -356,12 +365,14 @@ def list_own_fault_reversals(run: SearchDrill) -> list[str]:
         if fault.reverted_tick is None and is_requested(fault, run.journal)
     )
     lines = (
-        reverse.line_without_time for fault in own_faults if (reverse := find_reverse(fault)) is not None
+        reverse.line_without_time
+        for fault in own_faults
+        if (reverse := find_reverse_input(fault)) is not None
     )
     return list(dict.fromkeys(lines))
 
 
-def list_recoveries(world: World) -> list[str]:
+def list_recovery_statements(world: World) -> list[str]:
     """Return statements that recover copies in the state RESTORING without a session. Menus never offer them."""
     return [
         f"sql {copy.server} RESTORE DATABASE [{copy.database}] WITH RECOVERY"
@@ -373,10 +384,10 @@ def list_recoveries(world: World) -> list[str]:
 def list_repair_inputs(run: SearchDrill) -> list[Input]:
     """Return all repairs that are currently possible, so that the caller can apply them together."""
     lines = dict.fromkeys([*list_own_fault_reversals(run), *list_repairs(run.world)])
-    return [parse_line(line, run.tick) for line in lines]
+    return [parse_input_line(line, run.tick) for line in lines]
 
 
-def list_suffixes(
+def list_remaining_parts(
     run: SearchDrill, plans: Iterable[Sequence[Input]], include_undelayed: bool = True
 ) -> Iterator[Continuation]:
     """Yield every remaining part of *plans* and of the reference.
@@ -406,7 +417,7 @@ def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = Non
             return build_idle_continuation()
         return build_plan_continuation(plan[1:], tick + plan[1].tick - begins)
 
-    does = partial(follow_plan, plan=plan)
+    does = partial(apply_plan, plan=plan)
     return Continuation(
         does,
         name,
@@ -418,7 +429,7 @@ def build_plan_continuation(plan: Sequence[Input], start_tick: Tick | None = Non
 
 def build_idle_continuation() -> Continuation:
     """Build a continuation without actions."""
-    return Continuation(_do_nothing, IDLE_KEY)
+    return Continuation(_apply_no_actions, IDLE_KEY)
 
 
 def list_prefixed_continuations(lines: Iterable[str], plan: Sequence[Input]) -> Iterator[Continuation]:
@@ -436,7 +447,7 @@ def run_continuation(run: SearchDrill, apply: ApplyActions, retries: bool = Fals
         yield from apply(RetryingRun(run) if retries else run)
 
 
-def follow_plan(run: PlayableRun, plan: Sequence[Input]) -> Iterator[None]:
+def apply_plan(run: PlayableRun, plan: Sequence[Input]) -> Iterator[None]:
     """Apply the first action at its time, but not in the past, and the others at their planned distances.
 
     Impossible actions are skipped.
@@ -450,13 +461,13 @@ def follow_plan(run: PlayableRun, plan: Sequence[Input]) -> Iterator[None]:
 
 def finish_rollout(
     run: SearchDrill, done_count: int = 0, score_floor: float = -1.0
-) -> Slices[Rollout | PrunedRollout]:
+) -> CooperativeTask[Rollout | PrunedRollout]:
     """Play *run* to its end and return the result. It may be pruned if its score is below *score_floor*."""
     end = find_default_end(run, run.journal[-1].tick if run.journal else 0)
     while run.tick < end and not run.finished:
         if score_floor > 0.0 and (upper_bound := run.compute_upper_bound(score_floor)) < score_floor:
             return PrunedRollout(upper_bound, _has_missed_goal(run))
-        for _ in advance_in_slices(run, min(end, run.tick + to_ticks(CHECK_INTERVAL_S))):
+        for _ in advance_in_slices(run, min(end, run.tick + to_ticks(SCORE_CHECK_INTERVAL_S))):
             yield 0.0
     return _build_rollout(run, done_count)
 
@@ -464,7 +475,7 @@ def finish_rollout(
 # --- internal -----------------------------------------------------------------------------------------------
 
 
-def _do_nothing(_: PlayableRun) -> Iterator[None]:
+def _apply_no_actions(_: PlayableRun) -> Iterator[None]:
     yield from ()
 
 
@@ -478,10 +489,11 @@ def _build_rollout(run: SearchDrill, done_count: int) -> Rollout:
     return Rollout(run.compute_total(), has_reached_goals, tuple(run.journal), done_count)
 
 
-def _prepend_lines(lines: Sequence[str], play: Continuation) -> Continuation:
-    """Return a continuation that applies *lines* immediately, then *play*."""
+def _prepend_lines(lines: Sequence[str], continuation: Continuation) -> Continuation:
+    """Return a continuation that applies *lines* immediately, then *continuation*."""
     return Continuation(
-        partial(_repair_then_follow, lines=lines, continuation=play), (*lines, *_build_identity_key(play))
+        partial(_apply_repairs_then_continuation, lines=lines, continuation=continuation),
+        (*lines, *_build_identity_key(continuation)),
     )
 
 
@@ -498,7 +510,7 @@ def _list_step_continuations(
 
     list_more = partial(
         Continuation,
-        partial(_follow_steps, steps=[remove_delay(step), *remaining_steps[1:]]),
+        partial(_apply_steps, steps=[remove_delay(step), *remaining_steps[1:]]),
         name,
         step.when,
     )
@@ -513,32 +525,34 @@ def _list_step_continuations(
         yield list_more(first_line=item.line_without_time, without_first=build_remaining)
 
 
-def _build_identity_key(play: Continuation) -> tuple[Hashable, ...]:
+def _build_identity_key(continuation: Continuation) -> tuple[Hashable, ...]:
     """Return a key that is equal for continuations with the same start and the same actions."""
-    return play.name, play.condition, play.delay, play.earliest_tick
+    return continuation.name, continuation.condition, continuation.delay, continuation.earliest_tick
 
 
-def _follow_continuation(run: PlayableRun, play: Continuation) -> Iterator[None]:
-    """Wait for the start of *play* in *run*, then apply its actions."""
+def _wait_and_apply_continuation(run: PlayableRun, continuation: Continuation) -> Iterator[None]:
+    """Wait for the start of *continuation* in *run*, then apply its actions."""
     drill = run.drill
     end = find_default_end(drill, drill.tick)
     while (
-        play.condition is not None
+        continuation.condition is not None
         and not drill.finished
         and drill.tick < end
-        and not drill.is_condition_met(play.condition)
+        and not drill.is_condition_met(continuation.condition)
     ):
         yield from advance_in_slices(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
-    yield from advance_in_slices(run, max(drill.tick + play.delay, play.earliest_tick))
-    yield from play.apply(run)
+    yield from advance_in_slices(run, max(drill.tick + continuation.delay, continuation.earliest_tick))
+    yield from continuation.apply(run)
 
 
-def _repair_then_follow(run: PlayableRun, lines: Sequence[str], continuation: Continuation) -> Iterator[None]:
+def _apply_repairs_then_continuation(
+    run: PlayableRun, lines: Sequence[str], continuation: Continuation
+) -> Iterator[None]:
     """Apply the repairs in *lines*, then the *continuation*."""
     for line in lines:
         with suppress(InputError):
             run.apply_line(line)
-    yield from _follow_continuation(run, continuation)
+    yield from _wait_and_apply_continuation(run, continuation)
 
 
 def _set_up_sessions(run: PlayableRun, continuation: Continuation) -> Iterator[None]:
@@ -547,8 +561,8 @@ def _set_up_sessions(run: PlayableRun, continuation: Continuation) -> Iterator[N
     for session in drill.scenario.sessions:
         for line in list_session_repairs(drill.world, session):
             run.apply_line(line)
-            yield from advance_in_slices(run, drill.tick + to_ticks(SETUP_INTERVAL_S))
-    yield from _follow_continuation(run, continuation)
+            yield from advance_in_slices(run, drill.tick + to_ticks(SETUP_STATEMENT_INTERVAL_S))
+    yield from _wait_and_apply_continuation(run, continuation)
 
 
 def _run_repairs(
@@ -565,7 +579,7 @@ def _run_repairs(
         with suppress(InputError):
             patient.apply_line(line)
         yield
-    end_tick = drill.tick + to_ticks(REPAIR_S_MAX)
+    end_tick = drill.tick + to_ticks(SESSION_REPAIR_S_MAX)
     while drill.tick < end_tick and not drill.finished:  # every observation may make another command possible
         lines = [
             line for session in drill.scenario.sessions for line in list_session_repairs(drill.world, session)
@@ -576,12 +590,12 @@ def _run_repairs(
         accepted = next((line for line in lines if is_accepted(drill, line)), None)
         if accepted is not None:
             run.apply_line(accepted)
-            yield from advance_in_slices(run, drill.tick + to_ticks(SETUP_INTERVAL_S))
+            yield from advance_in_slices(run, drill.tick + to_ticks(SETUP_STATEMENT_INTERVAL_S))
         else:
             patient.wait_for_observation()
             yield
     if continuation is not None:
-        yield from _follow_continuation(run, continuation)
+        yield from _wait_and_apply_continuation(run, continuation)
 
 
 def _has_missed_goal(run: SearchDrill) -> bool:
@@ -589,6 +603,6 @@ def _has_missed_goal(run: SearchDrill) -> bool:
     return any(state.missed_tick is not None for state in run.goals.values())
 
 
-def _follow_steps(run: PlayableRun, steps: Sequence[SolutionStep]) -> Iterator[None]:
+def _apply_steps(run: PlayableRun, steps: Sequence[SolutionStep]) -> Iterator[None]:
     for _ in play_solution_in_slices(run, steps):
         yield None

@@ -14,13 +14,13 @@ from engine.drill.par.continuations import BaselineRun
 from engine.drill.par.observability import find_next_whole_second, is_observable
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.shapes import WaitingFields
+from engine.drill.par.shapes import WaitingCostFields
 from engine.drill.running.solution import find_default_end
-from engine.drill.time.cooperative_tasks import Slices
+from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.inputs import Input
 from engine.model import Tick, to_ticks
 
-STOPS_MAX: Final = 12
+WAIT_OBSERVATIONS_MAX: Final = 12
 """Maximum number of observations during the wait at which V is computed; the first ones are chosen. Assumed."""
 
 LATE_PLANS_MIN: Final = 200
@@ -53,7 +53,7 @@ class WaitingCost:
     _values: dict[Tick, float] = field(init=False)
     """Tick -> V, for each tick at which V was computed."""
     _idle_run: BaselineRun = field(init=False)
-    _chances: list[Sequence[Input]] = field(default_factory=list)
+    _goal_reaching_plans: list[Sequence[Input]] = field(default_factory=list)
     """Plans that reach every goal and were found by a search from a later time."""
     _exact_ticks: set[Tick] = field(default_factory=set)
     """Ticks at which V was computed with all continuations. V does not increase from one to the next."""
@@ -72,29 +72,29 @@ class WaitingCost:
         """
         return self.last_chance[0].tick if self.last_chance else None
 
-    def run_steps(self) -> Slices[None]:
+    def run_steps(self) -> CooperativeTask[None]:
         """Refine the result. Runs in slices."""
         end = max(self._values)
-        stops = yield from self._find_stops(end)
+        stops = yield from self._find_observation_ticks(end)
         if self.point_of_no_return is not None:
             drill = yield from self._idle_run.fork_at(0)
             yield from self._find_point_of_no_return(
-                end, continuations.list_suffixes(drill, [self.last_chance, *self.plans])
+                end, continuations.list_remaining_parts(drill, [self.last_chance, *self.plans])
             )
         yield from self._compute_curve(end, stops)
         while self.point_of_no_return is not None and (inputs := (yield from self._find_later_plan(end))):
             self.last_chance = inputs
-            self._chances.insert(0, inputs)
+            self._goal_reaching_plans.insert(0, inputs)
             self._exact_ticks = {0, end}
             rests = [
                 continuations.build_plan_continuation(inputs[first_index:])
                 for first_index in range(len(inputs))
             ]
             yield from self._find_point_of_no_return(end, rests)
-        if self._chances:
+        if self._goal_reaching_plans:
             yield from self._compute_curve(end, stops)
 
-    def build_certificate_fields(self) -> WaitingFields:
+    def build_certificate_fields(self) -> WaitingCostFields:
         """Return the results as fields of a certificate."""
         points: list[tuple[Tick, float]] = []
         best = self.idle
@@ -123,15 +123,15 @@ class WaitingCost:
 
     # --- internal -------------------------------------------------------------------------------------------
 
-    def _find_stops(self, end: Tick) -> Slices[list[Tick]]:
+    def _find_observation_ticks(self, end: Tick) -> CooperativeTask[list[Tick]]:
         """Return the ticks at which a seat without actions would react to an observation."""
         run = yield from self._idle_run.fork_at(end)
         stops = sorted({find_next_whole_second(event.tick) for event in run.events if is_observable(event)})
-        return [tick for tick in stops if tick < end][:STOPS_MAX]
+        return [tick for tick in stops if tick < end][:WAIT_OBSERVATIONS_MAX]
 
     def _find_point_of_no_return(
         self, end: Tick, candidates: Iterable[continuations.Continuation]
-    ) -> Slices[None]:
+    ) -> CooperativeTask[None]:
         """Find the point of no return by delaying the *candidates* as long as possible."""
         for step in continuations.find_last_chances(
             self._idle_run, self.last_chance[0].tick, end, candidates
@@ -143,8 +143,8 @@ class WaitingCost:
                 yield step
         yield from self._evaluate_tick(self.last_chance[0].tick)
 
-    def _compute_curve(self, end: Tick, stops: Sequence[Tick]) -> Slices[None]:
-        """Compute V at the point of no return, just after it, and at those *stops* between which V falls."""
+    def _compute_curve(self, end: Tick, observation_ticks: Sequence[Tick]) -> CooperativeTask[None]:
+        """Compute V at the point of no return, just after it, and at those *observation_ticks* between which V falls."""
         if self.point_of_no_return is not None:
             for tick in (
                 self.point_of_no_return,
@@ -154,13 +154,13 @@ class WaitingCost:
         spans = [(0, end)]
         while spans:
             first, last = spans.pop()
-            inner_stops = [tick for tick in stops if first < tick < last]
+            inner_stops = [tick for tick in observation_ticks if first < tick < last]
             if inner_stops and self._values[first] != self._values[last]:
                 middle = inner_stops[len(inner_stops) // 2]
                 yield from self._evaluate_tick(middle)
                 spans += [(middle, last), (first, middle)]
 
-    def _find_later_plan(self, end: Tick) -> Slices[Sequence[Input]]:
+    def _find_later_plan(self, end: Tick) -> CooperativeTask[Sequence[Input]]:
         """Return a plan that begins after the last chance and reaches every goal; empty if none is found."""
         tick = self.last_chance[0].tick + to_ticks(continuations.LAST_CHANCE_PRECISION_S)
         run = yield from self._idle_run.fork_at(min(tick, end))
@@ -174,14 +174,14 @@ class WaitingCost:
             yield 0.0
         return ()
 
-    def _evaluate_tick(self, tick: Tick) -> Slices[None]:
+    def _evaluate_tick(self, tick: Tick) -> CooperativeTask[None]:
         """Compute V at *tick* with all continuations."""
         if tick not in self._exact_ticks:
             run = yield from self._idle_run.fork_at(tick)
             before = self._values[
                 max(weighed_tick for weighed_tick in self._exact_ticks if weighed_tick < tick)
             ]
-            shifted_plans = [_shift_plan(plan, tick) for plan in self._chances]
+            shifted_plans = [_shift_plan(plan, tick) for plan in self._goal_reaching_plans]
             known_continuations = continuations.list_continuations(
                 run, [self.last_chance, *shifted_plans, *self.plans]
             )

@@ -16,7 +16,7 @@ from engine.drill.par.observability import is_observable
 from engine.drill.par.search_drill import SearchDrill
 from engine.events import Event
 from engine.inputs import Input, InputError
-from engine.verbs import REMARKS
+from engine.verbs import REMARK_VERBS
 from engine.verbs.lines import parse_script
 
 CAUSES_MAX: Final = 64
@@ -27,25 +27,25 @@ more.
 BELIEF_STATES_MAX: Final = 32
 """Maximum number of cached belief states; the latest are kept. Each contains a run for every cause. Assumed."""
 
-PUBLIC_PARTS: Final = (
+VISIBLE_SCENARIO_PARTS: Final = (
     "brief", "roles", "settings", "servers", "links", "databases", "sessions", "clusters", "instances", "groups",
     "clients",
 )  # fmt: skip
 """Parts of a scenario that the seat knows from the start."""
 
-HIDDEN_PARTS: Final = ("before", "timeline")
+HIDDEN_SCENARIO_PARTS: Final = ("before", "timeline")
 """Parts of a scenario that determine the faults, and that the seat does not know."""
 
 
-def find_alternatives(scenario: Scenario, seed: int) -> list[Scenario]:
+def find_alternative_variants(scenario: Scenario, seed: int) -> list[Scenario]:
     """Return the variants with the same visible start as the variant of *seed*, but with other hidden events."""
     own_variant = select_variant(scenario, seed)
     alternatives = []
     for picks in islice(_list_picks(scenario), CAUSES_MAX):
         with suppress(ScenarioError):
             other_scenario = load_scenario(scenario.text, f"{scenario.name}.toml", picks=picks)
-            if _has_equal_parts(own_variant, other_scenario, PUBLIC_PARTS) and not _has_equal_parts(
-                own_variant, other_scenario, HIDDEN_PARTS
+            if _has_equal_parts(own_variant, other_scenario, VISIBLE_SCENARIO_PARTS) and not _has_equal_parts(
+                own_variant, other_scenario, HIDDEN_SCENARIO_PARTS
             ):
                 # without the pools, a seed cannot pick other values
                 alternatives.append(other_scenario.model_copy(update={"variants": {}}))
@@ -56,11 +56,11 @@ class BeliefState(Struct, frozen=True):
     """Belief of a seat after some observations: the actual run, and other runs with the same observations."""
 
     run: SearchDrill
-    rivals: tuple[tuple[SearchDrill, frozenset[str]], ...]
+    alternative_runs: tuple[tuple[SearchDrill, frozenset[str]], ...]
     """(run with the same observations, actions of the solution of its variant)."""
 
 
-class HiddenCauses(Struct):
+class HiddenCauseChecker(Struct):
     """Alternative causes of a drill, which detect plans that act before the seat can know the cause.
 
     Belief states of earlier plans are cached.
@@ -74,14 +74,14 @@ class HiddenCauses(Struct):
     def __post_init__(self) -> None:
         rivals = tuple(
             (SearchDrill(alternative, self.seed), _collect_solution_lines(alternative))
-            for alternative in find_alternatives(self.scenario, self.seed)
+            for alternative in find_alternative_variants(self.scenario, self.seed)
         )
         self._belief_states[()] = BeliefState(SearchDrill(self.scenario, self.seed), rivals)
 
     @property
     def has_alternatives(self) -> bool:
         """Return whether another cause could explain the visible start."""
-        return bool(self._belief_states[()].rivals)
+        return bool(self._belief_states[()].alternative_runs)
 
     def find_guess(self, plan: Sequence[Input]) -> Input | None:
         """Return the first action of *plan* that would be wrong for another cause with the same observations.
@@ -91,10 +91,10 @@ class HiddenCauses(Struct):
         doubt = self._belief_states[()]
         for number, item in enumerate(plan):
             belief = _advance_and_filter(doubt, item)
-            if not belief.rivals:
+            if not belief.alternative_runs:
                 return None
-            if not (is_inspection(item) or (item.verb in REMARKS and item.verb != "answer")) and not all(
-                item.line_without_time in steps for _, steps in belief.rivals
+            if not (is_inspection(item) or (item.verb in REMARK_VERBS and item.verb != "answer")) and not all(
+                item.line_without_time in steps for _, steps in belief.alternative_runs
             ):
                 return item
             key = tuple(planned_input.line for planned_input in plan[: number + 1])
@@ -130,11 +130,11 @@ def _collect_solution_lines(scenario: Scenario) -> frozenset[str]:
 
 def _advance_and_filter(belief: BeliefState, input_: Input) -> BeliefState:
     """Advance the belief state to the time of *input_*, and remove runs whose observations differ."""
-    runs = [belief.run.fork(), *(rival.fork() for rival, _ in belief.rivals)]
+    runs = [belief.run.fork(), *(rival.fork() for rival, _ in belief.alternative_runs)]
     for run in runs:
         run.advance_to(input_.tick)
     observations = [_list_observations(run.events, input_.tick) for run in runs]
-    candidates = zip(runs[1:], observations[1:], belief.rivals, strict=True)
+    candidates = zip(runs[1:], observations[1:], belief.alternative_runs, strict=True)
     return BeliefState(
         runs[0],
         tuple(
@@ -155,7 +155,7 @@ def _list_observations(events: Sequence[Event], tick: int) -> list[tuple[object,
 
 
 def _apply_input(belief: BeliefState, input_: Input) -> BeliefState:
-    for run in (belief.run, *(rival for rival, _ in belief.rivals)):
+    for run in (belief.run, *(rival for rival, _ in belief.alternative_runs)):
         with suppress(InputError):
             run.apply_line(input_.line_without_time)
     return belief

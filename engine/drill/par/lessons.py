@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.drill.judging.counterfactual import is_inspection
-from engine.drill.judging.score import TOTAL_MAX
-from engine.drill.judging.shapes import INACCURACY, LOSS_LABELS
+from engine.drill.judging.score import SCORE_TOTAL_MAX
+from engine.drill.judging.shapes import INACCURACY_POINTS_MIN, LOSS_LABELS
 from engine.drill.par import continuations
 from engine.drill.par.account import SEGMENT_LABELS, WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.noop_actions import would_be_noop
@@ -17,22 +17,22 @@ from engine.drill.par.regret import FINISH_VERB
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import find_default_end
-from engine.drill.time.cooperative_tasks import Slices, play_in_slices
+from engine.drill.time.cooperative_tasks import CooperativeTask, play_in_slices
 from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
-from engine.verbs import REMARKS
-from engine.verbs.lines import parse_line
+from engine.verbs import REMARK_VERBS
+from engine.verbs.lines import parse_input_line
 
 EQUAL_SCORE_TOLERANCE: Final = SEGMENT_LABELS[-1][0]
 """Maximum difference in points between two continuations that count as equal."""
 
 
-def find_lessons(account: RegretAnalysis) -> tuple[RunSegment, ...]:
+def find_lessons(analysis: RegretAnalysis) -> tuple[RunSegment, ...]:
     """Return the actions and waits that lost at least as much as an inaccuracy, in order of time.
 
     Consecutive waits are one lesson, which begins at the first wait that lost points.
     """
-    return tuple(move for move in _join_waits(account.moves) if move.regret >= INACCURACY)
+    return tuple(move for move in _join_waits(analysis.moves) if move.regret >= INACCURACY_POINTS_MIN)
 
 
 def find_biggest_lesson(lessons: Sequence[RunSegment]) -> RunSegment | None:
@@ -40,7 +40,7 @@ def find_biggest_lesson(lessons: Sequence[RunSegment]) -> RunSegment | None:
     return max(lessons, key=lambda move: (move.regret, -move.tick), default=None)
 
 
-def ends_last_chance(lesson: RunSegment, chance: LastChance | None) -> bool:
+def has_ended_last_chance(lesson: RunSegment, chance: LastChance | None) -> bool:
     """Return whether this lesson ended the last chance to reach all goals."""
     if chance is None:
         return False
@@ -55,13 +55,13 @@ def is_action(line: str) -> bool:
     """Return whether an input line changes something, and so can be an answer to a lesson."""
     if line == WAITING:
         return False
-    item = parse_line(line)
-    return item.verb not in REMARKS and not is_inspection(item)
+    item = parse_input_line(line)
+    return item.verb not in REMARK_VERBS and not is_inspection(item)
 
 
 def use_reference_times(
     run: SearchDrill, lesson: RunSegment, reference: Sequence[Input]
-) -> Slices[RunSegment]:
+) -> CooperativeTask[RunSegment]:
     """Return *lesson* with the rest of the *reference* as its plan, if its score is equal.
 
     A searched plan acts as early as possible. The reference acts at the times of a person. *run* must be a
@@ -84,30 +84,30 @@ def use_reference_times(
     )
 
 
-EFFECT_DELAY_MAX: Final = to_ticks(15.0)
+HARM_DELAY_TICKS_MAX: Final = to_ticks(15.0)
 """Maximum time in ticks from a command to its harm, which appears in a wait. Assumed: a role change takes
 seconds.
 """
 
 
-def find_cause(lesson: RunSegment, moves: Sequence[RunSegment]) -> RunSegment | None:
+def find_causing_command(lesson: RunSegment, segments: Sequence[RunSegment]) -> RunSegment | None:
     """Return the command shortly before the harm of a wait; None if there is none."""
     if lesson.line != WAITING:
         return None
-    before = [move for move in moves if move.tick <= lesson.tick and is_action(move.line)]
-    return before[-1] if before and lesson.until - before[-1].tick <= EFFECT_DELAY_MAX else None
+    before = [move for move in segments if move.tick <= lesson.tick and is_action(move.line)]
+    return before[-1] if before and lesson.until - before[-1].tick <= HARM_DELAY_TICKS_MAX else None
 
 
-def blame_command(
-    run: SearchDrill, lesson: RunSegment, account: RegretAnalysis, inputs: Sequence[Input]
-) -> Slices[RunSegment]:
+def attribute_loss_to_command(
+    run: SearchDrill, lesson: RunSegment, analysis: RegretAnalysis, inputs: Sequence[Input]
+) -> CooperativeTask[RunSegment]:
     """Return the command before *lesson* as the mistake, if the run without this command loses nothing.
 
     Otherwise return *lesson*. A failover takes seconds, so its loss appears in the wait after its command.
     *inputs*: all inputs of the run. *run* must be a new run with the same scenario and seed; this function
     changes it. Runs in slices.
     """
-    cause = find_cause(lesson, account.moves)
+    cause = find_causing_command(lesson, analysis.moves)
     if cause is None:
         return lesson
     before = [item for item in inputs if item.tick <= cause.tick]
@@ -127,9 +127,9 @@ def blame_command(
     )
 
 
-def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
+def choose_explaining_inputs(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
     """Return at most *limit* inputs of *plan* that explain it best: actions, then queries before them."""
-    inputs = [item for item in plan if item.verb not in REMARKS]
+    inputs = [item for item in plan if item.verb not in REMARK_VERBS]
     actions = [item for item in inputs if not is_inspection(item)][:limit]
     last = actions[-1].tick if actions else 0
     free_count = limit - len(actions)
@@ -141,7 +141,7 @@ def choose_steps(plan: Sequence[Input], limit: int) -> tuple[Input, ...]:
 
 def convert_reference_steps(steps: Sequence[tuple[Tick, str]]) -> tuple[Input, ...]:
     """Convert the steps (tick, line) of a reference to inputs."""
-    return tuple(parse_line(line, tick) for tick, line in steps)
+    return tuple(parse_input_line(line, tick) for tick, line in steps)
 
 
 # --- answers ------------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ WAIT_ANSWER_TICKS: Final = to_ticks(10.0)
 """Duration of the answer "wait", in ticks. Assumed: about two queries."""
 
 
-class Judgment(Struct, frozen=True):
+class AnswerJudgment(Struct, frozen=True):
     """Judgment of an answer to a lesson."""
 
     value: float
@@ -159,7 +159,7 @@ class Judgment(Struct, frozen=True):
     """True if the answer was refused or changed nothing."""
 
 
-def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgment]:
+def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> CooperativeTask[AnswerJudgment]:
     """Judge the last input of *drill* by the best score that *plans* and the reference can reach after it."""
     *before, last = drill.journal
     run = SearchDrill(drill.scenario, drill.seed)
@@ -167,30 +167,32 @@ def judge_action(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgm
     idle = would_be_noop(run, last.line_without_time)
     with suppress(InputError):
         run.apply_line(last.line_without_time)
-    return Judgment((yield from _search_value(run, plans)), idle)
+    return AnswerJudgment((yield from _search_value(run, plans)), idle)
 
 
-def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> Slices[Judgment]:
+def judge_wait(drill: Drill, plans: Sequence[Sequence[Input]]) -> CooperativeTask[AnswerJudgment]:
     """Judge the answer to wait for WAIT_ANSWER_TICKS from the current position of *drill*."""
     run = SearchDrill(drill.scenario, drill.seed)
     yield from play_in_slices(run, drill.journal, drill.tick + WAIT_ANSWER_TICKS, skip_refused=True)
-    return Judgment((yield from _search_value(run, plans)), False)
+    return AnswerJudgment((yield from _search_value(run, plans)), False)
 
 
-def is_good_answer(lesson: RunSegment, judgment: Judgment) -> bool:
+def is_good_answer(lesson: RunSegment, judgment: AnswerJudgment) -> bool:
     """Return whether the answer loses less than an inaccuracy."""
-    return lesson.before - judgment.value < INACCURACY
+    return lesson.before - judgment.value < INACCURACY_POINTS_MIN
 
 
-def _search_value(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[float]:
+def _search_value(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> CooperativeTask[float]:
     rollout = yield from _find_best_rollout(run, plans)
     return rollout.score
 
 
-def _find_best_rollout(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Slices[continuations.Rollout]:
+def _find_best_rollout(
+    run: SearchDrill, plans: Sequence[Sequence[Input]]
+) -> CooperativeTask[continuations.Rollout]:
     candidates = continuations.list_continuations(run, plans)
     rollout = yield from continuations.find_best_rollout(
-        continuations.BaselineRun(run), run, candidates, TOTAL_MAX
+        continuations.BaselineRun(run), run, candidates, SCORE_TOTAL_MAX
     )
     return rollout
 
@@ -198,9 +200,9 @@ def _find_best_rollout(run: SearchDrill, plans: Sequence[Sequence[Input]]) -> Sl
 # --- internal -----------------------------------------------------------------------------------------------
 
 
-def _join_waits(moves: Sequence[RunSegment]) -> Iterator[RunSegment]:
+def _join_waits(segments: Sequence[RunSegment]) -> Iterator[RunSegment]:
     waits: list[RunSegment] = []
-    for move in moves:
+    for move in segments:
         if move.line == WAITING:
             waits.append(move)
         elif (

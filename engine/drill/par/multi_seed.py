@@ -20,8 +20,8 @@ from engine.drill.par.observability import (
     find_next_whole_second,
     is_observable,
 )
-from engine.drill.par.search_drill import TRIES_MAX, SearchDrill, find_unlock_tick, is_accepted
-from engine.drill.par.trials import SearchPlan
+from engine.drill.par.search_drill import RETRY_ATTEMPTS_MAX, SearchDrill, find_unlock_tick, is_accepted
+from engine.drill.par.trials import PlayedPlan
 from engine.drill.running.solution import find_default_end
 from engine.events import Event
 from engine.inputs import Input, InputError
@@ -30,12 +30,12 @@ from engine.model import Tick, to_ticks
 PLAN_KINDS_MAX: Final = 4
 """Maximum number of kinds of plans that are replayed with other seeds; the best are chosen. Assumed."""
 
-CLUE_WAIT_S_MAX: Final = 60.0
+TRIGGER_WAIT_S_MAX: Final = 60.0
 """Maximum seconds that a reaction waits for its clue beyond the planned time. Then it is applied without the
 clue. Assumed.
 """
 
-CLUE_KINDS: Final = frozenset(
+TRIGGER_EVENT_KINDS: Final = frozenset(
     {"detected", "failover", "state", "role", "witness", "cluster", "alert", "sql_done", "powershell"}
 )
 """Kinds of events that can trigger a reaction. Events of these kinds do not repeat periodically."""
@@ -57,7 +57,7 @@ class Reaction(Struct, frozen=True):
     """True if the trigger was known from the start (an announced time, or a lock that opens). Then the
     reaction keeps its time.
     """
-    clue: str
+    trigger_text: str
     """Text of the event that triggers the reaction, without numbers. If it is empty, the first symptom of the
     fault, or the question that the reaction answers, is the trigger.
     """
@@ -65,13 +65,13 @@ class Reaction(Struct, frozen=True):
     """Number of the clue's occurrence since the last hidden timeline event, from 1."""
     delay: Tick
     """Delay after the trigger."""
-    after_symptom: Tick
+    delay_after_symptom: Tick
     """Delay after the first symptom of the last hidden timeline event, or after the start if there is none."""
     retries: bool
     """True if the reaction is retried after a refusal. False if the plan's own run refused it, too."""
 
 
-def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
+def select_archived_plans(plans: Iterable[PlayedPlan]) -> list[PlayedPlan]:
     """Return the best plans of PLAN_KINDS_MAX kinds.
 
     Plans with the same actions after the same timeline events are one kind.
@@ -79,8 +79,8 @@ def select_archive(plans: Iterable[SearchPlan]) -> list[SearchPlan]:
     For each kind, the middle one of the plans with the best score is added. The first of them acts earliest,
     and may have been in time only by luck.
     """
-    kinds: dict[tuple[tuple[str, int], ...], list[SearchPlan]] = {}
-    for plan in sorted(plans, key=_get_sort_key):
+    kinds: dict[tuple[tuple[str, int], ...], list[PlayedPlan]] = {}
+    for plan in sorted(plans, key=_get_archive_sort_key):
         kind = sorted(
             (item.line_without_time, reaction_time)
             for item, reaction_time in zip(plan.actions, plan.timeline_counts, strict=True)
@@ -132,7 +132,7 @@ def play_reactions(run: SearchDrill, plan: Sequence[Reaction]) -> float:
             run.advance_to(min(due_tick, end), to_event=True)
         elif (
             reaction.retries
-            and refusals < TRIES_MAX
+            and refusals < RETRY_ATTEMPTS_MAX
             and not is_accepted(run, reaction.input_.line_without_time)
         ):
             unlock_tick = find_unlock_tick(run, reaction.input_)
@@ -164,7 +164,7 @@ def _build_reaction(run: SearchDrill, input_: Input, patient: bool) -> Reaction:
     known_ticks = [tick for tick in (*planned, find_unlock_tick(run, input_)) if tick <= input_.tick]
     clues = [
         (event.tick, _normalize_event_text(event)) for event in _filter_events_after(story, run.events)
-        if event.kind in CLUE_KINDS and is_observable(event) and event.tick < input_.tick
+        if event.kind in TRIGGER_EVENT_KINDS and is_observable(event) and event.tick < input_.tick
     ]  # fmt: skip
     last, clue = clues[-1] if clues else (symptom, "")
     last = max(last, symptom)
@@ -193,15 +193,15 @@ def _find_due_tick(
     earliest_tick = max(earliest_tick, symptom)
     if reaction.keeps_time:
         return max(earliest_tick, reaction.input_.tick)
-    if not reaction.clue:
+    if not reaction.trigger_text:
         return max(earliest_tick, symptom + reaction.delay)
     found_ticks = (
         event.tick
         for event in _filter_events_after(story, run.events)
-        if _normalize_event_text(event) == reaction.clue
+        if _normalize_event_text(event) == reaction.trigger_text
     )
     tick = next(islice(found_ticks, reaction.occurrence - 1, None), None)
-    late_tick = symptom + reaction.after_symptom + to_ticks(CLUE_WAIT_S_MAX)
+    late_tick = symptom + reaction.delay_after_symptom + to_ticks(TRIGGER_WAIT_S_MAX)
     return max(earliest_tick, late_tick if tick is None else tick + reaction.delay)
 
 
@@ -214,21 +214,24 @@ def _find_hidden_ticks(run: SearchDrill, planned: frozenset[Tick]) -> list[Tick]
     return [tick for tick in run.story_ticks if tick not in planned]
 
 
-def _filter_events_after(story: Sequence[Tick], events: Iterable[Event]) -> Iterable[Event]:
-    """Return the events after the last timeline event in *story*."""
-    return (event for event in events if not story or event.tick > story[-1])
+def _filter_events_after(timeline_events: Sequence[Tick], events: Iterable[Event]) -> Iterable[Event]:
+    """Return the events after the last timeline event in *timeline_events*."""
+    return (event for event in events if not timeline_events or event.tick > timeline_events[-1])
 
 
-def _find_symptom_tick(story: Sequence[Tick], events: Iterable[Event]) -> Tick:
-    """Return the tick of the first symptom of the last timeline event in *story*; 0 if there is none.
+def _find_symptom_tick(timeline_events: Sequence[Tick], events: Iterable[Event]) -> Tick:
+    """Return the tick of the first symptom of the last timeline event in *timeline_events*; 0 if there is none.
 
     At the latest, it is the time at which the Database Mirroring Monitor shows the change.
     """
-    if not story:
+    if not timeline_events:
         return 0
-    latest = story[-1] + to_ticks(MONITOR_INTERVAL_S)
+    latest = timeline_events[-1] + to_ticks(MONITOR_INTERVAL_S)
     return min(
-        next((event.tick for event in _filter_events_after(story, events) if is_observable(event)), latest),
+        next(
+            (event.tick for event in _filter_events_after(timeline_events, events) if is_observable(event)),
+            latest,
+        ),
         latest,
     )
 
@@ -238,5 +241,5 @@ def _normalize_event_text(event: Event) -> str:
     return re.sub(r"\d+", "", f"{event.kind} {event.server} {event.database} {event.text}")
 
 
-def _get_sort_key(plan: SearchPlan) -> tuple[object, ...]:
+def _get_archive_sort_key(plan: PlayedPlan) -> tuple[object, ...]:
     return plan.key

@@ -8,12 +8,12 @@ from engine.drill.judging import given_up_failover
 from engine.drill.par.search_drill import SearchDrill
 from engine.inputs import InputError
 from engine.model.world import FieldUse, World, list_parts
-from engine.verbs import REMARKS
+from engine.verbs import REMARK_VERBS
 
-STATELESS_STATEMENT: Final = re.compile(r"ALTER (?:DATABASE|AVAILABILITY GROUP) \S+ [^;]+;?")
+STATELESS_STATEMENT_PATTERN: Final = re.compile(r"ALTER (?:DATABASE|AVAILABILITY GROUP) \S+ [^;]+;?")
 """Pattern of normalized statements that leave no state in their query window."""
 
-COMPARED_PARTS: Final = list_parts(FieldUse.COMPARE)
+COMPARED_WORLD_PARTS: Final = list_parts(FieldUse.COMPARE)
 """Parts of a world that determine its future, except the state of the query window."""
 
 _QUOTED: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'")
@@ -30,7 +30,7 @@ def is_noop(previous_run: SearchDrill, current_run: SearchDrill) -> bool:
         return False
     batch = current_run._batches[-1]
     text = facts.normalize_sql(batch.text, keep_literals=True)
-    if not STATELESS_STATEMENT.fullmatch(text) or _affects_score(current_run, text, batch.errors):
+    if not STATELESS_STATEMENT_PATTERN.fullmatch(text) or _affects_score(current_run, text, batch.errors):
         return False
     return _has_equal_state(previous_run.world, current_run.world)
 
@@ -42,7 +42,7 @@ def would_be_noop(drill: SearchDrill, line: str) -> bool:
         item = trial.apply_line(line)
     except InputError:
         return True
-    if item.verb in REMARKS or not _has_equal_state(drill.world, trial.world):
+    if item.verb in REMARK_VERBS or not _has_equal_state(drill.world, trial.world):
         return False
     if item.verb == "sql" and len(trial._batches) != len(drill._batches) + 1:
         return False
@@ -73,7 +73,7 @@ def _has_equal_state(left_world: World, right_world: World) -> bool:
     return (
         left_world.chance.state == right_world.chance.state
         and _list_timers(left_world) == _list_timers(right_world)
-        and all(getattr(left_world, name) == getattr(right_world, name) for name in COMPARED_PARTS)
+        and all(getattr(left_world, name) == getattr(right_world, name) for name in COMPARED_WORLD_PARTS)
         and left_world.flow.get_state_key() == right_world.flow.get_state_key()
     )
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from engine.arithmetic import add_in_order, exp
 from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import is_inspection
-from engine.drill.judging.score import TOTAL_MAX
+from engine.drill.judging.score import SCORE_TOTAL_MAX
 from engine.drill.par import continuations
 from engine.drill.par.account import (
     SEGMENT_LABELS,
@@ -39,14 +39,14 @@ from engine.drill.par.observability import find_next_whole_second, is_observable
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
-from engine.drill.time.cooperative_tasks import Slices, advance_in_slices
+from engine.drill.time.cooperative_tasks import CooperativeTask, advance_in_slices
 from engine.inputs import Input, InputError
 from engine.model import Tick, to_ticks
 
 BRILLIANT_GAIN_MIN: Final = 5.0
 """Minimum gain over all known continuations for "brilliant", in points. Assumed: an inaccuracy's loss."""
 
-MOVES_MAX: Final = 40
+EVALUATED_ACTIONS_MAX: Final = 40
 """Maximum number of actions of a run that are evaluated. The first ones are chosen, queries last. All others
 count as waits.
 
@@ -56,15 +56,15 @@ Assumed.
 FINISH_VERB: Final = "finish"
 """Verb that ends the drill. It counts as an action."""
 
-STOPS_MAX: Final = 12
+WAIT_SEGMENTS_MAX: Final = 12
 """Maximum number of segments of a wait; the first ones are chosen. Assumed."""
 
-WINDOW_RANGE: Final = (2, 8)
+WINDOW_SEGMENTS_RANGE: Final = (2, 8)
 """(minimum, maximum) number of segments in a window, a tenth of all [Lichess, AccuracyPercent.scala]."""
-WEIGHT_RANGE: Final = (0.5, 12.0)
+SEGMENT_WEIGHT_RANGE: Final = (0.5, 12.0)
 """(minimum, maximum) weight of a segment in the accuracy [Lichess, AccuracyPercent.scala]."""
 
-RISE_MAX: Final = 0.5
+VALUE_RISE_MAX: Final = 0.5
 """Maximum tolerated increase of V in points. After a larger increase, the earlier V counts as too low. Labels
 ignore a loss of this size.
 """
@@ -75,7 +75,7 @@ SEARCH_PLANS_MAX: Final = 60
 Measured with one database: such a search takes a third of a second.
 """
 
-DATABASES_MAX: Final = 20
+SEARCHED_DATABASES_MAX: Final = 20
 """Maximum number of databases for an automatic search. With more, a plan takes longer than a frame. Assumed."""
 
 SEARCH_STARTS_MAX: Final = 6
@@ -98,7 +98,7 @@ def analyze_regret(
     search_low_values: bool = True,
     on_progress: Callable[[RegretAnalysis], None] = lambda _: None,
     node_limit: int = SEARCH_PLANS_MAX,
-) -> Slices[RegretAnalysis]:
+) -> CooperativeTask[RegretAnalysis]:
     """Build the regret analysis of a finished run. Runs in slices.
 
     *plans*: plans that a search found for the same scenario and seed. *search_low_values*: True to search from times
@@ -107,10 +107,10 @@ def analyze_regret(
     """
     moments = yield from _collect_positions(drill)
     search_low_values = search_low_values and (
-        node_limit > SEARCH_PLANS_MAX or len(drill.world.availability) <= DATABASES_MAX
+        node_limit > SEARCH_PLANS_MAX or len(drill.world.availability) <= SEARCHED_DATABASES_MAX
     )
     if search_low_values and not (plans or drill.scenario.solution):
-        rollout = yield from _search_from_moment(moments[0], Rollout(0.0, False, (), 0), plans, node_limit)
+        rollout = yield from _search_from_position(moments[0], Rollout(0.0, False, (), 0), plans, node_limit)
         plans = [rollout.actions]
     rollouts = yield from _find_best_rollouts(moments, plans, quick=True)
     on_progress((yield from _build_analysis(moments, rollouts)))
@@ -120,18 +120,18 @@ def analyze_regret(
     return (yield from _build_analysis(moments, rollouts, plans))
 
 
-def exclude_finish(account: RegretAnalysis) -> RegretAnalysis:
-    """Return *account* for a run that somebody else ended, so that the end is not an action of the trainee."""
-    chance = account.last_chance
+def exclude_finish(analysis: RegretAnalysis) -> RegretAnalysis:
+    """Return *analysis* for a run that somebody else ended, so that the end is not an action of the trainee."""
+    chance = analysis.last_chance
     is_finish_chance = chance is not None and chance.line == FINISH_VERB
-    shorter_account = exclude_moves(account, lambda move: move.line == FINISH_VERB)
+    shorter_account = exclude_segments(analysis, lambda move: move.line == FINISH_VERB)
     return replace(shorter_account, last_chance=None if is_finish_chance else chance)
 
 
-def exclude_moves(account: RegretAnalysis, is_foreign: Callable[[RunSegment], bool]) -> RegretAnalysis:
+def exclude_segments(analysis: RegretAnalysis, is_foreign: Callable[[RunSegment], bool]) -> RegretAnalysis:
     """Return the regret analysis without the segments for which *is_foreign* returns True."""
-    moves = tuple(move for move in account.moves if not is_foreign(move))
-    return replace(account, moves=moves, accuracy=_compute_accuracy(moves))
+    moves = tuple(move for move in analysis.moves if not is_foreign(move))
+    return replace(analysis, moves=moves, accuracy=_compute_accuracy(moves))
 
 
 def find_retry_start(best: SegmentWithBest) -> tuple[Tick, Tick]:
@@ -146,10 +146,10 @@ def find_retry_start(best: SegmentWithBest) -> tuple[Tick, Tick]:
     return min(best.tick + 1, counterfactual.find_retry_tick(due_tick, first, own_plan)), due_tick
 
 
-def search_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> Slices[float]:
+def search_value(run: SearchDrill, plans: Sequence[Sequence[Input]] = ()) -> CooperativeTask[float]:
     """Return V for the state of *run*, from known continuations. *run* is not changed. Runs in slices."""
     known = continuations.list_continuations(run, plans)
-    rollout = yield from continuations.find_best_rollout(BaselineRun(run), run, known, TOTAL_MAX)
+    rollout = yield from continuations.find_best_rollout(BaselineRun(run), run, known, SCORE_TOTAL_MAX)
     return rollout.score
 
 
@@ -162,17 +162,17 @@ def compute_accuracy(regret: float) -> float:
 
 
 def _build_analysis(
-    moments: Sequence[RunPosition],
+    positions: Sequence[RunPosition],
     rollouts: Sequence[Rollout],
     plans: Sequence[Sequence[Input]] | None = None,
-) -> Slices[RegretAnalysis]:
+) -> CooperativeTask[RegretAnalysis]:
     """Build the regret analysis from the *rollouts*, the best result at each moment.
 
     If *plans* are given, their delays make the last chance exact to the second.
     """
-    baseline = moments[-1].baseline_run
+    baseline = positions[-1].baseline_run
     idle_rollout = yield from baseline.evaluate_continuation(
-        moments[-1].run, continuations.build_idle_continuation()
+        positions[-1].run, continuations.build_idle_continuation()
     )
     assert isinstance(idle_rollout, Rollout), "nothing is asked of it"
     values = [rollout.score for rollout in rollouts]
@@ -185,7 +185,7 @@ def _build_analysis(
         values[index] = max(values[index], values[index + 1])
         reached[index] = reached[index] or reached[index + 1]
     moves = []
-    for index, (moment, next_moment) in enumerate(pairwise(moments)):
+    for index, (moment, next_moment) in enumerate(pairwise(positions)):
         if moment.line == WAITING and next_moment.run.tick == moment.run.tick:
             continue
         points = values[index] - values[index + 1]
@@ -195,37 +195,37 @@ def _build_analysis(
         moves.append(
             RunSegment(*ends, moment.line, values[index], values[index + 1], label, plan, input_count)
         )
-    doubt = _find_bound_gap(moments, values)
+    doubt = _find_bound_gap(positions, values)
     if reached[-1] or not reached[0]:
         return RegretAnalysis(tuple(moves), _compute_accuracy(moves), None, doubt, risen)
     last = max(index for index, is_reachable in enumerate(reached) if is_reachable)
     if plans is None:
-        chance = yield from _build_last_chance(moments[last], moments[last + 1].run, rollouts[last])
+        chance = yield from _build_last_chance(positions[last], positions[last + 1].run, rollouts[last])
         return RegretAnalysis(tuple(moves), _compute_accuracy(moves), chance, doubt, risen)
     chance, nearby_rollouts = yield from _find_last_chance(
-        moments[last], moments[last + 1].run, rollouts[last], plans
+        positions[last], positions[last + 1].run, rollouts[last], plans
     )
     parts = [part for move in moves for part in _split_wait(move, nearby_rollouts)]
     return RegretAnalysis(tuple(parts), _compute_accuracy(moves), chance, doubt, risen)
 
 
-def _find_bound_gap(moments: Sequence[RunPosition], values: Sequence[float]) -> BoundGap | None:
+def _find_bound_gap(positions: Sequence[RunPosition], values: Sequence[float]) -> BoundGap | None:
     doubts = [
         BoundGap(moment.run.tick, value, moment.run.compute_upper_bound())
-        for moment, value in zip(moments, values, strict=True)
+        for moment, value in zip(positions, values, strict=True)
     ]
     widest = max(doubts, key=lambda doubt: doubt.upper_bound - doubt.value)
     return widest if widest.upper_bound - widest.value >= SEGMENT_LABELS[-1][0] else None
 
 
-def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
+def _compute_accuracy(segments: Sequence[RunSegment]) -> float:
     """Return the accuracy of the run, as long as it had points to lose.
 
     A wait between two actions counts once, however many segments it has. The result is the mean of two means
     [Lichess, AccuracyPercent.scala]: the harmonic mean, and a mean whose weights grow with the changes of V
     around a segment.
     """
-    counted_moves = [move for move in moves if move.before >= SEGMENT_LABELS[-1][0]]
+    counted_moves = [move for move in segments if move.before >= SEGMENT_LABELS[-1][0]]
     stretches = [
         stretch
         for act, grouped_moves in groupby(counted_moves, key=_is_action)
@@ -235,11 +235,14 @@ def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
         return 100.0
     stretch_values = [stretches[0][0].before, *(stretch[-1].after for stretch in stretches)]
     accuracies = [compute_accuracy(add_in_order(move.regret for move in stretch)) for stretch in stretches]
-    width = min(WINDOW_RANGE[1], max(WINDOW_RANGE[0], len(stretches) // 10))
+    width = min(WINDOW_SEGMENTS_RANGE[1], max(WINDOW_SEGMENTS_RANGE[0], len(stretches) // 10))
     weights = [
         min(
-            WEIGHT_RANGE[1],
-            max(WEIGHT_RANGE[0], _compute_deviation(stretch_values[max(0, index + 2 - width) :][:width])),
+            SEGMENT_WEIGHT_RANGE[1],
+            max(
+                SEGMENT_WEIGHT_RANGE[0],
+                _compute_standard_deviation(stretch_values[max(0, index + 2 - width) :][:width]),
+            ),
         )
         for index in range(len(stretches))
     ]
@@ -248,30 +251,30 @@ def _compute_accuracy(moves: Sequence[RunSegment]) -> float:
     return (weighted + harmonic) / 2.0
 
 
-def _is_action(move: RunSegment) -> bool:
-    return move.line != WAITING
+def _is_action(segment: RunSegment) -> bool:
+    return segment.line != WAITING
 
 
-def _compute_deviation(values: Sequence[float]) -> float:
+def _compute_standard_deviation(values: Sequence[float]) -> float:
     """Return the standard deviation of *values*."""
     mean = add_in_order(values) / len(values)
     return math.sqrt(add_in_order((value - mean) * (value - mean) for value in values) / len(values))
 
 
 def _find_best_rollouts(
-    moments: Sequence[RunPosition], plans: Sequence[Sequence[Input]], quick: bool = False
-) -> Slices[list[Rollout]]:
+    positions: Sequence[RunPosition], plans: Sequence[Sequence[Input]], quick: bool = False
+) -> CooperativeTask[list[Rollout]]:
     """Return the best result from each moment.
 
     Nothing is played between two moments with equal V, because V does not increase. *quick*: True to try few
     continuations, and to stop at the V of the preceding moment.
     """
-    rollouts = {0: (yield from _find_best_rollout(moments[0], plans, quick=quick))}
-    spans = [(0, len(moments) - 1)]
+    rollouts = {0: (yield from _find_best_rollout(positions[0], plans, quick=quick))}
+    spans = [(0, len(positions) - 1)]
     while spans:
         first, last = spans.pop()
         if last not in rollouts:
-            rollouts[last] = yield from _find_best_rollout(moments[last], plans, rollouts[first], quick)
+            rollouts[last] = yield from _find_best_rollout(positions[last], plans, rollouts[first], quick)
         is_same_result = (rollouts[first].score, rollouts[first].has_reached_goals) == (
             rollouts[last].score,
             rollouts[last].has_reached_goals,
@@ -279,24 +282,24 @@ def _find_best_rollouts(
         if last - first > 1 and not is_same_result:
             middle = (first + last) // 2
             spans += [(middle, last), (first, middle)]
-        yield len(rollouts) / len(moments) * 0.9
+        yield len(rollouts) / len(positions) * 0.9
     last_known = rollouts[0]
-    return _apply_waiting(
-        moments, [last_known := rollouts.get(index, last_known) for index in range(len(moments))]
+    return _include_waiting(
+        positions, [last_known := rollouts.get(index, last_known) for index in range(len(positions))]
     )
 
 
 def _find_best_rollout(
-    moment: RunPosition,
+    position: RunPosition,
     plans: Sequence[Sequence[Input]],
     earlier_rollout: Rollout | None = None,
     quick: bool = False,
-) -> Slices[Rollout]:
-    """Return the best known result from *moment*. *earlier_rollout*, from an earlier moment, is tried first."""
+) -> CooperativeTask[Rollout]:
+    """Return the best known result from *position*. *earlier_rollout*, from an earlier moment, is tried first."""
     known_continuations = (
-        continuations.list_whole_continuations(moment.run, plans)
+        continuations.list_whole_continuations(position.run, plans)
         if quick
-        else continuations.list_continuations(moment.run, plans)
+        else continuations.list_continuations(position.run, plans)
     )
     if earlier_rollout is not None:
         known_continuations = chain(
@@ -306,71 +309,73 @@ def _find_best_rollout(
     sufficient_score = earlier_rollout.score if quick and earlier_rollout is not None else math.inf
     return (
         yield from continuations.find_best_rollout(
-            moment.baseline_run, moment.run, known_continuations, sufficient_score
+            position.baseline_run, position.run, known_continuations, sufficient_score
         )
     )
 
 
 def _improve_rollouts(
-    moments: Sequence[RunPosition],
+    positions: Sequence[RunPosition],
     rollouts: Sequence[Rollout],
     plans: Sequence[Sequence[Input]],
     node_limit: int,
-) -> Slices[list[Rollout]]:
+) -> CooperativeTask[list[Rollout]]:
     """Return improved *rollouts*.
 
     Where V falls, try to return to the preceding continuation. Where V still increases, or is far below the
     points that are not yet lost, search from there. Try each result also from earlier moments with lower V,
     alone and after each available action.
     """
-    improved = yield from _improve_before_losses(moments, rollouts)
+    improved = yield from _improve_before_losses(positions, rollouts)
     looked = set[int]()
     for _ in range(SEARCH_STARTS_MAX):
-        improved = yield from _propagate_backward(moments, improved)
+        improved = yield from _propagate_backward(positions, improved)
         poor = {
             position: next_rollout.score - rollout.score
             for position, (rollout, next_rollout) in enumerate(pairwise(improved))
-            if next_rollout.score - rollout.score > RISE_MAX
+            if next_rollout.score - rollout.score > VALUE_RISE_MAX
         }
         if not poor.keys() - looked:
             poor = {
                 position: short
-                for position in _find_doubtful_moments(moments, improved)
-                if (short := _compute_shortfall(moments[position], improved[position]))
+                for position in _find_doubtful_positions(positions, improved)
+                if (short := _compute_shortfall(positions[position], improved[position]))
             }
         remaining_positions = [
-            position for position in poor if position not in looked and not moments[position].run.finished
+            position for position in poor if position not in looked and not positions[position].run.finished
         ]
         if not remaining_positions:
             break
         index = max(remaining_positions, key=lambda at: poor[at])
         looked.add(index)
-        improved[index] = yield from _search_from_moment(moments[index], improved[index], plans, node_limit)
-        yield from _propagate_forward(moments, improved, index)
-    return (yield from _propagate_backward(moments, improved))
+        improved[index] = yield from _search_from_position(
+            positions[index], improved[index], plans, node_limit
+        )
+        yield from _propagate_forward(positions, improved, index)
+    return (yield from _propagate_backward(positions, improved))
 
 
-def _find_doubtful_moments(moments: Sequence[RunPosition], rollouts: Sequence[Rollout]) -> list[int]:
+def _find_doubtful_positions(positions: Sequence[RunPosition], rollouts: Sequence[Rollout]) -> list[int]:
     """Return the indexes of the moments just after an action, or after a large loss by waiting."""
     return [
         position + 1
         for position, (before, later_rollout) in enumerate(pairwise(rollouts))
-        if moments[position].line != WAITING or before.score - later_rollout.score >= SEGMENT_LABELS[0][0]
+        if positions[position].line != WAITING or before.score - later_rollout.score >= SEGMENT_LABELS[0][0]
     ]
 
 
-def _compute_shortfall(moment: RunPosition, rollout: Rollout) -> float:
+def _compute_shortfall(position: RunPosition, rollout: Rollout) -> float:
     """Return the difference between the upper bound and the score of *rollout*; 0 if it is small."""
-    short = moment.run.compute_upper_bound() - rollout.score
+    short = position.run.compute_upper_bound() - rollout.score
     return short if short >= SEGMENT_LABELS[0][0] else 0.0
 
 
 def _improve_before_losses(
-    moments: Sequence[RunPosition], rollouts: Sequence[Rollout]
-) -> Slices[list[Rollout]]:
+    positions: Sequence[RunPosition], rollouts: Sequence[Rollout]
+) -> CooperativeTask[list[Rollout]]:
     """Return *rollouts* with attempts to return, by one action, to the continuation before a loss."""
     improved, tries = list(rollouts), 0
-    for index, moment in enumerate(moments[:-1]):
+    for index, moment in enumerate(positions[:-1]):
         rollout_before, next_index = improved[index], index + 1
         if (
             moment.line == WAITING
@@ -380,13 +385,15 @@ def _improve_before_losses(
             continue
         tries += 1
         improved[next_index] = yield from _try_return(
-            moments[next_index], improved[next_index], rollout_before, patient=True
+            positions[next_index], improved[next_index], rollout_before, patient=True
         )
-        yield from _propagate_forward(moments, improved, next_index)
+        yield from _propagate_forward(positions, improved, next_index)
     return improved
 
 
-def _propagate_forward(moments: Sequence[RunPosition], rollouts: list[Rollout], index: int) -> Slices[None]:
+def _propagate_forward(
+    positions: Sequence[RunPosition], rollouts: list[Rollout], index: int
+) -> CooperativeTask[None]:
     """Try the continuation at *index* also from later moments."""
     for later_index in range(index + 1, len(rollouts)):
         rollout = rollouts[later_index - 1]
@@ -394,15 +401,17 @@ def _propagate_forward(moments: Sequence[RunPosition], rollouts: list[Rollout], 
             break
         candidates = [continuations.build_plan_continuation(rollout.actions[rollout.action_count :])]
         rollouts[later_index] = yield from _improve_rollout(
-            moments[later_index], rollouts[later_index], candidates
+            positions[later_index], rollouts[later_index], candidates
         )
 
 
-def _propagate_backward(moments: Sequence[RunPosition], rollouts: Sequence[Rollout]) -> Slices[list[Rollout]]:
+def _propagate_backward(
+    positions: Sequence[RunPosition], rollouts: Sequence[Rollout]
+) -> CooperativeTask[list[Rollout]]:
     """Return *rollouts*. Where V increases, the later continuation is also tried from the moment before."""
     better_rollouts = list(rollouts)
     for index in range(len(better_rollouts) - 2, -1, -1):
-        moment, next_rollout = moments[index], better_rollouts[index + 1]
+        moment, next_rollout = positions[index], better_rollouts[index + 1]
         if moment.line == WAITING and better_rollouts[index].score < next_rollout.score:
             # to wait as the run did is also a continuation
             better_rollouts[index] = replace(next_rollout, action_count=len(moment.run.journal))
@@ -412,61 +421,68 @@ def _propagate_backward(moments: Sequence[RunPosition], rollouts: Sequence[Rollo
 
 
 def _try_return(
-    moment: RunPosition, rollout: Rollout, target_rollout: Rollout, patient: bool = False
-) -> Slices[Rollout]:
+    position: RunPosition, rollout: Rollout, target_rollout: Rollout, patient: bool = False
+) -> CooperativeTask[Rollout]:
     """Return *rollout*, or a better result that follows *target_rollout* at once or after one action."""
-    run, remaining_plan = moment.run, target_rollout.actions[target_rollout.action_count :]
+    run, remaining_plan = position.run, target_rollout.actions[target_rollout.action_count :]
     on_offer = list_candidates(run, list_scenario_lines(run.scenario))
     lines = dict.fromkeys(
-        [*continuations.list_own_fault_reversals(run), *continuations.list_recoveries(run.world), *on_offer]
+        [
+            *continuations.list_own_fault_reversals(run),
+            *continuations.list_recovery_statements(run.world),
+            *on_offer,
+        ]
     )
     known_plans = chain(
         [continuations.build_plan_continuation(remaining_plan)],
         continuations.list_prefixed_continuations(lines, remaining_plan),
     )
-    return (yield from _improve_rollout(moment, rollout, known_plans, target_rollout.score, patient))
+    return (yield from _improve_rollout(position, rollout, known_plans, target_rollout.score, patient))
 
 
 def _improve_rollout(
-    moment: RunPosition,
+    position: RunPosition,
     rollout: Rollout,
     candidates: Iterable[Continuation],
     threshold: float = math.inf,
     patient: bool = False,
-) -> Slices[Rollout]:
+) -> CooperativeTask[Rollout]:
     """Return the best of *rollout* and *candidates*, or the first result that reaches *threshold*."""
     for play in candidates:
-        improved_rollout = yield from moment.baseline_run.evaluate_continuation(
-            moment.run, play, rollout.score, patient
+        improved_rollout = yield from position.baseline_run.evaluate_continuation(
+            position.run, play, rollout.score, patient
         )
         if isinstance(improved_rollout, Rollout):
-            rollout = max(rollout, improved_rollout, key=continuations.get_rank)
+            rollout = max(rollout, improved_rollout, key=continuations.get_rollout_sort_key)
         if rollout.score >= threshold:
             break
     return rollout
 
 
-def _apply_waiting(moments: Sequence[RunPosition], rollouts: Sequence[Rollout]) -> list[Rollout]:
+def _include_waiting(positions: Sequence[RunPosition], rollouts: Sequence[Rollout]) -> list[Rollout]:
     """Return *rollouts*; to wait as the run did also counts as a continuation."""
     new_rollouts = list(rollouts)
     for index in range(len(new_rollouts) - 2, -1, -1):
-        if moments[index].line == WAITING and new_rollouts[index].score < new_rollouts[index + 1].score:
+        if positions[index].line == WAITING and new_rollouts[index].score < new_rollouts[index + 1].score:
             new_rollouts[index] = replace(
-                new_rollouts[index + 1], action_count=len(moments[index].run.journal)
+                new_rollouts[index + 1], action_count=len(positions[index].run.journal)
             )
     return new_rollouts
 
 
-def _search_from_moment(
-    moment: RunPosition, rollout: Rollout, plans: Sequence[Sequence[Input]], node_limit: int
-) -> Slices[Rollout]:
-    """Return *rollout*, or a better result that retries or a search find from *moment*.
+def _search_from_position(
+    position: RunPosition, rollout: Rollout, plans: Sequence[Sequence[Input]], node_limit: int
+) -> CooperativeTask[Rollout]:
+    """Return *rollout*, or a better result that retries or a search find from *position*.
 
     The search begins with the known continuation, and with all repairs applied before it.
     """
-    run, done_count = moment.run, len(moment.run.journal)
+    run, done_count = position.run, len(position.run.journal)
     rollout = yield from _improve_rollout(
-        moment, rollout, continuations.list_suffixes(run, plans, include_undelayed=False), patient=True
+        position,
+        rollout,
+        continuations.list_remaining_parts(run, plans, include_undelayed=False),
+        patient=True,
     )
     search = ParSearch(run.scenario, run.seed, start=run)
     remaining_plan = rollout.actions[rollout.action_count :]
@@ -487,18 +503,18 @@ def _choose_label(regret: float, surprise: float) -> str:
     return next((label for points, label in SEGMENT_LABELS if regret >= points), "best")
 
 
-def _collect_positions(drill: Drill) -> Slices[list[RunPosition]]:
+def _collect_positions(drill: Drill) -> CooperativeTask[list[RunPosition]]:
     """Collect the states before each evaluated action, at observations during waits, and at the end."""
     actions = [item for item in drill.journal if item.verb != "rewind"]
     order = sorted(
         range(len(actions)), key=lambda at: (actions[at].verb != FINISH_VERB, is_inspection(actions[at]))
     )
-    evaluated_indexes = set(order[:MOVES_MAX])
+    evaluated_indexes = set(order[:EVALUATED_ACTIONS_MAX])
     stops = sorted({find_next_whole_second(event.tick) for event in drill.events if is_observable(event)})
     run = SearchDrill(drill.scenario, drill.seed)
     moments: list[RunPosition] = []
 
-    def note(line: str) -> None:
+    def add_position(line: str) -> None:
         before = moments[-1] if moments else None
         is_same_position = before is not None and len(before.run.journal) == len(run.journal)
         run_copy = run.fork()
@@ -509,21 +525,21 @@ def _collect_positions(drill: Drill) -> Slices[list[RunPosition]]:
         end = drill.tick if item is None else item.tick
         if item is not None and index not in evaluated_indexes:
             if not moments or moments[-1].line != WAITING:
-                note(WAITING)
+                add_position(WAITING)
             for _ in advance_in_slices(run, end):
                 yield 0.0
             with suppress(InputError):
                 run.apply_line(item.line_without_time)
             continue
-        for stop in (*[stop for stop in stops if run.tick < stop < end][:STOPS_MAX], end):
-            note(WAITING)
+        for stop in (*[stop for stop in stops if run.tick < stop < end][:WAIT_SEGMENTS_MAX], end):
+            add_position(WAITING)
             for _ in advance_in_slices(run, stop):
                 yield 0.0
         if item is not None:
-            note(item.line_without_time)
+            add_position(item.line_without_time)
             with suppress(InputError):
                 run.apply_line(item.line_without_time)
-    note(WAITING)
+    add_position(WAITING)
     return moments
 
 
@@ -532,20 +548,20 @@ TimedRollout = tuple[Tick, Rollout]
 
 
 def _find_last_chance(
-    moment: RunPosition, later_run: SearchDrill, rollout: Rollout, plans: Sequence[Sequence[Input]]
-) -> Slices[tuple[LastChance, tuple[TimedRollout, TimedRollout]]]:
+    position: RunPosition, later_run: SearchDrill, rollout: Rollout, plans: Sequence[Sequence[Input]]
+) -> CooperativeTask[tuple[LastChance, tuple[TimedRollout, TimedRollout]]]:
     """Return the last chance to reach every goal, and the best results at it and just after it.
 
-    The last chance is after *moment*, from which *rollout* reaches every goal, and before *later_run*, from
+    The last chance is after *position*, from which *rollout* reaches every goal, and before *later_run*, from
     which no known continuation does.
     """
-    baseline, low = moment.baseline_run, moment.run.tick
+    baseline, low = position.baseline_run, position.run.tick
     own_continuation = continuations.build_plan_continuation(rollout.actions[rollout.action_count :])
     for step in continuations.find_last_chances(
         baseline,
         low,
         later_run.tick,
-        chain([own_continuation], continuations.list_continuations(moment.run, plans)),
+        chain([own_continuation], continuations.list_continuations(position.run, plans)),
     ):
         if isinstance(step, tuple):
             low, rollout = step
@@ -554,24 +570,26 @@ def _find_last_chance(
     if low + to_ticks(continuations.LAST_CHANCE_PRECISION_S) < later_run.tick:
         later_run = yield from baseline.fork_at(low + to_ticks(continuations.LAST_CHANCE_PRECISION_S))
     run = yield from baseline.fork_at(low)
-    chance = yield from _build_last_chance(RunPosition(run, moment.line, baseline), later_run, rollout)
+    chance = yield from _build_last_chance(RunPosition(run, position.line, baseline), later_run, rollout)
     best = yield from _find_best_rollout(RunPosition(run, WAITING, baseline), plans, rollout)
     baseline_run = baseline if len(later_run.journal) == len(run.journal) else BaselineRun(later_run)
     later_rollout = yield from _find_best_rollout(RunPosition(later_run, WAITING, baseline_run), plans, best)
     return chance, ((low, best), (later_run.tick, later_rollout))
 
 
-def _build_last_chance(moment: RunPosition, later_run: SearchDrill, rollout: Rollout) -> Slices[LastChance]:
-    """Build the last chance: *rollout* reaches every goal from *moment*, but not from *later_run*."""
+def _build_last_chance(
+    position: RunPosition, later_run: SearchDrill, rollout: Rollout
+) -> CooperativeTask[LastChance]:
+    """Build the last chance: *rollout* reaches every goal from *position*, but not from *later_run*."""
     missed = yield from _find_missed_goals(later_run.fork(), rollout.actions[rollout.action_count :])
-    return LastChance(moment.run.tick, rollout.actions, rollout.action_count, moment.line, missed)
+    return LastChance(position.run.tick, rollout.actions, rollout.action_count, position.line, missed)
 
 
 def _find_missed_goals(
     run: SearchDrill, plan: Sequence[Input]
-) -> Slices[tuple[tuple[str, Tick | None], ...]]:
+) -> CooperativeTask[tuple[tuple[str, Tick | None], ...]]:
     """Return (goal, deadline) of each goal that *run* misses even if it follows *plan*."""
-    for _ in continuations.run_continuation(run, partial(continuations.follow_plan, plan=plan)):
+    for _ in continuations.run_continuation(run, partial(continuations.apply_plan, plan=plan)):
         yield 0.95
     yield from continuations.finish_rollout(run)
     return tuple(
@@ -581,17 +599,23 @@ def _find_missed_goals(
     )
 
 
-def _split_wait(move: RunSegment, boundary_rollouts: tuple[TimedRollout, TimedRollout]) -> list[RunSegment]:
+def _split_wait(
+    segment: RunSegment, boundary_rollouts: tuple[TimedRollout, TimedRollout]
+) -> list[RunSegment]:
     """Split a wait at the last chance, if the chance passed during the wait."""
-    if not move.tick < boundary_rollouts[1][0] <= move.until:
-        return [move]
+    if not segment.tick < boundary_rollouts[1][0] <= segment.until:
+        return [segment]
     parts = []
     for tick, rollout in boundary_rollouts:
-        if move.tick < tick < move.until:
-            value = min(move.before, max(move.after, rollout.score))
-            label = _choose_label(move.before - value, 0.0)
-            parts.append(replace(move, until=tick, after=value, label=label))
-            move = replace(
-                move, tick=tick, before=value, plan=rollout.actions, shared_input_count=rollout.action_count
+        if segment.tick < tick < segment.until:
+            value = min(segment.before, max(segment.after, rollout.score))
+            label = _choose_label(segment.before - value, 0.0)
+            parts.append(replace(segment, until=tick, after=value, label=label))
+            segment = replace(
+                segment,
+                tick=tick,
+                before=value,
+                plan=rollout.actions,
+                shared_input_count=rollout.action_count,
             )
-    return [*parts, replace(move, label=_choose_label(move.regret, 0.0))]
+    return [*parts, replace(segment, label=_choose_label(segment.regret, 0.0))]

@@ -15,28 +15,30 @@ from typing import Final
 from msgspec import Struct, field
 
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.shapes import BLUNDER
+from engine.drill.judging.shapes import BLUNDER_POINTS_MIN
 from engine.drill.par import continuations
 from engine.drill.par.observability import needs_no_evidence
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.shapes import BlunderFields
 from engine.drill.par.trials import (
-    POINTS_MAX,
-    Decision,
-    PlanKey,
+    DECISION_POINTS_MAX,
+    DecisionPoint,
+    PlanSortKey,
     SearchLimits,
-    SearchPlan,
+    PlayedPlan,
     Trial,
-    Trials,
+    PlanPlayer,
     try_input,
 )
-from engine.drill.time.cooperative_tasks import Slices, scale_progress
+from engine.drill.time.cooperative_tasks import CooperativeTask, scale_progress
 from engine.inputs import Input
 
 EXTRA_ACTIONS_MAX: Final = 3
 """Maximum number of actions of a plan in excess of the longest initial plan. Assumed."""
 
-TryDecisions = Callable[[Sequence[Decision], SearchLimits, Set[bytes]], Iterator[Iterable[Trial | None]]]
+DecisionTester = Callable[
+    [Sequence[DecisionPoint], SearchLimits, Set[bytes]], Iterator[Iterable[Trial | None]]
+]
 """Function (decisions, limits, known states) -> trials of each decision, in order.
 
 It may also return trials of known states. It returns None where the caller should only check the time.
@@ -57,13 +59,13 @@ class ParSearch(Struct):
     """
     actions_max: int | None = None
     """Maximum number of actions of a plan. None means EXTRA_ACTIONS_MAX more than the longest initial plan."""
-    points_max: int = POINTS_MAX
+    decision_points_max: int = DECISION_POINTS_MAX
     """Maximum number of decision points of a plan."""
     offered_lines: tuple[str, ...] | None = None
     """Input lines that plans may use; None means all that the seat can try."""
     start: SearchDrill | None = None
     """State from which plans start; None means the start of the drill. Plans contain only later actions."""
-    spread: TryDecisions | None = None
+    decision_tester: DecisionTester | None = None
     """Function that tries the decisions of a round in parallel. None means that this process tries them one
     by one.
     """
@@ -73,21 +75,21 @@ class ParSearch(Struct):
     """True if all plans within actions_max and the decision points were tried."""
     has_played_initial_plans: bool = False
     """True if all initial plans were played."""
-    reference: SearchPlan | None = None
+    reference: PlayedPlan | None = None
     """Reference solution as a plan; None without a solution."""
-    best: SearchPlan | None = None
+    best: PlayedPlan | None = None
     """Best plan so far."""
-    plans: list[SearchPlan] = field(default_factory=list)
+    plans: list[PlayedPlan] = field(default_factory=list)
     """Plans found so far, in the order of their discovery."""
-    _open: dict[int, list[tuple[tuple[float, int, bool], PlanKey, int, SearchPlan]]] = field(
+    _open_plans: dict[int, list[tuple[tuple[float, int, bool], PlanSortKey, int, PlayedPlan]]] = field(
         default_factory=dict
     )
     """Number of actions -> plans whose variations were not yet tried, ordered by points, goals and novelty."""
-    _facts: set[str] = field(default_factory=set)
+    _known_features: set[str] = field(default_factory=set)
     """Facts that any plan so far has produced."""
     _known_hashes: set[bytes] = field(default_factory=set)
     """Hashes of the states that were already evaluated."""
-    _trials: Trials | None = None
+    _trials: PlanPlayer | None = None
 
     def run_steps(
         self, seeds: Iterable[Sequence[Input]] = (), narrower_search: ParSearch | None = None
@@ -99,11 +101,11 @@ class ParSearch(Struct):
         *narrower_search*: a search with narrower limits, whose plans are not played again.
         """
         trials = None if narrower_search is None else narrower_search._trials
-        trials = self._trials = trials or Trials(self.scenario, self.seed, self.start)
-        start_plans: list[SearchPlan] = [] if narrower_search is None else list(narrower_search.plans)
+        trials = self._trials = trials or PlanPlayer(self.scenario, self.seed, self.start)
+        start_plans: list[PlayedPlan] = [] if narrower_search is None else list(narrower_search.plans)
         start_inputs = [tuple(actions) for actions in seeds]
         if narrower_search is None and self.start is None:
-            start_plans.append(trials.play_reference(self._build_rules()))
+            start_plans.append(trials.play_reference(self._build_limits()))
             self.node_count += 1
             self.reference = start_plans[0] if trials.start_drill.scenario.solution else None
         if narrower_search is None:
@@ -117,21 +119,21 @@ class ParSearch(Struct):
             self._add_plan(plan)
         for actions in start_inputs:
             yield
-            self._add_plan(trials.play(trials.start_drill.fork(), actions, self._build_rules()))
+            self._add_plan(trials.play(trials.start_drill.fork(), actions, self._build_limits()))
             self.node_count += 1
         self.has_played_initial_plans = True
         yield
-        spread = self.spread or self._try_in_process
+        spread = self.decision_tester or self._try_in_process
         while plans := self._pop_round():
-            decisions = [Decision(plan.actions, tick) for plan in plans for tick in plan.decision_ticks]
-            for decision_trials in spread(decisions, self._build_rules(), self._known_hashes):
+            decisions = [DecisionPoint(plan.actions, tick) for plan in plans for tick in plan.decision_ticks]
+            for decision_trials in spread(decisions, self._build_limits(), self._known_hashes):
                 for trial in decision_trials:
                     if trial is None or self._accept_trial(trial):
                         yield
         self.complete = True
 
     @property
-    def shortest(self) -> SearchPlan | None:
+    def shortest(self) -> PlayedPlan | None:
         """Plan with the fewest actions among those that reach every goal; None if no plan does."""
         return min((plan for plan in self.plans if plan.has_reached_goals), key=_get_length_key, default=None)
 
@@ -146,26 +148,26 @@ class ParSearch(Struct):
         )
         plan = self.reference if self.reference is not None and has_reference else self.best
         plans = [plan for plan in (self.best, self.shortest) if plan is not None]
-        return BlunderTest(self._trials, plan, self._build_rules(), plans)
+        return BlunderTest(self._trials, plan, self._build_limits(), plans)
 
     # -- internal
 
-    def _build_rules(self) -> SearchLimits:
-        return SearchLimits(self.fair, self.actions_max or 0, self.points_max, self.offered_lines)
+    def _build_limits(self) -> SearchLimits:
+        return SearchLimits(self.fair, self.actions_max or 0, self.decision_points_max, self.offered_lines)
 
     def _try_in_process(
-        self, decisions: Sequence[Decision], rules: SearchLimits, known_states: Set[bytes]
+        self, decisions: Sequence[DecisionPoint], limits: SearchLimits, known_states: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
         assert self._trials is not None, "steps begins"
         for decision in decisions:
-            yield self._trials.try_neighbors(decision, rules, known_states)
+            yield self._trials.try_neighbors(decision, limits, known_states)
 
-    def _pop_round(self) -> list[SearchPlan]:
+    def _pop_round(self) -> list[PlayedPlan]:
         """Remove and return the best open plan of each length, beginning with the length of the best plan."""
         assert self.best is not None, "doing nothing is a plan"
         best = len(self.best.actions)
-        lengths = sorted(self._open, key=lambda length: (length != best, length))
-        return [heapq.heappop(self._open[length])[-1] for length in lengths if self._open[length]]
+        lengths = sorted(self._open_plans, key=lambda length: (length != best, length))
+        return [heapq.heappop(self._open_plans[length])[-1] for length in lengths if self._open_plans[length]]
 
     def _accept_trial(self, trial: Trial) -> bool:
         """Store a trial if its state is new, and return whether a plan was played."""
@@ -175,22 +177,24 @@ class ParSearch(Struct):
         if trial.plan is None:
             return False
         self.node_count += 1
-        self._add_plan(trial.plan, trial.facts)
+        self._add_plan(trial.plan, trial.outcome_features)
         return True
 
-    def _add_plan(self, plan: SearchPlan, facts: frozenset[str] = frozenset()) -> None:
+    def _add_plan(self, plan: PlayedPlan, outcome_features: frozenset[str] = frozenset()) -> None:
         if self.fair and not plan.fair:
             return
         self.plans.append(plan)
         if self.best is None or plan.key < self.best.key:
             self.best = plan
-        is_new = not facts <= self._facts
-        self._facts |= facts
-        entries = self._open.setdefault(len(plan.actions), [])
-        heapq.heappush(entries, ((-plan.score, -plan.met_parts, not is_new), plan.key, len(self.plans), plan))
+        is_new = not outcome_features <= self._known_features
+        self._known_features |= outcome_features
+        entries = self._open_plans.setdefault(len(plan.actions), [])
+        heapq.heappush(
+            entries, ((-plan.score, -plan.met_goal_part_count, not is_new), plan.key, len(self.plans), plan)
+        )
 
 
-def _get_length_key(plan: SearchPlan) -> tuple[object, ...]:
+def _get_length_key(plan: PlayedPlan) -> tuple[object, ...]:
     """Return a sort key that puts the plan with the fewest actions first."""
     return (len(plan.actions), *plan.key)
 
@@ -223,11 +227,11 @@ class BlunderTest(Struct):
     share.
     """
 
-    trials: Trials
-    plan: SearchPlan
+    trials: PlanPlayer
+    plan: PlayedPlan
     """Plan whose decisions are tested."""
-    rules: SearchLimits
-    known_plans: Sequence[SearchPlan]
+    limits: SearchLimits
+    known_plans: Sequence[PlayedPlan]
     """Plans whose remaining parts also serve as continuations."""
     tested_count: int = 0
     """Number of tested actions."""
@@ -243,7 +247,7 @@ class BlunderTest(Struct):
             "choices": len([act for act in self.plan.actions if is_choice(act)]),
         }
 
-    def run_steps(self) -> Slices[None]:
+    def run_steps(self) -> CooperativeTask[None]:
         """Test the possible actions, and yield the completed share of the work."""
         offered = []
         for choice in self._list_choices():
@@ -267,7 +271,7 @@ class BlunderTest(Struct):
         for number, act in enumerate(self.plan.actions):
             run.advance_to(act.tick)
             search_drill = run.fork()
-            for item in self.trials.list_candidates(search_drill, self.rules) if is_choice(act) else ():
+            for item in self.trials.list_candidates(search_drill, self.limits) if is_choice(act) else ():
                 drill = search_drill.fork()
                 if (
                     item.line_without_time in answers
@@ -284,9 +288,9 @@ class BlunderTest(Struct):
 
     def _check_blunder(
         self, drill: SearchDrill, remaining_inputs: Sequence[Input], share: float
-    ) -> Slices[bool]:
-        score_min = self.plan.score - BLUNDER
-        if self.trials.play(drill.fork(), remaining_inputs, self.rules).score > score_min:
+    ) -> CooperativeTask[bool]:
+        score_min = self.plan.score - BLUNDER_POINTS_MIN
+        if self.trials.play(drill.fork(), remaining_inputs, self.limits).score > score_min:
             return False
         if drill.journal[-1].verb == "answer":
             return True  # an answer cannot be changed later

@@ -19,21 +19,21 @@ from engine.drill.authoring.facts import SentBatch
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging import score
 from engine.drill.judging.counterfactual import REFUSAL_DELAY_S, was_batch_refused
-from engine.drill.judging.score import TOTAL_MAX, Score
+from engine.drill.judging.score import SCORE_TOTAL_MAX, Score
 from engine.drill.par.observability import find_next_whole_second, is_observable
 from engine.drill.running import modes
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
 from engine.drill.running.solution import find_default_end
-from engine.drill.running.state import StorageRule, list_attributes
+from engine.drill.running.state import StorageRule, list_attributes_with_rule
 from engine.events import Event
 from engine.inputs import Input, InputError
 from engine.model import Tick, Timer, World, to_ticks
 from engine.model.world import FieldUse, PartKey, list_parts
 from engine.overrides import override
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
-GROWING_LISTS: Final = list_attributes(StorageRule.SEARCHED)
+EXTENDED_LISTS: Final = list_attributes_with_rule(StorageRule.SEARCHED)
 """Lists that a fork extends independently. All other records of the past stay empty in a search."""
 
 
@@ -60,7 +60,7 @@ class SearchDrill(Drill):
             self.world.flow.enable_run_cache()
         twin = self.fork_shallow()
         fields = twin.__dict__
-        for name in GROWING_LISTS:
+        for name in EXTENDED_LISTS:
             fields[name] = fields[name].copy()
         twin._parts_asked, twin._asked_besides = self._parts_asked, self._asked_besides
         twin._settlings, twin._changed = self._settlings, self._changed
@@ -74,7 +74,7 @@ class SearchDrill(Drill):
             self._final = super().compute_score()
         return self._final
 
-    def compute_upper_bound(self, threshold: float = TOTAL_MAX) -> float:
+    def compute_upper_bound(self, threshold: float = SCORE_TOTAL_MAX) -> float:
         """Return an upper bound of the scores of all continuations.
 
         Above *threshold*, the result may be too low, because the caller does not need the exact value there.
@@ -108,7 +108,11 @@ def compute_transposition_key(drill: SearchDrill) -> bytes:
     that the rules of the score examine: every batch and every action in the rubric.
     """
     world, marks = drill.world, drill.incremental_hash
-    parts = {name: part for name, part in zip(DECIDING_PARTS, GET_DECIDING_PARTS(world), strict=True) if part}
+    parts = {
+        name: part
+        for name, part in zip(DECIDING_WORLD_PARTS, GET_DECIDING_WORLD_PARTS(world), strict=True)
+        if part
+    }
     mark = marks.hash_parts("conduct", dict(enumerate(drill._batches)), _summarize_batch)
     mark ^= marks.hash_parts("goals", drill.goals) ^ marks.hash_parts("answers", drill.answers)
     mark ^= marks.hash_parts("faults", dict(enumerate(world.faults)))
@@ -138,11 +142,11 @@ def _summarize_batch(batch: SentBatch) -> tuple[Tick, str | None, str]:
     return batch.tick, batch.server, batch.text
 
 
-DECIDING_PARTS: Final = list_parts(FieldUse.DECIDE)
+DECIDING_WORLD_PARTS: Final = list_parts(FieldUse.DECIDE)
 """Parts of a world that determine its future."""
 
-GET_DECIDING_PARTS: Final[Callable[[World], tuple[Mapping[object, object], ...]]] = attrgetter(
-    *DECIDING_PARTS
+GET_DECIDING_WORLD_PARTS: Final[Callable[[World], tuple[Mapping[object, object], ...]]] = attrgetter(
+    *DECIDING_WORLD_PARTS
 )
 """Function that returns the parts of a world that determine its future."""
 
@@ -161,7 +165,7 @@ class HashedPart(Struct):
     """
 
     value: object
-    mark: int
+    part_hash: int
     """Hash of the part."""
 
 
@@ -242,7 +246,7 @@ class IncrementalHash:
                 new_hashed_part,
                 hashed_part,
             )
-            hashed.hash_value ^= hashed_part.mark ^ new_hashed_part.mark
+            hashed.hash_value ^= hashed_part.part_hash ^ new_hashed_part.part_hash
         return hashed.hash_value
 
     def _rebuild(
@@ -268,7 +272,7 @@ def _compute_digest(data: bytes) -> bytes:
 
 # --- actions that are retried until they are accepted, as a person repeats a refused command --------------
 
-TRIES_MAX: Final = 8
+RETRY_ATTEMPTS_MAX: Final = 8
 """Maximum number of attempts for a refused action. A new observation precedes each retry. Assumed."""
 
 
@@ -288,7 +292,7 @@ def find_unlock_tick(drill: SearchDrill, input_: Input) -> Tick:
     covering = (
         lock
         for lock in drill.scenario.locked
-        if modes.is_blocked_by(modes.parse_lock(lock.do, drill.world), input_)
+        if modes.is_input_blocked(modes.parse_lock(lock.do, drill.world), input_)
     )
     return max((to_ticks(lock.until) for lock in covering if lock.until is not None), default=0)
 
@@ -304,7 +308,7 @@ class RetryingRun(Struct, frozen=True):
 
     def apply_line(self, line: str) -> Input:
         """Apply a line. If it is refused, wait and retry it."""
-        for _ in range(TRIES_MAX):
+        for _ in range(RETRY_ATTEMPTS_MAX):
             if self.drill.finished or is_accepted(self.drill, line):
                 break
             self._wait_for_unlock(line)
@@ -313,7 +317,7 @@ class RetryingRun(Struct, frozen=True):
     def _wait_for_unlock(self, line: str) -> None:
         """Wait until the lock on *line* opens; without a lock, until the next observation."""
         drill = self.drill
-        unlock_tick = find_unlock_tick(drill, parse_line(line, drill.tick))
+        unlock_tick = find_unlock_tick(drill, parse_input_line(line, drill.tick))
         if drill.tick < unlock_tick:
             drill.advance_to(unlock_tick)
         else:

@@ -38,7 +38,7 @@ class SeedScores(TypedDict, total=False):
     """Highest score."""
 
 
-class WeighedPlan(TypedDict):
+class MultiSeedPlan(TypedDict):
     """Plan with its scores over several seeds. The safest plan has only its lowest score."""
 
     plan: list[str]
@@ -66,7 +66,7 @@ class ValueCurveFields(TypedDict):
     """V at each of these times."""
 
 
-class WaitingFields(TypedDict, total=False):
+class WaitingCostFields(TypedDict, total=False):
     """Cost of waiting in a certificate."""
 
     point_of_no_return_s: float | None
@@ -92,7 +92,7 @@ class CertificateHashes(TypedDict, total=False):
     scenario: str
 
 
-class ParCertificate(WaitingFields, BlunderFields, total=False):
+class ParCertificate(WaitingCostFields, BlunderFields, total=False):
     """Certificate of a drill. Older certificates, and those of generated drills, lack some fields."""
 
     scenario: str
@@ -112,9 +112,9 @@ class ParCertificate(WaitingFields, BlunderFields, total=False):
     """Plan with the fewest actions that reaches all goals; None if there is none."""
     luck: SeedScores
     """Scores of the reference with several seeds."""
-    robust: WeighedPlan | None
+    robust: MultiSeedPlan | None
     """Plan with the highest mean score over several seeds."""
-    safest: WeighedPlan | None
+    safest: MultiSeedPlan | None
     """Plan with the highest lowest score over several seeds and delays."""
     traps: list[TrapScore]
     hashes: CertificateHashes

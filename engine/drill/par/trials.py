@@ -15,12 +15,12 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from engine.drill.authoring.facts import Facts
+from engine.drill.authoring.facts import ConditionContext
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.score import TOTAL_MAX
+from engine.drill.judging.score import SCORE_TOTAL_MAX
 from engine.drill.par.candidate_actions import list_candidates, list_scenario_lines
-from engine.drill.par.hidden_causes import HiddenCauses
+from engine.drill.par.hidden_causes import HiddenCauseChecker
 from engine.drill.par.noop_actions import is_noop
 from engine.drill.par.observability import (
     find_next_whole_second,
@@ -39,17 +39,17 @@ DECISION_DELAYS_S: Final = (10.0, 30.0, 60.0)
 Assumed.
 """
 
-POINTS_MAX: Final = 16
+DECISION_POINTS_MAX: Final = 16
 """Maximum number of decision points of a run. Assumed: a DBA would reconsider as often."""
 
 FIRST_DECISION_TICK: Final = to_ticks(1.0)
 """Tick of the first decision point, before any observation."""
 
-PlanKey = tuple[float, int, tuple[tuple[Tick, str], ...]]
+PlanSortKey = tuple[float, int, tuple[tuple[Tick, str], ...]]
 """Sort key of a plan: points, number of actions, actions with their times."""
 
 
-class SearchPlan(Struct, frozen=True):
+class PlayedPlan(Struct, frozen=True):
     """Plan with the result of playing it."""
 
     actions: tuple[Input, ...]
@@ -64,7 +64,7 @@ class SearchPlan(Struct, frozen=True):
     """Traps into which the plan falls: forbidden states and scored actions, by their names in
     Drill.first_held.
     """
-    met_parts: int = 0
+    met_goal_part_count: int = 0
     """Number of parts of goals that are met at the end."""
     timeline_counts: tuple[int, ...] = ()
     """Number of timeline events before each action."""
@@ -75,7 +75,7 @@ class SearchPlan(Struct, frozen=True):
         return [item.line for item in self.actions]
 
     @property
-    def key(self) -> PlanKey:
+    def key(self) -> PlanSortKey:
         """Sort key that puts the best plan first: more points, then fewer actions, then earlier actions."""
         return (
             -self.score,
@@ -93,13 +93,13 @@ class SearchLimits(Struct, frozen=True):
     """
     actions_max: int = 0
     """Maximum number of actions of a plan."""
-    points_max: int = POINTS_MAX
+    decision_points_max: int = DECISION_POINTS_MAX
     """Maximum number of decision points of a plan."""
     offered_lines: tuple[str, ...] | None = None
     """Input lines that plans may use; None means all that the seat can try."""
 
 
-class Decision(Struct, frozen=True):
+class DecisionPoint(Struct, frozen=True):
     """Decision point of a known plan."""
 
     actions: tuple[Input, ...]
@@ -113,9 +113,9 @@ class Trial(Struct, frozen=True):
     """Hash of the state at the decision and of the remaining actions. Trials with equal hashes have equal
     results.
     """
-    plan: SearchPlan | None
+    plan: PlayedPlan | None
     """Played plan; None if the action had no effect, so that the original plan is at least as good."""
-    facts: frozenset[str] = frozenset()
+    outcome_features: frozenset[str] = frozenset()
     """Facts that the plan produces; empty if its score cannot be exceeded."""
 
 
@@ -129,7 +129,7 @@ ALL_NEIGHBORS: Final = (0, 1)
 class DecisionState(Struct, frozen=True):
     """State of a plan's run at a decision, with all neighbors of the plan."""
 
-    decision_key: tuple[Decision, SearchLimits]
+    decision_key: tuple[DecisionPoint, SearchLimits]
     """Decision and limits that this state belongs to."""
     run: SearchDrill
     remaining_count: int
@@ -139,7 +139,7 @@ class DecisionState(Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class Trials:
+class PlanPlayer:
     """Player of plans for one scenario and seed."""
 
     scenario: Scenario
@@ -150,14 +150,14 @@ class Trials:
     """Drill at the start of plans, which each trial forks."""
     _applied_count: int = field(init=False)
     """Number of actions of the run before the start. Plans do not contain them."""
-    _causes: HiddenCauses | None = field(init=False)
+    _hidden_causes: HiddenCauseChecker | None = field(init=False)
     """Alternative causes of the same symptoms; None if there are none, or if plans do not start at the
     beginning.
     """
     _known_lines: tuple[str, ...] = field(init=False)
     _idle: SearchDrill | None = None
     """End of the drill without actions; None until it is needed."""
-    _last_decision: tuple[Decision, SearchDrill, list[Input]] | None = None
+    _last_decision: tuple[DecisionPoint, SearchDrill, list[Input]] | None = None
     """Preceding decision and its run, from which the next decision of the same plan continues."""
     _decision_state: DecisionState | None = None
     """State at the latest decision, kept because its neighbors may be tried in several parts."""
@@ -166,17 +166,19 @@ class Trials:
         self.start_drill = SearchDrill(self.scenario, self.seed) if self.start is None else self.start.fork()
         self._applied_count = len(self.start_drill.journal)
         causes = (
-            HiddenCauses(self.scenario, self.seed) if self.scenario.variants and self.start is None else None
+            HiddenCauseChecker(self.scenario, self.seed)
+            if self.scenario.variants and self.start is None
+            else None
         )
-        self._causes = causes if causes is not None and causes.has_alternatives else None
+        self._hidden_causes = causes if causes is not None and causes.has_alternatives else None
         self._known_lines = list_scenario_lines(
-            self.start_drill.scenario, include_inspections=self._causes is not None
+            self.start_drill.scenario, include_inspections=self._hidden_causes is not None
         )
 
     def try_neighbors(
         self,
-        decision: Decision,
-        rules: SearchLimits,
+        decision: DecisionPoint,
+        limits: SearchLimits,
         known_states: Container[bytes] = (),
         part: NeighborPart = ALL_NEIGHBORS,
     ) -> Iterator[Trial | None]:
@@ -185,7 +187,7 @@ class Trials:
         None is yielded for a neighbor that is impossible or whose state is in *known_states*, so that the
         caller can check the time. *part*: part of the neighbors to try.
         """
-        crossing = self._get_decision_state(decision, rules)
+        crossing = self._get_decision_state(decision, limits)
         run, neighbors = crossing.run, crossing.neighbors
         number, part_count = part
         first, end = (len(neighbors) * part_number // part_count for part_number in (number, number + 1))
@@ -200,24 +202,24 @@ class Trials:
                 yield None
                 continue
             inserts_last = inserted is not None and len(later_inputs) == crossing.remaining_count
-            has_no_effect = inserts_last and self._causes is None and is_noop(run, drill)
-            plan = None if has_no_effect else self.play(drill, later_inputs, rules)
-            has_better_plan = plan is not None and plan.score < TOTAL_MAX
+            has_no_effect = inserts_last and self._hidden_causes is None and is_noop(run, drill)
+            plan = None if has_no_effect else self.play(drill, later_inputs, limits)
+            has_better_plan = plan is not None and plan.score < SCORE_TOTAL_MAX
             yield Trial(
                 state.digest(),
                 plan,
-                collect_facts(self._play_idle(), drill) if has_better_plan else frozenset(),
+                collect_outcome_features(self._play_idle(), drill) if has_better_plan else frozenset(),
             )
 
-    def count_neighbors(self, decision: Decision, rules: SearchLimits) -> int:
+    def count_neighbors(self, decision: DecisionPoint, limits: SearchLimits) -> int:
         """Return the number of neighbors of a plan at this decision."""
-        return len(self._get_decision_state(decision, rules).neighbors)
+        return len(self._get_decision_state(decision, limits).neighbors)
 
-    def _get_decision_state(self, decision: Decision, rules: SearchLimits) -> DecisionState:
-        if self._decision_state is None or self._decision_state.decision_key != (decision, rules):
+    def _get_decision_state(self, decision: DecisionPoint, limits: SearchLimits) -> DecisionState:
+        if self._decision_state is None or self._decision_state.decision_key != (decision, limits):
             run, remaining_inputs = self._play_to_decision(decision)
-            neighbors = () if run.finished else tuple(self.list_neighbors(run, remaining_inputs, rules))
-            self._decision_state = DecisionState((decision, rules), run, len(remaining_inputs), neighbors)
+            neighbors = () if run.finished else tuple(self.list_neighbors(run, remaining_inputs, limits))
+            self._decision_state = DecisionState((decision, limits), run, len(remaining_inputs), neighbors)
         return self._decision_state
 
     def _play_idle(self) -> SearchDrill:
@@ -227,7 +229,7 @@ class Trials:
             self._idle.advance_to(find_default_end(self._idle))
         return self._idle
 
-    def _play_to_decision(self, decision: Decision) -> tuple[SearchDrill, list[Input]]:
+    def _play_to_decision(self, decision: DecisionPoint) -> tuple[SearchDrill, list[Input]]:
         """Return the run of a plan at a decision point, and the actions that remain."""
         run, remaining_inputs = self.start_drill.fork(), list(decision.actions)
         if self._last_decision is not None and self._last_decision[0].actions == decision.actions:
@@ -242,13 +244,13 @@ class Trials:
         return run, remaining_inputs
 
     def list_neighbors(
-        self, run: SearchDrill, remaining_inputs: Sequence[Input], rules: SearchLimits
+        self, run: SearchDrill, remaining_inputs: Sequence[Input], limits: SearchLimits
     ) -> Iterator[tuple[Input | None, Sequence[Input]]]:
         """Yield (action now or None, remaining actions) for each neighbor at this state of the run."""
         tick = run.tick
         if remaining_inputs:
             move_input = _move_input(remaining_inputs[0], tick)
-            if needs_no_evidence(move_input) or not _lacks_evidence(run, rules):
+            if needs_no_evidence(move_input) or not _lacks_evidence(run, limits):
                 shift_ticks = remaining_inputs[0].tick - tick
                 yield move_input, remaining_inputs[1:]
                 yield (
@@ -256,53 +258,53 @@ class Trials:
                     [_move_input(item, item.tick - shift_ticks) for item in remaining_inputs[1:]],
                 )
             yield None, remaining_inputs[1:]
-        if len(run.journal) - self._applied_count + len(remaining_inputs) < rules.actions_max:
-            for item in self.list_candidates(run, rules):
+        if len(run.journal) - self._applied_count + len(remaining_inputs) < limits.actions_max:
+            for item in self.list_candidates(run, limits):
                 yield item, remaining_inputs
 
-    def list_candidates(self, run: SearchDrill, rules: SearchLimits) -> Iterator[Input]:
+    def list_candidates(self, run: SearchDrill, limits: SearchLimits) -> Iterator[Input]:
         """Yield the inputs that the seat can try now."""
-        is_blind = _lacks_evidence(run, rules)
+        is_blind = _lacks_evidence(run, limits)
         for line in (
-            rules.offered_lines
-            if rules.offered_lines is not None
+            limits.offered_lines
+            if limits.offered_lines is not None
             else list_candidates(run, self._known_lines)
         ):
             verb, _, arguments = line.partition(" ")
             if not is_blind or verb == "answer":
                 yield Input(run.tick, verb, (arguments,))
 
-    def play(self, drill: SearchDrill, actions: Sequence[Input], rules: SearchLimits) -> SearchPlan:
+    def play(self, drill: SearchDrill, actions: Sequence[Input], limits: SearchLimits) -> PlayedPlan:
         """Play *drill* to its end with *actions*, and return the plan without impossible actions."""
         for item in actions:
             drill.advance_to(item.tick)
             try_input(drill, item)
-        return self.finish_plan(drill, rules)
+        return self.finish_plan(drill, limits)
 
-    def play_reference(self, rules: SearchLimits) -> SearchPlan:
+    def play_reference(self, limits: SearchLimits) -> PlayedPlan:
         """Return the reference solution as a plan; a plan without actions if there is none that works."""
         drill = self.start_drill.fork()
         try:
             play_solution(drill)
         except InputError:
-            return self.play(self.start_drill.fork(), (), rules)
-        return self.finish_plan(drill, rules)
+            return self.play(self.start_drill.fork(), (), limits)
+        return self.finish_plan(drill, limits)
 
-    def finish_plan(self, drill: SearchDrill, rules: SearchLimits) -> SearchPlan:
+    def finish_plan(self, drill: SearchDrill, limits: SearchLimits) -> PlayedPlan:
         """Play *drill* to its end, and return its actions as a plan."""
         end = find_default_end(drill, drill.journal[-1].tick if drill.journal else 0)
         drill.advance_to(end)
         total, journal = drill.compute_total(), tuple(drill.journal[self._applied_count :])
         is_fair_plan = not find_premature_inputs(drill.scenario, drill.story_ticks, drill.events, journal)
-        if rules.fair and is_fair_plan and self._causes is not None:
-            is_fair_plan = self._causes.find_guess(journal) is None
+        if limits.fair and is_fair_plan and self._hidden_causes is not None:
+            is_fair_plan = self._hidden_causes.find_guess(journal) is None
         reached = all(state.is_reached for state in drill.goals.values())
         sprung_traps = frozenset(name for name, tick in drill.first_held.items() if tick is not None)
         first = FIRST_DECISION_TICK if self.start is None else self.start.tick
         happened = tuple(bisect(drill.story_ticks, item.tick) for item in journal)
-        points = _find_decision_points(drill, first)[: rules.points_max]
-        return SearchPlan(
-            journal, total, reached, is_fair_plan, points, sprung_traps, count_held_parts(drill), happened
+        points = _find_decision_points(drill, first)[: limits.decision_points_max]
+        return PlayedPlan(
+            journal, total, reached, is_fair_plan, points, sprung_traps, count_met_goal_parts(drill), happened
         )
 
 
@@ -317,8 +319,8 @@ def try_input(drill: SearchDrill, input_: Input) -> bool:
     return True
 
 
-def _lacks_evidence(run: SearchDrill, rules: SearchLimits) -> bool:
-    return rules.fair and lacks_evidence(run.scenario, run.story_ticks, run.events, run.tick)
+def _lacks_evidence(run: SearchDrill, limits: SearchLimits) -> bool:
+    return limits.fair and lacks_evidence(run.scenario, run.story_ticks, run.events, run.tick)
 
 
 def _move_input(input_: Input, tick: Tick) -> Input:
@@ -344,19 +346,19 @@ def _find_decision_points(drill: SearchDrill, first_tick: Tick) -> tuple[Tick, .
 # This is best-first width search with width 1 (Lipovetzky and Geffner, AAAI 2017): a state is new if it has a
 # fact that no earlier state had.
 
-OBSERVABLE_PARTS: Final = (
+OBSERVABLE_WORLD_PARTS: Final = (
     "computers", "instances", "links", "copies", "witnesses", "clients", "nodes", "groups", "replicas", "listeners",
 )  # fmt: skip
 """Observable parts of a world."""
 
 
-def collect_facts(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
+def collect_outcome_features(idle: SearchDrill, drill: SearchDrill) -> frozenset[str]:
     """Return the facts at the end of *drill* that differ from *idle*, and the errors that servers returned.
 
     A fact is a text without numbers.
     """
     facts = {f"{batch.server} {number}" for batch in drill._batches for number in batch.errors}
-    for part in OBSERVABLE_PARTS:
+    for part in OBSERVABLE_WORLD_PARTS:
         before, new_value = getattr(idle.world, part), getattr(drill.world, part)
         for key, value in new_value.items():
             if value is not before.get(key):
@@ -378,33 +380,33 @@ def _list_changes(old_value: object, new_value: object) -> Iterator[str]:
                 yield from (f"{name} {change}" for change in _list_changes(old, value))
 
 
-def count_held_parts(drill: SearchDrill) -> int:
+def count_met_goal_parts(drill: SearchDrill) -> int:
     """Return the number of parts of goals that are met. The operator `and` separates parts."""
-    facts, held_parts = Facts(drill.world, drill._batches, drill._operations, drill.calls), 0
+    facts, held_parts = ConditionContext(drill.world, drill._batches, drill._operations, drill.calls), 0
     for goal in drill.scenario.goals:
         drill.is_condition_met(goal.when)  # parses the condition, if necessary
-        held_parts += len([part for part in drill._conditions[goal.when].parts if part(facts)])
+        held_parts += len([part for part in drill._conditions[goal.when].operand_tests if part(facts)])
     return held_parts
 
 
 # --- trials as jobs of a worker process, which receives only the text of the drill ------------------------
 
-DrillSource = tuple[str, str, int]
+DrillSpec = tuple[str, str, int]
 """(name of the scenario, text of the scenario, seed)."""
 
 
-def warm_up(drill: DrillSource) -> None:
+def preload_drill(drill: DrillSpec) -> None:
     """Load everything that jobs for the drill need."""
-    trials = _load_trials(drill)
+    trials = _load_plan_player(drill)
     trials.play(trials.start_drill.fork(), (), SearchLimits())
 
 
 def run_trials(
     search: str,
-    drill: DrillSource,
-    rules: SearchLimits,
+    drill: DrillSpec,
+    limits: SearchLimits,
     new_states: Sequence[bytes],
-    decision: Decision,
+    decision: DecisionPoint,
     part: NeighborPart,
     remembers_own_states: bool,
 ) -> list[Trial]:
@@ -415,10 +417,10 @@ def run_trials(
     allowed only if the process runs all its jobs in order and none is repeated, because the caller then knows
     these states.
     """
-    states = _get_known_states(search, rules)
+    states = _get_known_states(search, limits)
     states.update(new_states)
     trials = []
-    for trial in _load_trials(drill).try_neighbors(decision, rules, states, part):
+    for trial in _load_plan_player(drill).try_neighbors(decision, limits, states, part):
         if trial is not None:
             trials.append(trial)
             if remembers_own_states:
@@ -427,12 +429,12 @@ def run_trials(
 
 
 @lru_cache(maxsize=1)
-def _load_trials(drill: DrillSource) -> Trials:
+def _load_plan_player(drill: DrillSpec) -> PlanPlayer:
     name, text, seed = drill
-    return Trials(load_scenario(text, f"{name}.toml"), seed)
+    return PlanPlayer(load_scenario(text, f"{name}.toml"), seed)
 
 
 @lru_cache(maxsize=2)  # one entry each for the fair and the clairvoyant search
-def _get_known_states(search: str, rules: SearchLimits) -> set[bytes]:
+def _get_known_states(search: str, limits: SearchLimits) -> set[bytes]:
     """Return the states of *search* that this process knows. The caller may add to the set."""
     return set()

@@ -11,7 +11,7 @@ from engine.availability import failover
 from engine.availability.role import build_role
 from engine.chance import RandomStream
 from engine.cluster import commands, config, instances, quorum
-from engine.constants import START_TIMES
+from engine.constants import DEFAULT_START_TIMES
 from engine.drill.authoring import facts
 from engine.drill.authoring.cluster_references import is_basic_group
 from engine.drill.authoring.schema import (
@@ -48,7 +48,7 @@ from engine.model import (
     World,
 )
 from engine.protocol import clients, endpoints, groups, jobs, names, network, startup, streams
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
 HADR_ENDPOINT_NAME: Final = "Hadr_endpoint"
 """Name of the endpoint that the New Availability Group wizard creates. Known from public scripts, which rely
@@ -117,7 +117,7 @@ def _add_role(world: World, node: str, role: ClusterRole) -> None:
     config.update_config(world, node, roles=(*world.nodes[node].config.roles, role))
 
 
-def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupSpec]:
+def add_availability_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroupSpec]:
     """Add availability groups to their clusters. Return database name in the file -> group."""
     grouped: dict[str, AvailabilityGroupSpec] = {}
     for group in scenario.groups:
@@ -284,7 +284,7 @@ def find_start_time(scenario: Scenario) -> str:
         *(cluster.windows for cluster in scenario.clusters),
     ]
     return scenario.settings.start_time or max(
-        (START_TIMES[version] for version in versions), default=START_TIMES[2005]
+        (DEFAULT_START_TIMES[version] for version in versions), default=DEFAULT_START_TIMES[2005]
     )
 
 
@@ -308,7 +308,7 @@ def start_world(scenario: Scenario, seed: int) -> World:
         a, b = link.ends
         world.links[a, b] = world.links[b, a] = path
     sessions = {session.database: session for session in scenario.sessions}
-    grouped = add_groups(world, scenario)
+    grouped = add_availability_groups(world, scenario)
     copies_to_start = [(database, name) for database in scenario.databases for name in database.names]
     for number, (database, name) in enumerate(copies_to_start):
         world.availability[name] = model.Availability(database=name)
@@ -428,9 +428,9 @@ def _add_mirrored_copies(world: World, database: DatabaseSpec, number: int, sess
                 state=state,
                 safety=Safety[session.safety],
                 partner=peer,
-                partner_address=format_address(world, peer),
+                partner_address=format_endpoint_address(world, peer),
                 witness=witness,
-                witness_address=format_address(world, witness) if witness else None,
+                witness_address=format_endpoint_address(world, witness) if witness else None,
                 witness_state=WitnessState.CONNECTED if witness else WitnessState.UNKNOWN,
                 timeout_s=session.timeout_s,
                 trace=roles.STABLE_STATE_IDS[role, state, witness is not None],
@@ -443,7 +443,7 @@ def _add_mirrored_copies(world: World, database: DatabaseSpec, number: int, sess
         redo.create_witness_record(world, world.copies[session.principal, database.name], witness)
 
 
-def format_address(world: World, server: str) -> str:
+def format_endpoint_address(world: World, server: str) -> str:
     """Return the network address of a server's endpoint, as SET PARTNER expects it."""
     end = world.instances[server].endpoint
     assert end is not None, "a scenario's servers have endpoints"
@@ -490,7 +490,7 @@ def apply_preparation(world: World, lines: Iterable[str]) -> list[str]:
     """
     refused: list[str] = []
     for line in lines:
-        simulator.apply_input(world, parse_line(line.strip()))
+        simulator.apply_input(world, parse_input_line(line.strip()))
         for event in simulator.advance_world(world, world.tick):
             done_data = get_data(event, SqlDoneData)
             if done_data is not None and (errors := facts.list_error_numbers(done_data)):

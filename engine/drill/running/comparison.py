@@ -2,12 +2,12 @@
 
 from typing import Final, Literal
 
-from engine.cluster.instances import NO_GROUP
+from engine.cluster.instances import NO_GROUP_GUID
 from engine.localization import build_message
 from engine.mirroring import prerequisites
 from engine.model import Failover, World
 from engine.protocol import network
-from engine.published.whitepaper_failover import FAILOVER_S, REFERENCE
+from engine.published.whitepaper_failover import PUBLISHED_FAILOVER_TIMES_S, REFERENCE
 
 LAN_RTT_MS_MAX: Final = 2.0
 """Maximum round trip time of a local network in the white paper. Documented [WP table 7]."""
@@ -33,7 +33,7 @@ def find_published_time(world: World, failover: Failover) -> tuple[float, str] |
     """Return (seconds, reference) of the matching row of Table 6; None if the conditions differ."""
     if describe_differences(world, failover):
         return None
-    name, idle_s, loaded_s = FAILOVER_S[failover.cause]
+    name, idle_s, loaded_s = PUBLISHED_FAILOVER_TIMES_S[failover.cause]
     load = "normal load" if failover.under_load else "no load"
     return (loaded_s if failover.under_load else idle_s), f"{REFERENCE}, {name}, {load}"
 
@@ -50,7 +50,7 @@ def describe_differences(world: World, failover: Failover) -> str:
     servers = [failover.from_server, failover.to_server]
     if find_technology(world, failover) != MIRRORING:
         return build_message("the published table covers database mirroring only")
-    if failover.cause not in FAILOVER_S:
+    if failover.cause not in PUBLISHED_FAILOVER_TIMES_S:
         return build_message("the published table has no row for this cause ({cause})", cause=failover.cause)
     if failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
         return NO_ROW_REASONS[failover.kind]
@@ -102,7 +102,7 @@ INSTANCE: Final = "fci"
 
 def find_technology(world: World, failover: Failover) -> Technology:
     """Return the technology of *failover*. A failover of an instance ends at a node, others end at a server."""
-    if failover.guid == NO_GROUP:
+    if failover.guid == NO_GROUP_GUID:
         return INSTANCE
     copies = [
         world.copies.get((server, failover.database)) for server in (failover.to_server, failover.from_server)

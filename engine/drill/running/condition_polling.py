@@ -8,13 +8,13 @@ from typing import Final, Self
 from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.conditions import UNREACHED_TICK, ConditionQuery, Test
-from engine.drill.authoring.facts import Facts
+from engine.drill.authoring.conditions import UNREACHED_TICK, ConditionEvaluator, FactsPredicate
+from engine.drill.authoring.facts import ConditionContext
 from engine.drill.authoring.schema import Prediction, Scenario
 from engine.drill.running import questions
 from engine.drill.running.modes import DrillMode
 from engine.drill.running.state import DrillState
-from engine.flow import Level
+from engine.flow import Threshold
 from engine.model import Client, Tick, World, to_ticks
 from engine.model.world import FieldUse, list_parts
 
@@ -33,9 +33,9 @@ login attempt.
 class PollState(Struct, frozen=True):
     """Results of a poll, and the data that decide when the next poll is necessary."""
 
-    static_tests: dict[str, Test]
+    static_tests: dict[str, FactsPredicate]
     """Conditions whose result only events can change -> test."""
-    timed_queries: dict[str, ConditionQuery]
+    timed_queries: dict[str, ConditionEvaluator]
     """Conditions whose result may change without an event -> evaluation."""
     results: dict[str, bool]
     """Condition -> result at the poll."""
@@ -54,7 +54,7 @@ class ConditionPoller(DrillState):
         self._looking = False
         self._held: dict[str, bool] = {}
         """Condition -> result in the current poll."""
-        self._known: Facts | None = None
+        self._known: ConditionContext | None = None
         """Facts for conditions. They stay valid until a part of the world that conditions use changes."""
         self._parts_asked: tuple[object, ...] = ()
         self._asked_besides: list[object] = []
@@ -65,7 +65,7 @@ class ConditionPoller(DrillState):
         """World.settlings at the last comparison."""
         self._watch = PollState({}, {}, {}, [], 0)
         self._next_look: Tick = 0
-        self._levels: tuple[Level, ...] = ()
+        self._levels: tuple[Threshold, ...] = ()
         """Thresholds of the flow. If one is crossed, a result may change before the next event."""
         super().__init__(scenario, seed, mode)
 
@@ -124,15 +124,15 @@ class ConditionPoller(DrillState):
             return super().is_condition_met(text)
         holds = self._held.get(text)
         if holds is None:
-            holds = self._held[text] = self._get_condition(text).test(self._build_facts())
+            holds = self._held[text] = self._get_condition(text).test(self._build_condition_context())
         return holds
 
-    def _build_facts(self) -> Facts:
+    def _build_condition_context(self) -> ConditionContext:
         """Return the facts for conditions. During a poll, unchanged facts are reused."""
         if not self._looking:
-            return super()._build_facts()
+            return super()._build_condition_context()
         if self._known is None:
-            self._known = super()._build_facts()
+            self._known = super()._build_condition_context()
         return self._known
 
     def _poll_conditions(self) -> None:
@@ -142,7 +142,7 @@ class ConditionPoller(DrillState):
         """
         self._has_changed()
         self._looking, watch = True, self._watch
-        facts = self._build_facts()
+        facts = self._build_condition_context()
         results = {text: ask(facts) for text, ask in watch.timed_queries.items()}
         held_texts = watch.results | {text: answer.holds for text, answer in results.items()}
         if self._changed:
@@ -168,8 +168,8 @@ class ConditionPoller(DrillState):
             watch = self._watch = PollState(quiet, moving, held_texts, self._collect_answers(), tick)
             results = {text: results.get(text) or ask(facts) for text, ask in moving.items()}
         self._next_look = min([watch.tick, *[answer.valid_until_tick for answer in results.values()]])
-        self._levels = tuple([level for answer in results.values() for level in answer.levels])
-        self.world.flow.watch_levels(self._levels)
+        self._levels = tuple([level for answer in results.values() for level in answer.thresholds])
+        self.world.flow.watch_thresholds(self._levels)
         self._looking = self._changed = False
 
     def _plan_next_poll(self) -> tuple[tuple[str, ...], Tick]:

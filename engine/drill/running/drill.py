@@ -22,10 +22,10 @@ from engine.drill.judging.shapes import Report
 from engine.drill.running import comparison, modes, questions, rewind
 from engine.drill.running.condition_polling import ConditionPoller
 from engine.drill.running.modes import DrillMode
-from engine.drill.running.questions import Inquiry, InquiryAnswer, OpenedHint, format_goal_change, update_goal
-from engine.drill.running.state import HASH_INTERVAL, DrillEnd, SampledState, StateHash
+from engine.drill.running.questions import Inquiry, InquiryState, OpenedHint, format_goal_change, update_goal
+from engine.drill.running.state import HASH_INTERVAL_TICKS, DrillEndReason, SampledState, StateHash
 from engine.drill.team import rights
-from engine.drill.team.calls import MESSAGE_HANDLERS, Calls, update_calls
+from engine.drill.team.calls import MESSAGE_HANDLERS, TeamCalls, update_calls
 from engine.drill.time.snapshots import attach_history, measure_lengths
 from engine.events import (
     AnswerData,
@@ -47,23 +47,23 @@ from engine.localization import build_message, join_messages, mark
 from engine.model import Tick, to_ticks
 from engine.protocol import streams
 from engine.tsql.language.lexer import is_read_only_input
-from engine.verbs.lines import parse_line, parse_script
+from engine.verbs.lines import parse_input_line, parse_script
 
-__all__ = ["Drill", "DrillEnd", "DrillMode", "play_inputs", "replay"]
+__all__ = ["Drill", "DrillEndReason", "DrillMode", "play_inputs", "replay"]
 
-NO_REVERT_ALL: Final = build_message(
+REVERT_ALL_REFUSAL: Final = build_message(
     "revert-all is not available in scored drills. Repair each fault individually (power-on, "
     "plug-cable, mend, start-service, …)."
 )
 """Reason for which `revert-all` is refused in a scored drill."""
 
-TIMELINE_STREAM: Final = 0x7154
+TIMELINE_STREAM_NUMBER: Final = 0x7154
 """Number of the random stream for times of the timeline. A separate stream keeps them independent of the
 world's randomness. The value is arbitrary.
 """
 
 
-ACTION_KINDS: Final = frozenset({"fault", "note", "answer", "powershell", "sql"})
+ACTION_EVENT_KINDS: Final = frozenset({"fault", "note", "answer", "powershell", "sql"})
 """Kinds of events that are actions. In a team, the text of such an event begins with the role."""
 
 MESSAGE_TEMPLATES: Final = {
@@ -139,7 +139,7 @@ class Drill(ConditionPoller):
             if world.tick % TICKS_PER_S == 0 and self._may_have_changed():
                 self._poll_conditions()
             self._apply_due_inputs()
-            if world.tick % HASH_INTERVAL == 0:
+            if world.tick % HASH_INTERVAL_TICKS == 0:
                 self._record_hash()
         return self.events[first_event:]
 
@@ -149,7 +149,7 @@ class Drill(ConditionPoller):
         The journal contains names as the world spells them. If the line cannot be applied, InputError is
         raised and nothing changes.
         """
-        return self.apply_input(parse_line(line, self.world.tick))
+        return self.apply_input(parse_input_line(line, self.world.tick))
 
     def apply_input(self, input_: Input) -> Input:
         """Apply an input that was parsed at the current tick."""
@@ -164,7 +164,7 @@ class Drill(ConditionPoller):
         try:
             simulator.apply_resolved_input(self.world, input_)
         except InputError:
-            if not rewind.hides_refusal(self, input_):
+            if not rewind.should_hide_refusal(self, input_):
                 raise
             untold = [rewind.build_neutral_event(self.world, input_)]
         self.journal.append(input_)
@@ -179,7 +179,7 @@ class Drill(ConditionPoller):
         if input_.verb == "rewind":
             self._apply_rewind(input_)
         if input_.verb == "finish":
-            self._end_drill(DrillEnd.ASKED)
+            self._end_drill(DrillEndReason.ASKED)
         return input_
 
     def end_now(self) -> None:
@@ -202,7 +202,7 @@ class Drill(ConditionPoller):
 
     def _schedule_timeline(self) -> None:
         """Schedule the inputs of the timeline. An input with a condition waits until the condition is met."""
-        chance = RandomStream.from_seed(self.seed ^ TIMELINE_STREAM)
+        chance = RandomStream.from_seed(self.seed ^ TIMELINE_STREAM_NUMBER)
         for number, inject in enumerate(self.scenario.timeline):
             share = chance.draw_uniform(*(inject.between or (0.0, 1.0)))
             if inject.when is not None:
@@ -211,10 +211,11 @@ class Drill(ConditionPoller):
                 self._queue_inject(number, inject, to_ticks(share if inject.at is None else inject.at))
 
     def _queue_inject(self, number: int, inject: Inject, tick: Tick) -> None:
-        item = parse_line(inject.do.strip(), tick)
+        item = parse_input_line(inject.do.strip(), tick)
         if item.verb == "sql":  # a separate query window, so that the batch does not count as the trainee's
             item = replace(
-                item, args=(f"{item.args[0].partition('#')[0]}#{facts.TIMELINE_WINDOW}", *item.args[1:])
+                item,
+                args=(f"{item.args[0].partition('#')[0]}#{facts.TIMELINE_WINDOW_SUFFIX}", *item.args[1:]),
             )
         heapq.heappush(self._waiting, (tick, number, item))
 
@@ -223,13 +224,13 @@ class Drill(ConditionPoller):
         if input_.verb == "hint" and self.find_next_hint() is None:
             raise InputError(
                 build_message("no hint is available")
-                if self.terms.hints
+                if self.permissions.hints
                 else build_message("hints are not available in an exam")
             )
         if input_.verb == "answer":
             self._check_answer(*input_.args)
         if input_.verb == "rewind":
-            if not self.terms.rewind:
+            if not self.permissions.rewind:
                 raise InputError(build_message("an exam cannot be rewound"))
             rewind.parse_learned_facts(" ".join(input_.args[1:]), self.scenario)
         if input_.verb in ("sql", "cancel") and facts.is_timeline_window(input_.args[0]):
@@ -241,17 +242,17 @@ class Drill(ConditionPoller):
         if self.mode is DrillMode.LAB:
             return
         if input_.verb == "revert-all" and self.scenario.scored and not self.scenario.allow_revert_all:
-            raise InputError(NO_REVERT_ALL)
+            raise InputError(REVERT_ALL_REFUSAL)
         for lock in self.scenario.locked:
             if lock.until is not None and self.world.tick >= to_ticks(lock.until):
                 continue
-            if input_.verb == "revert-all" or modes.is_blocked_by(
+            if input_.verb == "revert-all" or modes.is_input_blocked(
                 modes.parse_lock(lock.do, self.world), input_
             ):
                 raise InputError(lock.why)
 
     def _check_answer(self, name: str, choice: str) -> None:
-        answer = self.answers.get(name, InquiryAnswer())
+        answer = self.answers.get(name, InquiryState())
         if not answer.open:
             is_answer_due = answer.asked_tick is not None and answer.choice is not None
             raise InputError(
@@ -282,21 +283,21 @@ class Drill(ConditionPoller):
                 self.calls = self._update_calls(item)
             self._record_events(simulator.advance_world(self.world, self.world.tick, [item]), item)
 
-    def _update_calls(self, input_: Input) -> Calls:
+    def _update_calls(self, input_: Input) -> TeamCalls:
         """Return the calls between the roles after *input_*. Raises InputError for an invalid message."""
         if not input_.by:
             return self.calls
         names = collect_names(self.scenario)
         known_names = (*names.servers, *names.computers, *names.databases, *names.clients)
-        return update_calls(self.calls, input_, known_names, self._is_fact_true)
+        return update_calls(self.calls, input_, known_names, self._is_status_true)
 
-    def _is_fact_true(self, text: str) -> bool:
+    def _is_status_true(self, text: str) -> bool:
         """Return whether a fact is currently true. Raises InputError for an invalid fact."""
         try:
-            condition = conditions.parse_fact(text, collect_names(self.scenario))
+            condition = conditions.parse_status(text, collect_names(self.scenario))
         except ConditionError as problem:
             raise InputError(str(problem)) from problem
-        return condition.holds(facts.Facts(self.world, self._batches, self._operations))
+        return condition.is_met(facts.ConditionContext(self.world, self._batches, self._operations))
 
     def _attribute_to_role(self, event: Event, role_key: str) -> Event:
         """Return *event* with the team role that caused it."""
@@ -306,7 +307,7 @@ class Drill(ConditionPoller):
             role_name = rights.find_role_name(team, call.to)
             spoken = build_message(MESSAGE_TEMPLATES[event.kind], role=name, other=role_name, text=event.text)
             return replace(event, text=spoken, data=replace(call, said=event.text))
-        if event.kind not in ACTION_KINDS:
+        if event.kind not in ACTION_EVENT_KINDS:
             return event  # the event is a result of the action, not the action itself
         text = (
             event.text if event.kind == "sql" else build_message("{role}: {text}", role=name, text=event.text)
@@ -339,7 +340,7 @@ class Drill(ConditionPoller):
 
     def _open_hint(self, tick: Tick, hint: Hint, layer: int) -> Event:
         is_open = any((o.goal, o.layer) == (hint.goal, layer) for o in self.hints)
-        cost = hint.cost[layer - 1] if self.terms.hints_cost and not is_open else 0.0
+        cost = hint.cost[layer - 1] if self.permissions.hints_cost and not is_open else 0.0
         self.hints.append(OpenedHint(tick, hint.goal, layer, cost))
         text = (hint.look, hint.means, hint.type)[layer - 1]
         return Event(tick, HintData(goal=hint.goal, layer=layer, cost=cost), text)
@@ -352,7 +353,7 @@ class Drill(ConditionPoller):
         )
         text = build_message("answered: {choice}", choice=inquiry.texts[choice - 1])
         data = AnswerData(question=name, choice=choice)
-        if answer.correct_choices and self.terms.judges_immediately:
+        if answer.correct_choices and self.permissions.judges_immediately:
             text, data = questions.format_verdict(inquiry, answer), replace(data, right=answer.correct)
         return replace(event, text=text, data=data)
 
@@ -365,7 +366,7 @@ class Drill(ConditionPoller):
             if fact.kind == "hint":
                 self.events.append(self._open_hint(tick, hints[fact.name], fact.number))
             elif fact.kind == "missed":
-                self.answers[fact.name] = questions.record_missed(self.answers[fact.name], tick)
+                self.answers[fact.name] = questions.record_missed_answer(self.answers[fact.name], tick)
             else:
                 self.answers[fact.name] = questions.record_answer(self.answers[fact.name], fact.number, tick)
 
@@ -387,21 +388,21 @@ class Drill(ConditionPoller):
             self.goals[goal.name] = state
             if news is not None:
                 self._emit_event(GoalData(goal=goal.name, news=news), format_goal_change(news, goal))
-        self._record_first_held()
+        self._record_first_met_ticks()
         if self.mode is DrillMode.LAB:
             return
         for inquiry in self.scenario.inquiries:
             self._poll_question(inquiry)
         if any(f.ends and f"forbidden:{f.name}" in self.first_held for f in self.scenario.forbidden):
-            self._end_drill(DrillEnd.FORBIDDEN)
+            self._end_drill(DrillEndReason.FORBIDDEN)
         elif (
             self.goals
             and all(state.is_reached for state in self.goals.values())
             and not self._list_pending_kinds()
         ):
-            self._end_drill(DrillEnd.GOALS)
+            self._end_drill(DrillEndReason.GOALS)
         elif self.end_tick is not None and self.world.tick >= self.end_tick:
-            self._end_drill(DrillEnd.TIME)
+            self._end_drill(DrillEndReason.TIME)
 
     def _get_sample_target(self) -> Samples | None:
         """Return the object that stores the flow counters of each sample."""
@@ -419,8 +420,8 @@ class Drill(ConditionPoller):
             [share * sample_limit for interval, share in SAMPLE_INTERVALS if interval > samples.every],
             default=math.inf,
         )
-        next_hash = (tick // HASH_INTERVAL + 1) * HASH_INTERVAL
-        if remaining_share - samples.count > HASH_INTERVAL / samples.every:
+        next_hash = (tick // HASH_INTERVAL_TICKS + 1) * HASH_INTERVAL_TICKS
+        if remaining_share - samples.count > HASH_INTERVAL_TICKS / samples.every:
             return next_hash
         return min(next_hash, (tick // samples.every + 1) * samples.every)
 
@@ -453,7 +454,7 @@ class Drill(ConditionPoller):
             or world.streams != sampled_state.streams
         ):
             self._log_of = {name: report.find_log_numbers(world, name) for name in world.availability}
-            self._places = streams.find_log_streams(world)
+            self._places = streams.map_stream_numbers(world)
             sampled_state = None
         if (
             sampled_state is None
@@ -498,12 +499,12 @@ class Drill(ConditionPoller):
                 AnswerData(question=name, missed=True),
                 build_message("no answer in time: {question}", question=inquiry.text),
             )
-        elif news == "judged" and self.terms.judges_immediately:
+        elif news == "judged" and self.permissions.judges_immediately:
             self._emit_event(
                 AnswerData(question=name, right=answer.correct), questions.format_verdict(inquiry, answer)
             )
 
-    def _record_first_held(self) -> None:
+    def _record_first_met_ticks(self) -> None:
         for name, condition, premise, text in self._watched:
             if name in self.first_held or not self.is_condition_met(condition):
                 continue
@@ -522,7 +523,7 @@ class Drill(ConditionPoller):
                 self.unlike[index] = comparison.describe_differences(self.world, self.world.failovers[index])
         self._compared = len(self.world.failovers)
 
-    def _end_drill(self, reason: DrillEnd) -> None:
+    def _end_drill(self, reason: DrillEndReason) -> None:
         self.ended_by = reason
         self._emit_event(
             NoteData(ended_by=reason.name.lower()),

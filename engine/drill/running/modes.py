@@ -41,7 +41,7 @@ class ModePermissions(Struct, frozen=True, kw_only=True):
     """True if the true state is available without a query to a server (instructor's view)."""
 
 
-PERMISSIONS: Final[dict[DrillMode, ModePermissions]] = {
+PERMISSIONS_BY_MODE: Final[dict[DrillMode, ModePermissions]] = {
     DrillMode.GUIDED: ModePermissions(
         hints=True,
         hints_cost=False,
@@ -109,7 +109,7 @@ def parse_lock(text: str, world: World) -> Input:
     return simulator.resolve_names(world, item) if words else item
 
 
-def is_blocked_by(lock: Input, input_: Input) -> bool:
+def is_input_blocked(lock: Input, input_: Input) -> bool:
     """Return whether *lock* blocks *input_*. The order of the ends of a link does not matter."""
     words = tuple(" ".join(input_.args).split())
     orders = {lock.args, lock.args[::-1]} if VERBS[lock.verb].has_ends else {lock.args}

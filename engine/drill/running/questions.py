@@ -16,14 +16,14 @@ from engine.model import Tick, to_ticks
 Inquiry = Question | Prediction
 """Question about the past, or prediction."""
 
-ANSWER_SHOWN_LATER: Final = build_message("The correct answer is shown after the drill.")
+JUDGED_LATER_REPLY: Final = build_message("The correct answer is shown after the drill.")
 """Reply to an answer that is judged only after the drill."""
 
 InquiryChange = Literal["asked", "missed", "judged"]
 """Change of an inquiry that is reported as an event."""
 
 
-class InquiryAnswer(Struct, frozen=True):
+class InquiryState(Struct, frozen=True):
     """State of a question or prediction in a run: times, answer, and correct answer."""
 
     since_tick: Tick | None = None
@@ -73,7 +73,7 @@ class OpenQuestion(Struct, frozen=True):
     """Tick until which an answer is accepted; None means no limit."""
 
 
-def build_open_question(inquiry: Inquiry, answer: InquiryAnswer) -> OpenQuestion:
+def build_open_question(inquiry: Inquiry, answer: InquiryState) -> OpenQuestion:
     """Build the displayed form of a question, without the correct choices."""
     assert answer.asked_tick is not None, "only what has been asked is shown"
     return OpenQuestion(
@@ -91,7 +91,7 @@ def is_prediction(inquiry: Inquiry) -> bool:
     return isinstance(inquiry, Prediction)
 
 
-def is_inquiry_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee: bool) -> bool:
+def is_inquiry_counted(inquiry: Inquiry, answer: InquiryState, ended_by_trainee: bool) -> bool:
     """Return whether the question counts in the score of a completed drill.
 
     A question does not count if the run made it meaningless: it was never asked, the drill ended before its
@@ -105,14 +105,14 @@ def is_inquiry_counted(inquiry: Inquiry, answer: InquiryAnswer, ended_by_trainee
     return bool(answer.correct_choices) or answer.choice is None
 
 
-def is_inquiry_settled(inquiry: Inquiry, answer: InquiryAnswer) -> bool:
+def is_inquiry_settled(inquiry: Inquiry, answer: InquiryState) -> bool:
     """Return whether the drill need not wait for the question any longer."""
     return not answer.open and (answer.judged_tick is not None or not is_prediction(inquiry))
 
 
 def poll_inquiry(
-    inquiry: Inquiry, answer: InquiryAnswer, holds: Callable[[str], bool], tick: Tick
-) -> tuple[InquiryAnswer, InquiryChange | None]:
+    inquiry: Inquiry, answer: InquiryState, holds: Callable[[str], bool], tick: Tick
+) -> tuple[InquiryState, InquiryChange | None]:
     """Evaluate a question at *tick*, and return its new state and the change to report, if any.
 
     *holds*: function that evaluates a condition.
@@ -132,8 +132,8 @@ def poll_inquiry(
 
 
 def _ask_if_due(
-    inquiry: Inquiry, answer: InquiryAnswer, holds: Callable[[str], bool], tick: Tick
-) -> tuple[InquiryAnswer, InquiryChange | None]:
+    inquiry: Inquiry, answer: InquiryState, holds: Callable[[str], bool], tick: Tick
+) -> tuple[InquiryState, InquiryChange | None]:
     since_tick = answer.since_tick
     if since_tick is None:
         if inquiry.when is not None and not holds(inquiry.when):
@@ -155,8 +155,8 @@ def _ask_if_due(
 
 
 def _judge_if_due(
-    inquiry: Prediction, answer: InquiryAnswer, asked_tick: Tick, holds: Callable[[str], bool], tick: Tick
-) -> InquiryAnswer | None:
+    inquiry: Prediction, answer: InquiryState, asked_tick: Tick, holds: Callable[[str], bool], tick: Tick
+) -> InquiryState | None:
     if tick < asked_tick + to_ticks(inquiry.judged_after):
         return None
     right = tuple(number for number, choice in enumerate(inquiry.choices, 1) if holds(choice.when))
@@ -179,7 +179,7 @@ def _find_right_choices(inquiry: Inquiry, holds: Callable[[str], bool]) -> tuple
     return fitting.right, fitting.why
 
 
-def find_deadline(inquiry: Inquiry, answer: InquiryAnswer) -> Tick | None:
+def find_deadline(inquiry: Inquiry, answer: InquiryState) -> Tick | None:
     """Return the tick until which the drill waits for an answer or a judgment; None means no limit."""
     assert answer.asked_tick is not None, "only what has been asked is waited for"
     if isinstance(inquiry, Prediction) and not answer.open:
@@ -192,18 +192,18 @@ def _find_answer_deadline(inquiry: Inquiry, asked_tick: Tick) -> Tick | None:
 
 
 def record_answer(
-    answer: InquiryAnswer, choice: int, tick: Tick, sure_percent: float | None = None
-) -> InquiryAnswer:
+    answer: InquiryState, choice: int, tick: Tick, sure_percent: float | None = None
+) -> InquiryState:
     """Return *answer* with *choice*, made at *tick*."""
     return replace(answer, answered_tick=tick, choice=choice, sure_percent=sure_percent)
 
 
-def record_missed(answer: InquiryAnswer, tick: Tick) -> InquiryAnswer:
+def record_missed_answer(answer: InquiryState, tick: Tick) -> InquiryState:
     """Return *answer* as missed at *tick*."""
     return replace(answer, missed_tick=tick)
 
 
-def format_verdict(inquiry: Inquiry, answer: InquiryAnswer) -> LocalizableMessage:
+def format_verdict(inquiry: Inquiry, answer: InquiryState) -> LocalizableMessage:
     """Format the given answer, the correct answer and the explanation.
 
     Call this only if they may be revealed.
@@ -257,7 +257,7 @@ class GoalState(Struct, frozen=True):
         return self.met_tick is not None
 
 
-UNMET_GOAL: Final = GoalState()
+UNMET_GOAL_STATE: Final = GoalState()
 """State of a goal whose condition is not met."""
 
 GOAL_CHANGE_TEXTS = {
@@ -268,9 +268,9 @@ GOAL_CHANGE_TEXTS = {
 """Change of a goal -> message template of the event."""
 
 
-def format_goal_change(news: str, goal: Goal) -> LocalizableMessage:
-    """Format the event text for the change *news* (a key of GOAL_CHANGE_TEXTS) of *goal*."""
-    return build_message(GOAL_CHANGE_TEXTS[news], goal=goal.text)
+def format_goal_change(change: str, goal: Goal) -> LocalizableMessage:
+    """Format the event text for the change *change* (a key of GOAL_CHANGE_TEXTS) of *goal*."""
+    return build_message(GOAL_CHANGE_TEXTS[change], goal=goal.text)
 
 
 def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalState, str | None]:
@@ -282,7 +282,7 @@ def update_goal(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[
         return state, None
     if not holds:
         news = "lost" if state.is_reached else None
-        state = UNMET_GOAL
+        state = UNMET_GOAL_STATE
     else:
         since_tick, news = tick if state.since_tick is None else state.since_tick, None
         if not state.is_reached and tick - since_tick >= to_ticks(goal.hold):

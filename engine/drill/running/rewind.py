@@ -100,7 +100,7 @@ def require_visible_truth(drill: DrillState) -> None:
         raise InputError(TRUTH_REFUSAL)
 
 
-def hides_refusal(drill: DrillState, input_: Input) -> bool:
+def should_hide_refusal(drill: DrillState, input_: Input) -> bool:
     """Return whether a refusal of *input_*, a repair or fault without effect, would reveal the true state."""
     return drill.is_truth_hidden and VERBS[input_.verb].is_in_ledger
 

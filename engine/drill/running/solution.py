@@ -7,7 +7,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario, SolutionStep
 from engine.drill.running.drill import Drill
 from engine.drill.running.state import DrillState
-from engine.drill.time.cooperative_tasks import PlayableRun, Slices, advance_in_slices
+from engine.drill.time.cooperative_tasks import PlayableRun, CooperativeTask, advance_in_slices
 from engine.generators import run_to_completion
 from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
@@ -20,7 +20,7 @@ resynchronization.
 CONDITION_WAIT_S_MAX: Final = 3600.0
 """Maximum seconds for which a solution step waits for its condition, if the scenario has no length."""
 
-StartDrill = Callable[[Scenario, int | None], Drill]
+DrillStarter = Callable[[Scenario, int | None], Drill]
 """Function that starts a drill with a scenario and a seed. The window passes a variant that can be canceled."""
 
 
@@ -44,7 +44,9 @@ def play_solution(drill: Drill) -> None:
     run_to_completion(play_solution_in_slices(drill))
 
 
-def play_solution_in_slices(run: PlayableRun, steps: Sequence[SolutionStep] | None = None) -> Slices[None]:
+def play_solution_in_slices(
+    run: PlayableRun, steps: Sequence[SolutionStep] | None = None
+) -> CooperativeTask[None]:
     """Run `play_solution` in slices, for a drill or a history.
 
     *steps*: steps to play instead of the whole solution.
@@ -72,14 +74,14 @@ def _wait_for_condition(run: PlayableRun, drill: DrillState, condition: str) -> 
         yield from advance_in_slices(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
 
 
-def play_reference(scenario: Scenario, seed: int | None = None, begin: StartDrill = Drill) -> Drill:
+def play_reference(scenario: Scenario, seed: int | None = None, begin: DrillStarter = Drill) -> Drill:
     """Return a finished drill in which the reference solution was played."""
     drill = begin(scenario, seed)
     play_solution(drill)
     return drill
 
 
-def play_idle(scenario: Scenario, seed: int | None = None, begin: StartDrill = Drill) -> Drill:
+def play_idle(scenario: Scenario, seed: int | None = None, begin: DrillStarter = Drill) -> Drill:
     """Return a finished drill without inputs."""
     drill = begin(scenario, seed)
     drill.advance_to(find_default_end(drill))

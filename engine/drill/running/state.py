@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import Condition
-from engine.drill.authoring.facts import Facts, SentBatch
+from engine.drill.authoring.facts import ConditionContext, SentBatch
 from engine.drill.authoring.references import collect_names
 from engine.drill.authoring.scenario import select_variant
 from engine.drill.authoring.schema import ConditionRule, ConductRule, Hint, Inject, Scenario
@@ -19,16 +19,16 @@ from engine.drill.judging.score import Score
 from engine.drill.judging.scored_run import ScoredRun
 from engine.drill.running import questions
 from engine.drill.running.build import build_world
-from engine.drill.running.modes import PERMISSIONS, DrillMode, ModePermissions
+from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode, ModePermissions
 from engine.drill.running.questions import (
-    UNMET_GOAL,
+    UNMET_GOAL_STATE,
     GoalState,
     Inquiry,
-    InquiryAnswer,
+    InquiryState,
     OpenedHint,
     OpenQuestion,
 )
-from engine.drill.team.calls import Calls
+from engine.drill.team.calls import TeamCalls
 from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.flow import Samples, StreamNumbers
@@ -37,7 +37,7 @@ from engine.localization import build_message
 from engine.model import Computer, Instance, Key, Tick, World, to_ticks
 from engine.protocol import groups
 
-HASH_INTERVAL: Final = 60 * TICKS_PER_S
+HASH_INTERVAL_TICKS: Final = 60 * TICKS_PER_S
 """Ticks between two state hashes, in addition to the hashes at inputs. Assumed: small enough to locate a
 divergence, at little cost.
 """
@@ -79,12 +79,12 @@ STORAGE_RULES: Final[Mapping[str, StorageRule]] = {
 """Attribute of a drill -> storage rule. A test verifies that every attribute is listed."""
 
 
-def list_attributes(storage: StorageRule) -> tuple[str, ...]:
+def list_attributes_with_rule(storage: StorageRule) -> tuple[str, ...]:
     """Return the attributes with this storage rule."""
     return tuple(name for name, stored in STORAGE_RULES.items() if storage in stored)
 
 
-_COPIED_ATTRIBUTES: Final = list_attributes(StorageRule.COPIED)
+_COPIED_ATTRIBUTES: Final = list_attributes_with_rule(StorageRule.COPIED)
 
 
 class StateHash(Struct, frozen=True):
@@ -96,7 +96,7 @@ class StateHash(Struct, frozen=True):
     digest: str
 
 
-class DrillEnd(Enum):
+class DrillEndReason(Enum):
     """Reason for the end of a drill."""
 
     GOALS = build_message("all goals met")
@@ -130,7 +130,7 @@ class SampledState(Struct, frozen=True):
 
 
 class DrillState:
-    """Scenario, seed, mode, world, actions and events of a drill. The subclass `DrillSource` advances it."""
+    """Scenario, seed, mode, world, actions and events of a drill. The subclass `DrillSpec` advances it."""
 
     def __init__(
         self, scenario: Scenario, seed: int | None = None, mode: DrillMode | str | None = None
@@ -168,7 +168,7 @@ class DrillState:
         met then.
         """
         self.hints: list[OpenedHint] = []
-        self.answers = {inquiry.name: InquiryAnswer() for inquiry in scenario.inquiries}
+        self.answers = {inquiry.name: InquiryState() for inquiry in scenario.inquiries}
         self.rewinds: list[tuple[Tick, Tick]] = []
         """(from, to) of each rewind, oldest first."""
         self.story_ticks: list[Tick] = []
@@ -177,11 +177,11 @@ class DrillState:
         """Index in world.failovers -> (published seconds, reference), for comparable failovers."""
         self.unlike: dict[int, str] = {}
         """Index in world.failovers -> reason why it is not comparable."""
-        self.calls: Calls = ()
+        self.calls: TeamCalls = ()
         """Calls between the roles of a team, oldest first."""
         self.windows: dict[str, str] = {}
         """T-SQL window -> team role that last used it."""
-        self.ended_by: DrillEnd | None = None
+        self.ended_by: DrillEndReason | None = None
         self._batches: list[SentBatch] = []
         self._operations: list[Event] = []
         self._conditions = _parse_conditions(scenario)
@@ -204,9 +204,9 @@ class DrillState:
         return self.world.tick
 
     @property
-    def terms(self) -> ModePermissions:
+    def permissions(self) -> ModePermissions:
         """Permissions of the drill's mode."""
-        return PERMISSIONS[self.mode]
+        return PERMISSIONS_BY_MODE[self.mode]
 
     @property
     def finished(self) -> bool:
@@ -216,7 +216,7 @@ class DrillState:
     @property
     def is_truth_hidden(self) -> bool:
         """True if the true state is hidden: the mode hides it, and the drill has not ended."""
-        return not self.terms.shows_truth and not self.finished
+        return not self.permissions.shows_truth and not self.finished
 
     @property
     def end_tick(self) -> Tick | None:
@@ -232,7 +232,9 @@ class DrillState:
     def compute_score_without(self, goals: Collection[str]) -> Score:
         """Return the score that the run would have if *goals* were not reached."""
         run = self._build_scored_run()
-        unmet_goals = {name: UNMET_GOAL if name in goals else state for name, state in run.goals.items()}
+        unmet_goals = {
+            name: UNMET_GOAL_STATE if name in goals else state for name, state in run.goals.items()
+        }
         return (
             score.UNSCORED if self.mode is DrillMode.LAB else score.score_run(replace(run, goals=unmet_goals))
         )
@@ -258,18 +260,18 @@ class DrillState:
             hints=self.hints,
             answers=self.answers,
             has_ended=self.finished,
-            left_early=self.ended_by is DrillEnd.ASKED and bool(self._waiting),
-            was_abandoned=self.ended_by is DrillEnd.ASKED,
-            answers_at_once=self.terms.judges_immediately,
+            left_early=self.ended_by is DrillEndReason.ASKED and bool(self._waiting),
+            was_abandoned=self.ended_by is DrillEndReason.ASKED,
+            answers_at_once=self.permissions.judges_immediately,
             rewinds=self.rewinds,
-            rewind_cost=self.terms.rewind_cost,
+            rewind_cost=self.permissions.rewind_cost,
             journal=self.journal,
             calls=self.calls,
         )
 
     def is_condition_met(self, text: str) -> bool:
         """Return whether a condition is currently met. Raises ConditionError for an invalid condition."""
-        return self._get_condition(text).test(self._build_facts())
+        return self._get_condition(text).test(self._build_condition_context())
 
     def _get_condition(self, text: str) -> Condition:
         condition = self._conditions.get(text)
@@ -277,8 +279,8 @@ class DrillState:
             condition = self._conditions[text] = conditions.parse(text, collect_names(self.scenario))
         return condition
 
-    def _build_facts(self) -> Facts:
-        return Facts(self.world, self._batches, self._operations, self.calls)
+    def _build_condition_context(self) -> ConditionContext:
+        return ConditionContext(self.world, self._batches, self._operations, self.calls)
 
     def list_open_questions(self) -> list[OpenQuestion]:
         """Return the open questions, oldest first. The input `answer NAME NUMBER` answers one."""
@@ -290,7 +292,7 @@ class DrillState:
 
     def find_next_hint(self) -> Hint | None:
         """Return the hint for the first goal that is not reached; None if drill or mode have no hints."""
-        if not self.terms.hints:
+        if not self.permissions.hints:
             return None
         by_goal = {hint.goal: hint for hint in self.scenario.hints}
         return next(
@@ -300,7 +302,7 @@ class DrillState:
     def get_hint_cost(self, layer: int) -> float:
         """Return the current cost in points of opening *layer* (1 to 3) of the next hint; 0 if it is open."""
         hint = self.find_next_hint()
-        if hint is None or not self.terms.hints_cost:
+        if hint is None or not self.permissions.hints_cost:
             return 0.0
         is_open = any(o.goal == hint.goal and o.layer == layer for o in self.hints)
         return 0.0 if is_open else hint.cost[layer - 1]

@@ -16,9 +16,9 @@ from engine.inputs import Input, InputError
 from engine.localization import build_message
 from engine.model import Tick
 
-Calls = tuple["TeamCall", ...]
+TeamCalls = tuple["TeamCall", ...]
 """All orders and questions of a run, oldest first."""
-IsFactTrue = Callable[[str], bool]
+IsStatusTrue = Callable[[str], bool]
 """Function that returns whether a fact is currently true. Raises InputError for an invalid fact."""
 
 FILLER_WORDS: Final = frozenset(
@@ -89,14 +89,16 @@ def extract_keywords(text: str) -> list[str]:
     return [word for word in re.findall(r"[^\W_][\w$]*", text.lower()) if word not in FILLER_WORDS]
 
 
-def update_calls(calls: Calls, input_: Input, names: Iterable[str], is_true: IsFactTrue) -> Calls:
+def update_calls(
+    calls: TeamCalls, input_: Input, names: Iterable[str], is_status_true: IsStatusTrue
+) -> TeamCalls:
     """Return *calls* after *input_*, a message or action with its role.
 
     *names*: names of servers, databases and clients. Raises InputError for a message that is not allowed now.
     """
     hear = MESSAGE_HANDLERS.get(input_.verb)
     if hear is not None:
-        return hear(calls, input_, {name.lower() for name in names}, is_true)
+        return hear(calls, input_, {name.lower() for name in names}, is_status_true)
     subjects = {word for arg in input_.args for word in extract_keywords(arg.partition("#")[0])}
     return tuple(
         replace(team_call, acted_tick=input_.tick)
@@ -107,7 +109,7 @@ def update_calls(calls: Calls, input_: Input, names: Iterable[str], is_true: IsF
     )  # fmt: skip
 
 
-def _apply_call(calls: Calls, input_: Input, names: set[str], true: IsFactTrue) -> Calls:
+def _apply_call(calls: TeamCalls, input_: Input, names: set[str], is_status_true: IsStatusTrue) -> TeamCalls:
     receiver, text = input_.args
     team_calls = tuple(
         replace(call, repeated_tick=input_.tick)
@@ -119,7 +121,9 @@ def _apply_call(calls: Calls, input_: Input, names: set[str], true: IsFactTrue) 
     return (*team_calls, TeamCall("order", input_.by, receiver, text, input_.tick))
 
 
-def _apply_read_back(calls: Calls, input_: Input, names: set[str], true: IsFactTrue) -> Calls:
+def _apply_read_back(
+    calls: TeamCalls, input_: Input, names: set[str], is_status_true: IsStatusTrue
+) -> TeamCalls:
     caller, text = input_.args
     spoken_keywords = set(extract_keywords(text))
     waiting = [
@@ -160,7 +164,9 @@ def _apply_read_back(calls: Calls, input_: Input, names: set[str], true: IsFactT
     )
 
 
-def _apply_confirmation(calls: Calls, input_: Input, names: set[str], true: IsFactTrue) -> Calls:
+def _apply_confirmation(
+    calls: TeamCalls, input_: Input, names: set[str], is_status_true: IsStatusTrue
+) -> TeamCalls:
     (receiver,) = input_.args
     read_calls = [
         team_call
@@ -175,14 +181,18 @@ def _apply_confirmation(calls: Calls, input_: Input, names: set[str], true: IsFa
     return _replace_call(calls, read_calls[0], replace(read_calls[0], confirmed_tick=input_.tick))
 
 
-def _apply_question(calls: Calls, input_: Input, names: set[str], true: IsFactTrue) -> Calls:
+def _apply_question(
+    calls: TeamCalls, input_: Input, names: set[str], is_status_true: IsStatusTrue
+) -> TeamCalls:
     receiver, text = input_.args
     return (*calls, TeamCall("question", input_.by, receiver, text, input_.tick))
 
 
-def _apply_status(calls: Calls, input_: Input, names: set[str], true: IsFactTrue) -> Calls:
+def _apply_status(
+    calls: TeamCalls, input_: Input, names: set[str], is_status_true: IsStatusTrue
+) -> TeamCalls:
     caller, fact = input_.args
-    is_true = true(fact)
+    is_true = is_status_true(fact)
     for call in calls:
         if call.kind == "question" and (call.by, call.to) == (caller, input_.by) and call.waits:
             subjects = set(extract_keywords(call.text)) & names
@@ -197,7 +207,7 @@ def _apply_status(calls: Calls, input_: Input, names: set[str], true: IsFactTrue
     return (*calls, unasked)
 
 
-MESSAGE_HANDLERS: Final[dict[str, Callable[[Calls, Input, set[str], IsFactTrue], Calls]]] = {
+MESSAGE_HANDLERS: Final[dict[str, Callable[[TeamCalls, Input, set[str], IsStatusTrue], TeamCalls]]] = {
     "call": _apply_call,
     "read-back": _apply_read_back,
     "confirm": _apply_confirmation,
@@ -207,11 +217,11 @@ MESSAGE_HANDLERS: Final[dict[str, Callable[[Calls, Input, set[str], IsFactTrue],
 """Verb of communication -> function that applies it to the calls."""
 
 
-def _replace_call(calls: Calls, old_call: TeamCall, new_call: TeamCall) -> Calls:
+def _replace_call(calls: TeamCalls, old_call: TeamCall, new_call: TeamCall) -> TeamCalls:
     return tuple(new_call if team_call is old_call else team_call for team_call in calls)
 
 
-def find_speaker(calls: Calls, input_: Input, keys: Iterable[str]) -> str:
+def find_speaker(calls: TeamCalls, input_: Input, keys: Iterable[str]) -> str:
     """Return the role that sends *input_*, a message without a role.
 
     It is the role whose reply is awaited; otherwise the first role that is not the addressee.
@@ -232,7 +242,7 @@ def find_speaker(calls: Calls, input_: Input, keys: Iterable[str]) -> str:
 # --- score --------------------------------------------------------------------------------------------------
 
 
-def list_valid_orders(calls: Calls) -> list[TeamCall]:
+def list_valid_orders(calls: TeamCalls) -> list[TeamCall]:
     """Return the orders. If an order was repeated, only the repetition counts."""
     return [team_call for team_call in calls if team_call.kind == "order" and team_call.repeated_tick is None]
 
@@ -251,11 +261,11 @@ def describe_call_error(call: TeamCall) -> str:
     return ""
 
 
-def count_closed_orders(calls: Calls, role: str) -> int:
+def count_closed_orders(calls: TeamCalls, role: str) -> int:
     """Return the number of orders of *role* that were read back correctly and confirmed before execution."""
     return arithmetic.add_in_order(order.by == role and order.closed for order in list_valid_orders(calls))
 
 
-def count_true_statuses(calls: Calls, role: str) -> int:
+def count_true_statuses(calls: TeamCalls, role: str) -> int:
     """Return the number of true facts that *role* has reported."""
     return arithmetic.add_in_order(team_call.to == role and team_call.true is True for team_call in calls)

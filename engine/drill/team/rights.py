@@ -5,10 +5,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.drill.authoring.schema import StoryRole
+from engine.drill.authoring.schema import RoleSpec
 from engine.drill.running import modes
 from engine.drill.team import calls
-from engine.drill.team.calls import MESSAGE_HANDLERS, Calls
+from engine.drill.team.calls import MESSAGE_HANDLERS, TeamCalls
 from engine.inputs import Input, InputError
 from engine.localization import build_message
 
@@ -18,7 +18,7 @@ ROLELESS_VERBS: Final = frozenset({"finish", "rewind", "hint", "note", "answer"}
 """Verbs that need no role. The instructor, and a person who plays all roles, may use them."""
 
 
-def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
+def find_role(team: Sequence[RoleSpec], key: str) -> RoleSpec:
     """Return the role with this key. Raises InputError if there is none."""
     matching_role = next((role for role in team if role.key == key), None)
     if matching_role is None:
@@ -31,13 +31,13 @@ def find_role(team: Sequence[StoryRole], key: str) -> StoryRole:
     return matching_role
 
 
-def is_input_allowed(role: StoryRole, input_: Input) -> bool:
+def is_input_allowed(role: RoleSpec, input_: Input) -> bool:
     """Return whether *role* may apply *input_*. The names in *input_* must be spelled as in the world."""
     if input_.verb in COMMON_VERBS:
         return True
     first = input_.args[0].partition("#")[0] if input_.args else ""
     plain_item = replace(input_, args=(first, *input_.args[1:]) if input_.args else ())
-    return any(modes.is_blocked_by(parse_right(line), plain_item) for line in role.does)
+    return any(modes.is_input_blocked(parse_right(line), plain_item) for line in role.does)
 
 
 def parse_right(line: str) -> Input:
@@ -46,7 +46,9 @@ def parse_right(line: str) -> Input:
     return Input(0, name.lower(), tuple(words))
 
 
-def assign_role(team: Sequence[StoryRole], input_: Input, team_calls: Calls, allow_unassigned: bool) -> Input:
+def assign_role(
+    team: Sequence[RoleSpec], input_: Input, team_calls: TeamCalls, allow_unassigned: bool
+) -> Input:
     """Return *input_* with the role that performs it. Raises InputError if no role may.
 
     If *input_* has no role, the first role that may perform it is used, because one person may play all
@@ -78,6 +80,6 @@ def assign_role(team: Sequence[StoryRole], input_: Input, team_calls: Calls, all
     return input_
 
 
-def find_role_name(team: Sequence[StoryRole], key: str) -> str:
+def find_role_name(team: Sequence[RoleSpec], key: str) -> str:
     """Return the name of the role *key*; the key itself if there is no such role."""
     return next((role.name for role in team if role.key == key), key)

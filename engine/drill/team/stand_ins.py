@@ -8,7 +8,7 @@ from itertools import product
 from typing import Final
 
 from engine.drill.authoring.references import collect_names
-from engine.drill.authoring.schema import StoryRole
+from engine.drill.authoring.schema import RoleSpec
 from engine.drill.running.state import DrillState
 from engine.drill.team.calls import MESSAGE_HANDLERS, TeamCall, extract_keywords
 from engine.drill.team.rights import parse_right
@@ -16,7 +16,7 @@ from engine.inputs import Input
 from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
 
-ANSWER_TICKS: Final = to_ticks(5.0)
+STAND_IN_DELAY_TICKS: Final = to_ticks(5.0)
 """Ticks that a stand-in needs for a message or an action. Assumed: the pace of a telephone call."""
 
 
@@ -37,7 +37,7 @@ def _list_due_lines(drill: DrillState, role_keys: Collection[str]) -> Iterator[s
         if (
             line
             and speaker in role_keys
-            and drill.tick >= since_tick + ANSWER_TICKS
+            and drill.tick >= since_tick + STAND_IN_DELAY_TICKS
             and not any(
                 item.by == speaker and item.command_text == text and item.tick >= since_tick
                 for item in drill.journal
@@ -53,7 +53,7 @@ def _find_next_line(drill: DrillState, call: TeamCall) -> tuple[str, Tick]:
     The line is empty if none is due.
     """
     if call.kind == "question":
-        fact = _find_true_fact(drill, call) if call.waits else ""
+        fact = _find_true_status(drill, call) if call.waits else ""
         return (f"{call.to} status {call.by} {fact}", call.tick) if fact else ("", 0)
     if call.waits and not call.read_back:
         return f"{call.to} read-back {call.by} {call.text}", call.tick
@@ -81,7 +81,7 @@ def interpret_order(drill: DrillState, call: TeamCall) -> str:
     )
 
 
-def _match_right(drill: DrillState, role: StoryRole, text: str) -> str:
+def _match_right(drill: DrillState, role: RoleSpec, text: str) -> str:
     keywords = extract_keywords(text)
     target_words = [word for word in keywords if word in _index_server_names(drill)]
     for line in role.does:
@@ -129,7 +129,7 @@ def _iterate_solution(drill: DrillState) -> Iterator[tuple[Input, str]]:
 # --- report of the current state ----------------------------------------------------------------------------
 
 
-def _find_true_fact(drill: DrillState, call: TeamCall) -> str:
+def _find_true_status(drill: DrillState, call: TeamCall) -> str:
     """Return a true fact that answers the question; "" if there is none."""
     names, words = collect_names(drill.scenario), set(extract_keywords(call.text))
     statements = [
@@ -178,7 +178,7 @@ def _list_spontaneous_lines(drill: DrillState, role_keys: Collection[str]) -> It
         if step.when is not None and not drill.is_condition_met(step.when):
             return
         if drill.tick >= (
-            last_tick + max(item.tick, ANSWER_TICKS) if step_text.startswith("+") else item.tick
+            last_tick + max(item.tick, STAND_IN_DELAY_TICKS) if step_text.startswith("+") else item.tick
         ):
             yield item.line_without_time
         return

@@ -6,7 +6,7 @@ from typing import Final, TypedDict
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts, quantities
-from engine.drill.authoring.schema import StoryRole
+from engine.drill.authoring.schema import RoleSpec
 from engine.drill.running.state import DrillState
 from engine.drill.team.calls import TeamCall
 from engine.drill.team.rights import find_role_name
@@ -14,10 +14,10 @@ from engine.events import Event, SqlDoneData, TeamMessageData
 from engine.model import World
 from engine.protocol import groups, network
 
-Row = dict[str, object]
+RoleViewRow = dict[str, object]
 """Row of a role's view: field name -> value."""
 
-NEWS_MAX: Final = 200
+NOTICED_EVENTS_MAX: Final = 200
 """Maximum number of events that a role receives. Assumed."""
 
 
@@ -45,24 +45,24 @@ class RoleObservation(TypedDict):
     t_s: float
     over: bool
     """True if the run has ended."""
-    computers: list[Row]
-    databases: list[Row]
-    links: list[Row]
-    clients: list[Row]
-    queues: list[Row]
+    computers: list[RoleViewRow]
+    databases: list[RoleViewRow]
+    links: list[RoleViewRow]
+    clients: list[RoleViewRow]
+    queues: list[RoleViewRow]
     """Monitor data of databases, if the role may see them."""
     goals: list[ObservedGoal]
     questions: list[ObservedQuestion]
-    calls: list[Row]
+    calls: list[RoleViewRow]
     """Calls that the role can read, oldest first."""
-    news: list[Row]
+    news: list[RoleViewRow]
     """Events that the role has noticed, oldest first."""
 
 
-def build_observation(drill: DrillState, role: StoryRole, first_event: int = 0) -> RoleObservation:
+def build_observation(drill: DrillState, role: RoleSpec, first_event: int = 0) -> RoleObservation:
     """Return what *role* currently sees of *drill*, with the events from number *first_event* on."""
     world, sees = drill.world, role.sees
-    may_reveal = bool(drill.terms.reports_progress or drill.finished)
+    may_reveal = bool(drill.permissions.reports_progress or drill.finished)
     return {
         "role": str(role.key),
         "t_s": world.t_s,
@@ -95,12 +95,12 @@ def build_observation(drill: DrillState, role: StoryRole, first_event: int = 0) 
             _build_call_row(drill, team_call) for team_call in drill.calls if can_read(role, team_call)
         ],
         "news": [_build_event_row(event) for event in list_noticed_events(drill, role, first_event)][
-            -NEWS_MAX:
+            -NOTICED_EVENTS_MAX:
         ],
     }
 
 
-def list_noticed_events(drill: DrillState, role: StoryRole, first_event: int = 0) -> list[Event]:
+def list_noticed_events(drill: DrillState, role: RoleSpec, first_event: int = 0) -> list[Event]:
     """Return the events from number *first_event* on that *role* can notice now."""
     return [
         event
@@ -111,17 +111,17 @@ def list_noticed_events(drill: DrillState, role: StoryRole, first_event: int = 0
     ]
 
 
-def can_read(role: StoryRole, call: TeamCall) -> bool:
+def can_read(role: RoleSpec, call: TeamCall) -> bool:
     """Return whether *role* can read a message: it sent or receives the message, or it `sees` calls."""
     return role.key in (call.by, call.to) or "calls" in role.sees
 
 
-def select_noticed_events(events: Sequence[Event], role: StoryRole) -> Iterator[Event]:
+def select_noticed_events(events: Sequence[Event], role: RoleSpec) -> Iterator[Event]:
     """Yield the events that *role* notices."""
     return (event for event in events if can_notice(role, event))
 
 
-def can_notice(role: StoryRole, event: Event) -> bool:
+def can_notice(role: RoleSpec, event: Event) -> bool:
     """Return whether *role* notices an event: its own action or result, a message to it, or what it `sees`."""
     author = event.data.by
     if isinstance(event.data, TeamMessageData):
@@ -132,13 +132,13 @@ def can_notice(role: StoryRole, event: Event) -> bool:
         return False  # only the role that sent the batch sees the result
     if author is not None:
         return "acts" in role.sees
-    sight = SIGHT_BY_KIND.get(event.kind)
+    sight = REQUIRED_SIGHTS.get(event.kind)
     if sight is None or sight not in role.sees:
         return False
     return sight in SERVERLESS_SIGHTS or event.server in role.servers
 
 
-SIGHT_BY_KIND: Final[dict[str, str]] = {
+REQUIRED_SIGHTS: Final[dict[str, str]] = {
     "errorlog": "errorlog",
     "alert": "queues",
     "state": "databases",
@@ -157,14 +157,14 @@ SERVERLESS_SIGHTS: Final = frozenset({"clients", "goals"})
 """Entries of `sees` for which it does not matter to which server an event belongs."""
 
 
-def _build_event_row(event: Event) -> Row:
-    row: Row = {"t_s": event.t_s, "kind": event.kind, "server": event.server, "text": event.text}
+def _build_event_row(event: Event) -> RoleViewRow:
+    row: RoleViewRow = {"t_s": event.t_s, "kind": event.kind, "server": event.server, "text": event.text}
     if isinstance(event_data := event.data, SqlDoneData):
         row |= {"batch": event_data.batch, "messages": event_data.messages, "results": event_data.results}
     return row
 
 
-def _build_call_row(drill: DrillState, call: TeamCall) -> Row:
+def _build_call_row(drill: DrillState, call: TeamCall) -> RoleViewRow:
     team = drill.scenario.team
     return {
         "kind": call.kind,
@@ -185,7 +185,7 @@ def _build_call_row(drill: DrillState, call: TeamCall) -> Row:
 # --- visible data -------------------------------------------------------------------------------------------
 
 
-def _list_computers(world: World, role: StoryRole) -> Iterator[Row]:
+def _list_computers(world: World, role: RoleSpec) -> Iterator[RoleViewRow]:
     """Yield the state of each of the role's computers: power and cable, as its indicator lights show them."""
     for name in role.servers:
         computer = world.get_computer(name)
@@ -198,7 +198,7 @@ def is_responding(world: World, server: str) -> bool:
     return instance is not None and instance.answering and world.get_computer_of(server).nic_up
 
 
-def _list_databases(world: World, role: StoryRole) -> Iterator[Row]:
+def _list_databases(world: World, role: RoleSpec) -> Iterator[RoleViewRow]:
     """Yield each copy on the role's servers. If a server does not respond, yield a row without a database."""
     for server in role.servers:
         if server not in world.instances:
@@ -219,7 +219,7 @@ def _list_databases(world: World, role: StoryRole) -> Iterator[Row]:
             }
 
 
-def _list_links(world: World, role: StoryRole) -> Iterator[Row]:
+def _list_links(world: World, role: RoleSpec) -> Iterator[RoleViewRow]:
     """Yield the links between the role's servers. Both directions are one link."""
     for first_server, second_server in combinations(role.servers, 2):
         link, reverse_link = (
@@ -233,9 +233,9 @@ def _list_links(world: World, role: StoryRole) -> Iterator[Row]:
         }
 
 
-def _list_queues(drill: DrillState, role: StoryRole) -> Iterator[Row]:
+def _list_queues(drill: DrillState, role: RoleSpec) -> Iterator[RoleViewRow]:
     """Yield the monitor data of databases whose leading copy is on one of the role's servers."""
-    known_facts = facts.Facts(drill.world, ())
+    known_facts = facts.ConditionContext(drill.world, ())
     for database in drill.world.list_databases():
         copy = facts.find_principal(drill.world, database)
         if copy is not None and copy.server in role.servers and is_responding(drill.world, copy.server):

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
-from engine.drill.time.cooperative_tasks import Slices, replay_inputs, scale_progress
+from engine.drill.time.cooperative_tasks import CooperativeTask, replay_inputs, scale_progress
 from engine.drill.time.history import History
 from engine.generators import run_to_completion
 from engine.inputs import InputError
@@ -17,13 +17,13 @@ from engine.localization import build_message
 from engine.model import Tick
 from engine.verbs.lines import parse_script
 
-MAIN_NAME: Final = "main"
+MAIN_BRANCH_NAME: Final = "main"
 """Name of the first branch, unless it was renamed."""
 
 BRANCHES_MAX: Final = 100
 """Maximum number of branches in a tree. Assumed: a learner compares fewer."""
 
-NAME_LENGTH_MAX: Final = 60
+BRANCH_NAME_CHARACTERS_MAX: Final = 60
 """Maximum characters of a branch name."""
 
 
@@ -56,7 +56,9 @@ class Branch(Struct, frozen=True):
 class BranchTree:
     """Tree of runs of one scenario with one seed. Only the current branch can be continued."""
 
-    def __init__(self, history: History, stored: Sequence[Branch] = (), current: str = MAIN_NAME) -> None:
+    def __init__(
+        self, history: History, stored: Sequence[Branch] = (), current: str = MAIN_BRANCH_NAME
+    ) -> None:
         """Begin with *history*, the run of the branch *current*.
 
         Other branches in *stored* are replayed on demand.
@@ -64,7 +66,7 @@ class BranchTree:
         self._histories: dict[str, History | Branch] = {branch.name: branch for branch in stored}
         self._histories[current] = history
         self._roots: dict[str, BranchPoint] = (
-            {MAIN_NAME: BranchPoint()} if not stored else {b.name: b.root for b in stored}
+            {MAIN_BRANCH_NAME: BranchPoint()} if not stored else {b.name: b.root for b in stored}
         )
         self.current = current
 
@@ -84,7 +86,7 @@ class BranchTree:
         """
         return run_to_completion(self._replay_branch(name))
 
-    def replay_stored_branches(self, *names: str) -> Slices[None]:
+    def replay_stored_branches(self, *names: str) -> CooperativeTask[None]:
         """Replay the stored branches among *names*, or all if none is named. Runs in slices.
 
         Afterward, `get_history` returns their histories immediately.
@@ -95,7 +97,7 @@ class BranchTree:
                 self._replay_branch(name), number / len(stored), (number + 1) / len(stored)
             )
 
-    def _replay_branch(self, name: str) -> Slices[History]:
+    def _replay_branch(self, name: str) -> CooperativeTask[History]:
         history = self._find_branch(name)
         if isinstance(history, Branch):
             lines = self._list_journal_lines(name)[: self._roots[name].inputs]
@@ -121,7 +123,7 @@ class BranchTree:
     def _any_drill(self) -> Drill:
         return next(h.drill for h in self._histories.values() if isinstance(h, History))
 
-    def get_root(self, name: str) -> BranchPoint:
+    def get_branch_point(self, name: str) -> BranchPoint:
         """Return the branch point of a branch. Raises BranchError."""
         self._find_branch(name)
         return self._roots[name]
@@ -138,7 +140,7 @@ class BranchTree:
 
     def fork_in_slices(
         self, tick: Tick, name: str | None = None, before_inputs: bool = False
-    ) -> Slices[History]:
+    ) -> CooperativeTask[History]:
         """Run `fork` in slices. Only the last slice changes the tree."""
         name = self._choose_free_name() if name is None else self._check_name(name)
         if len(self._histories) >= BRANCHES_MAX:
@@ -198,7 +200,7 @@ class BranchTree:
 
         Raises BranchError for the first branch, and if the current branch would be removed.
         """
-        if self.get_root(name).parent is None:
+        if self.get_branch_point(name).parent is None:
             raise BranchError(
                 build_message("You cannot remove the first branch because all others start in it.")
             )
@@ -219,9 +221,11 @@ class BranchTree:
 
     def _check_name(self, name: str) -> str:
         name = " ".join(name.split())
-        if not name or len(name) > NAME_LENGTH_MAX:
+        if not name or len(name) > BRANCH_NAME_CHARACTERS_MAX:
             raise BranchError(
-                build_message("A branch name must have 1 to {most} characters.", most=NAME_LENGTH_MAX)
+                build_message(
+                    "A branch name must have 1 to {most} characters.", most=BRANCH_NAME_CHARACTERS_MAX
+                )
             )
         if name in self._histories:
             raise BranchError(build_message("Branch {name!r} already exists.", name=name))
@@ -230,7 +234,7 @@ class BranchTree:
 
 def _replay_stored_branch(
     scenario: Scenario, seed: int, branch: Branch, shared_lines: Iterable[str]
-) -> Slices[History]:
+) -> CooperativeTask[History]:
     inputs, problems = parse_script("\n".join([*shared_lines, *branch.lines]))
     if problems:
         raise InputError("; ".join(problems))

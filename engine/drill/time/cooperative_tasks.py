@@ -32,7 +32,7 @@ class PlayableRun(Protocol):
 
 Result = TypeVar("Result")
 Run = TypeVar("Run", bound=PlayableRun)
-Slices = Generator[float, None, Result]
+CooperativeTask = Generator[float, None, Result]
 """Generator that yields the completed share (0 to 1) and returns the result."""
 
 SLICE_WORK: Final = 100 * TICKS_PER_S
@@ -46,7 +46,7 @@ BUSY_SLICE_TICKS: Final = 5
 """Ticks per slice while T-SQL has more work than fits in a tick (engine/tsql/batches/work.py)."""
 
 
-def scale_progress(work: Slices[Result], start: float, end: float) -> Slices[Result]:
+def scale_progress(work: CooperativeTask[Result], start: float, end: float) -> CooperativeTask[Result]:
     """Run *work*, with its progress scaled to the range from *start* to *end* of a larger task."""
     while True:
         try:
@@ -57,7 +57,7 @@ def scale_progress(work: Slices[Result], start: float, end: float) -> Slices[Res
         yield start + share * (end - start)
 
 
-def compute_stride(drill: DrillState, limit: int) -> int:
+def compute_slice_ticks(drill: DrillState, limit: int) -> int:
     """Return the number of ticks in one slice: *limit*, or fewer while T-SQL is busy."""
     busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
     return min(limit, BUSY_SLICE_TICKS) if busy else limit
@@ -68,7 +68,7 @@ def advance_in_slices(run: PlayableRun, tick: Tick) -> Iterator[None]:
     drill = run.drill
     slice_ticks = max(1, SLICE_WORK // max(1, len(drill.world.availability)))
     while drill.tick < tick and not drill.finished:
-        run.advance_to(min(tick, drill.tick + compute_stride(drill, slice_ticks)))
+        run.advance_to(min(tick, drill.tick + compute_slice_ticks(drill, slice_ticks)))
         yield
 
 
@@ -78,7 +78,7 @@ def play_in_slices(
     tick: Tick,
     hashes: Iterable[tuple[Tick, str]] = (),
     skip_refused: bool = False,
-) -> Slices[None]:
+) -> CooperativeTask[None]:
     """Play *inputs* at their times, then advance to *tick*. Runs in slices.
 
     If an input is refused, InputError is raised; if *skip_refused* is True, the input is skipped. InputError is
@@ -119,7 +119,7 @@ def replay_inputs(
     tick: Tick,
     hashes: Iterable[tuple[Tick, str]] = (),
     lenient: bool = False,
-) -> Slices[Run]:
+) -> CooperativeTask[Run]:
     """Run `play_in_slices`, and return *run* with all inputs applied."""
     yield from play_in_slices(run, inputs, tick, hashes, lenient)
     return run

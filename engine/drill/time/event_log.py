@@ -11,7 +11,7 @@ from typing import Any, Final, overload
 import numpy as np
 from msgspec.structs import replace
 
-from engine.events import Event, EventData, Row, SqlDoneData
+from engine.events import Event, EventData, BatchOutputRow, SqlDoneData
 from engine.flow import Array
 from engine.localization import LocalizableMessage
 from engine.model import Tick
@@ -23,11 +23,11 @@ EVENT_COLUMNS: Final = np.dtype(
 bytes.
 """
 
-READ_BATCH: Final = 1_024
+READ_BATCH_SIZE: Final = 1_024
 """Number of events that are read from the columns at once. Assumed."""
 
 
-LONG_KINDS: Final = ("sql", "sql_done")
+LONG_EVENT_KINDS: Final = ("sql", "sql_done")
 """Kinds of events with texts and results of any length. A hash identifies their fields in the tables."""
 
 
@@ -54,9 +54,11 @@ class EventTables:
 
     def get_fields_index(self, event: Event) -> int:
         """Return the index of the fields of *event*, which are added if necessary."""
-        data = pack_results(event)
+        data = compress_results(event)
         # the values themselves are no key: 1, 1.0 and True are equal, but their JSON differs
-        key: object = hashlib.blake2b(pickle.dumps(data)).digest() if event.kind in LONG_KINDS else repr(data)
+        key: object = (
+            hashlib.blake2b(pickle.dumps(data)).digest() if event.kind in LONG_EVENT_KINDS else repr(data)
+        )
         data_place = self._data_places.get(key)
         if data_place is None:
             data_place = self._data_places[key] = len(self.data)
@@ -128,7 +130,7 @@ class EventLog(Sequence[Event]):
             ]
         return self._build_events(columns)
 
-    def count_shared(self, other_log: EventLog) -> int:
+    def count_shared_events(self, other_log: EventLog) -> int:
         """Return the number of first events that both logs are known to share.
 
         The result is 0 if the logs have no common past.
@@ -223,8 +225,8 @@ class EventLog(Sequence[Event]):
         return is_matching_word[column]
 
     def _build_events(self, columns: Array) -> Iterator[Event]:
-        for index in range(0, len(columns), READ_BATCH):
-            for fields in columns[index : index + READ_BATCH].tolist():
+        for index in range(0, len(columns), READ_BATCH_SIZE):
+            for fields in columns[index : index + READ_BATCH_SIZE].tolist():
                 yield self._build_event(*fields)
 
     def _build_event(self, tick: int, _kind: int, server: int, database: int, text: int, data: int) -> Event:
@@ -256,34 +258,34 @@ UNCOMPRESSED_ROWS_MAX: Final = 20
 """Maximum number of rows in the results of a batch that are stored without compression. Assumed."""
 
 
-class PackedList(Sequence[Row]):
+class CompressedList(Sequence[BatchOutputRow]):
     """Compressed list that is decompressed at every read. It equals the original list."""
 
     __slots__ = ("_count", "_packed")
 
-    def __init__(self, values: Sequence[Row]) -> None:
+    def __init__(self, values: Sequence[BatchOutputRow]) -> None:
         self._count = len(values)
         self._packed = zlib.compress(pickle.dumps(list(values)), 1)
 
-    def _unpack_values(self) -> list[Row]:
-        rows: list[Row] = pickle.loads(zlib.decompress(self._packed))
+    def _unpack_values(self) -> list[BatchOutputRow]:
+        rows: list[BatchOutputRow] = pickle.loads(zlib.decompress(self._packed))
         return rows
 
     def __len__(self) -> int:
         return self._count
 
     @overload
-    def __getitem__(self, index: int) -> Row: ...
+    def __getitem__(self, index: int) -> BatchOutputRow: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Row]: ...
-    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+    def __getitem__(self, index: slice) -> list[BatchOutputRow]: ...
+    def __getitem__(self, index: int | slice) -> BatchOutputRow | list[BatchOutputRow]:
         return self._unpack_values()[index]
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[BatchOutputRow]:
         return iter(self._unpack_values())
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, PackedList):
+        if isinstance(other, CompressedList):
             return self._packed == other._packed or self._unpack_values() == other._unpack_values()
         return self._unpack_values() == (list(other) if isinstance(other, tuple) else other)
 
@@ -291,11 +293,11 @@ class PackedList(Sequence[Row]):
         return repr(self._unpack_values())
 
 
-def pack_results(event: Event) -> EventData:
+def compress_results(event: Event) -> EventData:
     """Return the fields of *event*. Large result sets of a batch are compressed."""
     event_data = event.data
     if not isinstance(event_data, SqlDoneData):
         return event_data
     if sum(len(result["rows"]) for result in event_data.results) <= UNCOMPRESSED_ROWS_MAX:
         return event_data
-    return replace(event_data, results=PackedList(event_data.results))
+    return replace(event_data, results=CompressedList(event_data.results))

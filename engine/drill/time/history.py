@@ -15,8 +15,8 @@ from engine.drill.judging.replay_timeline import Marker, list_markers
 from engine.drill.running import rewind
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import DrillMode
-from engine.drill.running.state import HASH_INTERVAL
-from engine.drill.time.cooperative_tasks import Slices, replay_inputs
+from engine.drill.running.state import HASH_INTERVAL_TICKS
+from engine.drill.time.cooperative_tasks import CooperativeTask, replay_inputs
 from engine.drill.time.snapshots import HistoryLengths, RunSnapshot, measure_lengths, take_snapshot
 from engine.events import Event
 from engine.generators import run_to_completion
@@ -24,9 +24,9 @@ from engine.inputs import Input, InputError
 from engine.localization import build_message
 from engine.model import Tick
 from engine.tsql.language.lexer import is_read_only_input
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
-SNAPSHOT_INTERVAL: Final = 15 * TICKS_PER_S
+SNAPSHOT_INTERVAL_TICKS: Final = 15 * TICKS_PER_S
 """Ticks between two snapshots, in addition to the snapshots at inputs. Assumed.
 
 Even with a hundred databases, this time is replayed within 10 ms.
@@ -102,12 +102,12 @@ class History:
         Read-only queries store no snapshot, because a monitoring script may send one every second. Raises
         InputError.
         """
-        item = parse_line(line, self.drill.tick)
+        item = parse_input_line(line, self.drill.tick)
         if is_read_only_input(item):
             return self.drill.apply_input(item)
         before = take_snapshot(self.drill, self._snapshots[-1])
         item = self.drill.apply_input(item)
-        if (before.tick, before.inputs) != (self._snapshots[-1].tick, self._snapshots[-1].inputs):
+        if (before.tick, before.input_count) != (self._snapshots[-1].tick, self._snapshots[-1].input_count):
             self._add_snapshot(before)
         return item
 
@@ -122,15 +122,15 @@ class History:
             0.0, cost, _compute_snapshot_limit(self.drill, cost)
         )
 
-    def _add_snapshot(self, moment: RunSnapshot[Drill]) -> None:
+    def _add_snapshot(self, drill: RunSnapshot[Drill]) -> None:
         """Store a snapshot. If there are too many, remove the one that is cheapest to replay for its age."""
-        total_cost = _compute_snapshot_cost(moment)
+        total_cost = _compute_snapshot_cost(drill)
         snapshot_limit = _compute_snapshot_limit(self.drill, total_cost)
         if (
             len(self._snapshots) >= snapshot_limit
         ):  # in a long run, snapshots are far apart and share little data
-            self._snapshots[-1].pack(moment)
-        self._snapshots.append(moment)
+            self._snapshots[-1].pack(drill)
+        self._snapshots.append(drill)
         while len(self._snapshots) > snapshot_limit:
             costs = [_compute_snapshot_cost(snapshot) for snapshot in self._snapshots]
             gaps = [
@@ -153,19 +153,19 @@ class History:
         """
         return run_to_completion(self.seek_in_slices(tick, before_inputs))
 
-    def seek_in_slices(self, tick: Tick, before_inputs: bool = False) -> Slices[Drill]:
+    def seek_in_slices(self, tick: Tick, before_inputs: bool = False) -> CooperativeTask[Drill]:
         """Run `seek` in slices. The call itself raises InputError."""
-        if not self.drill.terms.rewind and not self.drill.finished:
+        if not self.drill.permissions.rewind and not self.drill.finished:
             raise InputError(build_message("an exam cannot be rewound"))
         tick = min(max(0, tick), self.drill.tick)
         journal = self.drill.journal
         inputs = arithmetic.add_in_order(
             item.tick < tick or (item.tick == tick and not before_inputs) for item in journal
         )
-        if self._snapshots[0].tick > 0 or self._snapshots[0].inputs > 0:
+        if self._snapshots[0].tick > 0 or self._snapshots[0].input_count > 0:
             self._replay_missing_past()
-        snapshot = next(k for k in reversed(self._snapshots) if k.tick <= tick and k.inputs <= inputs)
-        return replay_inputs(snapshot.restore(self.drill), journal[snapshot.inputs : inputs], tick)
+        snapshot = next(k for k in reversed(self._snapshots) if k.tick <= tick and k.input_count <= inputs)
+        return replay_inputs(snapshot.restore(self.drill), journal[snapshot.input_count : inputs], tick)
 
     def _replay_missing_past(self) -> None:
         """Replay the run up to the start of this history to create the missing snapshots.
@@ -174,7 +174,7 @@ class History:
         """
         first_snapshot = self._snapshots[0]
         history = History(Drill(self.drill.scenario, self.drill.seed, self.drill.mode))
-        _play_inputs(history, self.drill.journal[: first_snapshot.inputs], first_snapshot.tick)
+        _play_inputs(history, self.drill.journal[: first_snapshot.input_count], first_snapshot.tick)
         self._snapshots = history._snapshots + self._snapshots
 
     def list_markers(self) -> list[Marker]:
@@ -194,10 +194,10 @@ class History:
 
     def fork_in_slices(
         self, tick: Tick, before_inputs: bool = False, other_runs: Iterable[Drill] = ()
-    ) -> Slices[History]:
+    ) -> CooperativeTask[History]:
         """Run `fork` in slices. After an exam, the whole run is replayed in practice mode."""
         past_drill = self.seek(tick, before_inputs)
-        if past_drill.terms.rewind:
+        if past_drill.permissions.rewind:
             fork = History(past_drill)
             fork._snapshots = [
                 *(moment for moment in self._snapshots if moment.tick < past_drill.tick),
@@ -213,10 +213,10 @@ class History:
         """Undo the last input, because storing it has failed. The time returns to the tick of the input."""
         journal = self.drill.journal[:-1]
         tick = self.drill.journal[-1].tick
-        self._snapshots = [moment for moment in self._snapshots if moment.inputs <= len(journal)]
+        self._snapshots = [moment for moment in self._snapshots if moment.input_count <= len(journal)]
         last_snapshot = self._snapshots[-1]
         drill = last_snapshot.restore(self.drill)
-        _play_inputs(drill, journal[last_snapshot.inputs :], tick)
+        _play_inputs(drill, journal[last_snapshot.input_count :], tick)
         self.drill = drill
 
 
@@ -238,11 +238,11 @@ def _compute_snapshot_limit(drill: Drill, total_cost: float) -> int:
 def _compute_replay_cost(drill: Drill, lengths: HistoryLengths) -> float:
     """Return the cost of replaying *drill* to its current tick. The unit is SNAPSHOT_INTERVAL ticks without events."""
     return (
-        drill.tick / SNAPSHOT_INTERVAL
+        drill.tick / SNAPSHOT_INTERVAL_TICKS
         + lengths.events / EVENTS_PER_INTERVAL
         + drill.world.counter / TIMERS_PER_INTERVAL
-        + (lengths.hashes - drill.tick // HASH_INTERVAL) / HASHES_PER_INTERVAL
-        + lengths.inputs / INPUTS_PER_INTERVAL
+        + (lengths.hash_count - drill.tick // HASH_INTERVAL_TICKS) / HASHES_PER_INTERVAL
+        + lengths.input_count / INPUTS_PER_INTERVAL
     )
 
 

@@ -11,7 +11,7 @@ from typing import Final, Generic, TypeVar
 import numpy as np
 from msgspec import Struct
 
-from engine.drill.running.state import DrillState, StorageRule, list_attributes
+from engine.drill.running.state import DrillState, StorageRule, list_attributes_with_rule
 from engine.drill.time.event_log import EventLog
 from engine.flow import Array, Samples
 from engine.model import Tick
@@ -22,7 +22,7 @@ from engine.protocol.errorlog import ERROR_LOG_LINES_MAX
 # A block that is no longer compared with later ones can be compressed to a tenth. It is decompressed at every
 # read.
 
-BLOCK_ENTRIES: Final = 32
+ENTRIES_PER_SNAPSHOT_BLOCK: Final = 32
 """Number of entries in a block. With fewer, blocks cost more; with more, a change copies more. Assumed."""
 
 COMPRESSION_LEVEL: Final = 1
@@ -114,8 +114,8 @@ def split_into_blocks(
 def _split_entries(entries: Iterable[object], previous: tuple[EntryBlock, ...]) -> tuple[EntryBlock, ...]:
     entry_list = tuple(entries)
     blocks = []
-    for number, start in enumerate(range(0, len(entry_list), BLOCK_ENTRIES)):
-        block_entries = entry_list[start : start + BLOCK_ENTRIES]
+    for number, start in enumerate(range(0, len(entry_list), ENTRIES_PER_SNAPSHOT_BLOCK)):
+        block_entries = entry_list[start : start + ENTRIES_PER_SNAPSHOT_BLOCK]
         is_known = number < len(previous) and previous[number].has_same_entries(block_entries)
         blocks.append(previous[number] if is_known else EntryBlock(block_entries))
     return previous if len(blocks) == len(previous) and all(map(is_, blocks, previous)) else tuple(blocks)
@@ -134,15 +134,15 @@ def unpack_array(packed: bytes, template: Array) -> Array:
 
 State = TypeVar("State", bound=DrillState)
 
-LOG_ATTRIBUTES: Final = list_attributes(StorageRule.LOG)
+LOG_ATTRIBUTES: Final = list_attributes_with_rule(StorageRule.LOG)
 """Append-only lists of a drill, in addition to events and samples."""
 
-WORLD_PARTS: Final = list_parts(FieldUse.BLOCKS)
+BLOCK_WORLD_PARTS: Final = list_parts(FieldUse.BLOCKS)
 """Parts of a world that snapshots store in blocks. Lines of ERRORLOGs are omitted, because events contain
 them.
 """
 
-DRILL_PARTS: Final = list_attributes(StorageRule.BLOCKS)
+BLOCK_DRILL_PARTS: Final = list_attributes_with_rule(StorageRule.BLOCKS)
 """Dictionaries of the drill that grow with the run."""
 
 FLOW_SETUPS: Final = ("source_setups", "stream_setups")
@@ -168,16 +168,16 @@ class HistoryLengths(Struct, frozen=True):
     events: int
     samples: int
     """Number of samples."""
-    sampled_every: int
+    sample_interval_ticks: int
     """Ticks between two samples after the snapshot."""
 
     @property
-    def inputs(self) -> int:
+    def input_count(self) -> int:
         """Number of inputs in the journal."""
         return self.logs[LOG_ATTRIBUTES.index("journal")]
 
     @property
-    def hashes(self) -> int:
+    def hash_count(self) -> int:
         """Number of state hashes."""
         return self.logs[LOG_ATTRIBUTES.index("hashes")]
 
@@ -203,12 +203,12 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
         return self.drill.tick
 
     @property
-    def inputs(self) -> int:
+    def input_count(self) -> int:
         """Number of inputs in the journal."""
-        return self.lengths.inputs
+        return self.lengths.input_count
 
     @property
-    def events(self) -> int:
+    def event_count(self) -> int:
         """Number of events."""
         return self.lengths.events
 
@@ -219,14 +219,14 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
         """
         drill = self.drill.fork_shallow()
         part_iterator = iter(self.parts)
-        for name in WORLD_PARTS:
+        for name in BLOCK_WORLD_PARTS:
             part = next(part_iterator)
             as_list = isinstance(getattr(drill.world, name), list)
             setattr(drill.world, name, part.as_list() if as_list else part.as_dict())
         flow = drill.world.flow
         for name in FLOW_SETUPS:
             setattr(flow, name, tuple(next(part_iterator).as_list()))
-        for name in DRILL_PARTS:
+        for name in BLOCK_DRILL_PARTS:
             setattr(drill, name, next(part_iterator).as_dict())
         for name, packed in zip(FLOW_ARRAYS, self.arrays, strict=True):
             setattr(flow, name, unpack_array(packed, template=getattr(flow, name)))
@@ -244,7 +244,7 @@ class RunSnapshot(Struct, Generic[State], frozen=True):
     def pack(self, newest: RunSnapshot[State]) -> None:
         """Compress the parts that *newest*, the next snapshot, does not share."""
         for name, part, later_blocks in zip(
-            (*WORLD_PARTS, *FLOW_SETUPS), self.parts, newest.parts, strict=False
+            (*BLOCK_WORLD_PARTS, *FLOW_SETUPS), self.parts, newest.parts, strict=False
         ):
             if name in PACKED_PARTS:
                 part.pack(later_blocks)
@@ -262,7 +262,7 @@ def attach_history(drill: State, history_source: State, lengths: HistoryLengths)
         setattr(drill, name, getattr(history_source, name)[:length])
     drill.events = history_source.events.copy_first(lengths.events)
     drill.samples = history_source.samples.copy_beginning(lengths.samples)
-    drill.samples.every = lengths.sampled_every
+    drill.samples.every = lengths.sample_interval_ticks
 
 
 def take_snapshot(drill: State, previous: RunSnapshot[State] | None = None) -> RunSnapshot[State]:
@@ -273,8 +273,8 @@ def take_snapshot(drill: State, previous: RunSnapshot[State] | None = None) -> R
     twin.events, twin.samples = NO_EVENTS, NO_SAMPLES
     twin.world.errorlog = {}
     blocks, flow = [], twin.world.flow
-    owners: list[tuple[object, str]] = [(twin.world, name) for name in WORLD_PARTS]
-    owners += [*((flow, name) for name in FLOW_SETUPS), *((twin, name) for name in DRILL_PARTS)]
+    owners: list[tuple[object, str]] = [(twin.world, name) for name in BLOCK_WORLD_PARTS]
+    owners += [*((flow, name) for name in FLOW_SETUPS), *((twin, name) for name in BLOCK_DRILL_PARTS)]
     for index, (owner, name) in enumerate(owners):
         whole_object = getattr(owner, name)
         blocks.append(

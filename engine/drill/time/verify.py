@@ -12,10 +12,10 @@ from msgspec import Struct
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.report import iterate_events, to_json_types
-from engine.drill.judging.shapes import Report, Row
+from engine.drill.judging.shapes import Report, ReportRow
 from engine.drill.running.drill import Drill, DrillMode, play_inputs
 from engine.drill.running.state import StateHash
-from engine.drill.time.cooperative_tasks import Slices
+from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.generators import run_to_completion
 from engine.inputs import InputError
 from engine.localization import LocalizableMessage, build_message, format_run_time, join_messages
@@ -54,7 +54,7 @@ class ReplayDivergence(Struct, frozen=True):
         agreed, state_hash = self.last_equal_hash, self.recorded_hash or self.replayed_hash
         text = build_message("different from the start")
         if agreed:
-            text = build_message("identical until {moment}", moment=_format_moment(agreed.tick))
+            text = build_message("identical until {moment}", moment=_format_time(agreed.tick))
         if self.recorded_hash is None and self.replayed_hash is None:
             text = build_message("the states match, but the recorded data about them differs")
         elif self.replayed_hash is None:
@@ -63,7 +63,7 @@ class ReplayDivergence(Struct, frozen=True):
             text = build_message("{what}, and the record ends there", what=text)
         elif state_hash:
             text = build_message(
-                "{what}, different at {moment}", what=text, moment=_format_moment(state_hash.tick)
+                "{what}, different at {moment}", what=text, moment=_format_time(state_hash.tick)
             )
         if self.lines:
             lines = "; ".join(line.splitlines()[0] for line in self.lines)
@@ -92,7 +92,7 @@ def find_divergence(drill: Drill, report: Report) -> ReplayDivergence | None:
     return run_to_completion(find_divergence_in_slices(drill, report))
 
 
-def find_divergence_in_slices(drill: Drill, report: Report) -> Slices[ReplayDivergence | None]:
+def find_divergence_in_slices(drill: Drill, report: Report) -> CooperativeTask[ReplayDivergence | None]:
     """Run `find_divergence` in slices."""
     recorded = [StateHash(to_ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
     difference = _compare_states(drill, recorded)
@@ -185,7 +185,7 @@ def _find_first_difference(path: str, expected: object, actual: object) -> tuple
     return path, expected, actual
 
 
-def _find_first_event(recorded: Sequence[Row], drill: Drill) -> Slices[str]:
+def _find_first_event(recorded: Sequence[ReportRow], drill: Drill) -> CooperativeTask[str]:
     for index, (recorded_event, replayed_event) in enumerate(zip_longest(recorded, iterate_events(drill))):
         if recorded_event != replayed_event:
             return build_message(
@@ -198,12 +198,12 @@ def _find_first_event(recorded: Sequence[Row], drill: Drill) -> Slices[str]:
     return ""
 
 
-def _format_event(event: Row | None) -> str:
+def _format_event(event: ReportRow | None) -> str:
     if event is None:
         return build_message("none")
     time = format_run_time(event["t_s"], 2)
     return build_message("{kind} at {moment} ({text})", kind=event["kind"], moment=time, text=event["text"])
 
 
-def _format_moment(tick: Tick) -> LocalizableMessage:
+def _format_time(tick: Tick) -> LocalizableMessage:
     return format_run_time(tick / TICKS_PER_S, 2)

@@ -35,7 +35,7 @@ CACHE_FOLDERS: tuple[Path, ...] = (
 uses the first folder that is writable.
 """
 
-FLAGS: Final = (
+COMPILER_FLAGS: Final = (
     "-O3", "-w", "-shared", "-fPIC", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden",
 )  # fmt: skip
 """Flags for every compiler. Contraction is off, because a fused multiply-add changes the last bit of a
@@ -77,7 +77,7 @@ def compile_c(text: str, folder: Path, compiler: str, *flags: str) -> Path:
     """
     c_file, library = folder / "kernel.c", folder / f"kernel.{SUFFIXES.get(platform.system(), 'so')}"
     c_file.write_text(text, encoding="utf-8")
-    command = [compiler, *FLAGS, *flags, "-o", str(library), str(c_file)]
+    command = [compiler, *COMPILER_FLAGS, *flags, "-o", str(library), str(c_file)]
     try:
         subprocess.run(command, check=True, capture_output=True, timeout=COMPILE_S_MAX)
     except subprocess.SubprocessError as problem:
@@ -99,13 +99,13 @@ RESULT_TYPES: Final = {"int": ctypes.c_int64, "bool": ctypes.c_bool, "None": Non
 
 
 KernelFunction = Callable[..., Any]
-Functions = dict[str, KernelFunction]
+KernelFunctions = dict[str, KernelFunction]
 
 
 class Kernel(Struct, frozen=True):
     """Entry functions of the kernel, with their origin."""
 
-    functions: Functions
+    functions: KernelFunctions
     origin: str
     """`prebuilt`, `compiled here` or `plain Python`."""
 
@@ -141,8 +141,8 @@ def read_kernel_source() -> str:
 
 
 def load_library_functions(
-    path: Path, text: str, python_functions: Functions, use_wide_vectors: bool = True
-) -> Functions:
+    path: Path, text: str, python_functions: KernelFunctions, use_wide_vectors: bool = True
+) -> KernelFunctions:
     """Return the functions of the library at *path* that replace *python_functions*.
 
     The library must be built from *text* and must round after each operation. With *use_wide_vectors* False,
@@ -159,12 +159,12 @@ def load_library_functions(
         raise LibraryError(f"{path.name} cannot be loaded ({problem})") from problem
     if ctypes.string_at(ctypes.addressof(built_from)).decode() != compute_fingerprint(text):
         raise LibraryError(f"{path.name} was built from another kernel.py")
-    if not is_exact(library):
+    if not is_rounding_exact(library):
         raise LibraryError(f"{path.name} does not round products before adding")
     return functions_by_name
 
 
-def is_exact(library: ctypes.CDLL) -> bool:
+def is_rounding_exact(library: ctypes.CDLL) -> bool:
     """Return whether the library rounds a product before it adds.
 
     The exact product in the test is 1 + 2^-29 + 2^-60, which needs one bit more than a float has.

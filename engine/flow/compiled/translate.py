@@ -21,7 +21,7 @@ BOOL: Final = "bool"
 VOID: Final = "void"
 ARRAYS_TYPE: Final = "const Arrays *"
 SCALARS: Final = {"float": FLOAT, "int": INT, "bool": BOOL, "None": VOID, "Arrays": ARRAYS_TYPE}
-ARRAYS: Final = {
+ARRAY_TYPES: Final = {
     "Row": (FLOAT, 1),
     "Table": (FLOAT, 2),
     "Cube": (FLOAT, 3),
@@ -35,7 +35,7 @@ ARITHMETIC_OPERATORS: Final = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Di
 BIT_OPERATORS: Final = {ast.BitAnd: "&", ast.BitOr: "|"}
 COMPARISONS: Final = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 
-PRELUDE: Final = resources.files("engine.flow.compiled").joinpath("prelude.c").read_text(encoding="utf-8")
+C_PRELUDE: Final = resources.files("engine.flow.compiled").joinpath("prelude.c").read_text(encoding="utf-8")
 """Beginning of the C text: arrays, Python's operators, and the functions of Python that the C text calls.
 
 The text needs no header of Python and no library of C, because the loader passes the addresses of Python's
@@ -47,7 +47,7 @@ _KEYWORDS: Final = """
     while bool true false views views_taken result arguments thread python connect take modulo checked main
     wide_entries_run cpuid add_product
 """
-KEYWORDS: Final = frozenset(_KEYWORDS.split())
+RESERVED_C_NAMES: Final = frozenset(_KEYWORDS.split())
 """Reserved names in the C text. A variable or function of the kernel with such a name is an error."""
 
 ORDER_ERROR: Final = "the order of evaluation matters; use a name for the result of the call"
@@ -72,17 +72,17 @@ class ArrayType(Struct, frozen=True):
         return "Doubles" if self.element == FLOAT else "Longs"
 
 
-Type = str | ArrayType
+CType = str | ArrayType
 
 
 class CCode(NamedTuple):
     """C text of an expression, and its type."""
 
     text: str
-    type: Type
+    type: CType
 
 
-def to_c_type(kind: Type) -> str:
+def to_c_type(kind: CType) -> str:
     """Return the C type for a type of the kernel."""
     return kind if isinstance(kind, str) else kind.c_name
 
@@ -93,10 +93,10 @@ def translate(text: str, constants: Mapping[str, object], lines: bool = False) -
     *constants* maps the kernel's global names to their values. With *lines*, the C text states the line of
     each statement, for the build that checks indices. Raise TranslationError.
     """
-    return _Module(ast.parse(text), constants, lines).write_c(compute_fingerprint(text))
+    return _ModuleTranslation(ast.parse(text), constants, lines).write_c(compute_fingerprint(text))
 
 
-class _Module:
+class _ModuleTranslation:
     """Translation of the kernel module: all of its functions."""
 
     def __init__(self, tree: ast.Module, constants: Mapping[str, object], lines: bool) -> None:
@@ -104,7 +104,7 @@ class _Module:
         self.lines = lines
         self.nodes: dict[str, ast.FunctionDef] = {}
         self.marks: dict[str, str] = {}
-        self.fields: dict[str, Type] = {}
+        self.fields: dict[str, CType] = {}
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and node.name not in DECORATOR_NAMES:
                 marks = [ast.unparse(mark) for mark in node.decorator_list]
@@ -112,7 +112,7 @@ class _Module:
                     raise TranslationError(
                         node, f"{node.name} needs one of the marks {', '.join(DECORATOR_NAMES)}"
                     )
-                if node.name in KEYWORDS:
+                if node.name in RESERVED_C_NAMES:
                     raise TranslationError(node, f"{node.name} is a C keyword")
                 self.nodes[node.name], self.marks[node.name] = node, marks[0]
             elif isinstance(node, ast.ClassDef):
@@ -124,16 +124,16 @@ class _Module:
         for name in self.nodes:
             self._visit(name, ())
 
-    def read_annotation(self, node: ast.expr | None) -> Type:
+    def read_annotation(self, node: ast.expr | None) -> CType:
         """Return the type that an annotation names."""
         name = ast.unparse(node) if node is not None else "nothing"
-        if name in ARRAYS:
-            return ArrayType(*ARRAYS[name])
+        if name in ARRAY_TYPES:
+            return ArrayType(*ARRAY_TYPES[name])
         if name in SCALARS and node is not None:
             return SCALARS[name]
         raise TranslationError(node or ast.Pass(), f"the annotation {name} is not supported")
 
-    def list_parameters(self, name: str) -> list[tuple[str, Type]]:
+    def list_parameters(self, name: str) -> list[tuple[str, CType]]:
         arguments = self.nodes[name].args
         if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
             raise TranslationError(self.nodes[name], "only plain parameters without defaults are supported")
@@ -167,8 +167,8 @@ class _Module:
 
     def write_c(self, source: str) -> str:
         fields = "".join(f"    {to_c_type(kind)} {name};\n" for name, kind in self.fields.items())
-        parts = [PRELUDE, f"typedef struct {{\n{fields}}} Arrays;\n"]
-        parts += [_Function(self, name).write_c() for name in self.order]
+        parts = [C_PRELUDE, f"typedef struct {{\n{fields}}} Arrays;\n"]
+        parts += [_FunctionTranslation(self, name).write_c() for name in self.order]
         parts += [self._write_wide_version(name) for name in self.nodes if self.marks[name] == "long_entry"]
         parts += [self._write_entry_point(name) for name in self.nodes if self.marks[name] != "inside"]
         text = "\n".join(parts)
@@ -233,20 +233,20 @@ class _Module:
         return "\n".join(lines)
 
 
-class _Function:
+class _FunctionTranslation:
     """Translation of one function."""
 
-    def __init__(self, module: _Module, name: str) -> None:
+    def __init__(self, module: _ModuleTranslation, name: str) -> None:
         self.module, self.name, self.node = module, name, module.nodes[name]
         self.parameters, self.result = module.list_parameters(name), module.get_result_type(name)
-        self.types: dict[str, Type] = dict(self.parameters)
+        self.types: dict[str, CType] = dict(self.parameters)
         self.temporaries = 0
 
     def write_c(self) -> str:
         body = self._write_block(self.node.body, 1)
         local_types = list(self.types.items())[len(self.parameters) :]
         for name in self.types:
-            if name in KEYWORDS:
+            if name in RESERVED_C_NAMES:
                 raise TranslationError(self.node, f"{name} is a C keyword")
         head = ", ".join(f"{to_c_type(kind)} {name}" for name, kind in self.parameters)
         begin = "static" if self.module.marks[self.name] == "entry" else "INLINE"
@@ -271,16 +271,18 @@ class _Function:
             case ast.Expr(value=ast.Constant(value=str())):
                 return []
             case ast.Expr(value=ast.Call() as call):
-                self._check_order(call)
+                self._check_evaluation_order(call)
                 return [f"{self._write_value(call).text};"]
             case ast.Return(value=None):
                 return ["return;"]
             case ast.Return(value=ast.expr() as value):
-                return [f"return {self._convert_type(self.result, self._write_root(value), node)};"]
+                return [
+                    f"return {self._convert_type(self.result, self._write_complete_expression(value), node)};"
+                ]
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
                 return self._assign_all(targets, values, node)
             case ast.Assign(targets=[ast.Call() | ast.Name() | ast.Subscript() as target], value=value):
-                return [self._write_store(target, self._write_root(value, target), node)]
+                return [self._write_store(target, self._write_complete_expression(value, target), node)]
             case ast.AugAssign(target=ast.Name() | ast.Subscript() as target):
                 return [self._write_augmented(node)]
             case ast.If():
@@ -315,7 +317,8 @@ class _Function:
         match node.iter:
             case ast.Call(func=ast.Name(id="range"), args=arguments, keywords=[]) if 0 < len(arguments) < 4:
                 bounds = [
-                    self._convert_type(INT, self._write_root(argument), argument) for argument in arguments
+                    self._convert_type(INT, self._write_complete_expression(argument), argument)
+                    for argument in arguments
                 ]
                 first, last = ("0", bounds[0]) if len(bounds) == 1 else (bounds[0], bounds[1])
                 step = self._read_constant_int(arguments[2]) if len(arguments) == 3 else 1
@@ -356,7 +359,7 @@ class _Function:
         first, then_lines = [], []
         for target, value in zip(targets, values, strict=True):
             self.temporaries += 1
-            code = self._write_root(value)
+            code = self._write_complete_expression(value)
             first.append(f"    {to_c_type(code.type)} value_{self.temporaries} = {code.text};")
             then_lines.append(
                 "    " + self._write_store(target, CCode(f"value_{self.temporaries}", code.type), node)
@@ -372,7 +375,7 @@ class _Function:
 
     def _write_augmented(self, node: ast.AugAssign) -> str:
         target = self._write_value(node.target)
-        value = self._write_root(
+        value = self._write_complete_expression(
             node.value, node.target if isinstance(node.target, ast.Subscript) else None, reads=1
         )
         sign = {**ARITHMETIC_OPERATORS, **BIT_OPERATORS}.get(type(node.op))
@@ -382,7 +385,7 @@ class _Function:
             raise TranslationError(node, "bit operations need integers")
         return f"{target.text} {sign}= {self._convert_type(target.type, value, node)};"
 
-    def _declare_variable(self, name: str, kind: Type, node: ast.AST) -> None:
+    def _declare_variable(self, name: str, kind: CType, node: ast.AST) -> None:
         before = self.types.setdefault(name, kind)
         if before != kind and (before, kind) != (INT, BOOL):
             raise TranslationError(node, f"{name} changes from {to_c_type(before)} to {to_c_type(kind)}")
@@ -390,24 +393,26 @@ class _Function:
     # -- expressions
 
     def _write_test(self, node: ast.expr) -> str:
-        code = self._write_root(node)
+        code = self._write_complete_expression(node)
         if code.type != BOOL:
             raise TranslationError(node, f"a comparison was expected, not {ast.unparse(node)}")
         return code.text
 
-    def _write_root(self, node: ast.expr, target: ast.expr | None = None, reads: int = 0) -> CCode:
+    def _write_complete_expression(
+        self, node: ast.expr, target: ast.expr | None = None, reads: int = 0
+    ) -> CCode:
         """Return the code of a complete expression.
 
         *reads*: number of array reads that locate the assignment's *target*.
         """
-        calls, _ = self._check_order(node)
+        calls, _ = self._check_evaluation_order(node)
         if isinstance(target, ast.Subscript):
-            reads += self._check_order(target.slice)[1]
+            reads += self._check_evaluation_order(target.slice)[1]
             if calls and reads:
                 raise TranslationError(node, ORDER_ERROR)
         return self._write_value(node)
 
-    def _check_order(self, node: ast.AST) -> tuple[int, int]:
+    def _check_evaluation_order(self, node: ast.AST) -> tuple[int, int]:
         """Return (number of calls that change arrays, number of reads of arrays) in *node*.
 
         Reject the expression if the order of these operations matters. C may evaluate operands in any order,
@@ -416,12 +421,12 @@ class _Function:
         if isinstance(node, ast.BoolOp | ast.IfExp):  # C and Python evaluate their operands in the same order
             calls = reads = 0
             for part in ast.iter_child_nodes(node):
-                more_calls, more_reads = self._check_order(part)
+                more_calls, more_reads = self._check_evaluation_order(part)
                 calls, reads = calls + more_calls, reads + more_reads
             return calls, reads
         calls = reads = 0
         for part in ast.iter_child_nodes(node):
-            more_calls, more_reads = self._check_order(part)
+            more_calls, more_reads = self._check_evaluation_order(part)
             calls, reads = calls + more_calls, reads + more_reads
         if calls > 1 or (calls and reads):
             raise TranslationError(
@@ -583,7 +588,7 @@ class _Function:
                     return CCode(f"is_finite({text})", BOOL)
         raise TranslationError(node, f"this call is not supported: {ast.unparse(node)}")
 
-    def _convert_type(self, kind: Type, code: CCode, node: ast.AST) -> str:
+    def _convert_type(self, kind: CType, code: CCode, node: ast.AST) -> str:
         """Return *code* converted to *kind* as in Python's arithmetic: integer to float, or bool to integer."""
         if code.type == kind:
             return code.text

@@ -15,7 +15,7 @@ from engine.model import World
 from engine.protocol import clients, connections, statements
 from engine.tsql.batches import ledger_tables, locks
 from engine.tsql.batches.context import (
-    Context,
+    StatementContext,
     find_database_user,
     is_server_role_member,
     is_sysadmin,
@@ -24,7 +24,7 @@ from engine.tsql.batches.context import (
 from engine.tsql.batches.data import SqlSession
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 ACCESS_MODE_NAMES: Final = ("MULTI_USER", "SINGLE_USER", "RESTRICTED_USER")
 """Access modes by number: sys.databases.user_access_desc for user_access 0, 1 and 2. Documented [DOC:
@@ -48,14 +48,14 @@ def remove_access_mode(world: World, server: str, database: str) -> None:
     )
 
 
-def _list_other_sessions(context: Context, database: str) -> Iterator[tuple[str, SqlSession]]:
+def _list_other_sessions(context: StatementContext, database: str) -> Iterator[tuple[str, SqlSession]]:
     """Yield (window, session) for each other connection that uses the database."""
     for name, session in context.list_sessions():
         if session.spid != context.session.spid and session.database.lower() == database.lower():
             yield name, session
 
 
-def check_access_mode(context: Context, database: str) -> None:
+def check_access_mode(context: StatementContext, database: str) -> None:
     """Raise an error if the access mode of the database does not admit the session.
 
     The error is 924 in single-user mode if another session uses the database, and 923 in restricted mode.
@@ -69,7 +69,7 @@ def check_access_mode(context: Context, database: str) -> None:
             raise SqlError(923, context.get_spelled_name(database))
 
 
-def has_other_user(context: Context, database: str) -> bool:
+def has_other_user(context: StatementContext, database: str) -> bool:
     """Return whether a database is in single-user mode and another connection uses it."""
     is_single_user = get_access_mode(context.world, context.session.server, database) == "SINGLE_USER"
     return is_single_user and any(True for _ in _list_other_sessions(context, database))
@@ -83,7 +83,7 @@ EXCLUSIVE_OPTIONS: Final = frozenset({"OFFLINE", "EMERGENCY", "READ_ONLY", "READ
 
 
 def _wait_for_other_sessions(
-    machine: Machine, database: str, termination: str, spids: tuple[int, ...]
+    machine: ExecutionMachine, database: str, termination: str, spids: tuple[int, ...]
 ) -> None:
     """Make the statement wait until the other sessions leave, or until *termination* allows to end them.
 
@@ -100,7 +100,7 @@ def _wait_for_other_sessions(
         raise locks.LockConflictError(spids, object_key, locks.EXCLUSIVE)
 
 
-def end_other_windows(machine: Machine, database: str, termination: str) -> list[Message]:
+def end_other_windows(machine: ExecutionMachine, database: str, termination: str) -> list[Message]:
     """End the connections of other windows in the database, or wait for them, according to *termination*."""
     context, server = machine.context, machine.session.server
     other_sessions = list(_list_other_sessions(context, database))
@@ -114,7 +114,7 @@ def end_other_windows(machine: Machine, database: str, termination: str) -> list
     return [Message(5060, 10, 1, 0, fill_message(5060, percent)[1]) for percent in (0, 100)]
 
 
-def wait_for_ended_sessions(world: World, messages: list[Message]) -> statements.PendingStatement:
+def build_delayed_report(world: World, messages: list[Message]) -> statements.PendingStatement:
     """Return a pending statement that reports *messages* one tick later.
 
     The ended sessions have then left, so that the next statement of the batch can use the database.
@@ -125,7 +125,7 @@ def wait_for_ended_sessions(world: World, messages: list[Message]) -> statements
 statements.COMPLETION_HANDLERS["sessions.ended"] = lambda world, server, *messages: list(messages)
 
 
-def end_other_connections(machine: Machine, database: str, termination: str) -> list[Message]:
+def end_other_connections(machine: ExecutionMachine, database: str, termination: str) -> list[Message]:
     """End the connections of other windows and applications in the database, or wait for them.
 
     *termination*: the WITH clause of the statement, which selects one of the two.
@@ -145,7 +145,7 @@ def end_other_connections(machine: Machine, database: str, termination: str) -> 
     return messages
 
 
-def set_access_mode(machine: Machine, database: str, mode: str, termination: str) -> list[Message]:
+def set_access_mode(machine: ExecutionMachine, database: str, mode: str, termination: str) -> list[Message]:
     """Execute ALTER DATABASE … SET *mode* WITH *termination*.
 
     Without a termination, SINGLE_USER waits for other sessions. Raise 5070 with NO_WAIT. The gate (gate.py)

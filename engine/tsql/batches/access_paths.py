@@ -32,13 +32,13 @@ from engine.tsql.scalars.values import (
 )
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 SEEKS_MAX: Final = 100
 """Maximum number of index seeks in one query. A query that needs more seeks is a scan. Assumed."""
 
 
-class Interval(Struct, frozen=True):
+class ValueInterval(Struct, frozen=True):
     """Interval of the values of one column: between two bounds, or texts with a prefix.
 
     A bound is (value, True if the interval includes it); None means unbounded. *position* is the column's
@@ -56,7 +56,7 @@ class Interval(Struct, frozen=True):
         """Return whether the interval contains a single value."""
         return self.low is not None and self.low == self.high
 
-    def locate(self, row: Row) -> int:
+    def compare_row(self, row: Row) -> int:
         """Return -1 if the row precedes the interval in the index, 0 if the interval contains it, else 1."""
         value, side = row[self.position], 0
         if value is None:
@@ -92,7 +92,9 @@ _ACCEPTED_COMPARISONS: Final = {"=": (0,), "IN": (0,), ">=": (0, 1), ">": (1,), 
 """Comparison operator -> results of compare_values for which the comparison is true."""
 
 
-def find_read_rows(machine: Machine, ref: TableRef, object_key: ObjectKey, versions: list[Table]) -> ReadRows:
+def find_read_rows(
+    machine: ExecutionMachine, ref: TableRef, object_key: ObjectKey, versions: list[Table]
+) -> ReadRows:
     """Return the rows and key ranges that a query reads in its table.
 
     The first element of *versions* is the table as the connection sees it. The other versions contain rows
@@ -120,7 +122,9 @@ def find_read_rows(machine: Machine, ref: TableRef, object_key: ObjectKey, versi
     ranges: list[KeyRange] = []
     next_keys: set[int] = set()
     for seek in seeks:
-        sides = [next((side for interval in seek if (side := interval.locate(e.row))), 0) for e in ordered]
+        sides = [
+            next((side for interval in seek if (side := interval.compare_row(e.row))), 0) for e in ordered
+        ]
         first, last = sides.count(-1), len(ordered) - sides.count(1)
         found = 0
         for index in reversed(range(first, last)) if is_backward else range(first, last):
@@ -140,7 +144,7 @@ def find_read_rows(machine: Machine, ref: TableRef, object_key: ObjectKey, versi
     )
 
 
-def _is_unique_point(key: Key, seek: tuple[Interval, ...]) -> bool:
+def _is_unique_point(key: Key, seek: tuple[ValueInterval, ...]) -> bool:
     return key.unique and len(seek) == len(key.columns) and all(interval.is_point for interval in seek)
 
 
@@ -162,14 +166,14 @@ def _find_clustered_index(table: Table) -> Key | None:
 
 def _choose_index(
     table: Table, conditions: list[ColumnCondition]
-) -> tuple[Key | None, list[tuple[Interval, ...]]]:
+) -> tuple[Key | None, list[tuple[ValueInterval, ...]]]:
     """Return the index that a query uses, and its seeks. A single seek without intervals is a scan."""
     best_rank: tuple[bool, bool, int] = (False, False, 0)
-    chosen: tuple[Key | None, list[tuple[Interval, ...]]] = (_find_clustered_index(table), [()])
+    chosen: tuple[Key | None, list[tuple[ValueInterval, ...]]] = (_find_clustered_index(table), [()])
     for item in table.constraints:
         if not isinstance(item, Key) or item.filter:
             continue
-        columns: list[list[Interval]] = []
+        columns: list[list[ValueInterval]] = []
         for position in constraints.find_column_positions(table, item.columns, ""):
             intervals = _list_intervals(
                 [condition for condition in conditions if condition.position == position],
@@ -179,7 +183,7 @@ def _choose_index(
                 columns.append(intervals)
             if not intervals or not intervals[0].is_point:
                 break
-        seeks: list[tuple[Interval, ...]] = [()]
+        seeks: list[tuple[ValueInterval, ...]] = [()]
         if math.prod(map(len, columns)) <= SEEKS_MAX:
             seeks = list(product(*columns))
         rank = (_is_unique_point(item, seeks[0]), item.clustered and bool(seeks[0]), len(seeks[0]))
@@ -188,7 +192,7 @@ def _choose_index(
     return chosen
 
 
-def _list_intervals(conditions: list[ColumnCondition], descending: bool) -> list[Interval]:
+def _list_intervals(conditions: list[ColumnCondition], descending: bool) -> list[ValueInterval]:
     """Return the intervals of a column in which an index can seek.
 
     They are single values, otherwise one range, otherwise a prefix.
@@ -198,25 +202,25 @@ def _list_intervals(conditions: list[ColumnCondition], descending: bool) -> list
     for condition in conditions:
         if condition.operator in ("=", "IN"):
             return [
-                Interval(condition.position, descending, (value, True), (value, True))
+                ValueInterval(condition.position, descending, (value, True), (value, True))
                 for value in condition.values
             ]
         if condition.operator == "LIKE":
-            prefix = _WILDCARDS.split(to_text(condition.values[0]), maxsplit=1)[0]
+            prefix = _WILDCARD_PATTERN.split(to_text(condition.values[0]), maxsplit=1)[0]
         else:
             bounds[condition.operator[0]] = (condition.values[0], condition.operator.endswith("="))
     if not bounds and not prefix:
         return []
     prefix = "" if bounds else prefix
-    return [Interval(conditions[0].position, descending, bounds.get(">"), bounds.get("<"), prefix)]
+    return [ValueInterval(conditions[0].position, descending, bounds.get(">"), bounds.get("<"), prefix)]
 
 
-_WILDCARDS: Final = re.compile(r"[%_\[]")
+_WILDCARD_PATTERN: Final = re.compile(r"[%_\[]")
 """Pattern of the wildcards of LIKE."""
 
 
 def _convert_condition(
-    machine: Machine, table: Table, name: str, operator: str, operands: tuple[Operand, ...]
+    machine: ExecutionMachine, table: Table, name: str, operator: str, operands: tuple[Operand, ...]
 ) -> ColumnCondition | None:
     """Return the condition with its values converted to the type of the column.
 
@@ -244,7 +248,7 @@ def _convert_condition(
     return ColumnCondition(position, operator, tuple(converted))
 
 
-def _evaluate_operand(machine: Machine, operand: Operand) -> Scalar:
+def _evaluate_operand(machine: ExecutionMachine, operand: Operand) -> Scalar:
     """Return the value of a literal or variable; None for an unknown variable. Raises conversion errors."""
     kind, text, types = operand
     value: Scalar = text
@@ -259,7 +263,11 @@ def _evaluate_operand(machine: Machine, operand: Operand) -> Scalar:
 
 
 def _find_row_limit(
-    machine: Machine, table: Table, access: TableAccess, full_range: KeyRange, seek: tuple[Interval, ...]
+    machine: ExecutionMachine,
+    table: Table,
+    access: TableAccess,
+    full_range: KeyRange,
+    seek: tuple[ValueInterval, ...],
 ) -> tuple[int | None, bool]:
     """Return (number of matching rows after which the query ends, True if it reads the index backward).
 

@@ -14,8 +14,8 @@ from engine.tsql import catalog
 from engine.tsql.batches import access, backup_restore, constraints, objects, permissions, schema_binding
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Table
-from engine.tsql.batches.machine import Machine
-from engine.tsql.batches.work import Handler
+from engine.tsql.batches.machine import ExecutionMachine
+from engine.tsql.batches.work import StatementHandler
 from engine.tsql.catalog import instance
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
@@ -24,11 +24,11 @@ from engine.tsql.scalars import languages
 from engine.tsql.scalars.values import Scalar, to_text
 
 Outcome = statements.Outcome
-Command = Handler[Machine, Outcome]
+AdministrationHandler = StatementHandler[ExecutionMachine, Outcome]
 """Function that executes one kind of statement."""
 
 
-def _evaluate_options(machine: Machine, pairs: s.Pairs) -> dict[str, Scalar]:
+def _evaluate_options(machine: ExecutionMachine, pairs: s.Pairs) -> dict[str, Scalar]:
     return {name: machine.resolve_value(value) for name, value in pairs}
 
 
@@ -37,7 +37,7 @@ def _evaluate_options(machine: Machine, pairs: s.Pairs) -> dict[str, Scalar]:
 _ENDPOINT_FIELDS: Final = ("port", "ip", "role", "authentication", "certificate", "encryption", "algorithms")
 
 
-def _create_endpoint(machine: Machine, statement: s.CreateEndpoint) -> Outcome:
+def _create_endpoint(machine: ExecutionMachine, statement: s.CreateEndpointStatement) -> Outcome:
     _require_mirroring_payload(statement, is_required=True)
     if statement.port is None:
         raise SqlError(102, ")")
@@ -55,7 +55,7 @@ def _create_endpoint(machine: Machine, statement: s.CreateEndpoint) -> Outcome:
     )
 
 
-def _alter_endpoint(machine: Machine, statement: s.AlterEndpoint) -> Outcome:
+def _alter_endpoint(machine: ExecutionMachine, statement: s.AlterEndpointStatement) -> Outcome:
     _require_mirroring_payload(statement, is_required=False)
     fields = {name: getattr(statement, name) for name in _ENDPOINT_FIELDS}
     return endpoints.alter_endpoint(
@@ -68,7 +68,7 @@ def _require_mirroring_payload(statement: s.EndpointStatement, is_required: bool
         raise UnsimulatedFeatureError(f"endpoints for {statement.payload or 'nothing'}")
 
 
-def _alter_authorization(machine: Machine, statement: s.AlterAuthorization) -> Outcome:
+def _alter_authorization(machine: ExecutionMachine, statement: s.AlterAuthorizationStatement) -> Outcome:
     if statement.kind == "DATABASE":
         return database_options.set_database_owner(
             machine.world, machine.session.server, statement.name, statement.owner
@@ -80,7 +80,7 @@ def _alter_authorization(machine: Machine, statement: s.AlterAuthorization) -> O
     )
 
 
-def _check_permission(machine: Machine, statement: s.Permission) -> None:
+def _check_permission(machine: ExecutionMachine, statement: s.PermissionStatement) -> None:
     """Raise 15151 for an unknown object or grantee."""
     context = machine.context
     if statement.kind == "AVAILABILITY GROUP":
@@ -107,7 +107,7 @@ SYSTEM_ACCOUNT: Final = "nt authority\\system"
 """Account with which the cluster monitors an availability group. [DOC: automatic failover problems]"""
 
 
-def _change_permission(machine: Machine, statement: s.Permission) -> Outcome:
+def _change_permission(machine: ExecutionMachine, statement: s.PermissionStatement) -> Outcome:
     if statement.kind != "ENDPOINT":
         _check_permission(machine, statement)
     grantees = {name.casefold() for name in statement.grantees}
@@ -136,7 +136,7 @@ CLUSTER_PROPERTIES: Final = {
 """(default, minimum, maximum) of simulated cluster instance properties. [DOC: ALTER SERVER CONFIGURATION]"""
 
 
-def _set_cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome:
+def _set_cluster_property(machine: ExecutionMachine, statement: s.SetClusterPropertyStatement) -> Outcome:
     """Set a failover property of the cluster instance. It takes effect immediately."""
     setting = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
     name = statement.name.upper()
@@ -157,7 +157,7 @@ def _set_cluster_property(machine: Machine, statement: s.ClusterProperty) -> Out
     return []
 
 
-def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Outcome:
+def _alter_event_session(machine: ExecutionMachine, statement: s.AlterEventSessionStatement) -> Outcome:
     """Start or stop an event session, or change its automatic start.
 
     Raise 25704 or 25705 if it is already stopped or running, 15151 if it does not exist.
@@ -190,7 +190,7 @@ def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Ou
 # --- keys, certificates, logins, users -------------------------------------------------------------------
 
 
-def _execute_master_key(machine: Machine, statement: s.MasterKey) -> Outcome:
+def _execute_master_key(machine: ExecutionMachine, statement: s.MasterKeyStatement) -> Outcome:
     if statement.verb != "CREATE":
         raise UnsimulatedFeatureError(f"{statement.verb} MASTER KEY")
     if machine.session.database.lower() != "master":
@@ -201,7 +201,7 @@ def _execute_master_key(machine: Machine, statement: s.MasterKey) -> Outcome:
     return accounts.create_master_key(machine.world, machine.session.server)
 
 
-def _create_certificate(machine: Machine, statement: s.CreateCertificate) -> Outcome:
+def _create_certificate(machine: ExecutionMachine, statement: s.CreateCertificateStatement) -> Outcome:
     if machine.session.database.lower() != "master":
         raise UnsimulatedFeatureError("keys and certificates outside master")
     if statement.file is None and statement.subject is None:
@@ -223,7 +223,7 @@ def _create_certificate(machine: Machine, statement: s.CreateCertificate) -> Out
     )
 
 
-def _back_up_certificate(machine: Machine, statement: s.BackupCertificate) -> Outcome:
+def _back_up_certificate(machine: ExecutionMachine, statement: s.BackupCertificateStatement) -> Outcome:
     if statement.decryption is not None:
         raise UnsimulatedFeatureError("BACKUP CERTIFICATE … DECRYPTION BY PASSWORD")
     if statement.password is not None:
@@ -249,13 +249,13 @@ class LoginSettings(TypedDict):
 
 
 def _read_login_settings(
-    machine: Machine, statement: s.LoginStatement, options: Mapping[str, Scalar]
+    machine: ExecutionMachine, statement: s.LoginStatement, options: Mapping[str, Scalar]
 ) -> LoginSettings:
     """Return the settings in a CREATE LOGIN or ALTER LOGIN.
 
     Raise 155 for an unknown option, 15033 for an unknown language, 15010 for an unknown database.
     """
-    title = "CREATE LOGIN" if isinstance(statement, s.CreateLogin) else "ALTER LOGIN"
+    title = "CREATE LOGIN" if isinstance(statement, s.CreateLoginStatement) else "ALTER LOGIN"
     option_table.check_options(title, statement.options, machine.context.version)
     language, database = options.get("DEFAULT_LANGUAGE"), options.get("DEFAULT_DATABASE")
     found_language = None if language is None else languages.find_language(to_text(language))
@@ -279,7 +279,7 @@ def _read_login_settings(
     }
 
 
-def _create_login(machine: Machine, statement: s.CreateLogin) -> Outcome:
+def _create_login(machine: ExecutionMachine, statement: s.CreateLoginStatement) -> Outcome:
     options = _evaluate_options(machine, statement.options)
     settings = _read_login_settings(machine, statement, options)
     return accounts.create_login(
@@ -309,13 +309,13 @@ def _parse_sid(value: object) -> int | None:
     return int(digits, 16)
 
 
-def _alter_login(machine: Machine, statement: s.AlterLogin) -> Outcome:
+def _alter_login(machine: ExecutionMachine, statement: s.AlterLoginStatement) -> Outcome:
     settings = _read_login_settings(machine, statement, _evaluate_options(machine, statement.options))
     world, server = machine.world, machine.session.server
     return accounts.alter_login(world, server, statement.name, state=statement.state, **settings)
 
 
-def _create_user(machine: Machine, statement: s.CreateUser) -> Outcome:
+def _create_user(machine: ExecutionMachine, statement: s.CreateUserStatement) -> Outcome:
     option_table.check_options("CREATE USER", statement.options, machine.context.version)
     return accounts.create_user(
         machine.world,
@@ -327,7 +327,7 @@ def _create_user(machine: Machine, statement: s.CreateUser) -> Outcome:
     )
 
 
-def _alter_user(machine: Machine, statement: s.AlterUser) -> Outcome:
+def _alter_user(machine: ExecutionMachine, statement: s.AlterUserStatement) -> Outcome:
     option_table.check_options("ALTER USER", statement.options, machine.context.version)
     new_name = _evaluate_options(machine, statement.options).get("NAME")
     return accounts.alter_user(
@@ -342,7 +342,7 @@ def _alter_user(machine: Machine, statement: s.AlterUser) -> Outcome:
 
 # --- files of a database ---------------------------------------------------------------------------------
 
-_UNITS_KB: Final = {"KB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
+_KB_PER_UNIT: Final = {"KB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
 """Unit of a file size -> kilobytes."""
 
 
@@ -355,7 +355,7 @@ def _parse_size_kb(text: str | None) -> float | None:
     number, _, unit = text.partition(" ")
     if not (number.isascii() and number.isdigit()):
         raise SqlError(102, text)
-    return int(number) * _UNITS_KB.get(unit.upper() or "MB", 1024.0)
+    return int(number) * _KB_PER_UNIT.get(unit.upper() or "MB", 1024.0)
 
 
 FILE_PROPERTIES: Final = ("NAME", "NEWNAME", "FILENAME", "SIZE", "MAXSIZE", "FILEGROWTH", "OFFLINE")
@@ -372,7 +372,7 @@ def _parse_growth(text: str | None) -> volumes.FileChanges:
     return {"growth_kb": _parse_size_kb(text), "growth_percent": None}
 
 
-def _read_file_options(machine: Machine, statement: s.AlterFiles) -> dict[str, str]:
+def _read_file_options(machine: ExecutionMachine, statement: s.AlterDatabaseFilesStatement) -> dict[str, str]:
     """Return the file properties in the statement. Raise 102 for an unknown property."""
     names = [name for name, _ in statement.options]
     if names.count("NAME") > 1:
@@ -390,7 +390,7 @@ def _read_file_options(machine: Machine, statement: s.AlterFiles) -> dict[str, s
     return {name: machine.resolve_text(value) for name, value in statement.options}
 
 
-def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
+def _alter_files(machine: ExecutionMachine, statement: s.AlterDatabaseFilesStatement) -> Outcome:
     world, server = machine.world, machine.session.server
     if statement.database.lower() in SYSTEM_DATABASES:
         raise UnsimulatedFeatureError(
@@ -441,7 +441,7 @@ MISSING_OBJECT_ERRORS: Final = frozenset({3701, 15151})
 """Numbers of the errors that DROP … IF EXISTS suppresses."""
 
 
-def _drop_if_exists(machine: Machine, statement: s.DropObject) -> Outcome:
+def _drop_if_exists(machine: ExecutionMachine, statement: s.DropStatement) -> Outcome:
     if not statement.if_exists:
         return _drop_named_object(machine, statement)
     for name in statement.names:
@@ -453,7 +453,7 @@ def _drop_if_exists(machine: Machine, statement: s.DropObject) -> Outcome:
     return []
 
 
-def _drop_named_object(machine: Machine, statement: s.DropObject) -> Outcome:
+def _drop_named_object(machine: ExecutionMachine, statement: s.DropStatement) -> Outcome:
     world, server = machine.world, machine.session.server
     if statement.kind == "DATABASE":
         for name in statement.names[:-1]:
@@ -469,7 +469,7 @@ def _drop_named_object(machine: Machine, statement: s.DropObject) -> Outcome:
     if statement.kind == "LOGIN":
         return permissions.drop_login(machine, name)
     if statement.kind == "USER":
-        schema_binding.check_owns_no_schema(machine, name)
+        schema_binding.check_user_owns_no_schema(machine, name)
         return accounts.drop_user(world, server, machine.session.database, name)
     if statement.kind == "SCHEMA":
         return schema_binding.drop_schema(machine, name)
@@ -488,7 +488,7 @@ _OBJECT_CLASSES: Final[dict[str, type[objects.UserObject]]] = {
 }
 
 
-def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
+def _drop_objects(machine: ExecutionMachine, statement: s.DropStatement) -> Outcome:
     for name in statement.names:
         parts = tuple(name.split("."))
         known_tables = dict(machine.session.tables)
@@ -505,7 +505,7 @@ def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
     return []
 
 
-def _drop_database(machine: Machine, name: str) -> Outcome:
+def _drop_database(machine: ExecutionMachine, name: str) -> Outcome:
     server = machine.session.server
     dropped = databases.drop_database(machine.world, server, name)
     access.remove_access_mode(machine.world, server, name)
@@ -516,7 +516,7 @@ DATABASES_MAX: Final = 300
 """Maximum number of database copies and snapshots in a world. CREATE DATABASE refuses more. Assumed."""
 
 
-def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
+def _create_database(machine: ExecutionMachine, statement: s.CreateDatabaseStatement) -> Outcome:
     world, server, login = machine.world, machine.session.server, machine.session.login
     snapshot_count = sum(len(instance.snapshots) for instance in world.instances.values())
     if len(world.copies) + snapshot_count >= DATABASES_MAX:
@@ -538,7 +538,7 @@ def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
     return databases.create_database(world, server, statement.name, login, files)
 
 
-def _build_new_file(file: s.FileSpec) -> databases.NewFile:
+def _build_new_file(file: s.FileSpec) -> databases.NewDatabaseFile:
     """Return a file of CREATE DATABASE. Raise 102 for an unknown property, 1036 for a missing one."""
     values = dict(file.properties)
     for name in values:
@@ -547,7 +547,7 @@ def _build_new_file(file: s.FileSpec) -> databases.NewFile:
     for name in ("NAME", "FILENAME"):
         if name not in values:
             raise SqlError(1036, name)
-    return databases.NewFile(
+    return databases.NewDatabaseFile(
         name=values["NAME"],
         path=values["FILENAME"],
         log=file.log,
@@ -557,7 +557,7 @@ def _build_new_file(file: s.FileSpec) -> databases.NewFile:
     )
 
 
-def _create_key(machine: Machine, statement: s.CreateEncryptionKey) -> Outcome:
+def _create_key(machine: ExecutionMachine, statement: s.CreateEncryptionKeyStatement) -> Outcome:
     """Execute CREATE DATABASE ENCRYPTION KEY. Raise 33102 in a system database."""
     database = machine.session.database
     if database.lower() in SYSTEM_DATABASES:
@@ -566,30 +566,30 @@ def _create_key(machine: Machine, statement: s.CreateEncryptionKey) -> Outcome:
         raise UnsimulatedFeatureError(f"an encryption key of the algorithm {statement.algorithm}")
     world, server, certificate = machine.world, machine.session.server, statement.certificate
     database_options.create_encryption_key(world, server, database, certificate)
-    return accounts.warn_without_backup(world, server, certificate)
+    return accounts.build_missing_backup_warning(world, server, certificate)
 
 
-COMMANDS: Final[dict[type[s.Statement], Command]] = {
-    s.CreateEndpoint: _create_endpoint,
-    s.AlterEndpoint: _alter_endpoint,
-    s.AlterAuthorization: _alter_authorization,
-    s.Permission: _change_permission,
-    s.ChangeRole: permissions.run_role_statement,
-    s.AlterEventSession: _alter_event_session,
-    s.ClusterProperty: _set_cluster_property,
-    s.MasterKey: _execute_master_key,
-    s.CreateCertificate: _create_certificate,
-    s.BackupCertificate: _back_up_certificate,
-    s.CreateLogin: _create_login,
-    s.AlterLogin: _alter_login,
-    s.CreateUser: _create_user,
-    s.CreateDatabase: _create_database,
-    s.CreateEncryptionKey: _create_key,
-    s.AlterUser: _alter_user,
+STATEMENT_HANDLERS: Final[dict[type[s.Statement], AdministrationHandler]] = {
+    s.CreateEndpointStatement: _create_endpoint,
+    s.AlterEndpointStatement: _alter_endpoint,
+    s.AlterAuthorizationStatement: _alter_authorization,
+    s.PermissionStatement: _change_permission,
+    s.ChangeRoleStatement: permissions.run_role_statement,
+    s.AlterEventSessionStatement: _alter_event_session,
+    s.SetClusterPropertyStatement: _set_cluster_property,
+    s.MasterKeyStatement: _execute_master_key,
+    s.CreateCertificateStatement: _create_certificate,
+    s.BackupCertificateStatement: _back_up_certificate,
+    s.CreateLoginStatement: _create_login,
+    s.AlterLoginStatement: _alter_login,
+    s.CreateUserStatement: _create_user,
+    s.CreateDatabaseStatement: _create_database,
+    s.CreateEncryptionKeyStatement: _create_key,
+    s.AlterUserStatement: _alter_user,
     **backup_restore.COMMANDS,
-    s.AlterFiles: _alter_files,
-    s.DropObject: _drop_if_exists,
-    s.CreateSchema: schema_binding.create_schema,
-    s.TransferObject: schema_binding.transfer_object,
+    s.AlterDatabaseFilesStatement: _alter_files,
+    s.DropStatement: _drop_if_exists,
+    s.CreateSchemaStatement: schema_binding.create_schema,
+    s.TransferObjectStatement: schema_binding.transfer_object,
 }
 """Class of a statement -> function that executes it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from engine.constants import COMPATIBILITY_LEVELS, INTERNAL_VERSION, PRODUCT_VERSIONS
+from engine.constants import COMPATIBILITY_LEVELS, DATABASE_FILE_VERSIONS, PRODUCT_VERSIONS
 from engine.identifiers import make_unique_id
 from engine.messages import Message, SqlError, fill_message
 from engine.model import DatabaseCopy, DbFile, to_ticks
@@ -16,10 +16,10 @@ from engine.protocol import backup, clock, logspace, options, restore, statement
 from engine.protocol.lineage import format_lsn
 from engine.protocol.restore import list_backup_files
 from engine.tsql.batches import access
-from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.batches.context import SYSTEM_DATABASES, StatementContext
 from engine.tsql.batches.data import Row
-from engine.tsql.batches.machine import Machine
-from engine.tsql.batches.work import Handler
+from engine.tsql.batches.machine import ExecutionMachine
+from engine.tsql.batches.work import StatementHandler
 from engine.tsql.catalog.configurations import get_option_value
 from engine.tsql.catalog.databases import COLLATION
 from engine.tsql.language import option_table
@@ -30,7 +30,7 @@ from engine.tsql.scalars.values import Scalar, is_stored_date, to_number, to_tex
 Outcome = statements.Outcome
 
 
-def _require_one_device(machine: Machine, devices: tuple[s.Value, ...]) -> str:
+def _require_one_device(machine: ExecutionMachine, devices: tuple[s.Value, ...]) -> str:
     """Return the path of the only device. Raise 3206 for a logical device."""
     if len(devices) > 1:
         raise UnsimulatedFeatureError("backups striped over several files")
@@ -39,7 +39,7 @@ def _require_one_device(machine: Machine, devices: tuple[s.Value, ...]) -> str:
     return machine.resolve_text(devices[0])
 
 
-def _execute_backup(machine: Machine, statement: s.Backup) -> Outcome:
+def _execute_backup(machine: ExecutionMachine, statement: s.BackupStatement) -> Outcome:
     world, server = machine.world, machine.session.server
     database = machine.resolve_text(statement.database)
     options = dict(statement.options)
@@ -57,7 +57,7 @@ def _execute_backup(machine: Machine, statement: s.Backup) -> Outcome:
         return logspace.truncate_log(world, server, database)
     if not statement.devices:
         raise SqlError(102, database)
-    _check_backup_kind(statement, database)
+    _check_backup_kind_options(statement, database)
     path = _require_one_device(machine, statement.devices)
     init = bool({"INIT", "FORMAT"} & options.keys())
     if statement.backup_type == "LOG":
@@ -90,7 +90,7 @@ _FOR_LOG, _FOR_DATABASE = ("NORECOVERY", "STANDBY", "NO_TRUNCATE"), ("DIFFERENTI
 """Options of BACKUP LOG only, and options of BACKUP DATABASE only. Documented [DOC: BACKUP]."""
 
 
-def _check_backup_kind(statement: s.Backup, database: str) -> None:
+def _check_backup_kind_options(statement: s.BackupStatement, database: str) -> None:
     """Raise an error for an option that this kind of backup does not have.
 
     Raise 3032 for an option of the other kind (database or log), 3024 for a differential backup of master.
@@ -104,7 +104,10 @@ def _check_backup_kind(statement: s.Backup, database: str) -> None:
         raise SqlError(3024, also=(3013,), title=statement.title)
 
 
-def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.RestoreInfo) -> None:
+def _check_options(
+    machine: ExecutionMachine,
+    statement: s.BackupStatement | s.RestoreStatement | s.RestoreInformationStatement,
+) -> None:
     """Check the options of a BACKUP or RESTORE.
 
     Raise 155 for an unknown option, 3031 for contradictory options, UnsimulatedFeatureError for an option
@@ -118,7 +121,7 @@ def _check_options(machine: Machine, statement: s.Backup | s.Restore | s.Restore
                 3031, used_names[0].lower(), used_names[1].lower(), also=(3013,), title=statement.title
             )
     pairs = [(name, _evaluate_option(machine, name, value)) for name, value in statement.options]
-    kind = "BACKUP" if isinstance(statement, s.Backup) else "RESTORE"
+    kind = "BACKUP" if isinstance(statement, s.BackupStatement) else "RESTORE"
     option_table.check_options(kind, pairs, machine.context.version)
 
 
@@ -130,7 +133,7 @@ _EXCLUSIVE_OPTIONS: Final = (
 """Sets of options that exclude each other. Documented [DOC: BACKUP; RESTORE arguments]."""
 
 
-def _evaluate_option(machine: Machine, name: str, value: s.Value) -> Scalar:
+def _evaluate_option(machine: ExecutionMachine, name: str, value: s.Value) -> Scalar:
     """Return the value of an option, with a whole number as int."""
     number = machine.resolve_value(value)
     return int(number) if isinstance(number, float) and number.is_integer() else number
@@ -150,7 +153,9 @@ RETAIN_DAYS_MAX: Final = 99_999
 """Maximum value of RETAINDAYS. Known."""
 
 
-def _build_backup_details(machine: Machine, statement: s.Backup, database: str) -> backup.BackupDetails:
+def _build_backup_details(
+    machine: ExecutionMachine, statement: s.BackupStatement, database: str
+) -> backup.BackupDetails:
     """Return the details that the backup set stores [DOC: BACKUP; backup checksum default]."""
     options = {name: machine.resolve_value(value) for name, value in statement.options}
     version, world = machine.context.version, machine.world
@@ -182,7 +187,7 @@ def _build_backup_details(machine: Machine, statement: s.Backup, database: str) 
     )
 
 
-def _execute_restore(machine: Machine, statement: s.Restore) -> Outcome:
+def _execute_restore(machine: ExecutionMachine, statement: s.RestoreStatement) -> Outcome:
     world, server = machine.world, machine.session.server
     if statement.snapshot is not None:
         raise UnsimulatedFeatureError("RESTORE … FROM DATABASE_SNAPSHOT")
@@ -228,7 +233,7 @@ def _execute_restore(machine: Machine, statement: s.Restore) -> Outcome:
     )
 
 
-def _show_backup_information(machine: Machine, statement: s.RestoreInfo) -> Outcome:
+def _show_backup_information(machine: ExecutionMachine, statement: s.RestoreInformationStatement) -> Outcome:
     _check_options(machine, statement)
     path = _require_one_device(machine, statement.devices)
     sets = restore.list_backup_sets(machine.world, machine.session.server, path, statement.title)
@@ -257,16 +262,16 @@ def _show_backup_information(machine: Machine, statement: s.RestoreInfo) -> Outc
     return []
 
 
-def _show_result_set(machine: Machine, grid: ResultGrid) -> None:
+def _show_result_set(machine: ExecutionMachine, grid: ResultGrid) -> None:
     columns, rows = grid
     machine.add_result(columns, rows)
     machine.append_row_count(len(rows))
 
 
-COMMANDS: Final[dict[type[s.Statement], Handler[Machine, Outcome]]] = {
-    s.Backup: _execute_backup,
-    s.Restore: _execute_restore,
-    s.RestoreInfo: _show_backup_information,
+COMMANDS: Final[dict[type[s.Statement], StatementHandler[ExecutionMachine, Outcome]]] = {
+    s.BackupStatement: _execute_backup,
+    s.RestoreStatement: _execute_restore,
+    s.RestoreInformationStatement: _show_backup_information,
 }
 """Class of a statement -> function that executes it."""
 
@@ -310,7 +315,7 @@ _UNLIMITED_BYTES: Final = 35_184_372_080_640
 """MaxSize of a file without a limit: 2^32 − 1 pages of 8 KB, as the product shows it for data files."""
 
 
-def build_file_list(context: Context, backup_set: backup.BackupSet) -> ResultGrid:
+def build_file_list(context: StatementContext, backup_set: backup.BackupSet) -> ResultGrid:
     """Return the database files in the backup set as rows, with their original paths."""
     image = backup_set.image
     records = (
@@ -321,7 +326,7 @@ def build_file_list(context: Context, backup_set: backup.BackupSet) -> ResultGri
     return _build_grid(context, _FILE_COLUMNS, records)
 
 
-def build_header_list(context: Context, sets: Sequence[backup.BackupSet]) -> ResultGrid:
+def build_header_list(context: StatementContext, sets: Sequence[backup.BackupSet]) -> ResultGrid:
     """Return one row for each backup set in the file."""
     return _build_grid(
         context,
@@ -330,7 +335,7 @@ def build_header_list(context: Context, sets: Sequence[backup.BackupSet]) -> Res
     )
 
 
-def _build_grid(context: Context, columns: str, records: list[dict[str, Scalar]]) -> ResultGrid:
+def _build_grid(context: StatementContext, columns: str, records: list[dict[str, Scalar]]) -> ResultGrid:
     column_parts = [word.partition(":") for word in columns.split()]
     names = tuple(
         name for name, _, first_version in column_parts if int(first_version or 0) <= context.version
@@ -343,7 +348,7 @@ def _build_file_record(image: DatabaseCopy, file: DbFile, number: int) -> dict[s
     size_max = int(image.log_max_kb * 1024) if file.log else _UNLIMITED_BYTES
     return {
         "LogicalName": file.name,
-        "PhysicalName": volumes.get_path_of(image, file),
+        "PhysicalName": volumes.get_file_path(image, file),
         "Type": "L" if file.log else "D",
         "FileGroupName": None if file.log else "PRIMARY",
         "Size": size,
@@ -363,7 +368,9 @@ def _build_file_record(image: DatabaseCopy, file: DbFile, number: int) -> dict[s
     }
 
 
-def _build_header_record(context: Context, backup_set: backup.BackupSet, position: int) -> dict[str, Scalar]:
+def _build_header_record(
+    context: StatementContext, backup_set: backup.BackupSet, position: int
+) -> dict[str, Scalar]:
     kind, described = _BACKUP_TYPES[backup_set.kind]
     size, details = int(backup_set.backup_kb * 1024), backup_set.details
     expires = details.expires_tick
@@ -385,7 +392,7 @@ def _build_header_record(context: Context, backup_set: backup.BackupSet, positio
         "DatabaseBackupLSN": format_lsn(backup_set.first_kb),
         "BackupStartDate": context.get_datetime_value(backup_set.started_tick),
         "BackupFinishDate": context.get_datetime_value(backup_set.tick),
-        "DatabaseVersion": INTERNAL_VERSION[backup_set.version],
+        "DatabaseVersion": DATABASE_FILE_VERSIONS[backup_set.version],
         "CompatibilityLevel": (backup_set.image and backup_set.image.compatibility_level)
         or COMPATIBILITY_LEVELS[backup_set.version],
         "SortOrder": 52,

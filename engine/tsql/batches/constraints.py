@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Row, Table
-from engine.tsql.batches.machine import RUN_TIME_ERRORS, Machine
+from engine.tsql.batches.machine import RUN_TIME_ERRORS, ExecutionMachine
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
 from engine.tsql.language.lexer import Token, tokenize
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.types import MAX_LENGTH, NULL, parse_type
+from engine.tsql.scalars.types import UNLIMITED_LENGTH, NULL, parse_type
 from engine.tsql.scalars.values import Scalar, make_text_key, to_text
 
 _KEY_NAME_PREFIXES: Final = {"PRIMARY KEY": "PK", "UNIQUE": "UQ"}
@@ -92,7 +92,7 @@ def find_column_positions(table: Table, columns: Iterable[str], owner: str) -> l
 
 
 def check_constraint_definitions(
-    machine: Machine, ref: TableRef, table: Table, new_constraints: Sequence[Constraint]
+    machine: ExecutionMachine, ref: TableRef, table: Table, new_constraints: Sequence[Constraint]
 ) -> None:
     """Check that the columns and tables in *new_constraints* exist and that their types are valid.
 
@@ -143,7 +143,7 @@ def check_constraint_definitions(
         _check_foreign_key_types(ref, table, parent, item, target)
 
 
-def _check_expression(machine: Machine, columns: tuple[ColumnDefinition, ...], text: str) -> None:
+def _check_expression(machine: ExecutionMachine, columns: tuple[ColumnDefinition, ...], text: str) -> None:
     """Bind an expression of a table definition to the *columns* that it may use.
 
     A DEFAULT may use no columns. Raises 1046 for a subquery, 137 for a variable, 128 for a column in a
@@ -205,7 +205,7 @@ def check_key_columns(table: Table, positions: Sequence[int], owner: str) -> Non
         name, (kind, length, _) = table.columns[position].name, parse_type(table.columns[position].type)
         if position in positions[:index]:
             raise SqlError(1909, "index", name)
-        if kind in _NON_KEY_TYPES or length == MAX_LENGTH:
+        if kind in _NON_KEY_TYPES or length == UNLIMITED_LENGTH:
             raise SqlError(1919, name, owner)
 
 
@@ -219,17 +219,17 @@ def _is_simple_filter(tokens: Sequence[Token]) -> bool:
     """Return whether a condition only compares columns with constants, joined by AND [DOC: CREATE INDEX]."""
     words = {token.upper for token in tokens}
     called = any(
-        token.kind == "word" and token.upper not in ("IN", "AND") and next_token.is_op("(")
+        token.kind == "word" and token.upper not in ("IN", "AND") and next_token.is_operator("(")
         for token, next_token in pairwise(tokens)
     )
     return not (
         words & _UNSUPPORTED_FILTER_WORDS
         or called
-        or any(token.is_op(*_UNSUPPORTED_FILTER_OPERATORS) for token in tokens)
+        or any(token.is_operator(*_UNSUPPORTED_FILTER_OPERATORS) for token in tokens)
     )
 
 
-def check_index_filter(machine: Machine, table: Table, key: Key, owner: str) -> None:
+def check_index_filter(machine: ExecutionMachine, table: Table, key: Key, owner: str) -> None:
     """Bind the condition of a filtered index to the columns of its table.
 
     Raise 10735 for an unsupported condition.
@@ -240,7 +240,7 @@ def check_index_filter(machine: Machine, table: Table, key: Key, owner: str) -> 
         _evaluate_rows(machine, table.columns, (), [f"CASE WHEN {key.filter} THEN 1 ELSE 0 END"])
 
 
-def _find_filtered_rows(machine: Machine, table: Table, key: Key) -> set[int]:
+def _find_filtered_rows(machine: ExecutionMachine, table: Table, key: Key) -> set[int]:
     """Return the positions of the rows that a filtered index contains."""
     text = f"CASE WHEN {key.filter} THEN 1 ELSE 0 END"
     values = _evaluate_rows(machine, table.columns, table.rows, [text])
@@ -268,7 +268,7 @@ def _find_referenced_columns(parent: Table, foreign_key: ForeignKey) -> list[int
 
 
 def enforce_constraints(
-    machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str
+    machine: ExecutionMachine, ref: TableRef, old_table: Table, new_table: Table, verb: str
 ) -> Table:
     """Check that the changed rows satisfy every constraint. Return *new_table* with its computed columns.
 
@@ -295,7 +295,7 @@ def enforce_constraints(
 
 
 def _evaluate_rows(
-    machine: Machine, columns: tuple[ColumnDefinition, ...], rows: Sequence[Row], texts: list[str]
+    machine: ExecutionMachine, columns: tuple[ColumnDefinition, ...], rows: Sequence[Row], texts: list[str]
 ) -> list[Row]:
     """Return the values of the expressions *texts* for each row."""
     saved_pseudo = machine.pseudo
@@ -306,13 +306,13 @@ def _evaluate_rows(
         machine.pseudo = saved_pseudo
 
 
-def _plan_expressions(machine: Machine, texts: list[str]) -> QueryPlan:
+def _plan_expressions(machine: ExecutionMachine, texts: list[str]) -> QueryPlan:
     return machine.plan_text(
         "statement", f"SELECT {', '.join(f'({text})' for text in texts)} FROM [rows of it]"
     )
 
 
-def add_computed_types(machine: Machine, table: Table) -> Table:
+def add_computed_types(machine: ExecutionMachine, table: Table) -> Table:
     """Return the table with the types of its computed columns.
 
     Return the table unchanged if a type cannot be determined yet.
@@ -335,7 +335,7 @@ def add_computed_types(machine: Machine, table: Table) -> Table:
     return replace(table, columns=tuple(columns))
 
 
-def _fill_computed_columns(machine: Machine, table: Table, row_positions: list[int]) -> Table:
+def _fill_computed_columns(machine: ExecutionMachine, table: Table, row_positions: list[int]) -> Table:
     """Return the table with the values of its computed columns in the rows at *row_positions*."""
     positions = [index for index, column in enumerate(table.columns) if column.computed]
     texts = [table.columns[position].computed for position in positions]
@@ -352,7 +352,7 @@ def _fill_computed_columns(machine: Machine, table: Table, row_positions: list[i
 
 
 def _enforce_unique_keys(
-    machine: Machine, ref: TableRef, table: Table, row_positions: list[int]
+    machine: ExecutionMachine, ref: TableRef, table: Table, row_positions: list[int]
 ) -> tuple[Table, list[int]]:
     """Raise 2627 or 2601 for a duplicate key, or remove the duplicate for IGNORE_DUP_KEY.
 
@@ -407,7 +407,9 @@ def _make_duplicate_error(ref: TableRef, key: Key, values: Iterable[Scalar]) -> 
     return SqlError(2601, objects.format_qualified_name(ref.parts), key.name, f"({text})")
 
 
-def _enforce_checks(machine: Machine, ref: TableRef, table: Table, rows: list[Row], verb: str) -> None:
+def _enforce_checks(
+    machine: ExecutionMachine, ref: TableRef, table: Table, rows: list[Row], verb: str
+) -> None:
     checks = [item for item in table.constraints if isinstance(item, Check) and not item.disabled]
     if not checks or not rows:
         return
@@ -420,7 +422,7 @@ def _enforce_checks(machine: Machine, ref: TableRef, table: Table, rows: list[Ro
 
 
 def _make_conflict_error(
-    machine: Machine, verb: str, kind: str, name: str, table: tuple[str, ...], column: str
+    machine: ExecutionMachine, verb: str, kind: str, name: str, table: tuple[str, ...], column: str
 ) -> SqlError:
     """Build error 547 for a violated constraint. *table* and *column*: the place of the conflict."""
     database = "tempdb" if table[-1].startswith(("#", "@")) else machine.session.database
@@ -430,7 +432,7 @@ def _make_conflict_error(
 
 
 def _enforce_foreign_key(
-    machine: Machine, ref: TableRef, table: Table, item: ForeignKey, rows: list[Row], verb: str
+    machine: ExecutionMachine, ref: TableRef, table: Table, item: ForeignKey, rows: list[Row], verb: str
 ) -> None:
     """Check that the rows to which a foreign key refers exist. A NULL in the key refers to no row."""
     is_own_table = objects.make_object_key(item.table) == objects.make_object_key(ref.parts)
@@ -447,7 +449,7 @@ def _enforce_foreign_key(
             raise _make_conflict_error(machine, verb, "FOREIGN KEY", item.name, item.table, column)
 
 
-def is_table_referenced(machine: Machine, parts: tuple[str, ...]) -> bool:
+def is_table_referenced(machine: ExecutionMachine, parts: tuple[str, ...]) -> bool:
     """Return whether a foreign key of another table in the current database refers to the table *parts*."""
     return any(
         isinstance(item, ForeignKey) and objects.make_object_key(item.table) == objects.make_object_key(parts)
@@ -458,7 +460,7 @@ def is_table_referenced(machine: Machine, parts: tuple[str, ...]) -> bool:
 
 
 def _enforce_references(
-    machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str
+    machine: ExecutionMachine, ref: TableRef, old_table: Table, new_table: Table, verb: str
 ) -> None:
     """Check that no foreign key refers to a deleted row."""
     for stored_object, child in objects.list_objects(machine.context):

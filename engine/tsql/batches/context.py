@@ -18,7 +18,7 @@ SYSTEM_DATABASES = {"master": 1, "tempdb": 2, "model": 3, "msdb": 4}
 
 
 @dataclass(slots=True)
-class Context:
+class StatementContext:
     """World from the view of one connection, with the variables of the running batch.
 
     *session* is replaced when it changes.
@@ -166,7 +166,7 @@ COVERING_SERVER_PERMISSIONS: Final = {
 }
 """Server permission -> server permissions that include it. CONTROL SERVER includes all. [DOC: permissions]"""
 
-SERVER_ROLES: Final = {
+SERVER_ROLE_PERMISSIONS: Final = {
     "securityadmin": {"ALTER ANY LOGIN"},
     "serveradmin": {"ALTER ANY ENDPOINT", "ALTER RESOURCES", "ALTER SERVER STATE", "ALTER SETTINGS", "SHUTDOWN",
                     "VIEW SERVER STATE"},
@@ -193,7 +193,7 @@ DDL_PERMISSIONS: Final = frozenset(
      "ALTER ANY SCHEMA"}
 )  # fmt: skip
 """Permissions of db_ddladmin."""
-DATABASE_ROLES: Final[dict[str, frozenset[str]]] = {
+DATABASE_ROLE_PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     "db_datareader": frozenset({"SELECT"}),
     "db_datawriter": frozenset({"INSERT", "UPDATE", "DELETE"}),
     "db_ddladmin": DDL_PERMISSIONS,
@@ -203,7 +203,10 @@ DATABASE_ROLES: Final[dict[str, frozenset[str]]] = {
 }
 """Permissions of the fixed database roles. "GRANT" is the permission to grant. [DOC: database-level roles]"""
 
-DENYING_ROLES: Final = {"db_denydatareader": {"SELECT"}, "db_denydatawriter": {"INSERT", "UPDATE", "DELETE"}}
+DENIED_PERMISSIONS_BY_ROLE: Final = {
+    "db_denydatareader": {"SELECT"},
+    "db_denydatawriter": {"INSERT", "UPDATE", "DELETE"},
+}
 """Fixed database role -> permissions that it denies."""
 
 
@@ -214,7 +217,7 @@ LOCAL_SYSTEM: Final = "NT AUTHORITY\\SYSTEM"
 """Login of the local system account."""
 
 
-def is_server_role_member(context: Context, role: str, login: str = "") -> bool:
+def is_server_role_member(context: StatementContext, role: str, login: str = "") -> bool:
     """Return whether a login (default: the connection's own) is a member of a server role.
 
     Predefined logins are members of sysadmin, except the local system since 2012. A user without a login is
@@ -225,17 +228,17 @@ def is_server_role_member(context: Context, role: str, login: str = "") -> bool:
         return role == "public"
     if context.server.find_login(name) is None:
         return role == "public" or (role == "sysadmin" and (bool(login) or not context.session.user))
-    return role in accounts.list_roles_of(
+    return role in accounts.list_principal_roles(
         accounts.read_security(context.world, context.session.server, INSTANCE_SCOPE), name
     )
 
 
-def is_sysadmin(context: Context) -> bool:
+def is_sysadmin(context: StatementContext) -> bool:
     """Return whether the connection has the rights of sysadmin."""
     return not context.session.user and is_server_role_member(context, "sysadmin")
 
 
-def has_server_permission(context: Context, permission: str) -> bool:
+def has_server_permission(context: StatementContext, permission: str) -> bool:
     """Return whether the connection's login has a permission on the server.
 
     A user that EXECUTE AS USER impersonates has no server permissions.
@@ -246,7 +249,7 @@ def has_server_permission(context: Context, permission: str) -> bool:
     if is_sysadmin(context):
         return True
     security = accounts.read_security(context.world, session.server, INSTANCE_SCOPE)
-    names = {session.login.lower(), *accounts.list_roles_of(security, session.login)}
+    names = {session.login.lower(), *accounts.list_principal_roles(security, session.login)}
     if any(
         g.denied and g.permission in (permission, "CONTROL SERVER") and g.grantee in names
         for g in security.grants
@@ -255,13 +258,13 @@ def has_server_permission(context: Context, permission: str) -> bool:
     sufficient = {permission, "CONTROL SERVER", *COVERING_SERVER_PERMISSIONS.get(permission, ())}
     if any(g.kind == "SERVER" and g.permission in sufficient and g.grantee in names for g in security.grants):
         return True
-    return any(sufficient & allowed for role, allowed in SERVER_ROLES.items() if role in names)
+    return any(sufficient & allowed for role, allowed in SERVER_ROLE_PERMISSIONS.items() if role in names)
 
 
 # --- databases -------------------------------------------------------------------------------------------
 
 
-def find_database_user(context: Context, database: str) -> str | None:
+def find_database_user(context: StatementContext, database: str) -> str | None:
     """Return the connection's user in a database; None if there is none.
 
     A user that EXECUTE AS USER impersonates exists only in its own database and tempdb [DOC: EXECUTE AS].
@@ -279,28 +282,30 @@ def find_database_user(context: Context, database: str) -> str | None:
         if copy is not None and copy.owner.lower() == session.login.lower():
             return "dbo"
         login = context.server.find_login(session.login)
-        for user in commits.list_users_of(context.world, session.server, database):
+        for user in commits.list_database_users(context.world, session.server, database):
             if login is not None and user.sid == login.sid:
                 return user.name
     enters = name in GUEST_DATABASES or has_server_permission(context, "CONNECT ANY DATABASE")
     return "guest" if enters else None
 
 
-def require_database_user(context: Context, database: str) -> None:
+def require_database_user(context: StatementContext, database: str) -> None:
     """Raise 916 if the connection has no user in the database."""
     if find_database_user(context, database) is None:
         name = context.session.login
         raise SqlError(916, name, context.get_spelled_name(database))
 
 
-def list_database_roles(context: Context, database: str, user: str) -> set[str]:
+def list_database_roles(context: StatementContext, database: str, user: str) -> set[str]:
     """Return the roles of a user in a database, in lowercase."""
-    return accounts.list_roles_of(
+    return accounts.list_principal_roles(
         accounts.read_security(context.world, context.session.server, database), user
     )
 
 
-def has_permission(context: Context, database: str, permission: str, schema: str = "", key: str = "") -> bool:
+def has_permission(
+    context: StatementContext, database: str, permission: str, schema: str = "", key: str = ""
+) -> bool:
     """Return whether the connection's user has a permission in the database, or on a schema or object in it."""
     if is_sysadmin(context):
         return True
@@ -310,12 +315,12 @@ def has_permission(context: Context, database: str, permission: str, schema: str
     if user == "dbo":
         return True
     security = accounts.read_security(context.world, context.session.server, database)
-    names = {user.lower(), *accounts.list_roles_of(security, user)}
+    names = {user.lower(), *accounts.list_principal_roles(security, user)}
     levels = {("DATABASE", ""), ("SCHEMA", schema.lower()), ("OBJECT", key)}
     grants = [g for g in security.grants if g.grantee in names and (g.kind, g.name) in levels]
     if any(g.denied and g.permission in (permission, "CONTROL") for g in grants):
         return False
-    if any(permission in denied for role, denied in DENYING_ROLES.items() if role in names):
+    if any(permission in denied for role, denied in DENIED_PERMISSIONS_BY_ROLE.items() if role in names):
         return False
     if "db_owner" in names or any(
         has_server_permission(context, wider)
@@ -324,7 +329,7 @@ def has_permission(context: Context, database: str, permission: str, schema: str
         return True
     if any(not g.denied and g.permission in (permission, "CONTROL") for g in grants):
         return True
-    return any(permission in allowed for role, allowed in DATABASE_ROLES.items() if role in names)
+    return any(permission in allowed for role, allowed in DATABASE_ROLE_PERMISSIONS.items() if role in names)
 
 
 SERVER_WIDE_PERMISSIONS: Final = {
@@ -339,14 +344,14 @@ SERVER_WIDE_PERMISSIONS: Final = {
 
 
 def require_object_permission(
-    context: Context, permission: str, database: str, schema: str, name: str, key: str
+    context: StatementContext, permission: str, database: str, schema: str, name: str, key: str
 ) -> None:
     """Raise 229 if the connection lacks a permission on an object."""
     if not has_permission(context, database, permission, schema, key):
         raise SqlError(229, permission, name, context.get_spelled_name(database), schema)
 
 
-METADATA_VIEWS: Final = (
+PERMISSION_FILTERED_VIEWS: Final = (
     "sys.objects", "sys.all_objects", "sys.tables", "sys.views", "sys.procedures", "sys.columns", "sys.all_columns",
     "sys.sql_modules", "sys.indexes", "information_schema.",
 )  # fmt: skip
@@ -359,7 +364,7 @@ The login needs VIEW ANY DEFINITION or ALTER ANY AVAILABILITY GROUP. [DOC: sys.a
 """
 
 
-def shows_rows_to_login(context: Context, view: str) -> bool:
+def can_login_see_rows(context: StatementContext, view: str) -> bool:
     """Return whether *view* shows its rows to the login.
 
     The databases of groups are visible to everyone, like all databases.
@@ -384,7 +389,7 @@ DATABASE_STATE_VIEW_PREFIXES: Final = ("sys.dm_db_",)
 """Name prefix of the views that require VIEW DATABASE STATE."""
 
 
-def require_view_state(context: Context, view: str) -> None:
+def require_view_state(context: StatementContext, view: str) -> None:
     """Raise 300, or 262 with 297, if the login may not read a dynamic management view.
 
     The view requires VIEW SERVER STATE or VIEW DATABASE STATE.

@@ -15,19 +15,19 @@ from engine.tsql.query.plans import UnsimulatedFeatureError, format_result_rows
 from engine.tsql.scalars.values import to_number
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 
 CURSORS_MAX: Final = 100
 """Maximum number of cursors in one connection. Assumed."""
 
 
-def build_local_cursor_key(machine: Machine, name: str) -> str:
+def build_local_cursor_key(machine: ExecutionMachine, name: str) -> str:
     """Return the key of a local cursor or cursor variable of the running batch or procedure."""
     return f"{name.lower()} {len(machine.scopes)}"
 
 
-def find_cursor(machine: Machine, name: str) -> tuple[str, SqlCursor]:
+def find_cursor(machine: ExecutionMachine, name: str) -> tuple[str, SqlCursor]:
     """Return the key and the cursor of *name*. A local cursor takes precedence over a global cursor.
 
     Raises 16916 for an unknown cursor, 16950 for an empty variable.
@@ -50,7 +50,7 @@ def _get_cursor_depth(key: str) -> int:
     return int(depth) if separator and depth.isdigit() else 0
 
 
-def remove_local_cursors(machine: Machine) -> None:
+def remove_local_cursors(machine: ExecutionMachine) -> None:
     """Remove the local cursors of a batch or procedure that has ended. Documented [DOC: DECLARE CURSOR]."""
     depth = len(machine.scopes)
     cursors = tuple(entry for entry in machine.session.cursors if _get_cursor_depth(entry[0]) <= depth)
@@ -62,7 +62,7 @@ _SCROLL_OPTIONS: Final = frozenset({"SCROLL", "STATIC", "KEYSET", "DYNAMIC", "IN
 """Options that let a cursor move in every direction."""
 
 
-def declare_cursor(machine: Machine, statement: s.DeclareCursor) -> None:
+def declare_cursor(machine: ExecutionMachine, statement: s.DeclareCursorStatement) -> None:
     """Execute DECLARE name CURSOR or SET @name = CURSOR. Raises 16915 if the name is in use."""
     options = frozenset(statement.options)
     is_local = "LOCAL" in options or statement.name.startswith("@")
@@ -74,7 +74,7 @@ def declare_cursor(machine: Machine, statement: s.DeclareCursor) -> None:
     store_cursor(machine, key, SqlCursor(statement.query, scrolls=scrolls, counted=has_row_count))
 
 
-def store_cursor(machine: Machine, name: str, cursor: SqlCursor | None) -> None:
+def store_cursor(machine: ExecutionMachine, name: str, cursor: SqlCursor | None) -> None:
     """Store a cursor in the session under the key *name*. None removes the cursor."""
     session_cursors = dict(machine.session.cursors)
     session_cursors.pop(name, None)
@@ -86,7 +86,7 @@ def store_cursor(machine: Machine, name: str, cursor: SqlCursor | None) -> None:
     machine.change_session(cursors=tuple(session_cursors.items()))
 
 
-def open_cursor(machine: Machine, name: str) -> None:
+def open_cursor(machine: ExecutionMachine, name: str) -> None:
     """Execute OPEN: run the query of the cursor. Raises 16905 if the cursor is already open."""
     key, cursor = find_cursor(machine, name)
     if cursor.rows is not None:
@@ -107,7 +107,7 @@ def open_cursor(machine: Machine, name: str) -> None:
     )
 
 
-def fetch_row(machine: Machine, statement: s.FetchCursor) -> None:
+def fetch_row(machine: ExecutionMachine, statement: s.FetchCursorStatement) -> None:
     """Execute FETCH into variables, or as a result set without INTO."""
     key, cursor = find_cursor(machine, statement.name)
     if cursor.rows is None:

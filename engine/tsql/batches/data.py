@@ -12,8 +12,8 @@ from engine.tsql.batches.row_locks import RowLocks
 from engine.tsql.language import program
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition, Constraint
-from engine.tsql.language.instructions import Program, RunStatement
-from engine.tsql.language.script import ScriptBatch, Step
+from engine.tsql.language.instructions import Program, StatementInstruction
+from engine.tsql.language.script import ScriptBatch, ScriptStep
 from engine.tsql.query.plans import Columns
 from engine.tsql.scalars.types import SqlType
 from engine.tsql.scalars.values import Scalar
@@ -21,7 +21,7 @@ from engine.tsql.scalars.values import Scalar
 Row = tuple[Scalar, ...]
 """Values of a row in the order of its columns."""
 
-AGENT_MARK: Final = "#agent:"
+AGENT_WINDOW_MARKER: Final = "#agent:"
 """Marker in the window names of job steps: SERVER_A#agent:step:job (clients/agent.py)."""
 
 
@@ -201,7 +201,7 @@ class Frame(Struct, frozen=True):
     database: str = ""
     quoting: str = ""
     known: tuple[tuple[tuple[str, SqlType], ...], tuple[tuple[str, Columns], ...]] = ((), ())
-    """Declarations resolved so far: `known_types` and `known_tables` of `Scope`."""
+    """Declarations resolved so far: `known_types` and `known_tables` of `ExecutionScope`."""
     procedure: str = ""
     """Name of the procedure whose body the text is; empty for other texts."""
     levels: int = 1
@@ -232,7 +232,9 @@ class ClientProgram(Struct, frozen=True, kw_only=True):
     """Negotiated packet size in bytes. The default is the product's default. Documented."""
 
 
-CONSOLE: Final = ClientProgram(host="CONSOLE", name="Mirrordrill", interface=".Net SqlClient Data Provider")
+CONSOLE_PROGRAM: Final = ClientProgram(
+    host="CONSOLE", name="Mirrordrill", interface=".Net SqlClient Data Provider"
+)
 """Client program that servers see at the other end of a query window's connection."""
 
 
@@ -323,7 +325,7 @@ class Submission(Struct, frozen=True, kw_only=True):
 
     id: int
     text: str
-    steps: tuple[Step, ...] | None = None
+    steps: tuple[ScriptStep, ...] | None = None
     """Steps into which the text is divided; None until the division is complete."""
     read: int = 0
     """Work units spent so far on dividing the text into steps."""
@@ -448,7 +450,7 @@ def _split_at_commas(text: str) -> list[str]:
 # --- mutable form of a Frame, during the execution of its batch ------------------------------------------
 
 
-class Scope(Struct):
+class ExecutionScope(Struct):
     """Mutable form of a Frame while its batch is executed. Fields without a description are those of Frame."""
 
     text: str
@@ -489,7 +491,7 @@ class Scope(Struct):
     levels: int = 1
 
     @classmethod
-    def from_frame(cls, frame: Frame, version: int) -> Scope:
+    def from_frame(cls, frame: Frame, version: int) -> ExecutionScope:
         """Build the scope of a stored frame."""
         code = (
             program.compile_batch(frame.text, version, frozenset(frame.parameters))
@@ -546,7 +548,7 @@ class Scope(Struct):
         """
         for instruction in self.code:
             action = instruction.action
-            if isinstance(action, RunStatement) and isinstance(action.statement, s.Declare):
+            if isinstance(action, StatementInstruction) and isinstance(action.statement, s.DeclareStatement):
                 for item in action.statement.variables:
                     if item.type not in ("table", "cursor"):
                         self.variables.setdefault(item.name, DeclaredVariable(item.type))
@@ -579,8 +581,8 @@ class Scope(Struct):
 def _list_program_units(code: Program) -> Program:
     """Return the instructions whose names are resolved, including the body of a new procedure or function."""
     first_action = code[0].action if code else None
-    if isinstance(first_action, RunStatement) and isinstance(
-        first_action.statement, s.CreateProcedure | s.CreateFunction
+    if isinstance(first_action, StatementInstruction) and isinstance(
+        first_action.statement, s.CreateProcedureStatement | s.CreateFunctionStatement
     ):
         return (code[0], *first_action.statement.program)
     return code

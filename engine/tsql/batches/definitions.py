@@ -18,14 +18,14 @@ from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, Fo
 from engine.tsql.language.lexer import get_name, tokenize
 from engine.tsql.query import planner
 from engine.tsql.query.plans import TableRef, UnsimulatedFeatureError
-from engine.tsql.scalars.types import DECIMALS, MAX_LENGTH, check_type_size, parse_sql_type, parse_type
+from engine.tsql.scalars.types import DECIMALS, UNLIMITED_LENGTH, check_type_size, parse_sql_type, parse_type
 from engine.tsql.scalars.values import Scalar
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 
-def create_table(machine: Machine, statement: s.CreateTable) -> None:
+def create_table(machine: ExecutionMachine, statement: s.CreateTableStatement) -> None:
     """Execute CREATE TABLE.
 
     Raises 2714, 2705 or 2715, or an error of a constraint: 1767, 1911 or 8110.
@@ -39,7 +39,7 @@ def create_table(machine: Machine, statement: s.CreateTable) -> None:
 
 
 def _parse_table_definition(
-    machine: Machine, ref: TableRef, text: str
+    machine: ExecutionMachine, ref: TableRef, text: str
 ) -> tuple[tuple[ColumnDefinition, ...], tuple[Constraint, ...]]:
     """Parse the columns and constraints of a table, and check their options."""
     columns, rules = parse_table(text)
@@ -76,7 +76,7 @@ def _assign_check_columns(
     return tuple(table_rules)
 
 
-def declare_variables(machine: Machine, statement: s.Declare) -> None:
+def declare_variables(machine: ExecutionMachine, statement: s.DeclareStatement) -> None:
     """Execute DECLARE with initial values.
 
     A table variable keeps its rows if a loop declares it again.
@@ -96,7 +96,7 @@ def declare_variables(machine: Machine, statement: s.Declare) -> None:
             machine.set_variable(item.name, *machine.evaluate_with_type(item.default))
 
 
-def build_table(machine: Machine, ref: TableRef, text: str) -> Table:
+def build_table(machine: ExecutionMachine, ref: TableRef, text: str) -> Table:
     """Return an empty table with the columns and constraints in *text*.
 
     Raises 2715, 2738, 2744, 2749, 8111, 8147, or an error of a constraint.
@@ -105,7 +105,7 @@ def build_table(machine: Machine, ref: TableRef, text: str) -> Table:
     for number, column in enumerate(columns, start=1):
         kind, _, _ = parse_type(column.type)
         check_type_size(column.type, "column", column.name, number)
-        if machine.context.version < 2008 and kind.upper() in planner.TYPES_OF_2008:
+        if machine.context.version < 2008 and kind.upper() in planner.TYPES_SINCE_2008:
             raise SqlError(2715, number, column.type)
         _check_identity(ref.parts[-1], column)
     versions = [
@@ -126,7 +126,7 @@ def build_table(machine: Machine, ref: TableRef, text: str) -> Table:
     if any(column.said_null and column.name.lower() in primary for column in columns):
         raise SqlError(8111, ref.parts[-1], also=(1750,))
     rules = _assign_check_columns(ref.parts[-1], rules, columns)
-    new_table = tables.make_table(
+    new_table = tables.create_empty_table(
         ref.parts[-1], columns, constraints.name_constraints(ref.parts[-1], rules, machine.context.version)
     )
     constraints.check_constraint_definitions(machine, ref, new_table, new_table.constraints)
@@ -140,7 +140,7 @@ _NONDETERMINISTIC_FUNCTIONS: Final = frozenset({
 """Nondeterministic functions [DOC: deterministic and nondeterministic functions]."""
 
 
-def check_column_options(machine: Machine, table: str, columns: Sequence[ColumnDefinition]) -> None:
+def check_column_options(machine: ExecutionMachine, table: str, columns: Sequence[ColumnDefinition]) -> None:
     """Check the options of columns. Refuse options that are not simulated.
 
     Raise 155 for an unknown option, 4936 for a persisted column with a nondeterministic function.
@@ -152,7 +152,7 @@ def check_column_options(machine: Machine, table: str, columns: Sequence[ColumnD
             raise SqlError(4936, column.name, table)
 
 
-def _check_compression(machine: Machine, name: str, options: option_table.OptionPairs) -> None:
+def _check_compression(machine: ExecutionMachine, name: str, options: option_table.OptionPairs) -> None:
     """Raise 7738 if the edition does not support data compression [DOC: data compression]."""
     server = machine.context.server
     is_compressed = any(option == "DATA_COMPRESSION" and value != "NONE" for option, value in options)
@@ -160,7 +160,7 @@ def _check_compression(machine: Machine, name: str, options: option_table.Option
         raise SqlError(7738, name)
 
 
-def check_index_options(machine: Machine, table: str, key: Key) -> None:
+def check_index_options(machine: ExecutionMachine, table: str, key: Key) -> None:
     """Raise 129, 155, 1712, 1916 or 7738 for an invalid option of an index.
 
     Refuse options that are not simulated.
@@ -189,7 +189,7 @@ def _check_identity(table: str, column: ColumnDefinition) -> None:
         raise SqlError(8147, column.name, table)
 
 
-def create_index(machine: Machine, statement: s.CreateIndex) -> None:
+def create_index(machine: ExecutionMachine, statement: s.CreateIndexStatement) -> None:
     """Execute CREATE INDEX.
 
     Raises 1088 for a missing table, 1913 for an existing name, 1911 for a missing column.
@@ -230,7 +230,7 @@ def create_index(machine: Machine, statement: s.CreateIndex) -> None:
     _store_valid_table(machine, ref, table, replace(table, constraints=(*table.constraints, new)))
 
 
-def drop_index(machine: Machine, statement: s.DropIndex) -> None:
+def drop_index(machine: ExecutionMachine, statement: s.DropIndexStatement) -> None:
     """Execute DROP INDEX. Raises 3701 for a missing index, 3723 for the index of a constraint."""
     for name, parts in statement.indexes:
         ref = TableRef(parts)
@@ -252,7 +252,7 @@ def drop_index(machine: Machine, statement: s.DropIndex) -> None:
     machine.change_session(error=0, rowcount=0)
 
 
-def _store_valid_table(machine: Machine, ref: TableRef, table: Table, new_table: Table) -> None:
+def _store_valid_table(machine: ExecutionMachine, ref: TableRef, table: Table, new_table: Table) -> None:
     """Store *new_table* if its rows satisfy the new constraints.
 
     Raises 1505 for duplicate keys, 547 for a violated constraint.
@@ -277,7 +277,7 @@ def _store_valid_table(machine: Machine, ref: TableRef, table: Table, new_table:
     machine.change_session(error=0, rowcount=0)
 
 
-def alter_table(machine: Machine, statement: s.AlterTable) -> None:
+def alter_table(machine: ExecutionMachine, statement: s.AlterTableStatement) -> None:
     """Execute ALTER TABLE for columns and constraints.
 
     Raise 4902 for an unknown table, 3728 for an unknown constraint.
@@ -315,7 +315,7 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
     _store_valid_table(machine, ref, table, changed_table)
 
 
-def _enable_or_disable_constraints(ref: TableRef, table: Table, statement: s.AlterTable) -> Table:
+def _enable_or_disable_constraints(ref: TableRef, table: Table, statement: s.AlterTableStatement) -> Table:
     """Execute CHECK or NOCHECK CONSTRAINT for the named foreign keys and checks, or for all of them.
 
     An enabled constraint is trusted only after WITH CHECK [DOC: ALTER TABLE]. Raise 4916 after 4917 for an
@@ -374,7 +374,7 @@ def _is_only_wider(old_type: str, new_type: str) -> bool:
     Such a change is allowed for a column with a key or CHECK. [DOC: ALTER TABLE]
     """
     (old_kind, old_length, _), (new_kind, new_length, _) = parse_type(old_type), parse_type(new_type)
-    if old_kind != new_kind or old_kind not in _VARIABLE_LENGTH_TYPES or new_length == MAX_LENGTH:
+    if old_kind != new_kind or old_kind not in _VARIABLE_LENGTH_TYPES or new_length == UNLIMITED_LENGTH:
         return False
     return isinstance(old_length, int) and isinstance(new_length, int) and new_length >= old_length
 
@@ -383,7 +383,7 @@ _DEFAULT_COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
 """Collation of a column without COLLATE."""
 
 
-def _alter_column(machine: Machine, table: Table, text: str, ref: TableRef) -> Table:
+def _alter_column(machine: ExecutionMachine, table: Table, text: str, ref: TableRef) -> Table:
     """Execute ALTER COLUMN, which changes the type or the nullability.
 
     Raise 4924 for an unknown column, 5074 if a computed column uses the column. A value that does not fit the
@@ -451,7 +451,9 @@ def _add_default(table: Table, name: str, text: str, constraint_name: str, ref: 
     return replace(table, columns=tuple(columns))
 
 
-def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, has_nocheck: bool) -> Table:
+def _add_columns(
+    machine: ExecutionMachine, ref: TableRef, table: Table, text: str, has_nocheck: bool
+) -> Table:
     """Return the table with new columns. Existing rows get the default value or NULL.
 
     Raise 4901 for a new column that allows neither.
@@ -470,7 +472,7 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, has_n
     all_constraints = constraints.name_constraints(
         ref.parts[-1], (*table.constraints, *rules), machine.context.version
     )
-    new_table = tables.make_table(ref.parts[-1], all_columns, all_constraints)
+    new_table = tables.create_empty_table(ref.parts[-1], all_columns, all_constraints)
     constraints.check_constraint_definitions(
         machine, ref, new_table, all_constraints[len(table.constraints) :]
     )
@@ -498,7 +500,7 @@ def _add_columns(machine: Machine, ref: TableRef, table: Table, text: str, has_n
 
 
 def _compute_initial_value(
-    machine: Machine, column: ColumnDefinition, row_position: int, has_with_values: bool
+    machine: ExecutionMachine, column: ColumnDefinition, row_position: int, has_with_values: bool
 ) -> Scalar:
     """Return the value of a new column in an existing row.
 
@@ -507,7 +509,7 @@ def _compute_initial_value(
     if column.identity is not None:
         return column.identity[0] + column.identity[1] * row_position
     return (
-        machine.evaluate(column.default)
+        machine.evaluate_expression(column.default)
         if column.default and (has_with_values or not column.nullable)
         else None
     )
@@ -553,7 +555,7 @@ def _list_identifiers(text: str) -> tuple[str, ...]:
     return tuple(get_name(token) for token in tokenize(text) if token.kind in ("word", "quoted"))
 
 
-def set_identity_insert(machine: Machine, name_tokens: Sequence[str], is_enabled: bool) -> None:
+def set_identity_insert(machine: ExecutionMachine, name_tokens: Sequence[str], is_enabled: bool) -> None:
     """Execute SET IDENTITY_INSERT. Only one table of a connection can have it ON.
 
     Raises 156 without a table, 1088 for a missing table, 8106 for a table without an identity column.

@@ -10,7 +10,7 @@ from engine.protocol import commits, startup
 from engine.tsql import catalog
 from engine.tsql.batches import event_files, locks, object_properties, objects, properties, stored_messages
 from engine.tsql.batches.context import (
-    Context,
+    StatementContext,
     find_database_user,
     has_permission,
     has_server_permission,
@@ -18,7 +18,7 @@ from engine.tsql.batches.context import (
     is_sysadmin,
     list_database_roles,
 )
-from engine.tsql.batches.data import CONSOLE, FIRST_RESULT_REQUEST
+from engine.tsql.batches.data import CONSOLE_PROGRAM, FIRST_RESULT_REQUEST
 from engine.tsql.batches.objects import list_schemas
 from engine.tsql.catalog import availability, folders, host, security
 from engine.tsql.language.permissions import OBJECT_PERMISSIONS, PERMISSIONS
@@ -29,7 +29,7 @@ from engine.tsql.scalars.settings import build_settings, get_context_info, get_t
 from engine.tsql.scalars.values import Scalar, convert_value, to_integer, to_number, to_text
 
 
-def format_version(context: Context) -> str:
+def format_version(context: StatementContext) -> str:
     """Return the text of @@VERSION."""
     year, (major, minor, _) = host.get_windows_version(context)
     platform_text = f"Windows Server {year} Standard" if context.version >= 2016 else "Windows NT"
@@ -38,7 +38,7 @@ def format_version(context: Context) -> str:
 
 
 def _evaluate_has_perms(
-    context: Context, securable: Scalar, kind: Scalar, permission: Scalar, *more: Scalar
+    context: StatementContext, securable: Scalar, kind: Scalar, permission: Scalar, *more: Scalar
 ) -> Scalar:
     """Evaluate HAS_PERMS_BY_NAME.
 
@@ -59,7 +59,7 @@ def _evaluate_has_perms(
 
 
 def _evaluate_permission(
-    context: Context, securable: str, kind: str, permission: str, server: bool
+    context: StatementContext, securable: str, kind: str, permission: str, server: bool
 ) -> int | None:
     """Return 1 if the connection has the permission, 0 if not, None for an unknown object."""
     name = securable.strip("[]")
@@ -78,7 +78,7 @@ def _evaluate_permission(
     return int(has_permission(context, object_key[1], permission, stored_object.schema, stored_object.key))
 
 
-def _evaluate_object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
+def _evaluate_object_id(context: StatementContext, name: Scalar, kind: Scalar = None) -> Scalar:
     """Evaluate OBJECT_ID. Return NULL if no visible object has that name and type."""
     number = None if name is None else catalog.get_object_id(context, to_text(name))
     if not is_sysadmin(context):
@@ -100,7 +100,7 @@ def _make_principal_lookup(key_column: str, result_column: str) -> Callable[...,
     Without an argument, the function uses the connection's own login.
     """
 
-    def find(context: Context, *given: Scalar) -> Scalar:
+    def find(context: StatementContext, *given: Scalar) -> Scalar:
         if len(given) > 1:
             raise SqlError(189, "suser_sname", 0, 1)
         if not given and result_column == "name":
@@ -113,16 +113,18 @@ def _make_principal_lookup(key_column: str, result_column: str) -> Callable[...,
     return find
 
 
-def _find_sid_without_login(context: Context) -> Scalar:
+def _find_sid_without_login(context: StatementContext) -> Scalar:
     """Return the SID of the impersonated user; None without impersonation."""
     session = context.session
     users = (
-        commits.list_users_of(context.world, session.server, session.user_database) if session.user else ()
+        commits.list_database_users(context.world, session.server, session.user_database)
+        if session.user
+        else ()
     )
     return next((security.get_user_sid(user) for user in users if user.name == session.user), None)
 
 
-def _evaluate_newid(context: Context) -> Scalar:
+def _evaluate_newid(context: StatementContext) -> Scalar:
     digits = f"{context.world.chance.draw_bits():016X}{context.world.chance.draw_bits():016X}"
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-A{digits[17:20]}-{digits[20:]}"
 
@@ -131,25 +133,25 @@ def _to_integer(value: Scalar) -> int:
     return int(to_number(value))
 
 
-def _evaluate_db_id(context: Context, name: Scalar = None) -> Scalar:
+def _evaluate_db_id(context: StatementContext, name: Scalar = None) -> Scalar:
     return context.find_database_id(context.session.database if name is None else to_text(name))
 
 
-def _evaluate_db_name(context: Context, number: Scalar = None) -> Scalar:
+def _evaluate_db_name(context: StatementContext, number: Scalar = None) -> Scalar:
     return (
         context.session.database if number in (None, 0) else context.find_database_name(_to_integer(number))
     )
 
 
-def _build_error_getter(name: str) -> Callable[[Context], Scalar]:
-    def get_error_value(context: Context) -> Scalar:
+def _build_error_getter(name: str) -> Callable[[StatementContext], Scalar]:
+    def get_error_value(context: StatementContext) -> Scalar:
         value: Scalar = None if context.caught_error is None else getattr(context.caught_error, name)
         return value
 
     return get_error_value
 
 
-def _evaluate_rand(context: Context, seed: Scalar = None) -> Scalar:
+def _evaluate_rand(context: StatementContext, seed: Scalar = None) -> Scalar:
     """Evaluate RAND.
 
     A seed gives the same number as in the examples of the documentation [DOC: RAND]. The generator is
@@ -161,19 +163,19 @@ def _evaluate_rand(context: Context, seed: Scalar = None) -> Scalar:
     return (number if number > 0 else number + 2147483562) * 4.656613e-10
 
 
-def _reject_next_value_for(context: Context, name: Scalar) -> Scalar:
+def _reject_next_value_for(context: StatementContext, name: Scalar) -> Scalar:
     """Raise 208 for NEXT VALUE FOR, because no sequence can exist: CREATE SEQUENCE is not simulated."""
     raise SqlError(208, name)
 
 
-def _get_utc_time(context: Context) -> Scalar:
+def _get_utc_time(context: StatementContext) -> Scalar:
     return context.get_datetime_value()
 
 
-def _evaluate_formatmessage(context: Context, message: Scalar, *values: Scalar) -> Scalar:
+def _evaluate_formatmessage(context: StatementContext, message: Scalar, *values: Scalar) -> Scalar:
     if isinstance(message, int):
         row = stored_messages.find_message(context.world, context.server.name, message)
-        if row is None or message <= stored_messages.FIRST_RAISABLE:
+        if row is None or message <= stored_messages.FIRST_RAISABLE_NUMBER:
             return None
         return (
             format_message(row.text, values) if row.source == "added" else fill_placeholders(row.text, values)
@@ -181,13 +183,13 @@ def _evaluate_formatmessage(context: Context, message: Scalar, *values: Scalar) 
     return format_message(to_text(message), values)
 
 
-def _build_file_function(column: str, result_column: str) -> Callable[[Context, Scalar], Scalar]:
+def _build_file_function(column: str, result_column: str) -> Callable[[StatementContext, Scalar], Scalar]:
     """Build a function such as FILE_NAME or FILE_ID for the files of the current database.
 
     The function finds a file by *column* and returns its column *result_column*.
     """
 
-    def find(context: Context, value: Scalar) -> Scalar:
+    def find(context: StatementContext, value: Scalar) -> Scalar:
         for row in catalog.list_view_rows(context, "sys.database_files"):
             if to_text(row[column]).casefold() == to_text(value).casefold():
                 return row[result_column]
@@ -200,7 +202,7 @@ _FILE_PROPERTIES: Final = {"isreadonly": 0, "isprimaryfile": None, "islogfile": 
 """Properties of FILEPROPERTY, with their constant value if they have one."""
 
 
-def _evaluate_fileproperty(context: Context, name: Scalar, property_name: Scalar) -> Scalar:
+def _evaluate_fileproperty(context: StatementContext, name: Scalar, property_name: Scalar) -> Scalar:
     """Evaluate FILEPROPERTY.
 
     SpaceUsed is a number of pages: the used part of a log file, or the whole of a data file.
@@ -230,11 +232,11 @@ _TYPE_NAMES: Final = {
 """user_type_id -> name of the type. Documented [DOC: sys.types]."""
 
 
-def _evaluate_object_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
+def _evaluate_object_name(context: StatementContext, number: Scalar, database: Scalar = None) -> Scalar:
     return _find_object(context, number).get("name")
 
 
-def _find_object(context: Context, number: Scalar) -> catalog.Record:
+def _find_object(context: StatementContext, number: Scalar) -> catalog.Record:
     rows = (
         *catalog.list_view_rows(context, "sys.objects"),
         *catalog.list_view_rows(context, "sys.system_objects"),
@@ -242,7 +244,9 @@ def _find_object(context: Context, number: Scalar) -> catalog.Record:
     return next((row for row in rows if row["object_id"] == number), {})
 
 
-def _evaluate_object_schema_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
+def _evaluate_object_schema_name(
+    context: StatementContext, number: Scalar, database: Scalar = None
+) -> Scalar:
     schema_id = _find_object(context, number).get("schema_id")
     return next(
         (schema_name for schema_name, schema in list_schemas(context).items() if schema.number == schema_id),
@@ -250,7 +254,7 @@ def _evaluate_object_schema_name(context: Context, number: Scalar, database: Sca
     )
 
 
-def _evaluate_is_srvrolemember(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
+def _evaluate_is_srvrolemember(context: StatementContext, role: Scalar, login: Scalar = None) -> Scalar:
     """Evaluate IS_SRVROLEMEMBER: 1 for a member, 0 for another login, NULL for an unknown role or login."""
     is_fixed_role = to_text(role).lower() in map(str.lower, security.list_fixed_server_roles(context.version))
     is_known = login is None or _make_principal_lookup("name", "principal_id")(context, login) is not None
@@ -261,12 +265,12 @@ def _evaluate_is_srvrolemember(context: Context, role: Scalar, login: Scalar = N
     )
 
 
-def _build_file_exists_row(context: Context, path: Scalar) -> Scalar:
+def _build_file_exists_row(context: StatementContext, path: Scalar) -> Scalar:
     """Return the row of sys.dm_os_file_exists as JSON, which reshape.py reads."""
-    return json.dumps([folders.find_path_kind(context, to_text(path))] if path is not None else [])
+    return json.dumps([folders.get_path_flags(context, to_text(path))] if path is not None else [])
 
 
-def _list_object_permissions(context: Context, name: Scalar) -> Scalar:
+def _list_object_permissions(context: StatementContext, name: Scalar) -> Scalar:
     """Return the rows of fn_my_permissions for an object as JSON. They are those of a member of sysadmin.
 
     [DOC: sys.fn_my_permissions]
@@ -292,7 +296,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "sysdatetimeoffset": lambda context: convert_value(context.get_datetime_value(), "datetimeoffset"),
     "db_id": _evaluate_db_id,
     "db_name": _evaluate_db_name,
-    "original_db_name": lambda context: (context.session.program or CONSOLE).database,
+    "original_db_name": lambda context: (context.session.program or CONSOLE_PROGRAM).database,
     "object_id": _evaluate_object_id,
     "object_name": _evaluate_object_name,
     "object_schema_name": _evaluate_object_schema_name,
@@ -348,9 +352,9 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "database_principal_id": lambda context, name=None: _find_principal_column(
         context, "name", _get_current_user(context) if name is None else name, "principal_id"
     ),
-    "host_name": lambda context: (context.session.program or CONSOLE).host,
+    "host_name": lambda context: (context.session.program or CONSOLE_PROGRAM).host,
     "host_id": lambda context: "1",
-    "app_name": lambda context: (context.session.program or CONSOLE).name,
+    "app_name": lambda context: (context.session.program or CONSOLE_PROGRAM).name,
     "is_srvrolemember": _evaluate_is_srvrolemember,
     "is_member": lambda context, role: _evaluate_is_member(context, role),
     "is_rolemember": lambda context, role, user=None: _evaluate_is_member(context, role, user),
@@ -382,7 +386,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "scalar_function_value": lambda context, *arguments: (
         context.call_function(arguments) if context.call_function else None
     ),
-    "fn_hadr_is_primary_replica": lambda context, database: availability.is_primary(
+    "fn_hadr_is_primary_replica": lambda context, database: availability.evaluate_is_primary_replica(
         context, to_text(database)
     ),
     "fn_hadr_backup_is_preferred_replica": lambda context, database: availability.evaluate_backup_preference(
@@ -392,18 +396,20 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 """Name of a built-in function -> function that evaluates it for a connection."""
 
 
-def _find_principal_column(context: Context, key_column: str, value: Scalar, result_column: str) -> Scalar:
+def _find_principal_column(
+    context: StatementContext, key_column: str, value: Scalar, result_column: str
+) -> Scalar:
     """Return column *result_column* of the database principal whose *key_column* is *value*; NULL if there is none."""
     key = to_text(value).casefold()
     rows = catalog.list_view_rows(context, "sys.database_principals")
     return next((row[result_column] for row in rows if to_text(row[key_column]).casefold() == key), None)
 
 
-def _get_current_user(context: Context) -> str:
+def _get_current_user(context: StatementContext) -> str:
     return find_database_user(context, context.session.database) or "guest"
 
 
-def _evaluate_is_member(context: Context, role: Scalar, user: Scalar = None) -> Scalar:
+def _evaluate_is_member(context: StatementContext, role: Scalar, user: Scalar = None) -> Scalar:
     """Evaluate IS_MEMBER: 1 if the user has the role, 0 if not, NULL for an unknown role [DOC: IS_MEMBER]."""
     role_name = to_text(role).casefold()
     rows = catalog.list_view_rows(context, "sys.database_principals")
@@ -414,7 +420,7 @@ def _evaluate_is_member(context: Context, role: Scalar, user: Scalar = None) -> 
     return int(owner or role_name in list_database_roles(context, context.session.database, name))
 
 
-def _get_session_property(context: Context, name: Scalar) -> Scalar:
+def _get_session_property(context: StatementContext, name: Scalar) -> Scalar:
     """Evaluate SESSIONPROPERTY: 1 or 0 for a SET option of the connection, NULL for an unknown name.
 
     [DOC: SESSIONPROPERTY]
@@ -432,11 +438,11 @@ def _get_session_property(context: Context, name: Scalar) -> Scalar:
     return int(bool(_compute_option_bits(context) & _OPTION_BITS[key])) if key in values_by_property else None
 
 
-def _get_culture(context: Context) -> Culture:
+def _get_culture(context: StatementContext) -> Culture:
     return build_settings(context.session.options).culture
 
 
-def _evaluate_has_dbaccess(context: Context, name: Scalar) -> Scalar:
+def _evaluate_has_dbaccess(context: StatementContext, name: Scalar) -> Scalar:
     if context.find_database_id(to_text(name)) is None:
         return None
     try:
@@ -446,7 +452,7 @@ def _evaluate_has_dbaccess(context: Context, name: Scalar) -> Scalar:
     return 1
 
 
-def _evaluate_cursor_status(context: Context, kind: Scalar, name: Scalar) -> Scalar:
+def _evaluate_cursor_status(context: StatementContext, kind: Scalar, name: Scalar) -> Scalar:
     cursor_name = to_text(name).lower()
     cursor = next(
         (
@@ -463,12 +469,12 @@ def _evaluate_cursor_status(context: Context, kind: Scalar, name: Scalar) -> Sca
     return int(bool(cursor.rows))
 
 
-def _count_since_start(context: Context) -> int:
+def _count_since_start(context: StatementContext) -> int:
     """Return the value of a counter of processor ticks, packets, reads or writes. Assumed: its rate is constant."""
     return context.world.tick // 10
 
 
-GLOBAL_VARIABLES: Final[dict[str, Callable[[Context], Scalar]]] = {
+GLOBAL_VARIABLES: Final[dict[str, Callable[[StatementContext], Scalar]]] = {
     "@@servername": lambda context: context.server.name,
     "@@servicename": lambda context: "MSSQLSERVER",
     "@@version": format_version,
@@ -517,7 +523,7 @@ QUOTED_IDENTIFIER, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
 """
 
 
-def _compute_option_bits(context: Context) -> int:
+def _compute_option_bits(context: StatementContext) -> int:
     options, number = dict(context.session.options), 0
     for name, bit in _OPTION_BITS.items():
         if options.get(name, "ON" if bit & _LOGIN_OPTION_BITS else "OFF") == "ON":
@@ -525,7 +531,7 @@ def _compute_option_bits(context: Context) -> int:
     return number
 
 
-def _count_cursor_rows(context: Context) -> int:
+def _count_cursor_rows(context: StatementContext) -> int:
     """Evaluate @@CURSOR_ROWS: the number of rows of the cursor that was opened last, -1 if it is dynamic.
 
     Documented [DOC: @@CURSOR_ROWS].

@@ -16,16 +16,16 @@ from engine.availability import replicas
 from engine.identifiers import make_group_id, make_replica_id
 from engine.messages import SqlError
 from engine.model import ReplicaWord
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
-HEALTH_FILE: Final = "AlwaysOn_health_0_131072000000000000.xel"
+HEALTH_FILE_NAME: Final = "AlwaysOn_health_0_131072000000000000.xel"
 """File name of the event session AlwaysOn_health. The number in the name is assumed."""
-SYSTEM_HEALTH_FILE: Final = "system_health_0_131072000000000000.xel"
+SYSTEM_HEALTH_FILE_NAME: Final = "system_health_0_131072000000000000.xel"
 """File name of the event session system_health, whose events are not simulated."""
 
-REPORTED_NUMBERS: Final = frozenset(
+REPORTED_ERROR_NUMBERS: Final = frozenset(
     {9691, 35204, 9693, 26024, 28047, 26023, 9692, 28034, 28036, 28048, 28080, 28091, 26022, 9642, 35201, 35202, 35206,
      35207, 26069, 26070, *range(41048, 41056), 41142, 41144, 1480, 823, 824, 829, 35264, 35265, 41188, 41189, 35217}
 )  # fmt: skip
@@ -45,7 +45,7 @@ EventField = tuple[str, Scalar, str]
 """Data element of an event: (name, value, text of the value). The text is empty for plain values."""
 
 
-def read_event_files(context: Context, path: Scalar) -> Scalar:
+def read_event_files(context: StatementContext, path: Scalar) -> Scalar:
     """Return the rows of the event files that *path* matches, as JSON (functions.py).
 
     Raises 25718 if *path* matches no file.
@@ -53,18 +53,18 @@ def read_event_files(context: Context, path: Scalar) -> Scalar:
     file_name = to_text(path).rpartition("\\")[2].lower() if path is not None else ""
     if "." not in file_name and not file_name.endswith("*"):
         file_name += "*.xel"
-    if fnmatch(HEALTH_FILE.lower(), file_name) and context.version >= 2012:
+    if fnmatch(HEALTH_FILE_NAME.lower(), file_name) and context.version >= 2012:
         target_rows = [
-            [name, body, HEALTH_FILE, 512 * index, event_time]
+            [name, body, HEALTH_FILE_NAME, 512 * index, event_time]
             for index, (name, event_time, body) in enumerate(_list_events(context), 1)
         ]
         return json.dumps(target_rows)
-    if fnmatch(SYSTEM_HEALTH_FILE, file_name):
+    if fnmatch(SYSTEM_HEALTH_FILE_NAME, file_name):
         raise UnsimulatedFeatureError("the events of system_health")
     raise SqlError(25718, to_text(path))
 
 
-def _list_events(context: Context) -> Iterator[tuple[str, str, str]]:
+def _list_events(context: StatementContext) -> Iterator[tuple[str, str, str]]:
     """Yield (name, time, XML) of each event, oldest first. Without a replica, there are none."""
     world, server = context.world, context.session.server
     if not replicas.list_replica_states(world, server) and not any(
@@ -82,7 +82,7 @@ def _list_events(context: Context) -> Iterator[tuple[str, str, str]]:
             name, data = "availability_replica_state_change", _build_state_change_data(context, match)
         elif number == LEASE_EXPIRED and (match := _LEASE_PATTERN.search(text)) is not None:
             name, data = "availability_group_lease_expired", _build_lease_data(context, match["group"])
-        elif number in REPORTED_NUMBERS:
+        elif number in REPORTED_ERROR_NUMBERS:
             name = "error_reported"
             data = (
                 ("error_number", number, ""), ("severity", severity, ""), ("state", state, ""),
@@ -93,7 +93,7 @@ def _list_events(context: Context) -> Iterator[tuple[str, str, str]]:
             yield name, event_time, _format_xml(name, event_time, data)
 
 
-def _build_group_data(context: Context, group: str) -> tuple[EventField, ...]:
+def _build_group_data(context: StatementContext, group: str) -> tuple[EventField, ...]:
     world, server = context.world, context.session.server
     groups = [
         replicas.find_group_config(world, server, state.guid)
@@ -113,7 +113,7 @@ def _build_group_data(context: Context, group: str) -> tuple[EventField, ...]:
 _REPLICA_WORDS: Final = tuple(ReplicaWord)
 
 
-def _build_state_change_data(context: Context, match: re.Match[str]) -> tuple[EventField, ...]:
+def _build_state_change_data(context: StatementContext, match: re.Match[str]) -> tuple[EventField, ...]:
     """Return the data of a state change. The numbers of the states follow the order of ReplicaWord. Assumed."""
     state_numbers = {word.value: number for number, word in enumerate(_REPLICA_WORDS)}
     words = (("previous_state", match["old"]), ("current_state", match["new"]))
@@ -121,7 +121,7 @@ def _build_state_change_data(context: Context, match: re.Match[str]) -> tuple[Ev
     return (*states, *_build_group_data(context, match["group"]))
 
 
-def _build_lease_data(context: Context, group: str) -> tuple[EventField, ...]:
+def _build_lease_data(context: StatementContext, group: str) -> tuple[EventField, ...]:
     return (("current_time", 0, ""), ("state", 1, "LeaseExpired"), *_build_group_data(context, group)[:2])
 
 

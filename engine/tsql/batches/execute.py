@@ -27,11 +27,11 @@ from engine.tsql.batches import (
     transactions,
     waitfor,
 )
-from engine.tsql.batches.administer import Command
+from engine.tsql.batches.administer import AdministrationHandler
 from engine.tsql.batches.context import SYSTEM_DATABASES, is_sysadmin
 from engine.tsql.batches.data import CaughtError, ConnectionLostError
-from engine.tsql.batches.machine import Machine
-from engine.tsql.batches.work import Handler
+from engine.tsql.batches.machine import ExecutionMachine
+from engine.tsql.batches.work import StatementHandler
 from engine.tsql.clients import linked_servers
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import option_table
@@ -46,13 +46,13 @@ from engine.tsql.scalars.values import Scalar, convert_value, format_as_type, to
 Outcome = statements.Outcome
 
 
-def execute_statement(machine: Machine, statement: s.Statement) -> None:
+def execute_statement(machine: ExecutionMachine, statement: s.Statement) -> None:
     """Execute one statement. Raises SqlError, UnsimulatedFeatureError or ConnectionLostError."""
     kind = type(statement)
     if isinstance(statement, _TRANSACTION_STARTERS) and not machine.session.transactions:
         transactions.begin_implicitly(machine, statement)
     statement = _replace_current_database(machine, statement)
-    if isinstance(statement, s.SetOption):
+    if isinstance(statement, s.SetDatabaseOptionStatement):
         for option, value in statement.options:
             option_table.check_database_option(option, value, machine.context.version)
     try:
@@ -69,9 +69,9 @@ def execute_statement(machine: Machine, statement: s.Statement) -> None:
             machine.report_outcome(COMMANDS[kind](machine, statement))
         except SqlError as problem:
             problem.title = getattr(statement, "title", problem.title)
-            if isinstance(statement, s.Backup):
+            if isinstance(statement, s.BackupStatement):
                 database = to_text(machine.resolve_value(statement.database))
-                backup.log_failure(machine.world, machine.session.server, database, problem)
+                backup.log_backup_failure(machine.world, machine.session.server, database, problem)
             raise
     else:
         raise UnsimulatedFeatureError(type(statement).__name__)
@@ -81,16 +81,16 @@ CURRENT_DATABASE_VERSION: Final = 2012
 """First version that supports ALTER DATABASE CURRENT. Documented [DOC: ALTER DATABASE]."""
 
 
-def _replace_current_database(machine: Machine, statement: s.Statement) -> s.Statement:
+def _replace_current_database(machine: ExecutionMachine, statement: s.Statement) -> s.Statement:
     """Return the statement. ALTER DATABASE CURRENT gets the name of the current database."""
-    if not isinstance(statement, s.OnDatabase) or machine.context.version < CURRENT_DATABASE_VERSION:
+    if not isinstance(statement, s.DatabaseStatement) or machine.context.version < CURRENT_DATABASE_VERSION:
         return statement
     if statement.database != "CURRENT":
         return statement
     return structs.replace(statement, database=machine.session.database)
 
 
-def _check_statement(machine: Machine, statement: s.Statement) -> None:
+def _check_statement(machine: ExecutionMachine, statement: s.Statement) -> None:
     try:
         if not is_sysadmin(machine.context):
             permissions.check_permission(machine, statement)
@@ -101,9 +101,9 @@ def _check_statement(machine: Machine, statement: s.Statement) -> None:
 
 
 _TRANSACTION_STARTERS: Final = (
-    s.QueryStatement, s.CreateTable, s.CreateIndex, s.DropIndex, s.AlterTable, s.CreateView, s.CreateProcedure,
-    s.CreateFunction, s.DropObject,
-    s.FetchCursor, s.Permission, s.CursorAction, s.InsertExec, s.Transaction,
+    s.QueryStatement, s.CreateTableStatement, s.CreateIndexStatement, s.DropIndexStatement, s.AlterTableStatement, s.CreateViewStatement, s.CreateProcedureStatement,
+    s.CreateFunctionStatement, s.DropStatement,
+    s.FetchCursorStatement, s.PermissionStatement, s.CursorStatement, s.InsertExecStatement, s.TransactionStatement,
 )  # fmt: skip
 """Statements that begin a transaction under SET IMPLICIT_TRANSACTIONS ON.
 
@@ -114,20 +114,22 @@ Documented [DOC: SET IMPLICIT_TRANSACTIONS].
 # --- commands of the protocol ----------------------------------------------------------------------------
 
 
-def _make_database_command(function: Callable[..., Outcome], *fields: str) -> Handler[Machine, Outcome]:
+def _make_database_command(
+    function: Callable[..., Outcome], *fields: str
+) -> StatementHandler[ExecutionMachine, Outcome]:
     """Build a function that executes a statement about a database.
 
     It calls *function* with the world, the server, the database and the values of the statement's *fields*.
     """
 
-    def run(machine: Machine, statement: s.OnDatabase) -> Outcome:
+    def run(machine: ExecutionMachine, statement: s.DatabaseStatement) -> Outcome:
         arguments = [getattr(statement, name) for name in fields]
         return function(machine.world, machine.session.server, statement.database, *arguments)
 
     return run
 
 
-def _set_partner(machine: Machine, statement: gs.PartnerSet) -> Outcome:
+def _set_partner(machine: ExecutionMachine, statement: gs.SetPartnerStatement) -> Outcome:
     """Execute ALTER DATABASE … SET PARTNER = address. Raise 1488 for a database in single-user mode."""
     world, server, database = machine.world, machine.session.server, statement.database
     if access.get_access_mode(world, server, database) == "SINGLE_USER":
@@ -139,7 +141,7 @@ _FIXED: Final = {"OFFLINE", "ONLINE", "EMERGENCY", "CHANGE_TRACKING", "ENCRYPTIO
 _FIXED_MODES: Final = {"READ_ONLY", "READ_WRITE", "SINGLE_USER", "RESTRICTED_USER", "MULTI_USER"}
 _BROKER: Final = {"ENABLE_BROKER", "DISABLE_BROKER", "NEW_BROKER", "ERROR_BROKER_CONVERSATIONS"}
 _FIXED_SNAPSHOTS: Final = {"READ_COMMITTED_SNAPSHOT", "ALLOW_SNAPSHOT_ISOLATION"}
-FIXED_OPTIONS: Final = {
+UNCHANGEABLE_OPTIONS: Final = {
     "master": _FIXED | _FIXED_MODES | _FIXED_SNAPSHOTS | _BROKER | {"AUTO_CLOSE", "AUTO_SHRINK", "DB_CHAINING"},
     "model": _FIXED | _BROKER | {"DB_CHAINING", "TRUSTWORTHY"},
     "msdb": _FIXED | _FIXED_SNAPSHOTS,
@@ -156,11 +158,11 @@ UNCHANGED_MODES: Final = frozenset({"MULTI_USER", "READ_WRITE"})
 """Options that model and msdb always have, because no simulated statement changes them."""
 
 
-def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
+def _set_option(machine: ExecutionMachine, statement: s.SetDatabaseOptionStatement) -> Outcome:
     messages = []
     for option, value in statement.options:
         if statement.database.lower() in SYSTEM_DATABASES:
-            if option in FIXED_OPTIONS[statement.database.lower()]:
+            if option in UNCHANGEABLE_OPTIONS[statement.database.lower()]:
                 raise SqlError(5058, option, statement.database.lower(), also=(5069,))
             if option in UNCHANGED_MODES:
                 continue
@@ -181,10 +183,10 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
         if isinstance(outcome, statements.PendingStatement):
             return outcome
         messages += outcome
-    return access.wait_for_ended_sessions(machine.world, messages) if messages else messages
+    return access.build_delayed_report(machine.world, messages) if messages else messages
 
 
-def _shut_down(machine: Machine, statement: s.Shutdown) -> Outcome:
+def _shut_down(machine: ExecutionMachine, statement: s.ShutdownStatement) -> Outcome:
     """Execute SHUTDOWN: send messages to the requesting client, then end its connection."""
     login = machine.session.login
     outcome = statements.shut_down_instance(machine.world, machine.session.server, statement.nowait, login)
@@ -195,54 +197,54 @@ def _shut_down(machine: Machine, statement: s.Shutdown) -> Outcome:
     raise ConnectionLostError
 
 
-def _execute_use(machine: Machine, statement: s.UseDatabase) -> Outcome:
+def _execute_use(machine: ExecutionMachine, statement: s.UseStatement) -> Outcome:
     database = machine.context.open_database(statement.database)
     access.check_access_mode(machine.context, database)
     machine.change_session(database=database)
     return []
 
 
-def _alter_group(machine: Machine, statement: gs.AlterGroup) -> Outcome:
+def _alter_group(machine: ExecutionMachine, statement: gs.AlterGroupStatement) -> Outcome:
     return group_commands.execute_alter(
         machine.world, machine.session.server, statement.group, statement.action, statement.options,
         statement.databases, statement.replicas, statement.listener,
     )  # fmt: skip
 
 
-def _create_group(machine: Machine, statement: gs.CreateGroup) -> Outcome:
+def _create_group(machine: ExecutionMachine, statement: gs.CreateGroupStatement) -> Outcome:
     return group_commands.create_group(
         machine.world, machine.session.server, statement.group, statement.options, statement.databases,
         statement.replicas, statement.listener,
     )  # fmt: skip
 
 
-def _drop_group(machine: Machine, statement: gs.DropGroup) -> Outcome:
+def _drop_group(machine: ExecutionMachine, statement: gs.DropGroupStatement) -> Outcome:
     return group_commands.drop_group(machine.world, machine.session.server, statement.group)
 
 
-COMMANDS: Final[dict[type[s.Statement], Command]] = {
-    gs.AlterGroup: _alter_group,
-    gs.CreateGroup: _create_group,
-    gs.DropGroup: _drop_group,
-    gs.HadrJoin: _make_database_command(group_commands.databases.join_database, "group"),
-    gs.HadrOff: _make_database_command(group_commands.databases.leave_group),
-    gs.HadrSuspend: _make_database_command(group_commands.suspend_movement),
-    gs.HadrResume: _make_database_command(group_commands.resume_all_movement),
-    gs.PartnerSet: _set_partner,
-    gs.PartnerFailover: _make_database_command(commands.fail_over),
-    gs.PartnerForce: _make_database_command(commands.force_service),
-    gs.PartnerOff: _make_database_command(commands.remove_session),
-    gs.PartnerSuspend: _make_database_command(commands.suspend_session),
-    gs.PartnerResume: _make_database_command(commands.resume_session),
-    gs.PartnerSafety: _make_database_command(commands.set_safety, "level"),
-    gs.PartnerTimeout: _make_database_command(commands.set_timeout, "seconds"),
-    gs.RedoQueue: _make_database_command(commands.set_redo_queue, "limit_mb"),
-    gs.WitnessSet: _make_database_command(commands.set_witness, "address"),
-    gs.WitnessOff: _make_database_command(commands.remove_witness),
-    s.SetOption: _set_option,
-    s.Shutdown: _shut_down,
-    s.UseDatabase: _execute_use,
-    **administer.COMMANDS,
+COMMANDS: Final[dict[type[s.Statement], AdministrationHandler]] = {
+    gs.AlterGroupStatement: _alter_group,
+    gs.CreateGroupStatement: _create_group,
+    gs.DropGroupStatement: _drop_group,
+    gs.SetHadrGroupStatement: _make_database_command(group_commands.databases.join_database, "group"),
+    gs.SetHadrOffStatement: _make_database_command(group_commands.databases.leave_group),
+    gs.SetHadrSuspendStatement: _make_database_command(group_commands.execute_suspend),
+    gs.SetHadrResumeStatement: _make_database_command(group_commands.execute_resume),
+    gs.SetPartnerStatement: _set_partner,
+    gs.SetPartnerFailoverStatement: _make_database_command(commands.fail_over),
+    gs.SetPartnerForceStatement: _make_database_command(commands.force_service),
+    gs.SetPartnerOffStatement: _make_database_command(commands.remove_session),
+    gs.SetPartnerSuspendStatement: _make_database_command(commands.suspend_session),
+    gs.SetPartnerResumeStatement: _make_database_command(commands.resume_session),
+    gs.SetPartnerSafetyStatement: _make_database_command(commands.set_safety, "level"),
+    gs.SetPartnerTimeoutStatement: _make_database_command(commands.set_partner_timeout, "seconds"),
+    gs.SetPartnerRedoQueueStatement: _make_database_command(commands.set_redo_queue_limit, "limit_mb"),
+    gs.SetWitnessStatement: _make_database_command(commands.set_witness, "address"),
+    gs.SetWitnessOffStatement: _make_database_command(commands.remove_witness),
+    s.SetDatabaseOptionStatement: _set_option,
+    s.ShutdownStatement: _shut_down,
+    s.UseStatement: _execute_use,
+    **administer.STATEMENT_HANDLERS,
 }
 """Statement that changes the world -> function that executes it."""
 
@@ -250,19 +252,19 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
 # --- the language ----------------------------------------------------------------------------------------
 
 
-def _execute_print(machine: Machine, statement: s.Print) -> None:
+def _execute_print(machine: ExecutionMachine, statement: s.PrintStatement) -> None:
     value, kind = machine.evaluate_with_type(statement.expression)
     text = "" if value is None else format_as_type(value, source=kind, culture=machine.settings.culture)
     machine.append_message(text[:8000] or " ")
     machine.change_session(error=0, rowcount=0)
 
 
-def _assign_variable(machine: Machine, statement: s.Assign) -> None:
+def _assign_variable(machine: ExecutionMachine, statement: s.SetVariableStatement) -> None:
     machine.set_variable(statement.name, *machine.evaluate_with_type(statement.expression))
     machine.change_session(error=0, rowcount=1)
 
 
-def _set_context_info(machine: Machine, value: s.Value) -> None:
+def _set_context_info(machine: ExecutionMachine, value: s.Value) -> None:
     """Execute SET CONTEXT_INFO. Raise 2743 for NULL."""
     context_value: Scalar = machine.resolve_value(value)
     if isinstance(value, str) and value[:2].lower() == "0x":
@@ -275,7 +277,7 @@ def _set_context_info(machine: Machine, value: s.Value) -> None:
     machine.change_session(options=tuple(options.items()), error=0)
 
 
-def _set_session_option(machine: Machine, statement: s.SetSession) -> None:
+def _set_session_option(machine: ExecutionMachine, statement: s.SetSessionOptionStatement) -> None:
     if statement.words[0] == "CONTEXT_INFO":
         _set_context_info(machine, statement.value)
         return
@@ -311,12 +313,14 @@ def _set_session_option(machine: Machine, statement: s.SetSession) -> None:
         machine.append_numbered_message(5703, value)
 
 
-def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
+def _create_procedure(machine: ExecutionMachine, statement: s.CreateProcedureStatement) -> None:
     procedure = objects.UserProcedure(statement.parameters, statement.body, machine.scope.text)
     objects.create_or_alter_object(machine.context, statement.name, procedure, statement.verb)
 
 
-def _check_binding(machine: Machine, kind: str, statement: s.CreateView | s.CreateFunction) -> None:
+def _check_binding(
+    machine: ExecutionMachine, kind: str, statement: s.CreateViewStatement | s.CreateFunctionStatement
+) -> None:
     """Raise an error for an invalid name in a schema-bound module.
 
     Raise an error if another schema-bound module uses the altered module.
@@ -326,7 +330,7 @@ def _check_binding(machine: Machine, kind: str, statement: s.CreateView | s.Crea
     schema_binding.check_definition(machine.context, kind, statement.name[-1], machine.scope.text)
 
 
-def _create_view(machine: Machine, statement: s.CreateView) -> None:
+def _create_view(machine: ExecutionMachine, statement: s.CreateViewStatement) -> None:
     planner.check_view(statement.query)
     for table in planner.find_references("statement", statement.query).tables:
         sources.describe_columns(machine, table)  # the tables of a view must exist when the view is created
@@ -344,7 +348,7 @@ def _create_view(machine: Machine, statement: s.CreateView) -> None:
     objects.create_or_alter_object(machine.context, statement.name, user_view, statement.verb)
 
 
-def _create_function(machine: Machine, statement: s.CreateFunction) -> None:
+def _create_function(machine: ExecutionMachine, statement: s.CreateFunctionStatement) -> None:
     for parameter in statement.parameters:
         parse_sql_type(parameter.type, 1)
     if statement.returns:
@@ -356,18 +360,18 @@ def _create_function(machine: Machine, statement: s.CreateFunction) -> None:
     objects.create_or_alter_object(machine.context, statement.name, user_function, statement.verb)
 
 
-def _execute_return(machine: Machine, statement: s.Return) -> None:
+def _execute_return(machine: ExecutionMachine, statement: s.ReturnStatement) -> None:
     if statement.expression:
         if len(machine.scopes) == 1:
             raise SqlError(178)
-        value = machine.evaluate(statement.expression)
+        value = machine.evaluate_expression(statement.expression)
         if value is None:
             machine.append_numbered_message(282, machine.scope.procedure)
         machine.scope.result = int(to_number(value)) if value is not None else 0
     machine.scope.position = len(machine.scope.code)
 
 
-def _execute_raiserror(machine: Machine, statement: s.Raiserror) -> None:
+def _execute_raiserror(machine: ExecutionMachine, statement: s.RaiserrorStatement) -> None:
     severity_number = int(to_number(machine.resolve_value(statement.severity)))
     state = int(to_number(machine.resolve_value(statement.state)))
     state = state if 0 <= state <= 255 else 1
@@ -412,7 +416,7 @@ def _execute_raiserror(machine: Machine, statement: s.Raiserror) -> None:
     machine.handle_errors(errors, can_abort=False)
 
 
-def _execute_throw(machine: Machine, statement: s.Throw) -> None:
+def _execute_throw(machine: ExecutionMachine, statement: s.ThrowStatement) -> None:
     if statement.number is None:
         if not machine.scope.caught:
             raise SqlError(10704)
@@ -430,26 +434,28 @@ def _execute_throw(machine: Machine, statement: s.Throw) -> None:
     machine.handle_errors([CaughtError(number, 16, state & 255, machine.line, text)], ends_batch=True)
 
 
-def _execute_string(machine: Machine, statement: s.ExecuteString) -> None:
-    text = to_text(machine.evaluate(statement.expression))
+def _execute_dynamic_sql(machine: ExecutionMachine, statement: s.ExecuteDynamicSqlStatement) -> None:
+    text = to_text(machine.evaluate_expression(statement.expression))
     if statement.linked_server and statement.linked_server.lower() != machine.session.server.lower():
         linked_servers.execute_remotely(machine, statement.linked_server, text)
         return
     machine.enter_frame(text)
 
 
-def _insert_exec(machine: Machine, statement: s.InsertExec) -> None:
+def _insert_exec(machine: ExecutionMachine, statement: s.InsertExecStatement) -> None:
     source = statement.source
     if any(scope.insert_into for scope in machine.scopes):
         raise SqlError(8164)
-    if isinstance(source, s.ExecuteString) and not source.linked_server:
-        machine.enter_frame(to_text(machine.evaluate(source.expression)), insert_into=statement.target)
+    if isinstance(source, s.ExecuteDynamicSqlStatement) and not source.linked_server:
+        machine.enter_frame(
+            to_text(machine.evaluate_expression(source.expression)), insert_into=statement.target
+        )
         return
     depth = len(machine.scopes)
     machine.capture = statement.target
     try:
-        if isinstance(source, s.ExecuteString):
-            _execute_string(machine, source)
+        if isinstance(source, s.ExecuteDynamicSqlStatement):
+            _execute_dynamic_sql(machine, source)
         else:
             procedures.execute_procedure(machine, source)
     finally:
@@ -458,11 +464,11 @@ def _insert_exec(machine: Machine, statement: s.InsertExec) -> None:
         scope.insert_into = statement.target
 
 
-def _declare_cursor(machine: Machine, statement: s.DeclareCursor) -> None:
+def _declare_cursor(machine: ExecutionMachine, statement: s.DeclareCursorStatement) -> None:
     cursors.declare_cursor(machine, statement)
 
 
-def _execute_cursor_action(machine: Machine, statement: s.CursorAction) -> None:
+def _execute_cursor_action(machine: ExecutionMachine, statement: s.CursorStatement) -> None:
     key, cursor = cursors.find_cursor(machine, statement.name)
     if statement.verb == "OPEN":
         cursors.open_cursor(machine, statement.name)
@@ -474,15 +480,15 @@ def _execute_cursor_action(machine: Machine, statement: s.CursorAction) -> None:
         cursors.store_cursor(machine, key, replace(cursor, rows=None, position=-1))
 
 
-def _execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
+def _execute_as(machine: ExecutionMachine, statement: s.ExecuteAsStatement) -> None:
     permissions.execute_as(machine, statement)
 
 
-def _execute_revert(machine: Machine, statement: s.Revert) -> None:
-    permissions.revert(machine)
+def _execute_revert(machine: ExecutionMachine, statement: s.RevertStatement) -> None:
+    permissions.execute_revert(machine)
 
 
-def _raise_not_simulated(machine: Machine, statement: s.UnsimulatedStatement) -> None:
+def _raise_not_simulated(machine: ExecutionMachine, statement: s.UnsimulatedStatement) -> None:
     raise UnsimulatedFeatureError(statement.name)
 
 
@@ -490,7 +496,7 @@ SESSIONS_MAX: Final = 32767
 """Maximum number of sessions on a server. Documented [DOC: @@MAX_CONNECTIONS]."""
 
 
-def _execute_kill(machine: Machine, statement: s.Kill) -> None:
+def _execute_kill(machine: ExecutionMachine, statement: s.KillStatement) -> None:
     """Execute KILL: end the connection of another window or of an application.
 
     Raise 6104 for its own session, 6106 for an unknown session, 6107 for a system session. WITH STATUSONLY
@@ -523,10 +529,10 @@ def _execute_kill(machine: Machine, statement: s.Kill) -> None:
         machine.change_session(error=0, rowcount=0)
         return
     machine.world.call_at(machine.world.tick, "tsql.kill", window, machine.session.server, spid)
-    machine.report_outcome(access.wait_for_ended_sessions(machine.world, []))
+    machine.report_outcome(access.build_delayed_report(machine.world, []))
 
 
-def _execute_checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
+def _execute_checkpoint(machine: ExecutionMachine, statement: s.CheckpointStatement) -> None:
     copy = machine.context.find_copy(machine.session.database)
     if copy is not None and copy.data_failed_tick is not None:
         machine.append_numbered_message(5901, copy.database)
@@ -534,36 +540,38 @@ def _execute_checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
     machine.change_session(error=0, rowcount=0)
 
 
-LANGUAGE_HANDLERS: Final[dict[type[s.Statement], Handler[Machine, None]]] = {
+LANGUAGE_HANDLERS: Final[dict[type[s.Statement], StatementHandler[ExecutionMachine, None]]] = {
     s.QueryStatement: lambda machine, statement: queries.execute_query(machine, statement),
-    s.CreateProcedure: _create_procedure,
-    s.CreateView: _create_view,
-    s.CreateFunction: _create_function,
-    s.CreateTable: lambda machine, statement: definitions.create_table(machine, statement),
-    s.CreateIndex: lambda machine, statement: definitions.create_index(machine, statement),
-    s.DropIndex: lambda machine, statement: definitions.drop_index(machine, statement),
-    s.AlterTable: lambda machine, statement: definitions.alter_table(machine, statement),
-    s.Print: _execute_print,
-    s.Declare: definitions.declare_variables,
-    s.Assign: _assign_variable,
-    s.SetSession: _set_session_option,
-    s.Return: _execute_return,
-    s.Raiserror: _execute_raiserror,
-    s.Throw: _execute_throw,
-    s.Transaction: lambda machine, statement: transactions.execute_transaction_statement(machine, statement),
-    s.Waitfor: lambda machine, statement: waitfor.execute_waitfor(machine, statement),
-    s.Execute: lambda machine, statement: procedures.execute_procedure(machine, statement),
-    s.ExecuteString: _execute_string,
-    s.InsertExec: _insert_exec,
-    s.DeclareCursor: _declare_cursor,
-    s.CursorAction: _execute_cursor_action,
-    s.FetchCursor: lambda machine, statement: cursors.fetch_row(machine, statement),
-    s.Checkpoint: _execute_checkpoint,
-    s.Dbcc: lambda machine, statement: maintenance.execute_dbcc(machine, statement),
-    s.Reconfigure: lambda machine, statement: maintenance.execute_reconfigure(machine),
-    s.Kill: _execute_kill,
-    s.ExecuteAs: _execute_as,
-    s.Revert: _execute_revert,
+    s.CreateProcedureStatement: _create_procedure,
+    s.CreateViewStatement: _create_view,
+    s.CreateFunctionStatement: _create_function,
+    s.CreateTableStatement: lambda machine, statement: definitions.create_table(machine, statement),
+    s.CreateIndexStatement: lambda machine, statement: definitions.create_index(machine, statement),
+    s.DropIndexStatement: lambda machine, statement: definitions.drop_index(machine, statement),
+    s.AlterTableStatement: lambda machine, statement: definitions.alter_table(machine, statement),
+    s.PrintStatement: _execute_print,
+    s.DeclareStatement: definitions.declare_variables,
+    s.SetVariableStatement: _assign_variable,
+    s.SetSessionOptionStatement: _set_session_option,
+    s.ReturnStatement: _execute_return,
+    s.RaiserrorStatement: _execute_raiserror,
+    s.ThrowStatement: _execute_throw,
+    s.TransactionStatement: lambda machine, statement: transactions.execute_transaction_statement(
+        machine, statement
+    ),
+    s.WaitforStatement: lambda machine, statement: waitfor.execute_waitfor(machine, statement),
+    s.ExecuteProcedureStatement: lambda machine, statement: procedures.execute_procedure(machine, statement),
+    s.ExecuteDynamicSqlStatement: _execute_dynamic_sql,
+    s.InsertExecStatement: _insert_exec,
+    s.DeclareCursorStatement: _declare_cursor,
+    s.CursorStatement: _execute_cursor_action,
+    s.FetchCursorStatement: lambda machine, statement: cursors.fetch_row(machine, statement),
+    s.CheckpointStatement: _execute_checkpoint,
+    s.DbccStatement: lambda machine, statement: maintenance.execute_dbcc(machine, statement),
+    s.ReconfigureStatement: lambda machine, statement: maintenance.execute_reconfigure(machine),
+    s.KillStatement: _execute_kill,
+    s.ExecuteAsStatement: _execute_as,
+    s.RevertStatement: _execute_revert,
     s.UnsimulatedStatement: _raise_not_simulated,
 }
 """Statement of the language itself, such as a query or DECLARE -> function that executes it."""

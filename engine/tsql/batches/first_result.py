@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from engine.messages import find_wording
 from engine.tsql.batches.data import DeclaredVariable, Submission, parse_parameter_declarations
 from engine.tsql.catalog.column_types import build_type_record
-from engine.tsql.catalog.shapes import SHAPES, list_columns_in
+from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_columns_in
 from engine.tsql.query.plans import UNNAMED, UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_number, to_text
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 Record = dict[str, Scalar]
 
@@ -39,8 +39,8 @@ _MISSING_OBJECT_ERRORS: Final = frozenset({208, 2812})
 _ERROR_TYPES: Final = {AT_COMPILATION: (2, "SYNTAX"), AT_RUN_TIME: (1, "MISC")}
 """Number of a description error -> (error_type, error_type_desc)."""
 
-COLUMNS: Final = tuple(
-    column.name for column in list_columns_in(SHAPES["sys.dm_exec_describe_first_result_set()"], 2012)
+DESCRIPTION_COLUMNS: Final = tuple(
+    column.name for column in list_columns_in(VIEW_SCHEMAS["sys.dm_exec_describe_first_result_set()"], 2012)
 )
 """Columns of the function sys.dm_exec_describe_first_result_set.
 
@@ -61,14 +61,14 @@ _COLLATION_ID, _SORT_ID = 13632521, 52
 
 
 def describe_first_result(
-    machine: Machine, text: str, parameters: str
+    machine: ExecutionMachine, text: str, parameters: str
 ) -> tuple[list[Record], list[DescriptionError]]:
     """Return the columns of the first result set of *text*, or error messages.
 
     The text is run as under SET FMTONLY ON, with NULL as the value of each parameter.
     """
     options = {**dict(machine.session.options), "FMTONLY": "ON"}
-    sibling = machine.create_sibling(
+    sibling = machine.create_sibling_machine(
         Submission(id=0, text=text, steps=()),
         replace(machine.session, options=tuple(options.items())),
         machine.meter,
@@ -103,7 +103,7 @@ def describe_first_result(
     ], []
 
 
-def build_description_json(machine: Machine, text: Scalar, parameters: Scalar, *_: Scalar) -> Scalar:
+def build_description_json(machine: ExecutionMachine, text: Scalar, parameters: Scalar, *_: Scalar) -> Scalar:
     """Return the rows of sys.dm_exec_describe_first_result_set as JSON. An error is one row."""
     columns, errors = describe_first_result(machine, to_text(text), to_text(parameters))
     if errors and not errors[-1].number:
@@ -118,7 +118,7 @@ def build_description_json(machine: Machine, text: Scalar, parameters: Scalar, *
         columns = [
             {**error_columns, "error_message": note.text, "error_type": kind[0], "error_type_desc": kind[1]}
         ]
-    return json.dumps([[row.get(column) for column in COLUMNS] for row in columns])
+    return json.dumps([[row.get(column) for column in DESCRIPTION_COLUMNS] for row in columns])
 
 
 def describe_column(position: int, name: str, type_text: str, nullable: bool = True) -> Record:

@@ -14,17 +14,17 @@ from engine.messages import SqlError
 from engine.model import DbState, ReplicaRole
 from engine.protocol import connections, groups, options
 from engine.tsql.batches import access
-from engine.tsql.batches.context import SYSTEM_DATABASES, Context
-from engine.tsql.batches.work import Handler
+from engine.tsql.batches.context import SYSTEM_DATABASES, StatementContext
+from engine.tsql.batches.work import StatementHandler
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import has_only_selects
 from engine.tsql.scalars.values import Scalar, to_text
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
-STATES: Final = {
+GATE_STATES: Final = {
     "absent": "no database of that name",
     "system": "master, model, msdb, tempdb",
     "snapshot": "database snapshot",
@@ -134,7 +134,7 @@ def _parse_gate_table() -> dict[tuple[str, str], str]:
     """Parse TABLE and check its headings."""
     head, *rows = GATE_TABLE.strip("\n").splitlines()
     assert head.split() == list(STATEMENT_KINDS)
-    assert [row.split()[0] for row in rows] == list(STATES)
+    assert [row.split()[0] for row in rows] == list(GATE_STATES)
     lines = {state: cells for state, *cells in (row.split() for row in rows)}
     return {
         (kind, state): cell
@@ -147,7 +147,7 @@ GATE_CELLS: Final = _parse_gate_table()
 """(kind of statement, state of the database) -> cell of TABLE."""
 
 
-def find_gate_state(context: Context, name: str) -> str:
+def find_gate_state(context: StatementContext, name: str) -> str:
     """Return the state (a key of STATES) of a database, as the connection sees it."""
     if name.lower() in SYSTEM_DATABASES:
         return "system"
@@ -186,7 +186,7 @@ _STATE_ROWS: Final = {
 """Database state -> row of the table, for copies outside sessions and availability groups."""
 
 
-def check_database_state(context: Context, kind: str, database: str) -> None:
+def check_database_state(context: StatementContext, kind: str, database: str) -> None:
     """Raise the error of the table for a statement of *kind* on *database*, if any."""
     state = find_gate_state(context, database)
     cell = GATE_CELLS[kind, state]
@@ -209,12 +209,12 @@ def check_database_state(context: Context, kind: str, database: str) -> None:
 _ERROR_STATES: Final = {3701: 1}
 
 
-def is_read_only(context: Context, database: str) -> bool:
+def is_read_only(context: StatementContext, database: str) -> bool:
     """Return whether the database is open, but does not accept changes."""
     return GATE_CELLS["write", find_gate_state(context, database)] in ("3906", "3908")
 
 
-def check_target_state(context: Context, parts: tuple[str, ...]) -> None:
+def check_target_state(context: StatementContext, parts: tuple[str, ...]) -> None:
     """Raise the error of the gate for a change of the table *parts*, if any.
 
     Tables in tempdb and table variables can always be changed.
@@ -225,7 +225,7 @@ def check_target_state(context: Context, parts: tuple[str, ...]) -> None:
         )
 
 
-def is_database_in_use(context: Context, database: str, ignore_own_session: bool = False) -> bool:
+def is_database_in_use(context: StatementContext, database: str, ignore_own_session: bool = False) -> bool:
     """Return whether a window or an application has a connection to the database."""
     name = database.lower()
     windows = [session for _, session in context.list_sessions() if session.spid != context.session.spid]
@@ -237,7 +237,7 @@ def is_database_in_use(context: Context, database: str, ignore_own_session: bool
     return any(connection.database.lower() == name for connection in application_connections)
 
 
-def check_database_not_in_use(context: Context, kind: str, database: str) -> None:
+def check_database_not_in_use(context: StatementContext, kind: str, database: str) -> None:
     """Raise the error for a statement of *kind* if a connection uses the database."""
     if context.find_copy(database) is None and context.find_snapshot(database) is None:
         return
@@ -257,12 +257,13 @@ StatementTarget = tuple[str, str]
 """(kind of statement, name of the database)."""
 
 
-def _list_write_targets(machine: Machine, statement: object) -> list[StatementTarget]:
+def _list_write_targets(machine: ExecutionMachine, statement: object) -> list[StatementTarget]:
     return [("write", machine.session.database)]
 
 
 def _list_table_targets(
-    machine: Machine, statement: s.CreateTable | s.AlterTable | s.CreateIndex
+    machine: ExecutionMachine,
+    statement: s.CreateTableStatement | s.AlterTableStatement | s.CreateIndexStatement,
 ) -> list[StatementTarget]:
     """Return the database in which a table is created or changed. A name that begins with # is in tempdb."""
     name = statement.name if isinstance(statement.name, tuple) else statement.table
@@ -271,7 +272,9 @@ def _list_table_targets(
     return [("write", name[0] if len(name) == 3 and name[0] else machine.session.database)]
 
 
-def _list_permission_targets(machine: Machine, statement: s.Permission) -> list[StatementTarget]:
+def _list_permission_targets(
+    machine: ExecutionMachine, statement: s.PermissionStatement
+) -> list[StatementTarget]:
     return (
         _list_write_targets(machine, statement)
         if statement.kind in ("OBJECT", "DATABASE", "SCHEMA", "USER")
@@ -279,13 +282,15 @@ def _list_permission_targets(machine: Machine, statement: s.Permission) -> list[
     )
 
 
-def _list_drop_targets(machine: Machine, statement: s.DropObject) -> list[StatementTarget]:
+def _list_drop_targets(machine: ExecutionMachine, statement: s.DropStatement) -> list[StatementTarget]:
     if statement.kind in ("USER", "SCHEMA"):
         return _list_write_targets(machine, statement)
     return [("drop", name) for name in statement.names] if statement.kind == "DATABASE" else []
 
 
-def _list_set_option_targets(machine: Machine, statement: s.SetOption) -> list[StatementTarget]:
+def _list_set_option_targets(
+    machine: ExecutionMachine, statement: s.SetDatabaseOptionStatement
+) -> list[StatementTarget]:
     return [(get_option_kind(option, value), statement.database) for option, value in statement.options]
 
 
@@ -300,21 +305,25 @@ def get_option_kind(option: str, value: str) -> str:
         return "mode" if option in MODE_OPTIONS else "state"
     if option in _ACCESS_OPTIONS:
         return "access"
-    return "alone" if f"{option} {value}".strip() in options.REFUSED_WHILE_MIRRORED else "option"
+    return "alone" if f"{option} {value}".strip() in options.OPTIONS_REFUSED_WHILE_MIRRORED else "option"
 
 
-def _list_file_targets(machine: Machine, statement: s.AlterFiles) -> list[StatementTarget]:
+def _list_file_targets(
+    machine: ExecutionMachine, statement: s.AlterDatabaseFilesStatement
+) -> list[StatementTarget]:
     """Return the database that stores the change of a file. Only a new path is stored in master."""
     if statement.action == "MODIFY FILE" and {name for name, _ in statement.options} == {"NAME", "FILENAME"}:
         return [("path", statement.database)]
     return [("rename" if statement.action == "MODIFY NAME" else "file", statement.database)]
 
 
-def _list_owner_targets(machine: Machine, statement: s.AlterAuthorization) -> list[StatementTarget]:
+def _list_owner_targets(
+    machine: ExecutionMachine, statement: s.AlterAuthorizationStatement
+) -> list[StatementTarget]:
     return [("owner", statement.name)] if statement.kind == "DATABASE" else []
 
 
-def _list_restore_targets(machine: Machine, statement: s.Restore) -> list[StatementTarget]:
+def _list_restore_targets(machine: ExecutionMachine, statement: s.RestoreStatement) -> list[StatementTarget]:
     """Return the database of a RESTORE.
 
     Return nothing for a snapshot, a part of a database, or master, because other rules apply to them.
@@ -325,42 +334,44 @@ def _list_restore_targets(machine: Machine, statement: s.Restore) -> list[Statem
     return [("restore", database)]
 
 
-def _list_backup_targets(machine: Machine, statement: s.Backup) -> list[StatementTarget]:
+def _list_backup_targets(machine: ExecutionMachine, statement: s.BackupStatement) -> list[StatementTarget]:
     tail = "NORECOVERY" in dict(statement.options)
     return [("tail" if tail else "backup", machine.resolve_text(statement.database))]
 
 
-def _list_session_targets(machine: Machine, statement: s.OnDatabase) -> list[StatementTarget]:
+def _list_session_targets(machine: ExecutionMachine, statement: s.DatabaseStatement) -> list[StatementTarget]:
     return [("session", statement.database)]
 
 
-def _list_snapshot_targets(machine: Machine, statement: s.CreateDatabase) -> list[StatementTarget]:
+def _list_snapshot_targets(
+    machine: ExecutionMachine, statement: s.CreateDatabaseStatement
+) -> list[StatementTarget]:
     return [] if statement.snapshot_of is None else [("snap", statement.snapshot_of)]
 
 
-TARGET_RULES: Final[dict[type[s.Statement], Handler[Machine, list[StatementTarget]]]] = {
-    **dict.fromkeys((s.CreateTable, s.AlterTable, s.CreateIndex), _list_table_targets),
+TARGET_RULES: Final[dict[type[s.Statement], StatementHandler[ExecutionMachine, list[StatementTarget]]]] = {
+    **dict.fromkeys((s.CreateTableStatement, s.AlterTableStatement, s.CreateIndexStatement), _list_table_targets),
     **dict.fromkeys(
         (
-            s.CreateView, s.CreateProcedure, s.CreateFunction, s.CreateSchema, s.TransferObject, s.CreateUser,
-            s.AlterUser, s.CreateEncryptionKey,
+            s.CreateViewStatement, s.CreateProcedureStatement, s.CreateFunctionStatement, s.CreateSchemaStatement, s.TransferObjectStatement, s.CreateUserStatement,
+            s.AlterUserStatement, s.CreateEncryptionKeyStatement,
         ),
         _list_write_targets,
     ),
-    s.Permission: _list_permission_targets,
-    s.ChangeRole: lambda machine, statement: [] if statement.server else _list_write_targets(machine, statement),
-    s.DropObject: _list_drop_targets,
-    s.SetOption: _list_set_option_targets,
-    s.AlterFiles: _list_file_targets,
-    s.AlterAuthorization: _list_owner_targets,
-    s.Restore: _list_restore_targets,
-    s.Backup: _list_backup_targets,
-    s.CreateDatabase: _list_snapshot_targets,
+    s.PermissionStatement: _list_permission_targets,
+    s.ChangeRoleStatement: lambda machine, statement: [] if statement.server else _list_write_targets(machine, statement),
+    s.DropStatement: _list_drop_targets,
+    s.SetDatabaseOptionStatement: _list_set_option_targets,
+    s.AlterDatabaseFilesStatement: _list_file_targets,
+    s.AlterAuthorizationStatement: _list_owner_targets,
+    s.RestoreStatement: _list_restore_targets,
+    s.BackupStatement: _list_backup_targets,
+    s.CreateDatabaseStatement: _list_snapshot_targets,
     **dict.fromkeys(
         (
-            gs.PartnerSet, gs.PartnerFailover, gs.PartnerForce, gs.PartnerOff, gs.PartnerSuspend, gs.PartnerResume,
-            gs.PartnerSafety, gs.PartnerTimeout, gs.RedoQueue, gs.WitnessSet, gs.WitnessOff, gs.HadrJoin, gs.HadrOff,
-            gs.HadrSuspend, gs.HadrResume,
+            gs.SetPartnerStatement, gs.SetPartnerFailoverStatement, gs.SetPartnerForceStatement, gs.SetPartnerOffStatement, gs.SetPartnerSuspendStatement, gs.SetPartnerResumeStatement,
+            gs.SetPartnerSafetyStatement, gs.SetPartnerTimeoutStatement, gs.SetPartnerRedoQueueStatement, gs.SetWitnessStatement, gs.SetWitnessOffStatement, gs.SetHadrGroupStatement, gs.SetHadrOffStatement,
+            gs.SetHadrSuspendStatement, gs.SetHadrResumeStatement,
         ),
         _list_session_targets,
     ),
@@ -394,17 +405,17 @@ TRANSACTION_EXCLUSIONS: Final[dict[type[s.Statement], str]] = {
         ),
         "ALTER DATABASE",
     ),
-    s.Backup: "BACKUP",
-    s.Restore: "RESTORE",
-    s.CreateEndpoint: "CREATE ENDPOINT",
-    s.AlterEndpoint: "ALTER ENDPOINT",
-    s.CreateDatabase: "CREATE DATABASE",
-    s.Reconfigure: "RECONFIGURE",
-    s.Shutdown: "SHUTDOWN",
-    s.Kill: "KILL",
-    gs.CreateGroup: "CREATE AVAILABILITY GROUP",
-    gs.AlterGroup: "ALTER AVAILABILITY GROUP",
-    gs.DropGroup: "DROP AVAILABILITY GROUP",
+    s.BackupStatement: "BACKUP",
+    s.RestoreStatement: "RESTORE",
+    s.CreateEndpointStatement: "CREATE ENDPOINT",
+    s.AlterEndpointStatement: "ALTER ENDPOINT",
+    s.CreateDatabaseStatement: "CREATE DATABASE",
+    s.ReconfigureStatement: "RECONFIGURE",
+    s.ShutdownStatement: "SHUTDOWN",
+    s.KillStatement: "KILL",
+    gs.CreateGroupStatement: "CREATE AVAILABILITY GROUP",
+    gs.AlterGroupStatement: "ALTER AVAILABILITY GROUP",
+    gs.DropGroupStatement: "DROP AVAILABILITY GROUP",
 }
 """Statement that raises 226 inside a user transaction -> its name in the message.
 
@@ -412,33 +423,43 @@ Documented [DOC: each statement's page].
 """
 
 STATEMENT_VERSIONS: Final[dict[type[s.Statement], tuple[int, str]]] = {
-    **dict.fromkeys((gs.CreateGroup, gs.AlterGroup, gs.DropGroup), (2012, "AVAILABILITY")),
-    **dict.fromkeys((gs.HadrJoin, gs.HadrOff, gs.HadrSuspend, gs.HadrResume), (2012, "HADR")),
-    s.CreateEncryptionKey: (2008, "KEY"),
+    **dict.fromkeys(
+        (gs.CreateGroupStatement, gs.AlterGroupStatement, gs.DropGroupStatement), (2012, "AVAILABILITY")
+    ),
+    **dict.fromkeys(
+        (
+            gs.SetHadrGroupStatement,
+            gs.SetHadrOffStatement,
+            gs.SetHadrSuspendStatement,
+            gs.SetHadrResumeStatement,
+        ),
+        (2012, "HADR"),
+    ),
+    s.CreateEncryptionKeyStatement: (2008, "KEY"),
 }
 """Statement -> version that introduced it, and the word that message 102 shows in older versions."""
 
-MASTER_STATEMENTS: Final = frozenset({gs.CreateGroup, gs.AlterGroup, gs.DropGroup})
+MASTER_STATEMENTS: Final = frozenset({gs.CreateGroupStatement, gs.AlterGroupStatement, gs.DropGroupStatement})
 """Statements that run only in master. In another database, they raise 35208."""
 
 
 def _check_transaction(statement: s.Statement) -> None:
     """Raise the error of a statement that is not allowed inside a user transaction."""
-    if isinstance(statement, s.DropObject) and statement.kind == "DATABASE":
+    if isinstance(statement, s.DropStatement) and statement.kind == "DATABASE":
         raise SqlError(574, "DROP DATABASE")
     name = TRANSACTION_EXCLUSIONS.get(type(statement))
     if name is None:
         return
-    if isinstance(statement, s.Backup | s.Restore):
+    if isinstance(statement, s.BackupStatement | s.RestoreStatement):
         raise SqlError(3021, also=(3013,), title=statement.title)
-    if isinstance(statement, s.Kill):
+    if isinstance(statement, s.KillStatement):
         raise SqlError(6115)
-    if isinstance(statement, s.Reconfigure):
+    if isinstance(statement, s.ReconfigureStatement):
         raise SqlError(574, "CONFIG")
     raise SqlError(226, name)
 
 
-def check_statement(machine: Machine, statement: s.Statement) -> None:
+def check_statement(machine: ExecutionMachine, statement: s.Statement) -> None:
     """Raise the error with which the gate refuses *statement* on this connection, if any."""
     kind = type(statement)
     if machine.session.transactions:
@@ -453,7 +474,7 @@ def check_statement(machine: Machine, statement: s.Statement) -> None:
         _check_target_state(machine.context, *target)
 
 
-def check_procedure(context: Context, name: str, arguments: Mapping[str, Scalar]) -> None:
+def check_procedure(context: StatementContext, name: str, arguments: Mapping[str, Scalar]) -> None:
     """Raise the error with which the gate refuses the system procedure *name*, if any."""
     if name in DATABASE_PROCEDURES:
         kind, argument = DATABASE_PROCEDURES[name]
@@ -461,7 +482,7 @@ def check_procedure(context: Context, name: str, arguments: Mapping[str, Scalar]
         _check_target_state(context, kind, database)
 
 
-def _check_target_state(context: Context, kind: str, database: str) -> None:
+def _check_target_state(context: StatementContext, kind: str, database: str) -> None:
     """Raise the gate's error for a statement of *kind* on *database*, if any."""
     if kind == "restore" and context.session.database.lower() == database.lower():
         raise SqlError(3102, "RESTORE", context.get_spelled_name(database), also=(3013,))
@@ -478,7 +499,7 @@ READ_ONLY_PROCEDURE_PREFIXES: Final = (
 
 def is_read_only_statement(statement: s.Statement | None) -> bool:
     """Return whether the statement only reads."""
-    if isinstance(statement, s.Execute):
+    if isinstance(statement, s.ExecuteProcedureStatement):
         return (
             statement.procedure.rpartition(".")[2]
             .strip("[]")

@@ -264,7 +264,7 @@ AlertPositionRow = dict[str, Scalar]
 RowT = TypeVar("RowT", bound=Mapping[str, object])
 
 
-ROWS_MAX: Final = 5_000
+STORED_ROWS_MAX: Final = 5_000
 """Maximum number of rows in one table. The oldest rows are removed. Assumed: more than a DBA reads."""
 
 
@@ -279,7 +279,7 @@ EMPTY_LEDGER: Final = Ledger()
 """Content of a table without rows."""
 
 
-class LedgerTable(Struct, Generic[RowT], frozen=True):
+class StoredTable(Struct, Generic[RowT], frozen=True):
     """Table that msdb procedures or sp_configure store on an instance, as plain data in the world."""
 
     name: str
@@ -320,7 +320,7 @@ class LedgerTable(Struct, Generic[RowT], frozen=True):
         ledger = self._find_ledger(world, server)
         number = ledger.last_id + 1
         row = tuple(cast(dict[str, Scalar], {"id": number, **values}).items())
-        world.objects[self._make_key(server)] = Ledger((*ledger.rows, row)[-ROWS_MAX:], number)
+        world.objects[self._make_key(server)] = Ledger((*ledger.rows, row)[-STORED_ROWS_MAX:], number)
         return number
 
     def change_rows(self, world: World, server: str, is_changed: Callable[[RowT], bool], values: RowT) -> int:
@@ -346,25 +346,25 @@ def _is_same_value(a: object, b: Scalar) -> bool:
     return a == b or (isinstance(a, str) and isinstance(b, str) and a.casefold() == b.casefold())
 
 
-JOBS: Final = LedgerTable("sysjobs", JobRow)
-STEPS: Final = LedgerTable("sysjobsteps", StepRow)
-SCHEDULES: Final = LedgerTable("sysschedules", ScheduleRow)
-JOB_SCHEDULES: Final = LedgerTable("sysjobschedules", JobScheduleRow)
-HISTORY: Final = LedgerTable("sysjobhistory", HistoryRow)
-ACTIVITY: Final = LedgerTable("activity", ActivityRow)
-ALERTS: Final = LedgerTable("sysalerts", AlertRow)
-OPERATORS: Final = LedgerTable("sysoperators", OperatorRow)
-NOTIFICATIONS: Final = LedgerTable("sysnotifications", NotificationRow)
-CATEGORIES: Final = LedgerTable("syscategories", CategoryRow)
-MAIL_PROFILES: Final = LedgerTable("sysmail_profile", MailProfileRow)
-MAIL_ACCOUNTS: Final = LedgerTable("sysmail_account", MailAccountRow)
-MAIL_PROFILE_ACCOUNTS: Final = LedgerTable("sysmail_profileaccount", ProfileAccountRow)
-MAIL_PRINCIPALS: Final = LedgerTable("sysmail_principalprofile", ProfilePrincipalRow)
-MAILS: Final = LedgerTable("sysmail_mailitems", MailRow)
-ACCESS_MODES: Final = LedgerTable("user access", AccessModeRow)
-OPTIONS: Final = LedgerTable("options", OptionRow)
-MESSAGES: Final = LedgerTable("messages", MessageRow)
-CHANGED_MESSAGES: Final = LedgerTable("messagelogging", MessageRow)
+JOBS: Final = StoredTable("sysjobs", JobRow)
+STEPS: Final = StoredTable("sysjobsteps", StepRow)
+SCHEDULES: Final = StoredTable("sysschedules", ScheduleRow)
+JOB_SCHEDULES: Final = StoredTable("sysjobschedules", JobScheduleRow)
+HISTORY: Final = StoredTable("sysjobhistory", HistoryRow)
+ACTIVITY: Final = StoredTable("activity", ActivityRow)
+ALERTS: Final = StoredTable("sysalerts", AlertRow)
+OPERATORS: Final = StoredTable("sysoperators", OperatorRow)
+NOTIFICATIONS: Final = StoredTable("sysnotifications", NotificationRow)
+CATEGORIES: Final = StoredTable("syscategories", CategoryRow)
+MAIL_PROFILES: Final = StoredTable("sysmail_profile", MailProfileRow)
+MAIL_ACCOUNTS: Final = StoredTable("sysmail_account", MailAccountRow)
+MAIL_PROFILE_ACCOUNTS: Final = StoredTable("sysmail_profileaccount", ProfileAccountRow)
+MAIL_PRINCIPALS: Final = StoredTable("sysmail_principalprofile", ProfilePrincipalRow)
+MAILS: Final = StoredTable("sysmail_mailitems", MailRow)
+ACCESS_MODES: Final = StoredTable("user access", AccessModeRow)
+OPTIONS: Final = StoredTable("options", OptionRow)
+MESSAGES: Final = StoredTable("messages", MessageRow)
+CHANGED_MESSAGES: Final = StoredTable("messagelogging", MessageRow)
 """System messages that sp_altermessage has changed."""
-SERVER_OPTIONS: Final = LedgerTable("serveroptions", ServerOptionRow)
-ALERT_POSITIONS: Final = LedgerTable[AlertPositionRow]("seen", dict)
+SERVER_OPTIONS: Final = StoredTable("serveroptions", ServerOptionRow)
+ALERT_POSITIONS: Final = StoredTable[AlertPositionRow]("seen", dict)

@@ -16,13 +16,13 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Submission
 from engine.tsql.batches.row_locks import IndexEntry, ReadRows, RowLocks
 from engine.tsql.scalars.settings import parse_deadlock_priority
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 from collections.abc import Callable, Collection, Iterable
 
 from engine.tsql.batches.data import ApplicationLock
@@ -133,12 +133,12 @@ def find_locked_rows(session: SqlSession, object_key: ObjectKey, row_mode: str) 
     return locked_rows
 
 
-def list_other_sessions(context: Context) -> list[SqlSession]:
+def list_other_sessions(context: StatementContext) -> list[SqlSession]:
     """Return the sessions of the other connections to this server."""
     return [session for _, session in context.list_sessions() if session.spid != context.session.spid]
 
 
-def require_table_lock(context: Context, object_key: ObjectKey, mode: str) -> None:
+def require_table_lock(context: StatementContext, object_key: ObjectKey, mode: str) -> None:
     """Raise LockConflictError if the connection cannot lock the object in *mode* now."""
     conflicts = TABLE_CONFLICTS[mode]
     spids = tuple(
@@ -151,7 +151,7 @@ def require_table_lock(context: Context, object_key: ObjectKey, mode: str) -> No
 
 
 def require_row_locks(
-    context: Context,
+    context: StatementContext,
     object_key: ObjectKey,
     row_mode: str,
     rows: Collection[int] | None = None,
@@ -177,7 +177,9 @@ def require_row_locks(
         raise LockConflictError(tuple(conflicts), object_key, mode, row)
 
 
-def require_insertion(context: Context, object_key: ObjectKey, entries: Iterable[IndexEntry]) -> None:
+def require_insertion(
+    context: StatementContext, object_key: ObjectKey, entries: Iterable[IndexEntry]
+) -> None:
     """Raise LockConflictError if another session has locked a key range that contains a new entry."""
     entries = tuple(entries)
     for session in list_other_sessions(context):
@@ -188,7 +190,7 @@ def require_insertion(context: Context, object_key: ObjectKey, entries: Iterable
                 raise LockConflictError((session.spid,), object_key, RANGE_INSERT, held.rows[-1])
 
 
-def escalate_locks(machine: Machine, object_key: ObjectKey, mode: str, count: int) -> bool:
+def escalate_locks(machine: ExecutionMachine, object_key: ObjectKey, mode: str, count: int) -> bool:
     """Lock the whole table if *count* row locks are too many. Return whether the table is locked.
 
     Locks of other sessions on the table prevent the escalation.
@@ -205,7 +207,7 @@ def escalate_locks(machine: Machine, object_key: ObjectKey, mode: str, count: in
     return True
 
 
-def hold_table_lock(machine: Machine, object_key: ObjectKey, mode: str) -> None:
+def hold_table_lock(machine: ExecutionMachine, object_key: ObjectKey, mode: str) -> None:
     """Hold a lock on a table until the end of the transaction."""
     if (object_key, mode) not in machine.session.held:
         machine.change_session(held=(*machine.session.held, (object_key, mode)))
@@ -232,7 +234,7 @@ _ISOLATION_HINTS: Final = DIRTY_READ_HINTS | {
 """Table hints that replace the isolation level."""
 
 
-def collect_hints(context: Context, table_hints: frozenset[str]) -> frozenset[str]:
+def collect_hints(context: StatementContext, table_hints: frozenset[str]) -> frozenset[str]:
     """Return the lock hints of a table in a query. Without a hint, the isolation level implies one."""
     lock_hints = table_hints & _LOCK_HINTS
     level = _ISOLATION_LEVEL_HINTS.get(dict(context.session.options).get("TRANSACTION", ""))
@@ -250,7 +252,7 @@ def get_row_mode(hints: frozenset[str], *, is_change: bool) -> str:
 
 
 def lock_for_read(
-    machine: Machine,
+    machine: ExecutionMachine,
     object_key: ObjectKey,
     hints: frozenset[str],
     find_rows: Callable[[], ReadRows],
@@ -275,7 +277,7 @@ def lock_for_read(
 
 
 def _lock_rows(
-    machine: Machine,
+    machine: ExecutionMachine,
     object_key: ObjectKey,
     hints: frozenset[str],
     find_rows: Callable[[], ReadRows],
@@ -330,7 +332,7 @@ DEADLOCK_SEARCH_INTERVAL_S: Final = 5.0
 """Interval in seconds between two deadlock searches of the lock monitor. Documented default [DOC: deadlocks]."""
 
 
-def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
+def wait_for_lock(machine: ExecutionMachine, conflict: LockConflictError) -> None:
     """Let the statement wait for a lock, and schedule its next attempt.
 
     Raise 1222 after LOCK_TIMEOUT, 1205 for a deadlock victim.
@@ -342,14 +344,14 @@ def wait_for_lock(machine: Machine, conflict: LockConflictError) -> None:
     if limit >= 0 and waited * 1000 >= limit * TICKS_PER_S:
         machine.handle_error(SqlError(1222))
         return
-    if is_deadlock_victim(machine, conflict, waited):
+    if detect_deadlock_victim(machine, conflict, waited):
         machine.abort_as_deadlock_victim()
         return
     machine.scope.position -= 1
     machine.schedule_check("lock")
 
 
-def is_deadlock_victim(machine: Machine, conflict: LockConflictError, waited_ticks: int) -> bool:
+def detect_deadlock_victim(machine: ExecutionMachine, conflict: LockConflictError, waited_ticks: int) -> bool:
     """Record the lock conflict. Return whether the waiting connection is the deadlock victim."""
     machine.run = replace(machine.run, blocked=(conflict.spids, conflict.place, conflict.mode, conflict.row))
     return waited_ticks >= DEADLOCK_SEARCH_INTERVAL_S * TICKS_PER_S and _is_first_deadlock_victim(machine)
@@ -379,7 +381,7 @@ def find_blocked_batches(world: World, server: str) -> dict[int, Submission]:
     return blocked_batches
 
 
-def _is_first_deadlock_victim(machine: Machine) -> bool:
+def _is_first_deadlock_victim(machine: ExecutionMachine) -> bool:
     """Return whether this connection is the victim of a deadlock.
 
     The victim is the first connection of the wait cycle in the order of _get_victim_order.
@@ -449,7 +451,7 @@ APPLICATION_LOCK_MODE_NAMES: Final = {
 }  # fmt: skip
 """Lock mode -> value that APPLOCK_MODE returns."""
 
-APPLICATION_CONFLICTS: Final[dict[str, frozenset[str]]] = {
+APPLICATION_LOCK_CONFLICTS: Final[dict[str, frozenset[str]]] = {
     "IS": frozenset({"X"}),
     "S": frozenset({"IX", "SIX", "UIX", "X"}),
     "U": frozenset({"U", "IX", "SIX", "UIX", "X"}),
@@ -460,7 +462,7 @@ APPLICATION_CONFLICTS: Final[dict[str, frozenset[str]]] = {
 }
 """Requested lock mode -> conflicting modes of other sessions. Documented [DOC: lock compatibility]."""
 
-APPLICATION_PREFIX: Final = "application\n"
+APPLICATION_RESOURCE_PREFIX: Final = "application\n"
 """Prefix of an application resource in an object key. No table has such a name."""
 APPLICATION_LOCK_OWNERS: Final = ("transaction", "session")
 """Possible owners of an application lock."""
@@ -479,7 +481,7 @@ def combine_modes(current: str, requested: str) -> str:
     return "U" if "U" in parts else "S"
 
 
-def make_resource_key(context: Context, database: str, principal: str, resource: str) -> ObjectKey:
+def make_resource_key(context: StatementContext, database: str, principal: str, resource: str) -> ObjectKey:
     """Return the key of an application resource.
 
     The name of the resource is case-sensitive. It is truncated to 255 characters.
@@ -487,13 +489,13 @@ def make_resource_key(context: Context, database: str, principal: str, resource:
     return (
         context.session.server,
         database.lower(),
-        f"{APPLICATION_PREFIX}{principal.lower()}\n{resource[:255]}",
+        f"{APPLICATION_RESOURCE_PREFIX}{principal.lower()}\n{resource[:255]}",
     )
 
 
 def is_application_resource(key: ObjectKey) -> bool:
     """Return whether *key* is the key of an application resource."""
-    return key[2].startswith(APPLICATION_PREFIX)
+    return key[2].startswith(APPLICATION_RESOURCE_PREFIX)
 
 
 def describe_resource(key: ObjectKey) -> str:
@@ -501,13 +503,15 @@ def describe_resource(key: ObjectKey) -> str:
     return key[2].rpartition("\n")[2][:32]
 
 
-def find_application_lock_holders(context: Context, key: ObjectKey, mode: str) -> tuple[int, ...]:
+def find_application_lock_holders(context: StatementContext, key: ObjectKey, mode: str) -> tuple[int, ...]:
     """Return the IDs of the other sessions whose application locks on *key* conflict with *mode*."""
     return tuple(
         session.spid
         for _, session in context.list_sessions()
         if session.spid != context.session.spid
-        and any(lock.place == key and lock.mode in APPLICATION_CONFLICTS[mode] for lock in session.applocks)
+        and any(
+            lock.place == key and lock.mode in APPLICATION_LOCK_CONFLICTS[mode] for lock in session.applocks
+        )
     )
 
 
@@ -547,7 +551,7 @@ def drop_transaction_locks(locks: Iterable[ApplicationLock]) -> tuple[Applicatio
     return tuple(lock for lock in locks if lock.owner == "session")
 
 
-def _read_owner(context: Context, function: str, owner: Scalar) -> str:
+def _read_owner(context: StatementContext, function: str, owner: Scalar) -> str:
     """Return the owner that a function's argument names; "transaction" by default.
 
     Raises 1226 for an unknown owner, 3918 for "transaction" without an open transaction.
@@ -561,7 +565,7 @@ def _read_owner(context: Context, function: str, owner: Scalar) -> str:
 
 
 def evaluate_applock_mode(
-    context: Context, principal: Scalar, resource: Scalar, owner: Scalar = None
+    context: StatementContext, principal: Scalar, resource: Scalar, owner: Scalar = None
 ) -> Scalar:
     """Evaluate APPLOCK_MODE: the mode of the caller's lock, or NoLock."""
     resource_key = make_resource_key(context, context.session.database, to_text(principal), to_text(resource))
@@ -570,7 +574,7 @@ def evaluate_applock_mode(
 
 
 def evaluate_applock_test(
-    context: Context, principal: Scalar, resource: Scalar, mode: Scalar, owner: Scalar = None
+    context: StatementContext, principal: Scalar, resource: Scalar, mode: Scalar, owner: Scalar = None
 ) -> Scalar:
     """Evaluate APPLOCK_TEST: 1 if the lock can be granted now, else 0."""
     requested_mode = APPLICATION_LOCK_MODES.get(to_text(mode).lower())

@@ -1,6 +1,6 @@
 """Interface through which statements use the submission that runs them, and the submission's output.
 
-`Runner` (runner.py) is the only implementation of the interface. Statements use only this interface.
+`SubmissionRunner` (runner.py) is the only implementation of the interface. Statements use only this interface.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from engine import arithmetic
 from engine.messages import Message, SqlError, fill_message
 from engine.model import FieldOf, World
 from engine.protocol import errorlog, statements
-from engine.tsql.batches.context import Context, is_sysadmin
+from engine.tsql.batches.context import StatementContext, is_sysadmin
 from engine.tsql.batches.data import (
     CaughtError,
     DeclaredVariable,
     ResultSet,
     Row,
     SavedContext,
-    Scope,
+    ExecutionScope,
     SqlCursor,
     SqlSession,
     StatementCompletion,
     Submission,
     Table,
 )
-from engine.tsql.batches.work import Meter
+from engine.tsql.batches.work import WorkMeter
 from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import restore_spelling
 from engine.tsql.language.script import ScriptBatch
@@ -41,10 +41,10 @@ from engine.tsql.scalars.values import Scalar, convert_value, format_value, to_t
 
 # --- output of a submission to its window: messages and results, within limits ---------------------------
 
-NOT_SIMULATED: Final = "Not simulated: "
+NOT_SIMULATED_PREFIX: Final = "Not simulated: "
 """Prefix of messages about unsimulated features."""
 
-OUTPUT_MAX: Final = 5_000
+OUTPUT_ITEMS_MAX: Final = 5_000
 """Maximum number of messages and result sets of one submission. Assumed."""
 
 MESSAGE_CHARACTERS_MAX: Final = 1_000_000
@@ -101,13 +101,13 @@ VALUE_ERRORS: Final = frozenset({220, 232, 512, 517, 535, 536, 537, 3623, 8115, 
 class SubmissionOutput:
     """Running submission with its connection, and the messages and result sets that it adds."""
 
-    def __init__(self, world: World, run: Submission, session: SqlSession, meter: Meter) -> None:
+    def __init__(self, world: World, run: Submission, session: SqlSession, meter: WorkMeter) -> None:
         self.world = world
         self.meter = meter
         self.run = run
         self.session = session
-        self.context = Context(world, session)
-        self.scopes = [Scope.from_frame(frame, self.context.version) for frame in run.frames]
+        self.context = StatementContext(world, session)
+        self.scopes = [ExecutionScope.from_frame(frame, self.context.version) for frame in run.frames]
         self.messages = list(run.messages)
         self.results = list(run.results)
 
@@ -141,7 +141,7 @@ class SubmissionOutput:
         """Append a message. *procedure*: the procedure that raised the message (default: the running one)."""
         self.run = replace(self.run, said=self.run.said + len(text))
         room = self.run.said <= MESSAGE_CHARACTERS_MAX
-        if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
+        if room and len(self.messages) + len(self.results) < OUTPUT_ITEMS_MAX:
             running = (scope.procedure for scope in reversed(self.scopes) if scope.procedure)
             called = procedure or next(running, "")
             message = Message(
@@ -166,7 +166,7 @@ class SubmissionOutput:
     def record_completion(self, rows: int | None = None, status: int | None = None) -> None:
         """Record the completion of a statement for drivers. NOCOUNT suppresses a completion without *status*."""
         quiet = status is None and dict(self.session.options).get("NOCOUNT") == "ON"
-        if not quiet and len(self.run.ends) < OUTPUT_MAX:
+        if not quiet and len(self.run.ends) < OUTPUT_ITEMS_MAX:
             end = StatementCompletion(len(self.messages), len(self.results), rows, status)
             self.run = replace(self.run, ends=(*self.run.ends, end))
 
@@ -192,11 +192,11 @@ class SubmissionOutput:
 
     def report_unsimulated(self, feature: str) -> None:
         """Append the message "Not simulated: *feature*"."""
-        self.append_message(f"{NOT_SIMULATED}{feature}", severity=10)
+        self.append_message(f"{NOT_SIMULATED_PREFIX}{feature}", severity=10)
 
     def report_partly_simulated(self, notice: str) -> None:
         """Report once per submission, not as an error, that a part of a statement is not simulated."""
-        text = f"{NOT_SIMULATED}{notice}"
+        text = f"{NOT_SIMULATED_PREFIX}{notice}"
         if all(message.text != text for message in self.messages):
             self.append_message(text)
 
@@ -236,7 +236,7 @@ class SubmissionOutput:
         if self.run.characters + size > RESULT_CHARACTERS_MAX or self.run.cells + cells > RESULT_CELLS_MAX:
             if not self.messages or self.messages[-1].text != _OUTPUT_LIMIT_TEXT:
                 self.append_message(_OUTPUT_LIMIT_TEXT)
-        elif len(self.results) < OUTPUT_MAX:
+        elif len(self.results) < OUTPUT_ITEMS_MAX:
             self.run = replace(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
             column_names = tuple(columns)
             types = tuple("" if kind is None else str(kind) for kind in kinds or (None,) * len(column_names))
@@ -254,7 +254,7 @@ output.
 """
 
 _OUTPUT_LIMIT_TEXT: Final = (
-    f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission, "
+    f"Not simulated: more than {OUTPUT_ITEMS_MAX} messages and results of one submission, "
     f"more than {MESSAGE_CHARACTERS_MAX} characters in its messages, "
     f"or more than {RESULT_CELLS_MAX} values or {RESULT_CHARACTERS_MAX} characters in them."
 )
@@ -271,7 +271,7 @@ def _build_second_error_arguments(number: int, problem: SqlError) -> tuple[objec
 # --- interface between statements and the submission that runs them -----------------------------------------
 
 
-NESTING_MAX: Final = 32
+PROCEDURE_NESTING_MAX: Final = 32
 """Maximum nesting of procedures. A deeper call raises 217. Documented."""
 
 NESTED_TEXT_CHARACTERS_MAX: Final = 1_500_000
@@ -286,10 +286,10 @@ CHANGING_STATEMENTS_MAX: Final = 5_000
 """Maximum number of statements of one submission that change the world. Assumed."""
 
 
-class Machine(SubmissionOutput):
+class ExecutionMachine(SubmissionOutput):
     """Interface for the execution of a submission. The attributes `run` and `session` contain the result."""
 
-    def __init__(self, world: World, run: Submission, session: SqlSession, meter: Meter) -> None:
+    def __init__(self, world: World, run: Submission, session: SqlSession, meter: WorkMeter) -> None:
         """Create a machine. *meter* counts its work."""
         super().__init__(world, run, session, meter)
         self.capture = ""
@@ -312,7 +312,9 @@ class Machine(SubmissionOutput):
         """Lock conflict in a function that the running query calls; None without one."""
 
     @abstractmethod
-    def create_sibling(self, run: Submission, session: SqlSession, meter: Meter) -> Machine:
+    def create_sibling_machine(
+        self, run: Submission, session: SqlSession, meter: WorkMeter
+    ) -> ExecutionMachine:
         """Return another machine of the same class that executes *run* on the connection *session*."""
 
     @abstractmethod
@@ -370,7 +372,7 @@ class Machine(SubmissionOutput):
         """Return the current bindings of the names in *text*."""
 
     @abstractmethod
-    def evaluate(self, text: str) -> Scalar:
+    def evaluate_expression(self, text: str) -> Scalar:
         """Return the value of an expression."""
 
     @abstractmethod
@@ -403,15 +405,15 @@ class Machine(SubmissionOutput):
     ) -> None:
         """Run *text* (of a procedure or dynamic SQL) before the rest of the batch, in *database* if given."""
         target = self.context.open_database(database) if database else ""
-        if len(self.scopes) > NESTING_MAX:
-            raise SqlError(217, NESTING_MAX)
+        if len(self.scopes) > PROCEDURE_NESTING_MAX:
+            raise SqlError(217, PROCEDURE_NESTING_MAX)
         initial_values = variables or {}
         if len(text) + sum(len(scope.text) for scope in self.scopes) > NESTED_TEXT_CHARACTERS_MAX:
             raise UnsimulatedFeatureError(
                 f"dynamic SQL of more than {NESTED_TEXT_CHARACTERS_MAX} characters, including the calling batches"
             )
         tables = tuple(name for name, _ in self.session.tables)
-        scope = Scope(
+        scope = ExecutionScope(
             text,
             self.context.version,
             tuple(initial_values),
@@ -457,13 +459,13 @@ class Machine(SubmissionOutput):
         )
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> ExecutionScope:
         """Return the scope of the running frame."""
         return self.scopes[-1]
 
     def resolve_value(self, value: s.Value) -> Scalar:
         """Return the value of a literal or variable."""
-        return self.get_variable_value(value.name) if isinstance(value, s.Variable) else value
+        return self.get_variable_value(value.name) if isinstance(value, s.VariableReference) else value
 
     def resolve_text(self, value: s.Value) -> str:
         """Return the value of a literal or variable as text."""
@@ -553,19 +555,19 @@ def _count_characters(value: Scalar) -> int:
 # --- names of statements in the column `command` [DOC: sys.dm_exec_requests] -----------------------------
 
 _COMMANDS_BY_CLASS: Final[dict[type[s.Statement], str]] = {
-    s.SetOption: "ALTER DATABASE",
-    s.AlterFiles: "ALTER DATABASE",
-    s.CreateEncryptionKey: "CREATE DATABASE ENCRYPTION KEY",
-    s.ExecuteString: "EXECUTE",
-    s.InsertExec: "INSERT",
-    s.CursorAction: "OPEN CURSOR",
+    s.SetDatabaseOptionStatement: "ALTER DATABASE",
+    s.AlterDatabaseFilesStatement: "ALTER DATABASE",
+    s.CreateEncryptionKeyStatement: "CREATE DATABASE ENCRYPTION KEY",
+    s.ExecuteDynamicSqlStatement: "EXECUTE",
+    s.InsertExecStatement: "INSERT",
+    s.CursorStatement: "OPEN CURSOR",
     **{
         kind: re.sub("(?<!^)(?=[A-Z])", " ", kind.__name__).upper()
         for kind in (
-            s.CreateDatabase, s.CreateTable, s.AlterTable, s.CreateIndex, s.DropIndex, s.CreateProcedure,
-            s.CreateFunction, s.CreateView, s.CreateSchema, s.DropObject, s.CreateLogin, s.AlterLogin,
-            s.CreateUser, s.AlterUser, s.CreateEndpoint, s.AlterEndpoint, s.Waitfor, s.Checkpoint, s.Kill,
-            s.Shutdown, s.Reconfigure, s.UseDatabase, s.Execute, s.FetchCursor,
+            s.CreateDatabaseStatement, s.CreateTableStatement, s.AlterTableStatement, s.CreateIndexStatement, s.DropIndexStatement, s.CreateProcedureStatement,
+            s.CreateFunctionStatement, s.CreateViewStatement, s.CreateSchemaStatement, s.DropStatement, s.CreateLoginStatement, s.AlterLoginStatement,
+            s.CreateUserStatement, s.AlterUserStatement, s.CreateEndpointStatement, s.AlterEndpointStatement, s.WaitforStatement, s.CheckpointStatement, s.KillStatement,
+            s.ShutdownStatement, s.ReconfigureStatement, s.UseStatement, s.ExecuteProcedureStatement, s.FetchCursorStatement,
         )
     },
 }  # fmt: skip
@@ -589,10 +591,10 @@ def get_request_command(statement: s.Statement) -> str:
     if isinstance(statement, s.QueryStatement):
         first = statement.text.split(None, 1)[0].upper() if statement.text.strip() else "SELECT"
         return "SELECT" if first in ("WITH", "(") or first.startswith("(") else first
-    if isinstance(statement, s.Backup | s.Restore | s.RestoreInfo):
+    if isinstance(statement, s.BackupStatement | s.RestoreStatement | s.RestoreInformationStatement):
         return statement.title
-    if isinstance(statement, s.Dbcc):
+    if isinstance(statement, s.DbccStatement):
         return "DBCC TABLE CHECK" if statement.command.upper() in PAGE_CHECK_COMMANDS else "DBCC"
-    if isinstance(statement, s.Transaction):
+    if isinstance(statement, s.TransactionStatement):
         return _TRANSACTION_COMMANDS.get(statement.verb.upper(), "SAVE TRANSACTION")
     return _COMMANDS_BY_CLASS.get(type(statement), "SELECT")

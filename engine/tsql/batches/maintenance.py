@@ -11,7 +11,7 @@ from engine.mirroring import pages
 from engine.protocol import errorlog, groups, logspace, startup, volumes
 from engine.protocol.lineage import format_lsn
 from engine.tsql.batches import access, gate, ledger_tables, locks, sources, tables
-from engine.tsql.batches.machine import Machine
+from engine.tsql.batches.machine import ExecutionMachine
 from engine.tsql.catalog.configurations import get_configured_value, get_option_value, list_options
 from engine.tsql.catalog.databases import list_log_space, list_virtual_log_files
 from engine.tsql.catalog.sessions import list_user_sessions
@@ -25,7 +25,7 @@ from engine.tsql.scalars.values import Scalar, convert_value, to_integer, to_num
 Arguments = tuple[Scalar, ...]
 
 
-def execute_dbcc(machine: Machine, statement: s.Dbcc) -> None:
+def execute_dbcc(machine: ExecutionMachine, statement: s.DbccStatement) -> None:
     """Execute DBCC *command* (arguments) WITH options."""
     run = DBCC_COMMANDS.get(statement.command)
     if run is None and statement.command not in UNSIMULATED_COMMANDS:
@@ -34,7 +34,7 @@ def execute_dbcc(machine: Machine, statement: s.Dbcc) -> None:
         raise UnsimulatedFeatureError(f"DBCC {statement.command}")
     quiet = "NO_INFOMSGS" in statement.options
     for option in statement.options:
-        if option not in ACCEPTED_OPTIONS.get(statement.command, ()) and option not in (
+        if option not in IGNORED_DBCC_OPTIONS.get(statement.command, ()) and option not in (
             "WITH",
             ",",
             "NO_INFOMSGS",
@@ -50,7 +50,7 @@ def execute_dbcc(machine: Machine, statement: s.Dbcc) -> None:
     machine.change_session(error=0, rowcount=0)
 
 
-ACCEPTED_OPTIONS: Final = {
+IGNORED_DBCC_OPTIONS: Final = {
     "CHECKDB": (
         "ALL_ERRORMSGS",
         "EXTENDED_LOGICAL_CHECKS",
@@ -69,7 +69,7 @@ Every command also accepts NO_INFOMSGS.
 # --- trace flags -----------------------------------------------------------------------------------------
 
 
-def _turn_trace_flags_on(machine: Machine, arguments: Arguments) -> None:
+def _turn_trace_flags_on(machine: ExecutionMachine, arguments: Arguments) -> None:
     flags, everywhere = _parse_trace_flags(arguments)
     for flag in flags:
         treatment = option_table.get_treatment("trace flag", str(flag), machine.context.version)
@@ -82,7 +82,7 @@ def _turn_trace_flags_on(machine: Machine, arguments: Arguments) -> None:
     machine.world.update_instance(server.name, trace_flags=tuple(sorted({*server.trace_flags, *flags})))
 
 
-def _turn_trace_flags_off(machine: Machine, arguments: Arguments) -> None:
+def _turn_trace_flags_off(machine: ExecutionMachine, arguments: Arguments) -> None:
     flags, _ = _parse_trace_flags(arguments)
     server = machine.context.server
     machine.world.update_instance(
@@ -98,7 +98,7 @@ def _parse_trace_flags(arguments: Arguments) -> tuple[list[int], bool]:
     return [number for number in numbers if number != -1], -1 in numbers
 
 
-def _show_trace_flags(machine: Machine, arguments: Arguments) -> None:
+def _show_trace_flags(machine: ExecutionMachine, arguments: Arguments) -> None:
     wanted_flags = {int(to_number(value)) for value in arguments} - {-1}
     flags = machine.context.server.trace_flags
     rows = [(flag, int(flag in flags), int(flag in flags), 0) for flag in sorted(wanted_flags or flags)]
@@ -108,7 +108,7 @@ def _show_trace_flags(machine: Machine, arguments: Arguments) -> None:
 # --- databases -------------------------------------------------------------------------------------------
 
 
-def _show_log_space(machine: Machine, arguments: Arguments) -> None:
+def _show_log_space(machine: ExecutionMachine, arguments: Arguments) -> None:
     if not arguments or to_text(arguments[0]).upper() != "LOGSPACE":
         raise UnsimulatedFeatureError("DBCC SQLPERF other than LOGSPACE")
     rows = [
@@ -118,7 +118,7 @@ def _show_log_space(machine: Machine, arguments: Arguments) -> None:
     machine.add_result(("Database Name", "Log Size (MB)", "Log Space Used (%)", "Status"), rows)
 
 
-def _resolve_database_argument(machine: Machine, arguments: Arguments) -> str:
+def _resolve_database_argument(machine: ExecutionMachine, arguments: Arguments) -> str:
     """Return the database that a DBCC command names (by name or ID); the current database by default.
 
     Raise 2520 for an unknown database.
@@ -136,7 +136,7 @@ def _resolve_database_argument(machine: Machine, arguments: Arguments) -> str:
     return name
 
 
-def _execute_checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> None:
+def _execute_checkdb(machine: ExecutionMachine, arguments: Arguments, quiet: bool = False) -> None:
     name = _resolve_database_argument(machine, arguments)
     access.check_access_mode(machine.context, name)
     copy = machine.context.find_copy(name)
@@ -160,11 +160,11 @@ def _execute_checkdb(machine: Machine, arguments: Arguments, quiet: bool = False
     )
 
 
-APPLICATION_SPID: Final = 50
+OPENTRAN_SPID: Final = 50
 """Session ID that DBCC OPENTRAN shows for an open transaction of an application. Assumed."""
 
 
-def _show_input_buffer(machine: Machine, arguments: Arguments) -> None:
+def _show_input_buffer(machine: ExecutionMachine, arguments: Arguments) -> None:
     """Execute DBCC INPUTBUFFER, which shows the last batch of a session.
 
     [DOC: DBCC INPUTBUFFER]
@@ -183,7 +183,7 @@ def _show_input_buffer(machine: Machine, arguments: Arguments) -> None:
     )
 
 
-def _show_log_files(machine: Machine, arguments: Arguments) -> None:
+def _show_log_files(machine: ExecutionMachine, arguments: Arguments) -> None:
     """Execute DBCC LOGINFO, which lists the virtual log files in file order.
 
     Status 2 means that the file contains active log. The rows are derived from the log in use. The command is
@@ -204,7 +204,7 @@ def _show_log_files(machine: Machine, arguments: Arguments) -> None:
     machine.append_row_count(len(rows))
 
 
-def _show_oldest_transaction(machine: Machine, arguments: Arguments) -> None:
+def _show_oldest_transaction(machine: ExecutionMachine, arguments: Arguments) -> None:
     database = machine.context.open_database(_resolve_database_argument(machine, arguments))
     copy = machine.context.find_copy(database)
     sessions = (machine.session, *(session for _, session in machine.context.list_sessions()))
@@ -216,7 +216,7 @@ def _show_oldest_transaction(machine: Machine, arguments: Arguments) -> None:
     if copy is not None:
         open_transactions += [(kb, spid, tick) for spid, kb, tick in copy.window_transactions]
     if copy is not None and copy.active_from_kb is not None:
-        open_transactions.append((copy.active_from_kb, APPLICATION_SPID, None))
+        open_transactions.append((copy.active_from_kb, OPENTRAN_SPID, None))
     if copy is None or not open_transactions:
         machine.append_numbered_message(7969)
         return
@@ -243,7 +243,7 @@ def _show_oldest_transaction(machine: Machine, arguments: Arguments) -> None:
             machine.append_message(line or " ")
 
 
-def _shrink_file(machine: Machine, arguments: Arguments) -> None:
+def _shrink_file(machine: ExecutionMachine, arguments: Arguments) -> None:
     """Execute DBCC SHRINKFILE: (file, size in MB) for the log, or (file, EMPTYFILE) for an added data file.
 
     Raises 7992 for a read-only database, 8985 for an unknown file, 2555 for the first data file [DOC: DBCC
@@ -256,7 +256,7 @@ def _shrink_file(machine: Machine, arguments: Arguments) -> None:
     if copy is None or not arguments:
         raise UnsimulatedFeatureError("DBCC SHRINKFILE outside user databases")
     name, target = to_text(arguments[0]), arguments[1] if len(arguments) > 1 else 0
-    numbered_files = list(enumerate(volumes.list_files_of(copy), 1))
+    numbered_files = list(enumerate(volumes.list_copy_files(copy), 1))
     numbered_file = next(
         (
             (file_number, f)
@@ -278,8 +278,8 @@ def _shrink_file(machine: Machine, arguments: Arguments) -> None:
         used_kb = least_kb = logspace.SHRUNK_LOG_MIN_KB
     else:
         raise UnsimulatedFeatureError("DBCC SHRINKFILE of data files other than EMPTYFILE")
-    remaining_kb = volumes.list_files_of(world.copies[(server, copy.database)])[position - 1].size_kb
-    if position == 2 and remaining_kb - max(target_kb, least_kb) > logspace.SMALL_KB:
+    remaining_kb = volumes.list_copy_files(world.copies[(server, copy.database)])[position - 1].size_kb
+    if position == 2 and remaining_kb - max(target_kb, least_kb) > logspace.LOG_SPACE_TOLERANCE_KB:
         machine.append_numbered_message(9008, position, file.name)
     pages = [
         int(kb / 8)
@@ -293,7 +293,7 @@ SHRINK_COLUMNS: Final = ("DbId", "FileId", "CurrentSize", "MinimumSize", "UsedPa
 """Columns of the result set of DBCC SHRINKFILE. Documented [DOC: DBCC SHRINKFILE]."""
 
 
-def _cycle_errorlog(machine: Machine, arguments: Arguments) -> None:
+def _cycle_errorlog(machine: ExecutionMachine, arguments: Arguments) -> None:
     machine.count_change()
     startup.begin_new_log(machine.world, machine.session.server)
 
@@ -304,7 +304,7 @@ quoted_identifier arithabort ansi_null_dflt_on ansi_warnings ansi_padding ansi_n
 """SET options that DBCC USEROPTIONS lists while they are ON."""
 
 
-def _show_user_options(machine: Machine, arguments: Arguments) -> None:
+def _show_user_options(machine: ExecutionMachine, arguments: Arguments) -> None:
     """Execute DBCC USEROPTIONS, which shows the SET options of the connection.
 
     The order is that of the documentation [DOC: DBCC USEROPTIONS]. ON/OFF options are listed only while they
@@ -326,7 +326,7 @@ def _show_user_options(machine: Machine, arguments: Arguments) -> None:
     machine.append_row_count(len(rows))
 
 
-def _execute_checkident(machine: Machine, arguments: Arguments) -> None:
+def _execute_checkident(machine: ExecutionMachine, arguments: Arguments) -> None:
     """Execute DBCC CHECKIDENT (table [, NORESEED | RESEED [, value]]).
 
     The next inserted row gets *value* if the table never had a row; otherwise, it gets the value after
@@ -343,7 +343,7 @@ def _execute_checkident(machine: Machine, arguments: Arguments) -> None:
     )
     if column_position is None:
         raise SqlError(7997, name)
-    table = tables.restore_identity(table, machine.context.server)
+    table = tables.skip_lost_identity_values(table, machine.context.server)
     seed, step = table.columns[column_position].identity or (1, 1)
     used = table.next_id > 1 or table.next_identity != seed
     last = table.next_identity - step if used else None
@@ -383,7 +383,7 @@ UNSIMULATED_COMMANDS: Final = frozenset(_UNSIMULATED_TEXT.split())
 Most are documented [DOC: DBCC]. The others are known from public sources.
 """
 
-DBCC_COMMANDS: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
+DBCC_COMMANDS: Final[dict[str, Callable[[ExecutionMachine, Arguments], None]]] = {
     "TRACEON": _turn_trace_flags_on,
     "TRACEOFF": _turn_trace_flags_off,
     "TRACESTATUS": _show_trace_flags,
@@ -403,7 +403,7 @@ DBCC_COMMANDS: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
 # --- configuration ---------------------------------------------------------------------------------------
 
 
-def execute_sp_configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
+def execute_sp_configure(machine: ExecutionMachine, arguments: dict[str, Scalar]) -> None:
     """Execute sp_configure [name [, value]], which shows options or stores a value for the next RECONFIGURE."""
     name, value = arguments.get("@configname"), arguments.get("@configvalue")
     context = machine.context
@@ -440,10 +440,10 @@ def execute_sp_configure(machine: Machine, arguments: dict[str, Scalar]) -> None
     change = (option.name, get_configured_value(context, option.name), number)
     machine.append_numbered_message(15457, *change)
     errorlog.write_message(machine.world, machine.session.server, 15457, *change)
-    _store_option(machine, option.name, value=number)
+    _store_server_option(machine, option.name, value=number)
 
 
-def _store_option(machine: Machine, name: str, **values: int) -> None:
+def _store_server_option(machine: ExecutionMachine, name: str, **values: int) -> None:
     """Set columns in the stored row of a server option. Add the row if necessary."""
     world, server = machine.world, machine.session.server
     if ledger_tables.OPTIONS.find_row(world, server, "name", name) is None:
@@ -462,7 +462,7 @@ def _store_option(machine: Machine, name: str, **values: int) -> None:
     )
 
 
-def execute_reconfigure(machine: Machine) -> None:
+def execute_reconfigure(machine: ExecutionMachine) -> None:
     """Execute RECONFIGURE, which applies the values that sp_configure has stored.
 
     Values of options that are not dynamic take effect at the next start of the service [DOC: sp_configure].
@@ -473,9 +473,9 @@ def execute_reconfigure(machine: Machine) -> None:
         if value == get_option_value(machine.context, name):
             continue
         if name in at_start:
-            _store_option(machine, name, at_start=value, tick=machine.world.tick)
+            _store_server_option(machine, name, at_start=value, tick=machine.world.tick)
             continue
-        _store_option(machine, name, in_use=value)
+        _store_server_option(machine, name, in_use=value)
         if name == "max worker threads":
             machine.world.update_instance(machine.session.server, max_worker_threads=value)
     machine.change_session(error=0, rowcount=0)

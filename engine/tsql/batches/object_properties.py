@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from engine import arithmetic
 from engine.tables import read_table
 from engine.tsql import catalog
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
@@ -39,7 +39,7 @@ def _read_properties() -> dict[str, list[_Property]]:
     return properties
 
 
-def evaluate_objectproperty(context: Context, number: Scalar, property_name: Scalar) -> Scalar:
+def evaluate_objectproperty(context: StatementContext, number: Scalar, property_name: Scalar) -> Scalar:
     """Evaluate OBJECTPROPERTY.
 
     Return NULL for an unknown object or property, or a property that this type of object does not have.
@@ -62,7 +62,7 @@ def evaluate_objectproperty(context: Context, number: Scalar, property_name: Sca
     return None
 
 
-def evaluate_objectpropertyex(context: Context, number: Scalar, property_name: Scalar) -> Scalar:
+def evaluate_objectpropertyex(context: StatementContext, number: Scalar, property_name: Scalar) -> Scalar:
     """Evaluate OBJECTPROPERTYEX, which has more properties than OBJECTPROPERTY [DOC: OBJECTPROPERTYEX]."""
     key = to_text(property_name).strip().lower()
     if key == "basetype":
@@ -77,7 +77,7 @@ def evaluate_objectpropertyex(context: Context, number: Scalar, property_name: S
     return evaluate_objectproperty(context, number, property_name)
 
 
-def _evaluate_property(context: Context, row: catalog.Record, value: str) -> Scalar:
+def _evaluate_property(context: StatementContext, row: catalog.Record, value: str) -> Scalar:
     """Return the property of the object *row* that the expression *value* in object_properties.tsv describes."""
     number = row["object_id"]
     if value == "NULL":
@@ -94,7 +94,7 @@ def _evaluate_property(context: Context, row: catalog.Record, value: str) -> Sca
     return int(any(r[column] == number for r in catalog.list_view_rows(context, view)))
 
 
-def _get_owner(context: Context, row: catalog.Record) -> Scalar:
+def _get_owner(context: StatementContext, row: catalog.Record) -> Scalar:
     schemas = catalog.list_view_rows(context, "sys.schemas")
     return next((r["principal_id"] for r in schemas if r["schema_id"] == row["schema_id"]), None)
 
@@ -102,17 +102,17 @@ def _get_owner(context: Context, row: catalog.Record) -> Scalar:
 def _build_row_property(view: str, matches: Callable[[catalog.Record], object]) -> Callable[..., Scalar]:
     """Build a property function that returns 1 if *matches* is true for a row of the object in *view*."""
 
-    def compute(context: Context, row: catalog.Record) -> Scalar:
+    def compute(context: StatementContext, row: catalog.Record) -> Scalar:
         return int(any(matches(r) for r in _list_own_rows(context, view, row)))
 
     return compute
 
 
-def _list_own_rows(context: Context, view: str, row: catalog.Record) -> Iterable[catalog.Record]:
+def _list_own_rows(context: StatementContext, view: str, row: catalog.Record) -> Iterable[catalog.Record]:
     return (r for r in catalog.list_view_rows(context, view) if r["object_id"] == row["object_id"])
 
 
-def _find_key_type(context: Context, row: catalog.Record) -> Scalar:
+def _find_key_type(context: StatementContext, row: catalog.Record) -> Scalar:
     """Return the index type of a key constraint; NULL for other constraints."""
     for key in _list_own_rows(context, "sys.key_constraints", row):
         for index in catalog.list_view_rows(context, "sys.indexes"):
@@ -121,7 +121,7 @@ def _find_key_type(context: Context, row: catalog.Record) -> Scalar:
     return None
 
 
-def _evaluate_is_column_constraint(context: Context, row: catalog.Record) -> Scalar:
+def _evaluate_is_column_constraint(context: StatementContext, row: catalog.Record) -> Scalar:
     """Return 1 for a CHECK, DEFAULT or FOREIGN KEY constraint on a single column, else 0."""
     kind = to_text(row["type"]).strip()
     if kind == "F":
@@ -136,7 +136,7 @@ def _evaluate_is_column_constraint(context: Context, row: catalog.Record) -> Sca
     return int(kind == "D")
 
 
-_COMPUTED_PROPERTIES: Final[dict[str, Callable[[Context, catalog.Record], Scalar]]] = {
+_COMPUTED_PROPERTIES: Final[dict[str, Callable[[StatementContext, catalog.Record], Scalar]]] = {
     "ismsshipped": lambda context, row: row.get("is_ms_shipped", 0),
     "ownerid": _get_owner,
     "schemaid": lambda context, row: row["schema_id"],

@@ -16,12 +16,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine import arithmetic
-from engine.commits import USER_PREFIX, Commit
+from engine.commits import USER_KEY_PREFIX, Commit
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, World
 from engine.protocol import commits, disks, logspace
 from engine.tsql.batches import access, gate, locks, tables
-from engine.tsql.batches.context import Context, has_permission, require_object_permission
+from engine.tsql.batches.context import StatementContext, has_permission, require_object_permission
 from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Table
 from engine.tsql.batches.row_locks import IndexEntry
 from engine.tsql.language.columns import ColumnDefinition
@@ -144,7 +144,7 @@ def list_objects_after(last_commit: Commit | None) -> Mapping[str, StoredObject]
     content = dict(content)
     for commit in reversed(later_commits):
         for name, edit in commit.edits:
-            if not name.startswith(USER_PREFIX):
+            if not name.startswith(USER_KEY_PREFIX):
                 _store_object(content, name, apply_edit(content.get(name), edit))
     _OBJECTS_BY_COMMIT[last_commit] = content
     while len(_OBJECTS_BY_COMMIT) > CACHED_STATES_MAX:
@@ -160,7 +160,7 @@ def _store_object(objects: dict[Name, StoredObject], name: Name, stored_object: 
         objects[name] = stored_object
 
 
-def _read_committed_objects(context: Context, database: str) -> Mapping[str, StoredObject]:
+def _read_committed_objects(context: StatementContext, database: str) -> Mapping[str, StoredObject]:
     """Return the committed objects of a database on this server by key."""
     world, server_name = context.world, context.session.server
     copy, picture = context.find_copy(database), context.find_snapshot(database)
@@ -224,7 +224,7 @@ def _combine_edits(first_edit: object, second_edit: Edit) -> Edit:
     )
 
 
-def list_writing_sessions(context: Context) -> Iterator[SqlSession]:
+def list_writing_sessions(context: StatementContext) -> Iterator[SqlSession]:
     """Yield the other connections to this server that have uncommitted changes."""
     for _, session in context.list_sessions():
         if session.spid != context.session.spid and session.writes:
@@ -232,7 +232,7 @@ def list_writing_sessions(context: Context) -> Iterator[SqlSession]:
 
 
 def read_object(
-    context: Context, object_key: ObjectKey, *, include_other_sessions: bool = True
+    context: StatementContext, object_key: ObjectKey, *, include_other_sessions: bool = True
 ) -> StoredObject | None:
     """Return the object with the connection's own uncommitted edits; None if it does not exist.
 
@@ -289,7 +289,7 @@ def format_qualified_name(parts: tuple[str, ...]) -> str:
     return f"{(len(parts) > 1 and parts[-2]) or 'dbo'}.{parts[-1]}"
 
 
-def list_schemas(context: Context) -> dict[str, Schema]:
+def list_schemas(context: StatementContext) -> dict[str, Schema]:
     """Return the schemas of the current database by their names."""
     schemas_by_name = {
         stored_object.name: stored_object.item
@@ -299,7 +299,7 @@ def list_schemas(context: Context) -> dict[str, Schema]:
     return {**{name: Schema(number, name) for name, number in PREDEFINED_SCHEMAS.items()}, **schemas_by_name}
 
 
-def resolve_object_key(context: Context, parts: tuple[str, ...]) -> ObjectKey:
+def resolve_object_key(context: StatementContext, parts: tuple[str, ...]) -> ObjectKey:
     """Return (server, database, key) for a name of up to three parts.
 
     Raises SqlError if the connection cannot use the database.
@@ -312,7 +312,7 @@ def resolve_object_key(context: Context, parts: tuple[str, ...]) -> ObjectKey:
 
 
 def locate_object(
-    context: Context, parts: tuple[str, ...], *, include_other_sessions: bool = True
+    context: StatementContext, parts: tuple[str, ...], *, include_other_sessions: bool = True
 ) -> tuple[ObjectKey, StoredObject | None]:
     """Return the key of the object with that name, and the object; None if it does not exist.
 
@@ -327,7 +327,9 @@ def locate_object(
     return object_key, stored_object
 
 
-def find_object(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> UserObject | None:
+def find_object(
+    context: StatementContext, parts: tuple[str, ...], *, waits: bool = True
+) -> UserObject | None:
     """Return the object with that name; None if it does not exist.
 
     *waits*: wait while another transaction creates, alters or drops the object.
@@ -342,7 +344,7 @@ def find_object(context: Context, parts: tuple[str, ...], *, waits: bool = True)
     return None if stored_object is None or isinstance(stored_object.item, Schema) else stored_object.item
 
 
-def require_permission(context: Context, parts: tuple[str, ...], permission: str) -> None:
+def require_permission(context: StatementContext, parts: tuple[str, ...], permission: str) -> None:
     """Raise 229 if the connection lacks *permission* on a user object."""
     object_key, stored_object = locate_object(context, parts, include_other_sessions=False)
     if stored_object is not None:
@@ -351,7 +353,7 @@ def require_permission(context: Context, parts: tuple[str, ...], permission: str
         )
 
 
-def require_alter_permission(context: Context, parts: tuple[str, ...]) -> None:
+def require_alter_permission(context: StatementContext, parts: tuple[str, ...]) -> None:
     """Raise 1088 if the connection lacks ALTER on a user object."""
     object_key, stored_object = locate_object(context, parts, include_other_sessions=False)
     if stored_object is not None and not has_permission(
@@ -360,7 +362,9 @@ def require_alter_permission(context: Context, parts: tuple[str, ...]) -> None:
         raise SqlError(1088, parts[-1])
 
 
-def exclude_locked_rows(context: Context, object_key: ObjectKey, table: Table, row_mode: str) -> Table:
+def exclude_locked_rows(
+    context: StatementContext, object_key: ObjectKey, table: Table, row_mode: str
+) -> Table:
     """Return the table without the rows that other connections have locked (READPAST).
 
     *row_mode*: mode in which the query locks rows.
@@ -375,9 +379,9 @@ def exclude_locked_rows(context: Context, object_key: ObjectKey, table: Table, r
     )
 
 
-ROW_KB: Final = 0.1
+CHANGED_ROW_LOG_KB: Final = 0.1
 """Log in KB of a changed row, in addition to the text in it. Assumed."""
-OBJECT_KB: Final = 6.0
+DDL_STATEMENT_LOG_KB: Final = 6.0
 """Log in KB of a DDL statement on an object. Assumed: a few KB for rows of system tables."""
 
 
@@ -386,13 +390,16 @@ def _compute_log_kb(edit: Edit) -> float:
     if not isinstance(edit, RowChanges):
         new_item = edit.item if edit is not None else None
         rows = new_item.rows if isinstance(new_item, Table) else ()
-        return OBJECT_KB + ROW_KB * len(rows) + tables.count_characters(rows) / 512
+        return DDL_STATEMENT_LOG_KB + CHANGED_ROW_LOG_KB * len(rows) + tables.count_characters(rows) / 512
     texts = tables.count_characters(row for _, row in edit.rows if row is not None)
-    return ROW_KB * len(edit.rows) + texts / 512
+    return CHANGED_ROW_LOG_KB * len(edit.rows) + texts / 512
 
 
 def _change_object(
-    context: Context, object_key: ObjectKey, old_object: StoredObject | None, new_object: StoredObject | None
+    context: StatementContext,
+    object_key: ObjectKey,
+    old_object: StoredObject | None,
+    new_object: StoredObject | None,
 ) -> None:
     """Store a change of an object in the transaction and write it to the log.
 
@@ -415,20 +422,20 @@ def _change_object(
     )
 
 
-def _write_log(context: Context, copy: DatabaseCopy, kb: float) -> None:
+def _write_log(context: StatementContext, copy: DatabaseCopy, kb: float) -> None:
     """Write *kb* of log for the transaction of this connection."""
     key = copy.key
     last_commit = commits.find_newest_commit(context.world, copy)
-    if last_commit is not None and last_commit.weight > commits.WRITTEN_CHARS_MAX:
+    if last_commit is not None and last_commit.weight > commits.COMMITTED_CHARACTERS_MAX:
         raise UnsimulatedFeatureError(
-            f"more than {commits.WRITTEN_CHARS_MAX} characters written into the tables of a database"
+            f"more than {commits.COMMITTED_CHARACTERS_MAX} characters written into the tables of a database"
         )
     begin_kb = logspace.write_log(context.world, key, kb)
     first_kb, sum_kb = context.logs.get(key, (begin_kb, 0.0))
     context.logs[key] = first_kb, sum_kb + kb
 
 
-def store_object(context: Context, parts: tuple[str, ...], user_object: UserObject) -> None:
+def store_object(context: StatementContext, parts: tuple[str, ...], user_object: UserObject) -> None:
     """Store an object under its name, in place of an existing object."""
     object_key = resolve_object_key(context, parts)
     old_stored_object = read_object(context, object_key)
@@ -444,7 +451,7 @@ def store_object(context: Context, parts: tuple[str, ...], user_object: UserObje
     )
 
 
-def store_schema(context: Context, name: str, schema: Schema | None) -> None:
+def store_schema(context: StatementContext, name: str, schema: Schema | None) -> None:
     """Store a schema of the current database under its name. If *schema* is None, remove it."""
     object_key = (context.session.server, context.session.database.lower(), SCHEMA_KEY_PREFIX + name.lower())
     _change_object(
@@ -455,7 +462,7 @@ def store_schema(context: Context, name: str, schema: Schema | None) -> None:
     )
 
 
-def move_object(context: Context, old_object: StoredObject, new_object: StoredObject) -> None:
+def move_object(context: StatementContext, old_object: StoredObject, new_object: StoredObject) -> None:
     """Store an object of the current database under another name or in another schema."""
     object_place = (context.session.server, context.session.database.lower())
     _change_object(context, (*object_place, old_object.key), old_object, None)
@@ -467,15 +474,15 @@ def store_in_system_database(world: World, object_key: ObjectKey, edit: object) 
     _store_object(world.objects, object_key, apply_edit(world.objects.get(object_key), edit))
 
 
-OBJECTS_MAX: Final = 1_000
+DATABASE_OBJECTS_MAX: Final = 1_000
 """Maximum number of objects in a database. Assumed."""
-CELLS_MAX: Final = 1_000_000
+DATABASE_CELLS_MAX: Final = 1_000_000
 """Maximum number of values in all tables of a database. Assumed."""
-CHARACTERS_MAX: Final = 20_000_000
+DATABASE_CHARACTERS_MAX: Final = 20_000_000
 """Maximum number of characters in all objects of a database. Assumed."""
 
 
-def _check_capacity(context: Context, object_key: ObjectKey, user_object: UserObject) -> None:
+def _check_capacity(context: StatementContext, object_key: ObjectKey, user_object: UserObject) -> None:
     """Raise UnsimulatedFeatureError if the database becomes too large with *user_object*."""
     stored_objects = [
         committed_object
@@ -488,18 +495,22 @@ def _check_capacity(context: Context, object_key: ObjectKey, user_object: UserOb
         if write_place != object_key and isinstance(edit, StoredObject)
     ]
     known_items = [stored_object.item for stored_object in stored_objects]
-    if len(known_items) >= OBJECTS_MAX:
-        raise UnsimulatedFeatureError(f"more than {OBJECTS_MAX} tables, procedures and views in a database")
+    if len(known_items) >= DATABASE_OBJECTS_MAX:
+        raise UnsimulatedFeatureError(
+            f"more than {DATABASE_OBJECTS_MAX} tables, procedures and views in a database"
+        )
     all_tables = [item for item in (*known_items, user_object) if isinstance(item, Table)]
     texts = sum(len(item.body) for item in (*known_items, user_object) if isinstance(item, UserProcedure))
-    if arithmetic.add_in_order(item.cells for item in all_tables) > CELLS_MAX:
-        raise UnsimulatedFeatureError(f"more than {CELLS_MAX} values in the tables of a database")
-    if texts + arithmetic.add_in_order(item.characters for item in all_tables) > CHARACTERS_MAX:
-        raise UnsimulatedFeatureError(f"more than {CHARACTERS_MAX} characters in the objects of a database")
+    if arithmetic.add_in_order(item.cells for item in all_tables) > DATABASE_CELLS_MAX:
+        raise UnsimulatedFeatureError(f"more than {DATABASE_CELLS_MAX} values in the tables of a database")
+    if texts + arithmetic.add_in_order(item.characters for item in all_tables) > DATABASE_CHARACTERS_MAX:
+        raise UnsimulatedFeatureError(
+            f"more than {DATABASE_CHARACTERS_MAX} characters in the objects of a database"
+        )
 
 
 def create_or_alter_object(
-    context: Context, parts: tuple[str, ...], user_object: UserObject, verb: str = "CREATE"
+    context: StatementContext, parts: tuple[str, ...], user_object: UserObject, verb: str = "CREATE"
 ) -> None:
     """Create or alter an object. *verb*: CREATE, ALTER or CREATE OR ALTER.
 
@@ -521,7 +532,7 @@ def create_or_alter_object(
     store_object(context, parts, user_object)
 
 
-def drop_object(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> None:
+def drop_object(context: StatementContext, parts: tuple[str, ...], kind: type[UserObject]) -> None:
     """Drop an object. Raise 3701 for an unknown object, 3705 for an object of another kind."""
     object_key, old_stored_object = locate_object(context, parts)
     item = old_stored_object.item if old_stored_object is not None else None
@@ -533,7 +544,7 @@ def drop_object(context: Context, parts: tuple[str, ...], kind: type[UserObject]
     _change_object(context, object_key, old_stored_object, None)
 
 
-def list_objects(context: Context) -> list[tuple[StoredObject, UserObject]]:
+def list_objects(context: StatementContext) -> list[tuple[StoredObject, UserObject]]:
     """Return the objects of the current database by name, with the connection's uncommitted changes."""
     return [
         (stored_object, stored_object.item)
@@ -542,7 +553,7 @@ def list_objects(context: Context) -> list[tuple[StoredObject, UserObject]]:
     ]
 
 
-def _list_objects_and_schemas(context: Context) -> list[tuple[str, StoredObject]]:
+def _list_objects_and_schemas(context: StatementContext) -> list[tuple[str, StoredObject]]:
     """Return (key, object) for each object and schema of the current database."""
     database = context.session.database
     items_by_name = dict(_read_committed_objects(context, database))
@@ -552,7 +563,7 @@ def _list_objects_and_schemas(context: Context) -> list[tuple[str, StoredObject]
     return sorted(items_by_name.items(), key=lambda entry: entry[0])
 
 
-def list_hidden_objects(context: Context) -> list[StoredObject]:
+def list_hidden_objects(context: StatementContext) -> list[StoredObject]:
     """Return the objects of the current database on which the connection has no permission.
 
     Metadata views and functions do not show these objects. [DOC: metadata visibility]
@@ -581,7 +592,7 @@ VISIBILITY_PERMISSIONS: Final = (
 """Permissions that make an object visible. One of them is sufficient [DOC: metadata visibility]."""
 
 
-def list_temporary_tables(context: Context) -> Iterator[tuple[str, int, Table]]:
+def list_temporary_tables(context: StatementContext) -> Iterator[tuple[str, int, Table]]:
     """Yield (name, ID in tempdb, table) for each temp table of the connection. A newer table has a lower ID."""
     for index, (name, table) in enumerate(context.session.tables):
         yield name.partition("\n")[0], -1_000_000 - index, table

@@ -12,7 +12,7 @@ from engine.protocol.accounts import INSTANCE_SCOPE, Grant
 from engine.tsql import catalog
 from engine.tsql.batches import gate, objects
 from engine.tsql.batches.context import (
-    Context,
+    StatementContext,
     find_database_user,
     has_permission,
     has_server_permission,
@@ -20,7 +20,7 @@ from engine.tsql.batches.context import (
     is_sysadmin,
     list_database_roles,
 )
-from engine.tsql.batches.work import Handler
+from engine.tsql.batches.work import StatementHandler
 from engine.tsql.catalog.security import format_sid, get_user_sid
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import statements as s
@@ -28,12 +28,12 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import to_text
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 # --- EXECUTE AS ------------------------------------------------------------------------------------------
 
 
-def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
+def execute_as(machine: ExecutionMachine, statement: s.ExecuteAsStatement) -> None:
     """Execute EXECUTE AS: impersonate a login, or a user of the current database.
 
     Raise 15406 or 15517 if it does not exist or if IMPERSONATE is not granted. [DOC: EXECUTE AS]
@@ -53,7 +53,7 @@ def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
             login=user_name, user="", user_database="", callers=(*session.callers, before), error=0
         )
         return
-    for user in commits.list_users_of(machine.world, session.server, session.database):
+    for user in commits.list_database_users(machine.world, session.server, session.database):
         if user.name == user_name:
             mapped = security.find_login_of_user(context.server, user)
             login = (
@@ -72,7 +72,7 @@ def execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
     )
 
 
-def _can_impersonate(context: Context, kind: str, name: str) -> bool:
+def _can_impersonate(context: StatementContext, kind: str, name: str) -> bool:
     """Return whether the connection may impersonate the login or user *name*."""
     if is_sysadmin(context):
         return True
@@ -81,14 +81,14 @@ def _can_impersonate(context: Context, kind: str, name: str) -> bool:
     database = INSTANCE_SCOPE if kind == "LOGIN" else context.session.database
     db_security = accounts.read_security(context.world, context.session.server, database)
     caller = context.session.login if kind == "LOGIN" else find_database_user(context, database) or ""
-    names = {caller.lower(), *accounts.list_roles_of(db_security, caller)}
+    names = {caller.lower(), *accounts.list_principal_roles(db_security, caller)}
     granted = Grant(kind, name, "IMPERSONATE", "")
     return any(
         replace(grant, grantee="") == granted for grant in db_security.grants if grant.grantee in names
     )
 
 
-def revert(machine: Machine) -> None:
+def execute_revert(machine: ExecutionMachine) -> None:
     """Execute REVERT: return to the security context before the last EXECUTE AS, if any.
 
     Raise 15199 in another database.
@@ -106,7 +106,7 @@ def revert(machine: Machine) -> None:
 # --- GRANT, DENY, REVOKE, roles --------------------------------------------------------------------------
 
 
-def change_permissions(machine: Machine, statement: s.Permission) -> list[Message]:
+def change_permissions(machine: ExecutionMachine, statement: s.PermissionStatement) -> list[Message]:
     """Execute GRANT, DENY or REVOKE on the server, a database, a schema, an object, a login or a user."""
     context, kind = machine.context, statement.kind
     if kind not in ("SERVER", "LOGIN", "DATABASE", "USER", "SCHEMA", "OBJECT"):
@@ -151,7 +151,7 @@ def change_permissions(machine: Machine, statement: s.Permission) -> list[Messag
     return []
 
 
-def _check_object_permissions(context: Context, statement: s.Permission) -> None:
+def _check_object_permissions(context: StatementContext, statement: s.PermissionStatement) -> None:
     """Raise 4606 for a permission that the type of the object does not have [DOC: GRANT object permissions]."""
     item = objects.find_object(
         context, tuple(part.strip("[]") for part in statement.name.split(".")), waits=False
@@ -172,7 +172,7 @@ _PERMISSION_ALIASES: Final = {"EXEC": "EXECUTE", "CREATE PROC": "CREATE PROCEDUR
 """Alternative name of a permission -> its main name."""
 
 
-def drop_login(machine: Machine, name: str) -> list[Message]:
+def drop_login(machine: ExecutionMachine, name: str) -> list[Message]:
     """Execute DROP LOGIN.
 
     Raise 15434 while the login is connected, 15174 if it owns a database, 15170 if it owns jobs. [DOC: DROP
@@ -194,14 +194,14 @@ def drop_login(machine: Machine, name: str) -> list[Message]:
     return accounts.drop_login(world, server, name)
 
 
-def run_role_statement(machine: Machine, statement: s.ChangeRole) -> list[Message]:
+def run_role_statement(machine: ExecutionMachine, statement: s.ChangeRoleStatement) -> list[Message]:
     """Execute a statement about roles. ADD MEMBER and DROP MEMBER raise 102 before 2012 [DOC: ALTER ROLE]."""
     if statement.member and machine.context.version < 2012:
         raise SqlError(102, statement.verb_of_member)
     return change_role(machine, statement)
 
 
-def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
+def change_role(machine: ExecutionMachine, statement: s.ChangeRoleStatement) -> list[Message]:
     """Execute CREATE, ALTER or DROP ROLE, or ALTER SERVER ROLE. Raise 15023, 15151, 15150, 15405 or 15144."""
     if statement.owner or (statement.server and statement.verb != "ALTER"):
         raise UnsimulatedFeatureError(f"{statement.verb} {'SERVER ' * statement.server}ROLE … AUTHORIZATION")
@@ -246,7 +246,7 @@ def change_role(machine: Machine, statement: s.ChangeRole) -> list[Message]:
 
 # --- permissions that statements require -----------------------------------------------------------
 
-PermissionRule = Handler["Machine", None]
+PermissionRule = StatementHandler["ExecutionMachine", None]
 """Function that raises an error if the login may not execute the statement."""
 
 
@@ -258,20 +258,22 @@ class NamedStatement(Protocol):
         """Return the name, or the parts of the name."""
 
 
-def _require_server_permission(permission: str, number: int, *arguments: object) -> PermissionRule:
+def _build_server_permission_rule(permission: str, number: int, *arguments: object) -> PermissionRule:
     """Build a rule that raises error *number* if the login lacks *permission* on the server."""
 
-    def check(machine: Machine, statement: object) -> None:
+    def check(machine: ExecutionMachine, statement: object) -> None:
         if not has_server_permission(machine.context, permission):
             raise SqlError(number, *arguments)
 
     return check
 
 
-def _require_named_permission(permission: str, verb: str, kind: str, field: str = "name") -> PermissionRule:
+def _build_named_permission_rule(
+    permission: str, verb: str, kind: str, field: str = "name"
+) -> PermissionRule:
     """Build a rule that raises 15151 if the login lacks *permission* on the server."""
 
-    def check(machine: Machine, statement: object) -> None:
+    def check(machine: ExecutionMachine, statement: object) -> None:
         if not has_server_permission(machine.context, permission):
             raise SqlError(15151, verb, kind, getattr(statement, field))
 
@@ -281,7 +283,7 @@ def _require_named_permission(permission: str, verb: str, kind: str, field: str 
 def _build_create_rule(permission: str) -> PermissionRule:
     """Build a rule that raises 262 if the login lacks *permission*, 2760 if it lacks ALTER on the schema."""
 
-    def check(machine: Machine, statement: NamedStatement) -> None:
+    def check(machine: ExecutionMachine, statement: NamedStatement) -> None:
         name = statement.name if isinstance(statement.name, tuple) else (statement.name,)
         if name[-1].startswith("#"):
             return
@@ -295,7 +297,9 @@ def _build_create_rule(permission: str) -> PermissionRule:
     return check
 
 
-def _check_object_alteration(machine: Machine, statement: s.AlterTable | s.CreateIndex) -> None:
+def _check_object_alteration(
+    machine: ExecutionMachine, statement: s.AlterTableStatement | s.CreateIndexStatement
+) -> None:
     name = statement.name if isinstance(statement.name, tuple) else statement.table
     schema = objects.get_schema_name(name) or "dbo"
     if name[-1].startswith("#"):
@@ -306,14 +310,14 @@ def _check_object_alteration(machine: Machine, statement: s.AlterTable | s.Creat
         raise SqlError(1088, name[-1])
 
 
-def _check_database_alteration(machine: Machine, statement: s.OnDatabase) -> None:
+def _check_database_alteration(machine: ExecutionMachine, statement: s.DatabaseStatement) -> None:
     context, name = machine.context, statement.database
     if has_server_permission(context, "ALTER ANY DATABASE") or has_permission(context, name, "ALTER"):
         return
     raise SqlError(5011, name, also=(5069,))
 
 
-def _check_backup_permission(machine: Machine, statement: s.Backup) -> None:
+def _check_backup_permission(machine: ExecutionMachine, statement: s.BackupStatement) -> None:
     database, permission = machine.resolve_text(statement.database), f"BACKUP {statement.backup_type}"
     if not has_permission(machine.context, database, permission):
         raise SqlError(
@@ -321,7 +325,7 @@ def _check_backup_permission(machine: Machine, statement: s.Backup) -> None:
         )
 
 
-def _check_restore_permission(machine: Machine, statement: s.Restore) -> None:
+def _check_restore_permission(machine: ExecutionMachine, statement: s.RestoreStatement) -> None:
     database = machine.resolve_text(statement.database)
     can_create = has_server_permission(machine.context, "CREATE ANY DATABASE")
     if not can_create and find_database_user(machine.context, database) != "dbo":
@@ -331,14 +335,14 @@ def _check_restore_permission(machine: Machine, statement: s.Restore) -> None:
 def _build_user_rule(verb: str) -> PermissionRule:
     """Build a rule that raises an error if the user lacks ALTER ANY USER."""
 
-    def check(machine: Machine, statement: NamedStatement) -> None:
+    def check(machine: ExecutionMachine, statement: NamedStatement) -> None:
         if not has_permission(machine.context, machine.session.database, "ALTER ANY USER"):
             raise SqlError(15247) if verb == "create" else SqlError(15151, verb, "user", statement.name)
 
     return check
 
 
-def _check_role_change(machine: Machine, statement: s.ChangeRole) -> None:
+def _check_role_change(machine: ExecutionMachine, statement: s.ChangeRoleStatement) -> None:
     context, word = machine.context, "server role" if statement.server else "role"
     allowed = (
         has_server_permission(context, "ALTER ANY SERVER ROLE")
@@ -349,7 +353,7 @@ def _check_role_change(machine: Machine, statement: s.ChangeRole) -> None:
         raise SqlError(15151, statement.verb.lower(), word, statement.name)
 
 
-def _check_grant_permission(machine: Machine, statement: s.Permission) -> None:
+def _check_grant_permission(machine: ExecutionMachine, statement: s.PermissionStatement) -> None:
     context, database = machine.context, machine.session.database
     if statement.kind in ("DATABASE", "SCHEMA", "OBJECT", "USER") and (
         find_database_user(context, database) == "dbo"
@@ -362,7 +366,7 @@ def _check_grant_permission(machine: Machine, statement: s.Permission) -> None:
     raise SqlError(15151, "find", statement.kind.lower(), statement.name.rpartition(".")[2])
 
 
-def _check_drop_permission(machine: Machine, statement: s.DropObject) -> None:
+def _check_drop_permission(machine: ExecutionMachine, statement: s.DropStatement) -> None:
     context, database = machine.context, machine.session.database
     kind, word = statement.kind, _KIND_WORDS.get(statement.kind, statement.kind.lower())
     for name in statement.names:
@@ -391,7 +395,7 @@ def _check_drop_permission(machine: Machine, statement: s.DropObject) -> None:
 _KIND_WORDS: Final = {"PROC": "procedure"}
 
 
-def _check_dbcc_permission(machine: Machine, statement: s.Dbcc) -> None:
+def _check_dbcc_permission(machine: ExecutionMachine, statement: s.DbccStatement) -> None:
     context, command = machine.context, statement.command
     database = machine.session.database
     if command in ("USEROPTIONS", "SHOW_STATISTICS"):
@@ -416,7 +420,7 @@ PUBLIC_PROCEDURES: Final = frozenset(_PUBLIC.split())
 """System procedures that every login may execute. [DOC: system stored procedures]"""
 
 
-def check_procedure_permission(machine: Machine, name: str, argument_count: int) -> None:
+def check_procedure_permission(machine: ExecutionMachine, name: str, argument_count: int) -> None:
     """Raise an error if the login may not execute the system procedure *name*.
 
     The error is 229 in msdb and for extended procedures, 15003 for sp_readerrorlog, and otherwise 15247.
@@ -437,50 +441,53 @@ def check_procedure_permission(machine: Machine, name: str, argument_count: int)
 
 
 PERMISSION_RULES: Final[dict[type[s.Statement], PermissionRule]] = {
-    s.CreateTable: _build_create_rule("CREATE TABLE"),
-    s.CreateView: _build_create_rule("CREATE VIEW"),
-    s.CreateProcedure: _build_create_rule("CREATE PROCEDURE"),
-    s.CreateFunction: _build_create_rule("CREATE FUNCTION"),
-    s.CreateSchema: _build_create_rule("CREATE SCHEMA"),
-    **dict.fromkeys((s.AlterTable, s.CreateIndex), _check_object_alteration),
-    s.DropObject: _check_drop_permission,
-    s.CreateDatabase: _require_server_permission("CREATE ANY DATABASE", 262, "CREATE DATABASE", "master"),
-    **dict.fromkeys(
-        (kind for kind in gate.TARGET_RULES if issubclass(kind, s.OnDatabase)), _check_database_alteration
+    s.CreateTableStatement: _build_create_rule("CREATE TABLE"),
+    s.CreateViewStatement: _build_create_rule("CREATE VIEW"),
+    s.CreateProcedureStatement: _build_create_rule("CREATE PROCEDURE"),
+    s.CreateFunctionStatement: _build_create_rule("CREATE FUNCTION"),
+    s.CreateSchemaStatement: _build_create_rule("CREATE SCHEMA"),
+    **dict.fromkeys((s.AlterTableStatement, s.CreateIndexStatement), _check_object_alteration),
+    s.DropStatement: _check_drop_permission,
+    s.CreateDatabaseStatement: _build_server_permission_rule(
+        "CREATE ANY DATABASE", 262, "CREATE DATABASE", "master"
     ),
-    s.Backup: _check_backup_permission,
-    s.Restore: _check_restore_permission,
-    s.Shutdown: _require_server_permission("SHUTDOWN", 6004),
-    s.Kill: _require_server_permission("ALTER ANY CONNECTION", 6102),
-    s.Reconfigure: _require_server_permission("ALTER SETTINGS", 5812),
-    s.Dbcc: _check_dbcc_permission,
-    s.CreateLogin: _require_server_permission("ALTER ANY LOGIN", 15247),
-    s.AlterLogin: _require_named_permission("ALTER ANY LOGIN", "alter", "login"),
-    s.CreateUser: _build_user_rule("create"),
-    s.AlterUser: _build_user_rule("alter"),
-    s.CreateEndpoint: _require_server_permission("CREATE ENDPOINT", 15247),
-    s.AlterEndpoint: _require_named_permission("ALTER ANY ENDPOINT", "alter", "endpoint"),
-    gs.CreateGroup: _require_server_permission("CREATE AVAILABILITY GROUP", 15247),
-    gs.AlterGroup: _require_named_permission(
+    **dict.fromkeys(
+        (kind for kind in gate.TARGET_RULES if issubclass(kind, s.DatabaseStatement)),
+        _check_database_alteration,
+    ),
+    s.BackupStatement: _check_backup_permission,
+    s.RestoreStatement: _check_restore_permission,
+    s.ShutdownStatement: _build_server_permission_rule("SHUTDOWN", 6004),
+    s.KillStatement: _build_server_permission_rule("ALTER ANY CONNECTION", 6102),
+    s.ReconfigureStatement: _build_server_permission_rule("ALTER SETTINGS", 5812),
+    s.DbccStatement: _check_dbcc_permission,
+    s.CreateLoginStatement: _build_server_permission_rule("ALTER ANY LOGIN", 15247),
+    s.AlterLoginStatement: _build_named_permission_rule("ALTER ANY LOGIN", "alter", "login"),
+    s.CreateUserStatement: _build_user_rule("create"),
+    s.AlterUserStatement: _build_user_rule("alter"),
+    s.CreateEndpointStatement: _build_server_permission_rule("CREATE ENDPOINT", 15247),
+    s.AlterEndpointStatement: _build_named_permission_rule("ALTER ANY ENDPOINT", "alter", "endpoint"),
+    gs.CreateGroupStatement: _build_server_permission_rule("CREATE AVAILABILITY GROUP", 15247),
+    gs.AlterGroupStatement: _build_named_permission_rule(
         "ALTER ANY AVAILABILITY GROUP", "alter", "availability group", "group"
     ),
-    gs.DropGroup: _require_named_permission(
+    gs.DropGroupStatement: _build_named_permission_rule(
         "ALTER ANY AVAILABILITY GROUP", "drop", "availability group", "group"
     ),
-    s.Permission: _check_grant_permission,
-    s.ChangeRole: _check_role_change,
+    s.PermissionStatement: _check_grant_permission,
+    s.ChangeRoleStatement: _check_role_change,
 }
 """Statement -> rule that checks a login outside sysadmin. [DOC: each statement's page]"""
 
 PUBLIC_STATEMENTS: Final = (
-    s.QueryStatement, s.UseDatabase, s.Execute, s.ExecuteString, s.ExecuteAs, s.Revert, s.Transaction,
-    s.SetSession, s.Declare, s.Assign, s.Print, s.Return, s.Raiserror, s.Throw, s.Waitfor, s.CursorAction,
-    s.DeclareCursor, s.FetchCursor, s.InsertExec, s.UnsimulatedStatement,
+    s.QueryStatement, s.UseStatement, s.ExecuteProcedureStatement, s.ExecuteDynamicSqlStatement, s.ExecuteAsStatement, s.RevertStatement, s.TransactionStatement,
+    s.SetSessionOptionStatement, s.DeclareStatement, s.SetVariableStatement, s.PrintStatement, s.ReturnStatement, s.RaiserrorStatement, s.ThrowStatement, s.WaitforStatement, s.CursorStatement,
+    s.DeclareCursorStatement, s.FetchCursorStatement, s.InsertExecStatement, s.UnsimulatedStatement,
 )  # fmt: skip
 """Statements that need no permission. The objects that they read, write or call are checked separately."""
 
 
-def check_permission(machine: Machine, statement: s.Statement) -> None:
+def check_permission(machine: ExecutionMachine, statement: s.Statement) -> None:
     """Raise an error if a login outside sysadmin may not execute the statement.
 
     Raises UnsimulatedFeatureError if no rule exists for the statement.
@@ -493,4 +500,4 @@ def check_permission(machine: Machine, statement: s.Statement) -> None:
     rule(machine, statement)
 
 
-assert gs.PartnerSet in PERMISSION_RULES, "statements on databases are in the gate"
+assert gs.SetPartnerStatement in PERMISSION_RULES, "statements on databases are in the gate"

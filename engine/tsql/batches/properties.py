@@ -6,12 +6,12 @@ from typing import Final
 
 from engine import arithmetic
 from engine.availability import replicas
-from engine.constants import INTERNAL_VERSION, PRODUCT_VERSIONS
+from engine.constants import DATABASE_FILE_VERSIONS, PRODUCT_VERSIONS
 from engine.messages import SqlError
 from engine.protocol import startup, volumes
 from engine.tsql import catalog
 from engine.tsql.batches import objects, tables
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog import availability
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -31,7 +31,7 @@ ENGINE_EDITIONS: Final = {"Standard": 2, "Workgroup": 2, "Enterprise": 3, "Devel
 """Edition -> EngineEdition of SERVERPROPERTY."""
 
 
-_ABSENT_FEATURES: Final = {
+_ABSENT_FEATURE_PROPERTIES: Final = {
     "isadvancedanalyticsinstalled": 2016, "ispolybaseinstalled": 2016, "istempdbmetadatamemoryoptimized": 2019,
     "isbigdatacluster": 2019, "isexternalgovernanceenabled": 2022, "isserversuspendedforsnapshotbackup": 2022,
     "suspendeddatabasecount": 2022,
@@ -42,7 +42,7 @@ _ABSENT_FEATURES: Final = {
 """
 
 
-def _evaluate_serverproperty(context: Context, name: Scalar) -> Scalar:
+def _evaluate_serverproperty(context: StatementContext, name: Scalar) -> Scalar:
     number, level, product = PRODUCT_VERSIONS[context.version]
     enabled = replicas.is_always_on_enabled(context.world, context.session.server)
     manager = int(availability.has_quorum(context)) if enabled else 2
@@ -83,7 +83,7 @@ def _evaluate_serverproperty(context: Context, name: Scalar) -> Scalar:
         "filestreamconfiguredlevel": 0,
         "filestreameffectivelevel": 0,
         "filestreamsharename": None,
-        **{name: 0 for name, feature in _ABSENT_FEATURES.items() if feature <= context.version},
+        **{name: 0 for name, feature in _ABSENT_FEATURE_PROPERTIES.items() if feature <= context.version},
         "instancedefaultbackuppath": volumes.BACKUP_FOLDER if context.version >= 2019 else None,
         "pathseparator": "\\" if context.version >= 2017 else None,
     }
@@ -98,7 +98,7 @@ def _evaluate_serverproperty(context: Context, name: Scalar) -> Scalar:
     return table.get(to_text(name).lower())
 
 
-def _evaluate_connectionproperty(context: Context, name: Scalar) -> Scalar:
+def _evaluate_connectionproperty(context: StatementContext, name: Scalar) -> Scalar:
     """Evaluate CONNECTIONPROPERTY: a column of sys.dm_exec_connections for the connection itself.
 
     [DOC: CONNECTIONPROPERTY]
@@ -121,7 +121,7 @@ def _evaluate_connectionproperty(context: Context, name: Scalar) -> Scalar:
     )
 
 
-def _evaluate_databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Scalar:
+def _evaluate_databasepropertyex(context: StatementContext, database: Scalar, name: Scalar) -> Scalar:
     database_name = to_text(database).lower()
     rows = (
         row
@@ -131,7 +131,9 @@ def _evaluate_databasepropertyex(context: Context, database: Scalar, name: Scala
     row = next(rows, None)
     if row is None:
         return None
-    is_read_only = row["is_read_only"] or availability.is_primary(context, database_name) == 0
+    is_read_only = (
+        row["is_read_only"] or availability.evaluate_is_primary_replica(context, database_name) == 0
+    )
     key = to_text(name).lower()
     if key in _DATABASE_COLUMNS:
         return row[_DATABASE_COLUMNS[key]]
@@ -141,7 +143,7 @@ def _evaluate_databasepropertyex(context: Context, database: Scalar, name: Scala
         "useraccess": row["user_access_desc"],
         "updateability": "READ_ONLY" if is_read_only else "READ_WRITE",
         "collation": row["collation_name"],
-        "version": INTERNAL_VERSION[context.version],
+        "version": DATABASE_FILE_VERSIONS[context.version],
         "isinstandby": row["is_in_standby"],
         "istornpagedetectionenabled": int(row["page_verify_option_desc"] == "TORN_PAGE_DETECTION"),
         "lcid": None if row["collation_name"] is None else 1033,
@@ -177,7 +179,7 @@ _STATE_PROPERTIES: Final = {
 """Property of DATABASEPROPERTY -> state of the database for which it is 1."""
 
 
-def _evaluate_databaseproperty(context: Context, database: Scalar, name: Scalar) -> Scalar:
+def _evaluate_databaseproperty(context: StatementContext, database: Scalar, name: Scalar) -> Scalar:
     """Evaluate the older DATABASEPROPERTY: 1 or 0 for a state or mode, else the DATABASEPROPERTYEX value.
 
     [DOC: DATABASEPROPERTY]
@@ -204,7 +206,7 @@ def _evaluate_databaseproperty(context: Context, database: Scalar, name: Scalar)
     return int(values[key]) if key in values else evaluate_ex(key)
 
 
-def _evaluate_loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
+def _evaluate_loginproperty(context: StatementContext, login: Scalar, name: Scalar) -> Scalar:
     """Evaluate LOGINPROPERTY for a login with a password. A simulated login is never locked or expired.
 
     [DOC: LOGINPROPERTY]
@@ -229,7 +231,7 @@ def _evaluate_loginproperty(context: Context, login: Scalar, name: Scalar) -> Sc
 # --- functions about columns, indexes and identity columns [DOC: metadata functions] ----------------------
 
 
-def _list_columns(context: Context, number: Scalar) -> list[catalog.Record]:
+def _list_columns(context: StatementContext, number: Scalar) -> list[catalog.Record]:
     """Return the columns of the table or view with an object ID. System views are included."""
     rows = [row for row in catalog.list_view_rows(context, "sys.columns") if row["object_id"] == number]
     if rows:
@@ -244,9 +246,9 @@ def _list_columns(context: Context, number: Scalar) -> list[catalog.Record]:
     ]
 
 
-def _list_columns_of_view(context: Context, name: str) -> Iterable[catalog.ColumnShape]:
+def _list_columns_of_view(context: StatementContext, name: str) -> Iterable[catalog.ViewColumn]:
     try:
-        return catalog.find_view(context, ("sys", name)).list_columns_in(context.version)
+        return catalog.find_view(context, ("sys", name)).list_version_columns(context.version)
     except SqlError:
         return ()
 
@@ -262,20 +264,20 @@ def _get_length(type_text: str) -> int | None:
     return kind.length or FIXED_LENGTHS.get(kind.name)
 
 
-def _find_column(context: Context, number: Scalar, name: Scalar) -> catalog.Record:
+def _find_column(context: StatementContext, number: Scalar, name: Scalar) -> catalog.Record:
     column_name = to_text(name).lower()
     return next(
         (row for row in _list_columns(context, number) if to_text(row["name"]).lower() == column_name), {}
     )
 
 
-def _evaluate_col_length(context: Context, table: Scalar, column: Scalar) -> Scalar:
+def _evaluate_col_length(context: StatementContext, table: Scalar, column: Scalar) -> Scalar:
     if table is None or column is None:
         return None
     return _find_column(context, catalog.get_object_id(context, to_text(table)), column).get("max_length")
 
 
-def _evaluate_col_name(context: Context, number: Scalar, column_id: Scalar) -> Scalar:
+def _evaluate_col_name(context: StatementContext, number: Scalar, column_id: Scalar) -> Scalar:
     return next(
         (row["name"] for row in _list_columns(context, number) if row["column_id"] == column_id), None
     )
@@ -313,7 +315,9 @@ _CONSTANT_COLUMN_PROPERTIES: Final = {
 """Property of COLUMNPROPERTY -> value that all simulated columns have."""
 
 
-def _evaluate_columnproperty(context: Context, number: Scalar, name: Scalar, property_name: Scalar) -> Scalar:
+def _evaluate_columnproperty(
+    context: StatementContext, number: Scalar, name: Scalar, property_name: Scalar
+) -> Scalar:
     row, key = _find_column(context, number, name), to_text(property_name).lower()
     if row and key == "charmaxlen":
         # the length of a column in characters or bytes; -1 for max, NULL for types without a length
@@ -347,7 +351,9 @@ _INDEX_PROPERTIES: Final[dict[str, str | int]] = {
 """Property of INDEXPROPERTY -> column of sys.indexes, or a value that all simulated indexes have."""
 
 
-def _evaluate_indexproperty(context: Context, number: Scalar, name: Scalar, property_name: Scalar) -> Scalar:
+def _evaluate_indexproperty(
+    context: StatementContext, number: Scalar, name: Scalar, property_name: Scalar
+) -> Scalar:
     for row in catalog.list_view_rows(context, "sys.indexes"):
         if row["object_id"] == number and to_text(row["name"] or "").lower() == to_text(name).lower():
             index_property = _INDEX_PROPERTIES.get(to_text(property_name).lower())
@@ -357,12 +363,12 @@ def _evaluate_indexproperty(context: Context, number: Scalar, name: Scalar, prop
     return None
 
 
-def _evaluate_stats_date(context: Context, number: Scalar, _statistics: Scalar) -> Scalar:
+def _evaluate_stats_date(context: StatementContext, number: Scalar, _statistics: Scalar) -> Scalar:
     """Evaluate STATS_DATE: NULL, because the simulation never builds statistics."""
     return None
 
 
-_LOCALES: Final = {
+_COLLATION_LOCALES: Final = {
     "latin1_general": (1252, 1033), "sql_latin1_general_cp1": (1252, 1033), "sql_latin1_general_cp437": (437, 1033),
     "sql_latin1_general_cp850": (850, 1033), "finnish_swedish": (1252, 1053), "modern_spanish": (1252, 3082),
     "traditional_spanish": (1252, 1034), "french": (1252, 1036), "danish_norwegian": (1252, 1030),
@@ -382,15 +388,15 @@ _COLLATION_VERSIONS: Final = {"_90": 1, "_100": 2, "_140": 3}
 """Version suffix of a collation -> value of the property Version."""
 
 
-def _evaluate_collationproperty(context: Context, name: Scalar, property_name: Scalar) -> Scalar:
+def _evaluate_collationproperty(context: StatementContext, name: Scalar, property_name: Scalar) -> Scalar:
     """Evaluate COLLATIONPROPERTY; NULL for an unknown collation or property. [DOC: COLLATIONPROPERTY]."""
     match = _COLLATION_PATTERN.fullmatch(to_text(name))
     key = to_text(property_name).lower()
     if match is None or key not in ("codepage", "lcid", "comparisonstyle", "version"):
         return None
-    if match["locale"].lower() not in _LOCALES:
+    if match["locale"].lower() not in _COLLATION_LOCALES:
         raise UnsimulatedFeatureError(f"COLLATIONPROPERTY of {to_text(name)}")
-    code_page, locale = _LOCALES[match["locale"].lower()]
+    code_page, locale = _COLLATION_LOCALES[match["locale"].lower()]
     if key == "comparisonstyle":
         ignored = [(match["case"], 1), (match["accent"], 2)]
         letters = arithmetic.add_in_order(bit for letter, bit in ignored if letter and letter.upper() == "I")
@@ -404,13 +410,13 @@ def _evaluate_collationproperty(context: Context, name: Scalar, property_name: S
 
 def _build_identity_function(
     compute: Callable[[tuple[int, int], int], int],
-) -> Callable[[Context, Scalar], Scalar]:
+) -> Callable[[StatementContext, Scalar], Scalar]:
     """Build a T-SQL function such as IDENT_CURRENT.
 
     *compute* gets (seed, increment) of the table's identity column and the column's next value.
     """
 
-    def evaluate(context: Context, table: Scalar) -> Scalar:
+    def evaluate(context: StatementContext, table: Scalar) -> Scalar:
         name = to_text(table)
         number = None if table is None else catalog.get_object_id(context, name)
         parts = tuple(part.strip('[]"') for part in name.split("."))
@@ -424,7 +430,7 @@ def _build_identity_function(
         )
         if not isinstance(table_object, Table):
             return None
-        table_object = tables.restore_identity(table_object, context.server)
+        table_object = tables.skip_lost_identity_values(table_object, context.server)
         identity = next(
             (column.identity for column in table_object.columns if column.identity is not None), None
         )

@@ -18,15 +18,21 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
 from engine.tsql.language.lexer import get_name, quote_name, tokenize
 from engine.tsql.query.planner import plan_statement
-from engine.tsql.query.plans import HIDDEN, UNNAMED, QueryPlan, TableRef, UnsimulatedFeatureError
+from engine.tsql.query.plans import (
+    HIDDEN_ARGUMENT_COLUMN,
+    UNNAMED,
+    QueryPlan,
+    TableRef,
+    UnsimulatedFeatureError,
+)
 from engine.tsql.scalars.types import SqlType, check_conversion, parse_sql_type
 from engine.tsql.scalars.values import convert_value
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 
-def execute_query(machine: Machine, statement: s.QueryStatement) -> None:
+def execute_query(machine: ExecutionMachine, statement: s.QueryStatement) -> None:
     """Execute SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE, and its OUTPUT clause."""
     plan = machine.plan_text("statement", statement.text)
     outputs: tuple[str, ...] = ()
@@ -62,13 +68,15 @@ def _find_source_columns(output: s.OutputClause) -> tuple[str, ...]:
         [None, *tokens], tokens, tokens[1:], tokens[2:], tokens[3:], strict=False
     ):
         is_qualifier = (
-            table.kind in ("word", "quoted") and dot.is_op(".") and not (before and before.is_op("."))
+            table.kind in ("word", "quoted")
+            and dot.is_operator(".")
+            and not (before and before.is_operator("."))
         )
         if not is_qualifier or table.text.strip('[]"').lower() in ("inserted", "deleted"):
             continue
-        if column.is_op("*"):
+        if column.is_operator("*"):
             raise UnsimulatedFeatureError("all columns of a source table in OUTPUT")
-        if column.kind in ("word", "quoted") and not after.is_op("(", "."):
+        if column.kind in ("word", "quoted") and not after.is_operator("(", "."):
             found[output.columns[table.start : column.end]] = None
     return tuple(found)
 
@@ -81,12 +89,15 @@ def _check_output_tables(kind: str, output: s.OutputClause) -> None:
     tokens = tokenize(output.columns)
     for index in range(len(tokens) - 2):
         table, dot, column = tokens[index : index + 3]
-        if table.text.strip('[]"').lower() == _MISSING_OUTPUT_TABLES.get(kind) and dot.is_op("."):
+        if table.text.strip('[]"').lower() == _MISSING_OUTPUT_TABLES.get(kind) and dot.is_operator("."):
             raise SqlError(4104, f"{table.text}.{column.text}")
 
 
 def _execute_output(
-    machine: Machine, target: TableRef, output: s.OutputClause, source_columns: dict[str, SqlType | None]
+    machine: ExecutionMachine,
+    target: TableRef,
+    output: s.OutputClause,
+    source_columns: dict[str, SqlType | None],
 ) -> None:
     """Execute OUTPUT: a SELECT from the inserted and deleted rows of the statement.
 
@@ -163,13 +174,13 @@ _ROW_COLUMN: Final = "$place"
 """Column of inserted and deleted with the number of the affected row."""
 
 
-def _execute_select(machine: Machine, plan: QueryPlan) -> None:
+def _execute_select(machine: ExecutionMachine, plan: QueryPlan) -> None:
     try:
         columns, rows = machine.run_select(plan)
     except SqlError as problem:
         names, before = problem.rows_before
         returned = problem.number in RUN_TIME_ERRORS and plan.target is None and not machine.capture_target
-        if names and returned and HIDDEN not in names:
+        if names and returned and HIDDEN_ARGUMENT_COLUMN not in names:
             result_count = len(machine.results)
             machine.add_result(names, plan.format_rows(list(before)), plan.kinds, plan.nullable)
             machine.results[result_count:] = [
@@ -188,18 +199,18 @@ def _execute_select(machine: Machine, plan: QueryPlan) -> None:
 
 
 def _execute_select_into(
-    machine: Machine, plan: QueryPlan, target: TableRef, columns: tuple[str, ...], rows: list[Row]
+    machine: ExecutionMachine, plan: QueryPlan, target: TableRef, columns: tuple[str, ...], rows: list[Row]
 ) -> None:
     """Execute SELECT INTO. Raises 1038 for an unnamed column, 2705 for a duplicate name."""
     if "" in columns or UNNAMED in columns:
         raise SqlError(1038)
-    table = tables.build_table(columns, rows, plan.kinds, plan.nullable)
-    tables.make_table(target.parts[-1], table.columns)
+    table = tables.build_select_into_table(columns, rows, plan.kinds, plan.nullable)
+    tables.create_empty_table(target.parts[-1], table.columns)
     sources.create_table(machine, target, table)
     machine.append_row_count(len(rows))
 
 
-def _execute_assignment(machine: Machine, plan: QueryPlan) -> None:
+def _execute_assignment(machine: ExecutionMachine, plan: QueryPlan) -> None:
     for name in plan.assigns:
         if name not in machine.scope.variables:
             raise SqlError(137, name)
@@ -213,7 +224,7 @@ def _execute_assignment(machine: Machine, plan: QueryPlan) -> None:
     machine.record_completion(len(rows))
 
 
-def _accumulate_variables(machine: Machine, plan: QueryPlan, count: int) -> None:
+def _accumulate_variables(machine: ExecutionMachine, plan: QueryPlan, count: int) -> None:
     """Execute an assignment such as SELECT @s = @s + name, @n = @n + 1 FROM ….
 
     For each row, the assignments are executed from left to right.
@@ -228,7 +239,7 @@ def _list_column_types(plan: QueryPlan) -> tuple[SqlType | None, ...]:
     return plan.kinds or (None,) * len(plan.assigns)
 
 
-def _execute_insert(machine: Machine, plan: QueryPlan) -> None:
+def _execute_insert(machine: ExecutionMachine, plan: QueryPlan) -> None:
     assert plan.target is not None
     rows: list[Row] = (
         [()] if plan.defaults else _convert_for_target(machine, plan, machine.run_select(plan)[1])
@@ -247,7 +258,7 @@ def _execute_insert(machine: Machine, plan: QueryPlan) -> None:
         table = sources.require_changeable_table(machine, plan.target)
         definitions = [c for c in table.columns if c.identity is None and not c.computed]
         result_name, default = (definitions[0].name, definitions[0].default) if definitions else ("", "")
-        filled: Row = (machine.evaluate(default) if default else None,) if result_name else ()
+        filled: Row = (machine.evaluate_expression(default) if default else None,) if result_name else ()
         count = sources.insert_rows(machine, plan.target, (result_name,) if result_name else (), [filled])
     else:
         count = sources.insert_rows(machine, plan.target, plan.columns, rows)
@@ -260,7 +271,7 @@ def _execute_insert(machine: Machine, plan: QueryPlan) -> None:
 
 
 def _convert_for_target(
-    machine: Machine, plan: QueryPlan, rows: list[Row], prefix_count: int = 0
+    machine: ExecutionMachine, plan: QueryPlan, rows: list[Row], prefix_count: int = 0
 ) -> list[Row]:
     """Convert the rows to the column types of the target table.
 
@@ -293,7 +304,7 @@ def _convert_for_target(
 
 
 def _fill_defaults(
-    machine: Machine, plan: QueryPlan, named: Sequence[str], rows: list[Row], prefix_count: int = 0
+    machine: ExecutionMachine, plan: QueryPlan, named: Sequence[str], rows: list[Row], prefix_count: int = 0
 ) -> list[Row]:
     """Return the rows, in which column defaults replace DEFAULT.
 
@@ -312,11 +323,11 @@ def _fill_defaults(
             else ""
         )
         for row in filled if number < 0 else filled[number : number + 1]:
-            row[position] = machine.evaluate(default) if default else None
+            row[position] = machine.evaluate_expression(default) if default else None
     return [tuple(row) for row in filled]
 
 
-def _select_affected_rows(machine: Machine, plan: QueryPlan) -> list[Row]:
+def _select_affected_rows(machine: ExecutionMachine, plan: QueryPlan) -> list[Row]:
     """Return the rows that an UPDATE or DELETE affects.
 
     The query reads them under update locks [DOC: UPDATE; DELETE].
@@ -331,7 +342,7 @@ def _select_affected_rows(machine: Machine, plan: QueryPlan) -> list[Row]:
         machine.changing = ""
 
 
-def _split_output_values(machine: Machine, rows: list[Row]) -> list[Row]:
+def _split_output_values(machine: ExecutionMachine, rows: list[Row]) -> list[Row]:
     """Return the rows without the values for OUTPUT, which machine.output_values receives in the order of the rows."""
     count = machine.output_count
     if not count:
@@ -341,7 +352,7 @@ def _split_output_values(machine: Machine, rows: list[Row]) -> list[Row]:
     return [row[:-count] for row in rows]
 
 
-def _execute_update(machine: Machine, plan: QueryPlan) -> None:
+def _execute_update(machine: ExecutionMachine, plan: QueryPlan) -> None:
     assert plan.target is not None
     rows = _split_output_values(machine, _select_affected_rows(machine, plan))
     if plan.assigns:
@@ -361,7 +372,7 @@ def _execute_update(machine: Machine, plan: QueryPlan) -> None:
     machine.append_row_count(len({row[0] for row in changes}))
 
 
-def _assign_variables(machine: Machine, plan: QueryPlan, rows: list[Row]) -> list[Row]:
+def _assign_variables(machine: ExecutionMachine, plan: QueryPlan, rows: list[Row]) -> list[Row]:
     """Execute the assignments of UPDATE … SET @v = value for the last row.
 
     Return the rows without the assigned values.
@@ -374,7 +385,7 @@ def _assign_variables(machine: Machine, plan: QueryPlan, rows: list[Row]) -> lis
     return [row[:width] for row in rows]
 
 
-def _execute_delete(machine: Machine, plan: QueryPlan) -> None:
+def _execute_delete(machine: ExecutionMachine, plan: QueryPlan) -> None:
     assert plan.target is not None
     numbers = _split_output_values(machine, _select_affected_rows(machine, plan))
     before = sources.require_changeable_table(machine, plan.target)
@@ -384,7 +395,7 @@ def _execute_delete(machine: Machine, plan: QueryPlan) -> None:
     machine.append_row_count(len({row[0] for row in numbers}))
 
 
-def _execute_merge(machine: Machine, plan: QueryPlan) -> None:
+def _execute_merge(machine: ExecutionMachine, plan: QueryPlan) -> None:
     """Execute MERGE: determine the branch of each row first, then apply all branches.
 
     Raise 8672 if several source rows match the same row.
@@ -433,7 +444,7 @@ def _execute_merge(machine: Machine, plan: QueryPlan) -> None:
     machine.append_row_count(len(touched))
 
 
-def _execute_truncate(machine: Machine, plan: QueryPlan) -> None:
+def _execute_truncate(machine: ExecutionMachine, plan: QueryPlan) -> None:
     assert plan.target is not None
     table = sources.find_user_table(machine, plan.target)
     if table is None:
@@ -443,12 +454,14 @@ def _execute_truncate(machine: Machine, plan: QueryPlan) -> None:
     if constraints.is_table_referenced(machine, plan.target.parts):
         raise SqlError(4712, plan.target.parts[-1])
     sources.store_table(
-        machine, plan.target, tables.make_table(plan.target.parts[-1], table.columns, table.constraints)
+        machine,
+        plan.target,
+        tables.create_empty_table(plan.target.parts[-1], table.columns, table.constraints),
     )
     machine.change_session(error=0, rowcount=0)
 
 
-def insert_captured_rows(machine: Machine, target: str, rows: list[Row]) -> None:
+def insert_captured_rows(machine: ExecutionMachine, target: str, rows: list[Row]) -> None:
     """Insert the rows of INSERT … EXEC into the target table, in the scope of the calling frame."""
     depth = next(
         (index for index, scope in enumerate(machine.scopes) if scope.insert_into), len(machine.scopes)
@@ -461,7 +474,7 @@ def insert_captured_rows(machine: Machine, target: str, rows: list[Row]) -> None
         machine.scopes += scopes
 
 
-def _insert_rows(machine: Machine, target: str, rows: list[Row]) -> None:
+def _insert_rows(machine: ExecutionMachine, target: str, rows: list[Row]) -> None:
     # the text does not contain the rows, so that the number of values is checked here
     """Insert rows that a procedure has returned into the target of INSERT … EXEC."""
     has_column_list = target.rstrip().endswith(")")

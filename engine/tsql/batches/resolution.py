@@ -18,21 +18,27 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import first_result, locks, objects, sources
-from engine.tsql.batches.data import FIRST_RESULT_REQUEST, DeclaredVariable, Scope, Submission, Table
+from engine.tsql.batches.data import FIRST_RESULT_REQUEST, DeclaredVariable, ExecutionScope, Submission, Table
 from engine.tsql.batches.definitions import declare_variables
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
 from engine.tsql.language import program
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_table
-from engine.tsql.language.instructions import BranchIfFalse, CompiledInstruction, Jump, Program, RunStatement
+from engine.tsql.language.instructions import (
+    BranchInstruction,
+    CompiledInstruction,
+    JumpInstruction,
+    Program,
+    StatementInstruction,
+)
 from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, tokenize
-from engine.tsql.language.reserved_words import KEYWORDS
+from engine.tsql.language.reserved_words import RESERVED_WORDS
 from engine.tsql.query import planner
 from engine.tsql.query.planner import remove_cursor_options
 from engine.tsql.query.plans import BindingContext, Column, Columns, QueryPlan, UnsimulatedFeatureError
 from engine.tsql.query.totals import AGGREGATES, VARIADIC_AGGREGATES
 from engine.tsql.scalars.functions import (
-    CULTURED,
+    FUNCTIONS_WITH_CULTURE,
     FUNCTION_VERSIONS,
     FUNCTIONS,
     UNSIMULATED_FUNCTIONS,
@@ -42,18 +48,18 @@ from engine.tsql.scalars.types import SqlType, check_conversion, parse_sql_type
 from engine.tsql.scalars.values import Scalar, convert_value, to_text
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 
-INSTRUCTION_WORK: Final = 5
+RESOLUTION_WORK_PER_INSTRUCTION: Final = 5
 """Work units (work.py) of resolving an instruction."""
-TEXT_WORK: Final = 100
+BINDING_WORK_PER_TEXT: Final = 100
 """Work units of binding the text of an instruction."""
-CHARACTER_WORK: Final = 4
+BINDING_WORK_PER_CHARACTER: Final = 4
 """Work units per character of that text, the same as when a query runs."""
 
 
-def is_only_parsed(machine: Machine, scope: Scope) -> bool:
+def is_only_parsed(machine: ExecutionMachine, scope: ExecutionScope) -> bool:
     """Return whether SET PARSEONLY is ON for a text.
 
     The option takes effect when the batch with the SET is parsed [DOC: SET PARSEONLY].
@@ -61,15 +67,18 @@ def is_only_parsed(machine: Machine, scope: Scope) -> bool:
     if dict(machine.session.options).get("PARSEONLY") == "ON":
         return True
     actions = [] if scope.resolved else [instruction.action for instruction in scope.code]
-    statements = (action.statement for action in actions if isinstance(action, RunStatement))
-    return any(isinstance(item, s.SetSession) and item.words == ("PARSEONLY", "ON") for item in statements)
+    statements = (action.statement for action in actions if isinstance(action, StatementInstruction))
+    return any(
+        isinstance(item, s.SetSessionOptionStatement) and item.words == ("PARSEONLY", "ON")
+        for item in statements
+    )
 
 
-def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
+def resolve_next_instruction(machine: ExecutionMachine, scope: ExecutionScope) -> None:
     """Resolve the names of the next instruction. Append errors to scope.problems."""
     instruction = scope.units[scope.resolved]
     scope.resolved += 1
-    machine.meter.count_units(INSTRUCTION_WORK)
+    machine.meter.count_units(RESOLUTION_WORK_PER_INSTRUCTION)
     outside = machine.session
     if scope.database:
         machine.change_session(database=scope.database)
@@ -85,36 +94,38 @@ def resolve_next_instruction(machine: Machine, scope: Scope) -> None:
         machine.session = machine.context.session = outside
 
 
-def resolve_instruction(machine: Machine, scope: Scope, instruction: CompiledInstruction) -> None:
+def resolve_instruction(
+    machine: ExecutionMachine, scope: ExecutionScope, instruction: CompiledInstruction
+) -> None:
     """Bind the texts of an instruction, and declare its variables in *scope*. Raises binding errors."""
     action = instruction.action
-    if isinstance(action, BranchIfFalse):
+    if isinstance(action, BranchInstruction):
         _bind_text(machine, scope, "condition", action.condition)
-    if not isinstance(action, RunStatement):
+    if not isinstance(action, StatementInstruction):
         return
     statement = action.statement
     if isinstance(statement, s.QueryStatement):
         _bind_text(machine, scope, "statement", statement.text)
-    elif isinstance(statement, s.DeclareCursor):
+    elif isinstance(statement, s.DeclareCursorStatement):
         _bind_text(machine, scope, "statement", remove_cursor_options(statement.query))
-    elif isinstance(statement, s.Print):
+    elif isinstance(statement, s.PrintStatement):
         _bind_print(machine, scope, statement.expression)
-    elif isinstance(statement, s.Assign | s.ExecuteString | s.Return):
+    elif isinstance(statement, s.SetVariableStatement | s.ExecuteDynamicSqlStatement | s.ReturnStatement):
         _bind_text(machine, scope, "expression", statement.expression)
-    elif isinstance(statement, s.UseDatabase):
+    elif isinstance(statement, s.UseStatement):
         scope.database = machine.context.open_database(statement.database)
-    elif isinstance(statement, s.SetSession) and "QUOTED_IDENTIFIER" in statement.words:
+    elif isinstance(statement, s.SetSessionOptionStatement) and "QUOTED_IDENTIFIER" in statement.words:
         scope.quoting = statement.words[-1]
-    elif isinstance(statement, s.Declare):
+    elif isinstance(statement, s.DeclareStatement):
         for item in statement.variables:
             declare_variable(scope, item.name, item.type, item.columns)
             _bind_text(machine, scope, "expression", item.default)
-    elif isinstance(statement, s.CreateProcedure | s.CreateFunction):
+    elif isinstance(statement, s.CreateProcedureStatement | s.CreateFunctionStatement):
         for parameter in statement.parameters:
             declare_variable(scope, parameter.name, parameter.type)
 
 
-def _bind_print(machine: Machine, scope: Scope, text: str) -> None:
+def _bind_print(machine: ExecutionMachine, scope: ExecutionScope, text: str) -> None:
     """Bind the expression of PRINT. Raise 128 for a column, 1046 for a subquery."""
     try:
         _bind_text(machine, scope, "expression", f"({text})")
@@ -126,7 +137,7 @@ def _bind_print(machine: Machine, scope: Scope, text: str) -> None:
         raise SqlError(1046)
 
 
-def declare_variable(scope: Scope, name: str, type_text: str, columns: str = "") -> None:
+def declare_variable(scope: ExecutionScope, name: str, type_text: str, columns: str = "") -> None:
     """Add a variable or a table variable to the declarations in *scope*. Raises 2715 for an unknown type."""
     if type_text == "table":
         definitions = parse_table(columns)[0]
@@ -138,14 +149,14 @@ def declare_variable(scope: Scope, name: str, type_text: str, columns: str = "")
         scope.known_types[name] = parse_sql_type(type_text, 1)
 
 
-def _bind_text(machine: Machine, scope: Scope, kind: str, text: str) -> None:
+def _bind_text(machine: ExecutionMachine, scope: ExecutionScope, kind: str, text: str) -> None:
     """Bind a query or expression to its tables if all of them exist. Raises binding errors."""
     if not text or (
         kind == "expression" and len(tokenize(text)) <= 2
     ):  # a single token, followed by the end marker
         return
-    machine.meter.count_units(TEXT_WORK + CHARACTER_WORK * len(text))
-    text = expand_calls(machine, text)
+    machine.meter.count_units(BINDING_WORK_PER_TEXT + BINDING_WORK_PER_CHARACTER * len(text))
+    text = expand_function_calls(machine, text)
     references = planner.find_references(kind, text)
     cache_key = (kind, text, machine.settings, machine.context.version)
     if cache_key in _VALID_TEXTS:
@@ -176,7 +187,7 @@ _VALID_TEXTS: Final[set[object]] = set()
 """Texts without tables and variables that were bound without an error, which therefore need no second check."""
 
 
-def _get_declared_type(machine: Machine, scope: Scope, name: str) -> SqlType | None:
+def _get_declared_type(machine: ExecutionMachine, scope: ExecutionScope, name: str) -> SqlType | None:
     """Return the type of a variable; None if the type is unknown or sql_variant."""
     kind = scope.known_types.get(name) or machine.get_variable_type(name)
     return None if kind is None or kind.name == "sql_variant" else kind
@@ -217,7 +228,7 @@ def check_calls(plan: QueryPlan, version: int) -> None:
             raise SqlError(195, text, "built-in function name")
         if count < 0:
             continue
-        tables = ((FUNCTIONS, False), (CULTURED, True), (CONTEXT_FUNCTIONS, True))
+        tables = ((FUNCTIONS, False), (FUNCTIONS_WITH_CULTURE, True), (CONTEXT_FUNCTIONS, True))
         found_table = next(
             ((table[name], tables_bound) for table, tables_bound in tables if name in table), None
         )
@@ -236,7 +247,7 @@ def check_calls(plan: QueryPlan, version: int) -> None:
 # inlining]. A function with more statements, or in another database, runs when the query calls the
 # function.
 
-NESTING_MAX: Final = 32
+FUNCTION_NESTING_MAX: Final = 32
 """Maximum nesting of functions. Documented [DOC: CREATE FUNCTION]."""
 
 _CALL_PATTERN: Final = re.compile(
@@ -249,35 +260,35 @@ _SOURCE_KEYWORDS: Final = frozenset({"FROM", "JOIN", "APPLY"})
 """Keywords before a table source."""
 
 
-def expand_calls(machine: Machine, text: str) -> str:
+def expand_function_calls(machine: ExecutionMachine, text: str) -> str:
     """Return the text of a query or expression, with its calls of user-defined functions replaced.
 
     Raises 217, 313, 8144 or UnsimulatedFeatureError.
     """
-    for _ in range(NESTING_MAX):
+    for _ in range(FUNCTION_NESTING_MAX):
         if _CALL_PATTERN.search(text) is None:
             return text
         expanded_text = _expand_last_call(machine, text, tokenize(text))
         if expanded_text is None:
             return text
         text = expanded_text
-    raise SqlError(217, NESTING_MAX)
+    raise SqlError(217, FUNCTION_NESTING_MAX)
 
 
-def _expand_last_call(machine: Machine, text: str, tokens: Sequence[Token]) -> str | None:
+def _expand_last_call(machine: ExecutionMachine, text: str, tokens: Sequence[Token]) -> str | None:
     """Return the text with its last call replaced; None if it has no call.
 
     The last call comes first, so that calls in arguments are replaced before the enclosing call.
     """
     for index in range(len(tokens) - 2, -1, -1):
-        if tokens[index].kind not in ("word", "quoted") or not tokens[index + 1].is_op("("):
+        if tokens[index].kind not in ("word", "quoted") or not tokens[index + 1].is_operator("("):
             continue
-        dotted = index > 1 and tokens[index - 1].is_op(".")
+        dotted = index > 1 and tokens[index - 1].is_operator(".")
         first = index - 2 if dotted else index
         if dotted and _is_database_name(machine, tokens, first):
             first -= 2
         before = tokens[first - 1] if first else None
-        is_source = before is not None and (before.upper in _SOURCE_KEYWORDS or before.is_op(","))
+        is_source = before is not None and (before.upper in _SOURCE_KEYWORDS or before.is_operator(","))
         if not (dotted or is_source):
             continue
         parts = tuple(get_name(token) for token in tokens[first : index + 1 : 2])
@@ -290,22 +301,26 @@ def _expand_last_call(machine: Machine, text: str, tokens: Sequence[Token]) -> s
             continue
         end, arguments = _split_arguments(text, tokens, index + 1)
         replacement = _expand_call(machine, parts, called_object, arguments)
-        if not called_object.returns and not _is_alias(tokens[end]):
+        if not called_object.returns and not _can_be_alias(tokens[end]):
             replacement += f" AS [{parts[-1].replace(']', ']]')}]"
         return text[: tokens[first].start] + replacement + text[tokens[end - 1].end :]
     return None
 
 
-def _is_database_name(machine: Machine, tokens: Sequence[Token], schema: int) -> bool:
+def _is_database_name(machine: ExecutionMachine, tokens: Sequence[Token], schema: int) -> bool:
     """Return whether a database of this server precedes the schema, which is token number *schema*."""
-    if schema < 2 or not tokens[schema - 1].is_op(".") or tokens[schema - 2].kind not in ("word", "quoted"):
+    if (
+        schema < 2
+        or not tokens[schema - 1].is_operator(".")
+        or tokens[schema - 2].kind not in ("word", "quoted")
+    ):
         return False
     return machine.context.find_database_id(get_name(tokens[schema - 2])) is not None
 
 
-def _is_alias(token: Token) -> bool:
+def _can_be_alias(token: Token) -> bool:
     """Return whether *token* is AS or a possible alias."""
-    return token.upper == "AS" or (token.kind in ("word", "quoted") and token.upper not in KEYWORDS)
+    return token.upper == "AS" or (token.kind in ("word", "quoted") and token.upper not in RESERVED_WORDS)
 
 
 def _split_arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[int, list[list[Token]]]:
@@ -316,10 +331,10 @@ def _split_arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[
     level, arguments = 0, list[list[Token]]()
     for index in range(opening, len(tokens)):
         token = tokens[index]
-        level += token.is_op("(") - token.is_op(")")
+        level += token.is_operator("(") - token.is_operator(")")
         if not level:
             return index + 1, [argument for argument in arguments if argument]
-        if (token.is_op("(") or token.is_op(",")) and level == 1:
+        if (token.is_operator("(") or token.is_operator(",")) and level == 1:
             arguments.append([])
         else:
             arguments[-1].append(token)
@@ -327,7 +342,10 @@ def _split_arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[
 
 
 def _expand_call(
-    machine: Machine, parts: Sequence[str], function: objects.UserFunction, arguments: list[list[Token]]
+    machine: ExecutionMachine,
+    parts: Sequence[str],
+    function: objects.UserFunction,
+    arguments: list[list[Token]],
 ) -> str:
     """Return the text in parentheses that replaces a call of *function* with *arguments*."""
     name = objects.format_qualified_name(tuple(parts))
@@ -345,13 +363,13 @@ def _expand_call(
         _check_argument_columns(argument, body)
         values[parameter.name] = f"(CAST(({argument_text}) AS {parameter.type}))"
     if function.body and not function.returns:
-        return _select_rows(machine, parts, function, tuple(values.values()))
+        return _build_rows_query(machine, parts, function, tuple(values.values()))
     text = format_call(machine, parts, tuple(values.values())) if is_executed else _join_tokens(body, values)
     return f"(CAST(({text}) AS {function.returns}))" if function.returns else f"({text})"
 
 
-def _select_rows(
-    machine: Machine, parts: Sequence[str], function: objects.UserFunction, values: Sequence[str]
+def _build_rows_query(
+    machine: ExecutionMachine, parts: Sequence[str], function: objects.UserFunction, values: Sequence[str]
 ) -> str:
     """Return a query in parentheses for the rows of a multi-statement table-valued function."""
     parts = (machine.session.database, "dbo", *parts)[-3:] if len(parts) == 1 else tuple(parts)
@@ -362,8 +380,8 @@ def _select_rows(
         f"CAST({value_text} AS {column.type}) AS [{column.name.replace(']', ']]')}]"
         for value_text, column in columns
     )
-    called = format_call(machine, parts, values).removeprefix(VALUE_CALL)
-    return f"(SELECT {', '.join(column_list)} FROM {ROWS_CALL}{called} AS q ({', '.join(c for c, _ in columns)}))"
+    called = format_call(machine, parts, values).removeprefix(VALUE_CALL_FUNCTION)
+    return f"(SELECT {', '.join(column_list)} FROM {ROWS_CALL_FUNCTION}{called} AS q ({', '.join(c for c, _ in columns)}))"
 
 
 def _check_argument_columns(argument: list[Token], body: Sequence[Token]) -> None:
@@ -371,12 +389,12 @@ def _check_argument_columns(argument: list[Token], body: Sequence[Token]) -> Non
     names = [
         token
         for token in argument
-        if token.kind == "quoted" or (token.kind == "word" and token.upper not in KEYWORDS)
+        if token.kind == "quoted" or (token.kind == "word" and token.upper not in RESERVED_WORDS)
     ]
     if not names or not any(token.upper == "FROM" for token in body):
         return
     body_names = {get_name(token).lower() for token in body if token.kind in ("word", "quoted")}
-    if len(argument) != 3 or not argument[1].is_op(".") or get_name(argument[0]).lower() in body_names:
+    if len(argument) != 3 or not argument[1].is_operator(".") or get_name(argument[0]).lower() in body_names:
         raise UnsimulatedFeatureError("columns as arguments of a function that reads tables")
 
 
@@ -398,13 +416,13 @@ def _join_tokens(tokens: Sequence[Token], values: dict[str, str] | None = None) 
 # --- calls of functions whose body runs statement by statement -------------------------------------------
 # An error ends the body and cancels the calling statement [DOC: Create user-defined functions, guidelines].
 
-VALUE_CALL: Final = "scalar_function_value"
+VALUE_CALL_FUNCTION: Final = "scalar_function_value"
 """Internal function that replaces a call in an expanded text.
 
 Its first argument is the encoded name of the called function (format_call). The call's arguments follow.
 """
 
-ROWS_CALL: Final = "table_function_rows"
+ROWS_CALL_FUNCTION: Final = "table_function_rows"
 """Internal table-valued function that replaces a call of a function that returns a table (apply.py)."""
 
 CALL_NAME_SEPARATOR: Final = "\x01"
@@ -414,22 +432,22 @@ FUNCTION_INSTRUCTION_WORK: Final = 10
 """Work units (work.py) of one instruction in a function's body."""
 
 
-def format_call(machine: Machine, parts: Sequence[str], arguments: Sequence[str]) -> str:
+def format_call(machine: ExecutionMachine, parts: Sequence[str], arguments: Sequence[str]) -> str:
     """Return an internal call of the function *parts*."""
     database = parts[0] if len(parts) > 2 else machine.session.database
     name = CALL_NAME_SEPARATOR + CALL_NAME_SEPARATOR.join((database, parts[-2], parts[-1]))
     literal = "N'" + name.replace("'", "''") + "'"
-    return f"{VALUE_CALL}({', '.join((literal, *arguments))})"
+    return f"{VALUE_CALL_FUNCTION}({', '.join((literal, *arguments))})"
 
 
-def call_function(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
+def call_function(machine: ExecutionMachine, name: Scalar, values: Sequence[Scalar]) -> Scalar:
     """Run a function and return its value, or its rows as JSON. Raises the errors of its body, or 217.
 
     *name*: encoded name of the function (format_call).
     """
     text = to_text(name)
     if not text.startswith(CALL_NAME_SEPARATOR):
-        raise SqlError(195, VALUE_CALL, "built-in function name")
+        raise SqlError(195, VALUE_CALL_FUNCTION, "built-in function name")
     database, *parts = text[1:].split(CALL_NAME_SEPARATOR)
     called_object = objects.find_object(machine.context, (database, *parts))
     if not isinstance(called_object, objects.UserFunction) or not (
@@ -449,13 +467,16 @@ def call_function(machine: Machine, name: Scalar, values: Sequence[Scalar]) -> S
 
 
 def _run_body(
-    machine: Machine, name: Sequence[str], function: objects.UserFunction, values: Sequence[Scalar] | None
+    machine: ExecutionMachine,
+    name: Sequence[str],
+    function: objects.UserFunction,
+    values: Sequence[Scalar] | None,
 ) -> Scalar | Table:
     """Return the value or the rows of a function. *values*: values of its parameters.
 
     If *values* is None, return the function's table without rows.
     """
-    inner = machine.create_sibling(
+    inner = machine.create_sibling_machine(
         Submission(id=0, text="", steps=()),
         replace(machine.session, database=name[0], cursors=()),
         machine.meter,
@@ -469,7 +490,7 @@ def _run_body(
         parameter.name: DeclaredVariable(parameter.type, value)
         for parameter, value in zip(function.parameters, values or (), strict=values is not None)
     }
-    scope = Scope(
+    scope = ExecutionScope(
         body, machine.context.version, read=None, code=code, procedure=name[-1], variables=variables
     )
     scope.declare_all_variables()
@@ -486,15 +507,15 @@ def _run_body(
         inner.release_resources()
 
 
-def _find_declarations(code: Program) -> Iterator[s.Declare]:
+def _find_declarations(code: Program) -> Iterator[s.DeclareStatement]:
     for instruction in code:
-        if isinstance(instruction.action, RunStatement) and isinstance(
-            instruction.action.statement, s.Declare
+        if isinstance(instruction.action, StatementInstruction) and isinstance(
+            instruction.action.statement, s.DeclareStatement
         ):
             yield instruction.action.statement
 
 
-def _run_scope(machine: Machine, scope: Scope, returns: str) -> Scalar:
+def _run_scope(machine: ExecutionMachine, scope: ExecutionScope, returns: str) -> Scalar:
     """Execute the instructions of a function's body. Return its value."""
     while scope.position < len(scope.code):
         instruction = scope.code[scope.position]
@@ -502,12 +523,12 @@ def _run_scope(machine: Machine, scope: Scope, returns: str) -> Scalar:
         scope.line = instruction.line
         machine.meter.charge_units(FUNCTION_INSTRUCTION_WORK)
         action = instruction.action
-        if isinstance(action, Jump):
+        if isinstance(action, JumpInstruction):
             scope.position = action.target
-        elif isinstance(action, BranchIfFalse):
+        elif isinstance(action, BranchInstruction):
             if not machine.evaluate_condition(action.condition):
                 scope.position = action.target
-        elif isinstance(action, RunStatement) and isinstance(action.statement, s.Return):
+        elif isinstance(action, StatementInstruction) and isinstance(action.statement, s.ReturnStatement):
             if not returns:
                 return None
             value, kind = machine.evaluate_with_type(action.statement.expression)
@@ -516,12 +537,12 @@ def _run_scope(machine: Machine, scope: Scope, returns: str) -> Scalar:
             return convert_value(
                 value, returns, default_length=1, source=kind, culture=machine.settings.culture
             )
-        elif isinstance(action, RunStatement):
+        elif isinstance(action, StatementInstruction):
             machine.perform_statement(action.statement)
     raise UnsimulatedFeatureError("a function that ends without RETURN")
 
 
-def call_from_sqlite(machine: Machine, arguments: Sequence[Scalar]) -> Scalar:
+def call_from_sqlite(machine: ExecutionMachine, arguments: Sequence[Scalar]) -> Scalar:
     """Handle a call of an internal function from SQLite.
 
     SQLite discards unknown exceptions. The machine therefore stores a lock conflict.

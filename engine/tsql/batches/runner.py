@@ -32,7 +32,7 @@ from engine.tsql.batches.data import (
     ConnectionLostError,
     Row,
     SavedContext,
-    Scope,
+    ExecutionScope,
     SqlSession,
     Submission,
 )
@@ -41,15 +41,21 @@ from engine.tsql.batches.machine import (
     BATCH_ENDING_ERRORS,
     CONVERSION_ERRORS,
     FRAME_ENDING_ERRORS,
-    NOT_SIMULATED,
+    NOT_SIMULATED_PREFIX,
     STATEMENT_ENDING_ERRORS,
     VALUE_ERRORS,
-    Machine,
+    ExecutionMachine,
     get_request_command,
 )
-from engine.tsql.batches.work import Meter
+from engine.tsql.batches.work import WorkMeter
 from engine.tsql.language import statements as s
-from engine.tsql.language.instructions import Action, BranchIfFalse, EndCatch, Jump, RunStatement
+from engine.tsql.language.instructions import (
+    InstructionAction,
+    BranchInstruction,
+    EndCatchInstruction,
+    JumpInstruction,
+    StatementInstruction,
+)
 from engine.tsql.language.lexer import (
     BatchTooLongError,
     SqlSyntaxError,
@@ -60,29 +66,35 @@ from engine.tsql.language.lexer import (
 )
 from engine.tsql.query import planner
 from engine.tsql.query.plans import BindingContext, Columns, QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.query.scratch import SCRATCH_WORK, ScratchDatabase, open_scratch
+from engine.tsql.query.scratch import SCRATCH_OPENING_WORK, ScratchDatabase, open_scratch_database
 from engine.tsql.scalars.types import INT, SqlType, make_nvarchar, make_varchar
 from engine.tsql.scalars.values import Scalar
 
-INSTRUCTION_WORK: Final = 10
+WORK_PER_INSTRUCTION: Final = 10
 """Work units (work.py) of an instruction. Measured."""
-FREEZE_WORK: Final = 150
+SUBMISSION_CONVERSION_WORK: Final = 150
 """Work units of converting a submission to plain data. Measured."""
 COMPILE_ERROR_WORK: Final = 100
 """Work units of a compilation error. Measured."""
 
-FMTONLY_STATEMENTS: Final = (s.SetSession, s.QueryStatement, s.Execute, s.Declare, s.UseDatabase)
+FMTONLY_STATEMENTS: Final = (
+    s.SetSessionOptionStatement,
+    s.QueryStatement,
+    s.ExecuteProcedureStatement,
+    s.DeclareStatement,
+    s.UseStatement,
+)
 """Statements that are executed under SET FMTONLY ON. Queries and procedures then return only columns
 [DOC: SET FMTONLY].
 
 Assumed: only the branch whose condition is true is executed.
 """
 
-NOT_SIMULATED_ERROR: Final = 50000
+NOT_SIMULATED_ERROR_NUMBER: Final = 50000
 """Error number of a statement that is not simulated, in @@ERROR and for the client."""
 
 
-class Runner(Machine):
+class SubmissionRunner(ExecutionMachine):
     """Execution of a submission's instructions. The attributes `run` and `session` contain the result."""
 
     def __init__(
@@ -90,8 +102,8 @@ class Runner(Machine):
         world: World,
         run: Submission,
         session: SqlSession,
-        execute: Callable[[Machine, s.Statement], None],
-        meter: Meter,
+        execute: Callable[[ExecutionMachine, s.Statement], None],
+        meter: WorkMeter,
     ) -> None:
         """Create a runner. *execute* executes a statement (execute_statement). *meter* counts the work."""
         super().__init__(world, run, session, meter)
@@ -101,8 +113,8 @@ class Runner(Machine):
         """Statement that is running."""
 
     @override
-    def create_sibling(self, run: Submission, session: SqlSession, meter: Meter) -> Runner:
-        return Runner(self.world, run, session, self._perform_statement, meter)
+    def create_sibling_machine(self, run: Submission, session: SqlSession, meter: WorkMeter) -> SubmissionRunner:
+        return SubmissionRunner(self.world, run, session, self._perform_statement, meter)
 
     @override
     def perform_statement(self, statement: s.Statement) -> None:
@@ -117,14 +129,14 @@ class Runner(Machine):
                 if self.meter.is_exhausted:
                     self.run = replace(self.run, waiting="busy")
                     return False
-                if not self._run_step(self.scopes[-1]):
+                if not self._advance_innermost_frame(self.scopes[-1]):
                     return False
             self._end_doomed_transaction()
             return True
         finally:
             self.release_resources()
 
-    def _run_step(self, scope: Scope) -> bool:
+    def _advance_innermost_frame(self, scope: ExecutionScope) -> bool:
         """Compile, resolve, leave or continue the innermost frame. Return False if the batch waits."""
         with self._end_batch_after_internal_error():
             if scope.read is not None:
@@ -148,10 +160,10 @@ class Runner(Machine):
         except ConnectionLostError:
             raise
         except Exception as problem:  # an internal error must not end the run
-            text = f"{NOT_SIMULATED}this form of the statement; {describe_internal_error(problem)}"
+            text = f"{NOT_SIMULATED_PREFIX}this form of the statement; {describe_internal_error(problem)}"
             self.append_message(text, severity=16, state=1, line=self.line)
             is_doomed = bool(self.session.transactions)
-            self.change_session(error=NOT_SIMULATED_ERROR, rowcount=0, doomed=is_doomed)
+            self.change_session(error=NOT_SIMULATED_ERROR_NUMBER, rowcount=0, doomed=is_doomed)
             self.end_batch()
 
     @override
@@ -170,18 +182,18 @@ class Runner(Machine):
             if not (self.messages and self.messages[-1].is_error):
                 self.handle_error(SqlError(3998), line=1)
 
-    def _run_instruction(self, scope: Scope) -> None:
+    def _run_instruction(self, scope: ExecutionScope) -> None:
         instruction = scope.code[scope.position]
         scope.position += 1
         scope.line = instruction.line
         if not self.meter.nesting:
             self.meter.begin_statement()
-        self.meter.count_units(INSTRUCTION_WORK)
+        self.meter.count_units(WORK_PER_INSTRUCTION)
         self._run_with_retry(instruction.action)
         if not self.run.waiting and self.run.since_tick is not None:
             self.run = replace(self.run, since_tick=None)
 
-    def _compile_frame(self, scope: Scope) -> None:
+    def _compile_frame(self, scope: ExecutionScope) -> None:
         """Continue compiling the text of a frame."""
         try:
             self.meter.count_units(scope.compile(max(1, self.meter.allowance - self.meter.spent)))
@@ -190,7 +202,7 @@ class Runner(Machine):
             if isinstance(problem, BatchTooLongError):
                 self.report_unsimulated(problem.limit)
 
-    def _resolve_frame(self, scope: Scope) -> None:
+    def _resolve_frame(self, scope: ExecutionScope) -> None:
         """Continue resolving the names in a frame."""
         if resolution.is_only_parsed(self, scope):
             scope.resolved = len(scope.units)
@@ -199,7 +211,7 @@ class Runner(Machine):
         if scope.resolved == len(scope.units) and scope.errors:
             self._reject_frame(scope, scope.errors)
 
-    def _reject_frame(self, scope: Scope, errors: list[CaughtError]) -> None:
+    def _reject_frame(self, scope: ExecutionScope, errors: list[CaughtError]) -> None:
         """End the frame after compilation errors. A CATCH block of an outer frame may handle them."""
         self.meter.count_units(COMPILE_ERROR_WORK)
         self.scopes.pop()
@@ -213,11 +225,11 @@ class Runner(Machine):
 
     def begin_batch(self, text: str) -> None:
         """Make *text* the running batch. After a compilation error, nothing remains to run."""
-        self.scopes = [Scope(text, self.context.version)]
+        self.scopes = [ExecutionScope(text, self.context.version)]
 
     def build_submission(self) -> Submission:
         """Return the submission in its current state, as plain data."""
-        self.meter.count_units(FREEZE_WORK + (len(self.messages) + len(self.results)) // 100)
+        self.meter.count_units(SUBMISSION_CONVERSION_WORK + (len(self.messages) + len(self.results)) // 100)
         command, begin_tick = self.run.command, self.run.begun_tick
         if self._statement is not None:
             command, begin_tick = get_request_command(self._statement), self.world.tick
@@ -253,13 +265,13 @@ class Runner(Machine):
                     )
                 )
 
-    def _run_with_retry(self, action: Action) -> None:
-        if isinstance(action, Jump):
+    def _run_with_retry(self, action: InstructionAction) -> None:
+        if isinstance(action, JumpInstruction):
             self.scopes[-1].position = action.target
-        elif isinstance(action, EndCatch):
+        elif isinstance(action, EndCatchInstruction):
             self.scopes[-1].caught.pop()
         else:
-            self._run_atomically(lambda: self._perform_action(action))
+            self._run_atomically(lambda: self._execute_action(action))
 
     def _run_atomically(self, callback: Callable[[], None]) -> None:
         """Run *callback* completely, or undo its changes. Errors go to a CATCH block or to the client."""
@@ -284,7 +296,7 @@ class Runner(Machine):
             if problem.number:
                 self.handle_error(problem)
             else:
-                self.reject_statement(str(problem.parameters[0]).removeprefix(NOT_SIMULATED))
+                self.reject_statement(str(problem.parameters[0]).removeprefix(NOT_SIMULATED_PREFIX))
         except UnsimulatedFeatureError as problem:
             self.context.writes = before
             self.reject_statement(str(problem))
@@ -294,12 +306,12 @@ class Runner(Machine):
         finally:
             transactions.commit_statement(self, message_count)
 
-    def _perform_action(self, action: RunStatement | BranchIfFalse) -> None:
+    def _execute_action(self, action: StatementInstruction | BranchInstruction) -> None:
         scope = self.scopes[-1]
         options = dict(self.session.options)
         is_skipped = "ON" in (options.get("NOEXEC"), options.get("PARSEONLY"))
         shows_plan = "ON" in (options.get(f"SHOWPLAN_{form}") for form in ("ALL", "TEXT", "XML"))
-        if isinstance(action, BranchIfFalse):
+        if isinstance(action, BranchInstruction):
             try:
                 holds = self.evaluate_condition(action.condition)
             except UnsimulatedFeatureError as problem:
@@ -311,7 +323,7 @@ class Runner(Machine):
             if not holds:
                 scope.position = action.target
             return
-        if (is_skipped or shows_plan) and not isinstance(action.statement, s.SetSession):
+        if (is_skipped or shows_plan) and not isinstance(action.statement, s.SetSessionOptionStatement):
             if shows_plan:
                 self.report_unsimulated("the plan of a statement; it is not run")
             return
@@ -338,7 +350,7 @@ class Runner(Machine):
                 self.append_message(error.text, 266, error.severity, 2, error.line, procedure=scope.procedure)
             self.change_session(error=266)
 
-    def _return_outputs(self, finished_scope: Scope) -> None:
+    def _return_outputs(self, finished_scope: ExecutionScope) -> None:
         """Assign the return value and the outputs of a frame to variables of the calling frame.
 
         Raises an error for values that do not fit the variables' types.
@@ -374,7 +386,7 @@ class Runner(Machine):
         """Pass an error of the running statement to the CATCH block, or report it, which may end the batch."""
         errors = self.build_errors(problem, self.line if line is None else line)
         for error in errors:
-            if self.can_change_world and stored_messages.is_logged(
+            if self.can_change_world and stored_messages.is_message_logged(
                 self.world, self.session.server, error.number
             ):
                 self.log_message(error.number, error.severity, error.state, error.text)
@@ -402,7 +414,7 @@ class Runner(Machine):
         aborts = can_abort and dict(self.session.options).get("XACT_ABORT") == "ON"
         changes = isinstance(self._statement, s.QueryStatement) and not has_only_selects(self._statement.text)
         ends = number in STATEMENT_ENDING_ERRORS and not (
-            number == 547 and isinstance(self._statement, s.AlterTable)
+            number == 547 and isinstance(self._statement, s.AlterTableStatement)
         )
         if (ends or (changes and number in VALUE_ERRORS)) and not aborts:
             self.append_numbered_message(3621)
@@ -421,12 +433,12 @@ class Runner(Machine):
         """
         scope = self.scopes[-1] if self.scopes else None
         action = scope.code[scope.position - 1].action if scope is not None and scope.position else None
-        statement = action.statement if isinstance(action, RunStatement) else None
-        if isinstance(statement, s.SetSession):
+        statement = action.statement if isinstance(action, StatementInstruction) else None
+        if isinstance(statement, s.SetSessionOptionStatement):
             self.report_unsimulated(feature)
             return
-        self.append_message(f"{NOT_SIMULATED}{feature}", severity=16, state=1, line=self.line)
-        self.change_session(error=NOT_SIMULATED_ERROR, rowcount=0)
+        self.append_message(f"{NOT_SIMULATED_PREFIX}{feature}", severity=16, state=1, line=self.line)
+        self.change_session(error=NOT_SIMULATED_ERROR_NUMBER, rowcount=0)
         if not gate.is_read_only_statement(statement):
             self.change_session(doomed=bool(self.session.transactions))
             self.end_batch()
@@ -493,16 +505,18 @@ class Runner(Machine):
             self._scratch.close()
             self._scratch = None
         if self._scratch is None:
-            self.meter.count_units(SCRATCH_WORK)
-            self._scratch = open_scratch(self.context, partial(sources.fetch_source, self), self.meter)
+            self.meter.count_units(SCRATCH_OPENING_WORK)
+            self._scratch = open_scratch_database(
+                self.context, partial(sources.fetch_source, self), self.meter
+            )
         self.context.session = self.session
         self.context.call_function = partial(resolution.call_from_sqlite, self)
         if self.scopes:
-            self.context.nesting_level = self._count_levels()
+            self.context.nesting_level = self._compute_nesting_level()
             self.context.caught_error = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)
         return self._scratch
 
-    def _count_levels(self) -> int:
+    def _compute_nesting_level(self) -> int:
         """Compute @@NESTLEVEL [DOC: @@NESTLEVEL]."""
         return arithmetic.add_in_order(scope.levels for scope in self.scopes[1:])
 
@@ -515,7 +529,7 @@ class Runner(Machine):
                     return self.scope.variables[name].value
                 raise SqlError(137, name)
             self.context.session = self.session
-            self.context.nesting_level = self._count_levels()
+            self.context.nesting_level = self._compute_nesting_level()
             running = next((scope.procedure for scope in reversed(self.scopes) if scope.procedure), "")
             self.context.procedure_id = objects.compute_object_id(running) if running else 0
             return function(self.context)
@@ -525,7 +539,7 @@ class Runner(Machine):
 
     def get_bindings(self, kind: str, text: str) -> BindingContext:
         """Return the tables and variables of *text*, with their current columns and types."""
-        text = resolution.expand_calls(self, text)
+        text = resolution.expand_function_calls(self, text)
         references = planner.find_references(kind, text)
         return BindingContext(
             tuple((ref.key, self._find_columns(ref)) for ref in references.tables),
@@ -546,10 +560,10 @@ class Runner(Machine):
             text = convert_double_quotes(text)
         elif '""' in text and any(token.text == '""' for token in tokenize(text)):
             raise SqlError(1038)
-        text = resolution.expand_calls(self, text)
+        text = resolution.expand_function_calls(self, text)
         return planner.plan_text(kind, text, self.get_bindings(kind, text) if names is None else names)
 
-    def evaluate(self, text: str) -> Scalar:
+    def evaluate_expression(self, text: str) -> Scalar:
         """Return the value of an expression."""
         return self.evaluate_with_type(text)[0]
 

@@ -14,17 +14,17 @@ from msgspec.structs import replace
 from engine.messages import Message, SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import objects
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import Token, get_name, tokenize
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import to_text
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 
-def check_definition(context: Context, kind: str, name: str, definition: str) -> None:
+def check_definition(context: StatementContext, kind: str, name: str, definition: str) -> None:
     """Check the names in the *definition* of a schema-bound module. *kind* is "view" or "function".
 
     Raise 1054 for `*`, 4512 for a name without a schema, 4513 for a module that is not schema-bound itself. A
@@ -34,7 +34,9 @@ def check_definition(context: Context, kind: str, name: str, definition: str) ->
     if not _is_schema_binding(tokens):
         return
     for before, token in pairwise(tokens):
-        if token.is_op("*") and (before.upper in ("SELECT", "DISTINCT") or before.is_op(",", ".")):
+        if token.is_operator("*") and (
+            before.upper in ("SELECT", "DISTINCT") or before.is_operator(",", ".")
+        ):
             raise SqlError(1054, "*")
     for parts in _list_source_names(tokens):
         if len(parts) != 2:
@@ -46,13 +48,13 @@ def check_definition(context: Context, kind: str, name: str, definition: str) ->
             raise SqlError(4513, kind, name, ".".join(parts))
 
 
-def check_object_unbound(context: Context, verb: str, parts: tuple[str, ...]) -> None:
+def check_object_unbound(context: StatementContext, verb: str, parts: tuple[str, ...]) -> None:
     """Raise 3729 if a schema-bound module uses the object. *verb* is `DROP TABLE` or ALTER."""
     for module, _ in _find_bound_modules(context, parts):
         raise SqlError(3729, verb, ".".join(parts), module)
 
 
-def is_schema_bound(context: Context, parts: tuple[str, ...], column: str = "") -> bool:
+def is_schema_bound(context: StatementContext, parts: tuple[str, ...], column: str = "") -> bool:
     """Return whether a schema-bound module uses the object, or its *column* if given."""
     return any(
         not column or contains_identifier(tokens, column) for _, tokens in _find_bound_modules(context, parts)
@@ -65,7 +67,7 @@ def contains_identifier(tokens: Sequence[Token], name: str) -> bool:
     return name.lower() in names
 
 
-def check_column_unbound(context: Context, action: str, parts: tuple[str, ...], column: str) -> None:
+def check_column_unbound(context: StatementContext, action: str, parts: tuple[str, ...], column: str) -> None:
     """Raise 5074 and 4922 if a schema-bound module uses the column.
 
     *action* is ALTER COLUMN or DROP COLUMN.
@@ -77,7 +79,9 @@ def check_column_unbound(context: Context, action: str, parts: tuple[str, ...], 
             raise error
 
 
-def _find_bound_modules(context: Context, parts: tuple[str, ...]) -> Iterator[tuple[str, Sequence[Token]]]:
+def _find_bound_modules(
+    context: StatementContext, parts: tuple[str, ...]
+) -> Iterator[tuple[str, Sequence[Token]]]:
     """Yield (name, tokens) of each schema-bound module that uses the object."""
     target_name = ((len(parts) > 1 and parts[-2].lower()) or "dbo", parts[-1].lower())
     for key, item in objects.list_objects(context):
@@ -91,7 +95,8 @@ def _find_bound_modules(context: Context, parts: tuple[str, ...]) -> Iterator[tu
             continue
         names = [get_name(token).lower() for token in tokens]
         if any(
-            (names[name_index], names[name_index + 2]) == target_name and tokens[name_index + 1].is_op(".")
+            (names[name_index], names[name_index + 2]) == target_name
+            and tokens[name_index + 1].is_operator(".")
             for name_index in range(len(names) - 2)
         ):
             yield key.name, tokens
@@ -106,7 +111,7 @@ def _list_source_names(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
     own_names = {
         get_name(name).lower()
         for name, word, bracket in zip(tokens, tokens[1:], tokens[2:], strict=False)
-        if word.upper == "AS" and bracket.is_op("(")
+        if word.upper == "AS" and bracket.is_operator("(")
     }
     for token_position, token in enumerate(tokens):
         if token.upper not in ("FROM", "JOIN"):
@@ -114,7 +119,7 @@ def _list_source_names(tokens: Sequence[Token]) -> Iterator[tuple[str, ...]]:
         token_index, parts = token_position + 1, []
         while token_index < len(tokens) and tokens[token_index].kind in ("word", "quoted"):
             parts.append(get_name(tokens[token_index]))
-            if token_index + 1 >= len(tokens) or not tokens[token_index + 1].is_op("."):
+            if token_index + 1 >= len(tokens) or not tokens[token_index + 1].is_operator("."):
                 break
             token_index += 2
         if parts and not (len(parts) == 1 and parts[0].lower() in own_names):
@@ -127,7 +132,7 @@ CREATED_SCHEMA_ID_MIN: Final = 5
 """schema_id of the first schema that a script creates in a database. Documented [DOC: sys.schemas]."""
 
 
-def _require_schema(machine: Machine, name: str, verb: str) -> str:
+def _require_schema(machine: ExecutionMachine, name: str, verb: str) -> str:
     """Return the schema's name in its original spelling. Raises 15151 for an unknown schema."""
     known_schemas = objects.list_schemas(machine.context)
     schema_name = next((candidate for candidate in known_schemas if candidate.lower() == name.lower()), None)
@@ -136,7 +141,7 @@ def _require_schema(machine: Machine, name: str, verb: str) -> str:
     return schema_name
 
 
-def create_schema(machine: Machine, statement: s.CreateSchema) -> list[Message]:
+def create_schema(machine: ExecutionMachine, statement: s.CreateSchemaStatement) -> list[Message]:
     """Execute CREATE SCHEMA. Raises 15151 for an unknown owner, 2714 for an existing name, each with 2759."""
     context, owner = machine.context, statement.owner
     principals = [to_text(row["name"]) for row in catalog.list_view_rows(context, "sys.database_principals")]
@@ -158,7 +163,7 @@ def create_schema(machine: Machine, statement: s.CreateSchema) -> list[Message]:
     return []
 
 
-def drop_schema(machine: Machine, name: str) -> list[Message]:
+def drop_schema(machine: ExecutionMachine, name: str) -> list[Message]:
     """Execute DROP SCHEMA.
 
     Raises 15151 for an unknown schema, 15150 for a built-in schema, 3729 for a schema with objects.
@@ -178,7 +183,7 @@ def drop_schema(machine: Machine, name: str) -> list[Message]:
     return []
 
 
-def check_owns_no_schema(machine: Machine, user: str) -> None:
+def check_user_owns_no_schema(machine: ExecutionMachine, user: str) -> None:
     """Raise 15138 if the user owns a schema."""
     for name, schema in objects.list_schemas(machine.context).items():
         if (
@@ -189,7 +194,7 @@ def check_owns_no_schema(machine: Machine, user: str) -> None:
             raise SqlError(15138, "schema")
 
 
-def transfer_object(machine: Machine, statement: s.TransferObject) -> list[Message]:
+def transfer_object(machine: ExecutionMachine, statement: s.TransferObjectStatement) -> list[Message]:
     """Execute ALTER SCHEMA … TRANSFER, which moves an object to another schema.
 
     Raises 15151 for an unknown schema or object, 15530 if the schema already has an object with that name.

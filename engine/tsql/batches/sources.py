@@ -12,28 +12,28 @@ from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import access_paths, constraints, locks, objects, tables
 from engine.tsql.batches.context import (
-    METADATA_VIEWS,
+    PERMISSION_FILTERED_VIEWS,
     SESSION_ID_COLUMNS,
-    Context,
+    StatementContext,
     has_server_permission,
     is_sysadmin,
     require_view_state,
-    shows_rows_to_login,
+    can_login_see_rows,
 )
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.batches.row_locks import ReadRows
 from engine.tsql.catalog import counters, schema
 from engine.tsql.catalog.locks import CLIENTLESS_VIEWS, has_running_clients
-from engine.tsql.catalog.view import PARTLY_UNSIMULATED, has_view
+from engine.tsql.catalog.view import UNSIMULATED_COLUMNS_KEY, has_view
 from engine.tsql.clients import linked_servers
 from engine.tsql.query import plans
 from engine.tsql.query.plans import QueryPlan, TableRef, UnsimulatedFeatureError
-from engine.tsql.query.scratch import SCRATCH_WORK, Columns, Source, open_scratch
+from engine.tsql.query.scratch import SCRATCH_OPENING_WORK, Columns, TableSource, open_scratch_database
 from engine.tsql.scalars.types import SqlType, parse_sql_type
 from engine.tsql.scalars.values import to_text
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 TEMP_TABLES_MAX: Final = 100
 """Maximum number of temp tables in one connection. Assumed."""
@@ -46,17 +46,17 @@ fn_servershareddrives fn_virtualfilestats fn_get_sql fn_listextendedproperty fn_
 fn_xe_file_target_read_file fn_physloccracker fn_rowdumpcracker fn_stmt_sql_handle_from_sql_stmt
 fn_check_object_signatures fn_translate_permissions semantickeyphrasetable semanticsimilaritytable changetable predict
 """
-TABLE_FUNCTIONS: Final = frozenset(_TABLE_FUNCTIONS.split())
+UNSIMULATED_TABLE_FUNCTIONS: Final = frozenset(_TABLE_FUNCTIONS.split())
 """Table-valued functions of the product that are not simulated. dm_… functions have shapes instead.
 
 Documented [DOC: rowset functions].
 """
 
-INSERT_WORK: Final = 3
+WORK_PER_INSERTED_ROW: Final = 3
 """Work units (work.py) of inserting a row into a table. Measured."""
 
 
-def fetch_source(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
+def fetch_source(machine: ExecutionMachine, ref: TableRef) -> tuple[Columns, TableSource]:
     """Return the columns and rows of the source that *ref* names.
 
     Raises 208, 1087, 7202 and others, or UnsimulatedFeatureError.
@@ -65,7 +65,7 @@ def fetch_source(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
         return _read_remote_rows(machine, ref)
     if ref.call:
         name = ref.parts[-1].lower().removesuffix("()")
-        if name not in TABLE_FUNCTIONS and not has_view(f"sys.{name}()", machine.context.version):
+        if name not in UNSIMULATED_TABLE_FUNCTIONS and not has_view(f"sys.{name}()", machine.context.version):
             parts = (*ref.parts[:-1], name)
             if not isinstance(
                 _find_user_object(machine, replace(ref, parts=parts)), Table | objects.UserView
@@ -87,24 +87,26 @@ def fetch_source(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
     catalog_view = catalog.find_view(context, parts)
     if machine.checks_permissions and len(ref.parts) < 4:
         require_view_state(context, catalog_view.name)
-        if not shows_rows_to_login(context, catalog_view.name):
+        if not can_login_see_rows(context, catalog_view.name):
             catalog_view = replace(catalog_view, rows=lambda _context: ())
     database = catalog.find_database(context, parts) or context.session.database
     if database.lower() != context.session.database.lower():
-        context = Context(context.world, replace(context.session, database=database))
-    columns = tuple((column.name, column.type) for column in catalog_view.list_columns_in(context.version))
-    if catalog_view.name.startswith(METADATA_VIEWS) and not is_sysadmin(context):
-        catalog_view = _hide_objects(context, catalog_view)
+        context = StatementContext(context.world, replace(context.session, database=database))
+    columns = tuple(
+        (column.name, column.type) for column in catalog_view.list_version_columns(context.version)
+    )
+    if catalog_view.name.startswith(PERMISSION_FILTERED_VIEWS) and not is_sysadmin(context):
+        catalog_view = _hide_unpermitted_objects(context, catalog_view)
     if (
         machine.checks_permissions
         and catalog_view.name in SESSION_ID_COLUMNS
         and catalog_view.rows is not None
     ):
-        catalog_view = _show_own_rows(context, catalog_view)
+        catalog_view = _restrict_to_own_session(context, catalog_view)
     return columns, partial(_list_view_rows, machine, context, catalog_view)
 
 
-def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.CatalogView:
+def _restrict_to_own_session(context: StatementContext, view: catalog.CatalogView) -> catalog.CatalogView:
     """Return a view that shows only the connection's own session if the login lacks VIEW SERVER STATE."""
     rows, column = view.rows, SESSION_ID_COLUMNS[view.name]
     if rows is None or has_server_permission(context, "VIEW SERVER STATE"):
@@ -113,7 +115,7 @@ def _show_own_rows(context: Context, view: catalog.CatalogView) -> catalog.Catal
     return replace(view, rows=lambda context: [row for row in rows(context) if row[column] == own_spid])
 
 
-def _hide_objects(context: Context, view: catalog.CatalogView) -> catalog.CatalogView:
+def _hide_unpermitted_objects(context: StatementContext, view: catalog.CatalogView) -> catalog.CatalogView:
     """Return the view without the objects on which the connection has no permission."""
     rows, hidden = view.rows, objects.list_hidden_objects(context)
     if rows is None or not hidden:
@@ -129,7 +131,10 @@ def _hide_objects(context: Context, view: catalog.CatalogView) -> catalog.Catalo
 
 
 def _list_view_rows(
-    machine: Machine, context: Context, view: catalog.CatalogView, column_names: Sequence[str]
+    machine: ExecutionMachine,
+    context: StatementContext,
+    view: catalog.CatalogView,
+    column_names: Sequence[str],
 ) -> Iterable[Row]:
     """Yield the columns *column_names* of each row of a system view. Report columns that are not simulated."""
     if view.rows is None:
@@ -139,8 +144,8 @@ def _list_view_rows(
     unknown, has_rows, partly = set(column_names).difference(constant_columns), False, set[str]()
     for record in view.rows(context):
         has_rows = True
-        if PARTLY_UNSIMULATED in record:
-            partly.update(to_text(record[PARTLY_UNSIMULATED]).split())
+        if UNSIMULATED_COLUMNS_KEY in record:
+            partly.update(to_text(record[UNSIMULATED_COLUMNS_KEY]).split())
         if unknown:
             unknown.difference_update(record)
         yield tuple(record[name] if name in record else constant_columns.get(name) for name in column_names)
@@ -161,7 +166,7 @@ _COUNTER_VIEWS: Final = frozenset({"dm_os_performance_counters", "sysperfinfo"})
 """Views with performance counters."""
 
 
-def report_constant_counters(machine: Machine, plan: QueryPlan, rows: Sequence[Row]) -> None:
+def report_constant_counters(machine: ExecutionMachine, plan: QueryPlan, rows: Sequence[Row]) -> None:
     """Report that a query uses performance counters that do not change in the simulation."""
     if not any(ref.parts and ref.parts[-1].lower() in _COUNTER_VIEWS for ref in plan.tables):
         return
@@ -179,7 +184,7 @@ def report_constant_counters(machine: Machine, plan: QueryPlan, rows: Sequence[R
         )
 
 
-def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
+def describe_columns(machine: ExecutionMachine, ref: TableRef) -> plans.Columns | None:
     """Return the columns of the source that *ref* names; None if they are unknown before it is read.
 
     Raises 208, 1087, 7202 and others, or UnsimulatedFeatureError.
@@ -204,7 +209,7 @@ def describe_columns(machine: Machine, ref: TableRef) -> plans.Columns | None:
     catalog_view = catalog.find_view(context, parts)
     return tuple(
         plans.Column(column.name, parse_column_type(column.type, 4000))
-        for column in catalog_view.list_columns_in(context.version)
+        for column in catalog_view.list_version_columns(context.version)
     )
 
 
@@ -213,7 +218,7 @@ def _check_index_hints(ref: TableRef, table: Table) -> None:
 
     ID 0 means the table itself, even with a clustered index [DOC: table hints].
     """
-    indexes = list(schema.list_indexes_of(table))
+    indexes = list(schema.list_table_indexes(table))
     ids = {0, *(number for number, _ in indexes)}
     names = {key.name.upper() for _, key in indexes if key is not None}
     for hint in sorted(ref.hints):
@@ -235,12 +240,12 @@ def parse_column_type(type_text: str, default_length: int = 1) -> SqlType | None
         return None
 
 
-def _read_remote_rows(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
+def _read_remote_rows(machine: ExecutionMachine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
     """Execute OPENQUERY(server, 'query') and return the columns and rows of its result."""
     context = linked_servers.build_remote_context(machine, ref.parts[0])
-    remote_machine = machine.create_sibling(machine.run, context.session, machine.meter)
-    machine.meter.count_units(SCRATCH_WORK)
-    scratch = open_scratch(context, partial(fetch_source, remote_machine), machine.meter)
+    remote_machine = machine.create_sibling_machine(machine.run, context.session, machine.meter)
+    machine.meter.count_units(SCRATCH_OPENING_WORK)
+    scratch = open_scratch_database(context, partial(fetch_source, remote_machine), machine.meter)
     try:
         machine.meter.enter_view()
         column_names, rows = scratch.run_query(
@@ -249,11 +254,11 @@ def _read_remote_rows(machine: Machine, ref: TableRef) -> tuple[Columns, Iterabl
     finally:
         machine.meter.leave_view()
         scratch.close()
-    remote_table = tables.build_table(column_names, rows)
+    remote_table = tables.build_select_into_table(column_names, rows)
     return tuple((column.name, column.type) for column in remote_table.columns), rows
 
 
-def _find_user_object(machine: Machine, ref: TableRef) -> objects.UserObject | None:
+def _find_user_object(machine: ExecutionMachine, ref: TableRef) -> objects.UserObject | None:
     """Return the temp table, table variable or user object that *ref* names; None if there is none.
 
     Raises 1087 for an unknown table variable, 208 for an unknown temp table.
@@ -273,7 +278,7 @@ def _find_user_object(machine: Machine, ref: TableRef) -> objects.UserObject | N
     return objects.find_object(machine.context, ref.parts)
 
 
-def find_global_temp_table(machine: Machine, name: str) -> Table | None:
+def find_global_temp_table(machine: ExecutionMachine, name: str) -> Table | None:
     """Return a global temp table of any connection; None if there is none.
 
     All connections see it [DOC: CREATE TABLE, temporary tables].
@@ -284,7 +289,7 @@ def find_global_temp_table(machine: Machine, name: str) -> Table | None:
     return next((global_tables[name] for global_tables in tables_there if name in global_tables), None)
 
 
-def _read_table(machine: Machine, ref: TableRef) -> objects.UserObject | None:
+def _read_table(machine: ExecutionMachine, ref: TableRef) -> objects.UserObject | None:
     """Return the table or view for a query, with the locks that the query needs.
 
     Raises LockConflictError if the query must wait.
@@ -312,7 +317,7 @@ def _read_table(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     return table
 
 
-def require_permission(machine: Machine, ref: TableRef, permission: str) -> None:
+def require_permission(machine: ExecutionMachine, ref: TableRef, permission: str) -> None:
     """Raise 229 if the connection lacks *permission* on an object that is not temporary.
 
     An ownership chain makes the permission unnecessary.
@@ -325,7 +330,7 @@ def require_permission(machine: Machine, ref: TableRef, permission: str) -> None
         objects.require_permission(machine.context, ref.parts, permission)
 
 
-def find_user_table(machine: Machine, ref: TableRef) -> Table | None:
+def find_user_table(machine: ExecutionMachine, ref: TableRef) -> Table | None:
     """Return the user table that *ref* names; None if there is no such table."""
     try:
         user_object = _find_user_object(machine, ref) if len(ref.parts) < 4 else None
@@ -334,10 +339,10 @@ def find_user_table(machine: Machine, ref: TableRef) -> Table | None:
     return user_object if isinstance(user_object, Table) else None
 
 
-def _compute_view_rows(machine: Machine, view: objects.UserView) -> tuple[Columns, Iterable[Row]]:
+def _compute_view_rows(machine: ExecutionMachine, view: objects.UserView) -> tuple[Columns, Iterable[Row]]:
     """Return the columns and rows of a view, which a separate scratch database computes."""
-    machine.meter.count_units(SCRATCH_WORK)
-    scratch = open_scratch(machine.context, partial(fetch_source, machine), machine.meter)
+    machine.meter.count_units(SCRATCH_OPENING_WORK)
+    scratch = open_scratch_database(machine.context, partial(fetch_source, machine), machine.meter)
     chained, machine.chained = machine.chained, True
     try:
         machine.meter.enter_view()
@@ -348,11 +353,11 @@ def _compute_view_rows(machine: Machine, view: objects.UserView) -> tuple[Column
         machine.chained = chained
         machine.meter.leave_view()
         scratch.close()
-    view_table = tables.build_table(column_names, rows)
+    view_table = tables.build_select_into_table(column_names, rows)
     return tuple((column.name, column.type) for column in view_table.columns), rows
 
 
-def require_changeable_table(machine: Machine, ref: TableRef) -> Table:
+def require_changeable_table(machine: ExecutionMachine, ref: TableRef) -> Table:
     """Return the table that *ref* names if a statement may change it.
 
     Raises 208, 1087, 259 for a system view, or UnsimulatedFeatureError.
@@ -368,7 +373,7 @@ def require_changeable_table(machine: Machine, ref: TableRef) -> Table:
     raise SqlError(259)
 
 
-def store_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
+def store_table(machine: ExecutionMachine, ref: TableRef, new_table: Table) -> None:
     """Store the new version of a table."""
     name = ref.parts[-1].lower()
     machine.meter.charge_units(new_table.cells // 20)
@@ -383,7 +388,9 @@ def store_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
         objects.store_object(machine.context, ref.parts, new_table)
 
 
-def change_table(machine: Machine, ref: TableRef, old_table: Table, new_table: Table, verb: str) -> Table:
+def change_table(
+    machine: ExecutionMachine, ref: TableRef, old_table: Table, new_table: Table, verb: str
+) -> Table:
     """Store *new_table*, which differs from *old_table* in its rows, and return it. Raises constraint errors."""
     require_permission(machine, ref, verb)
     new_table = constraints.enforce_constraints(machine, ref, old_table, new_table, verb)
@@ -391,7 +398,7 @@ def change_table(machine: Machine, ref: TableRef, old_table: Table, new_table: T
     return new_table
 
 
-def qualify_error_table_name(machine: Machine, ref: TableRef, problem: SqlError) -> None:
+def qualify_error_table_name(machine: ExecutionMachine, ref: TableRef, problem: SqlError) -> None:
     """Add the database and schema to the table name in error 515.
 
     Raises UnsimulatedFeatureError for a text that ANSI_WARNINGS OFF would truncate.
@@ -417,21 +424,21 @@ def qualify_error_table_name(machine: Machine, ref: TableRef, problem: SqlError)
         )
 
 
-def insert_rows(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> int:
+def insert_rows(machine: ExecutionMachine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> int:
     """Insert rows and return their number. Raises the errors of column types and constraints."""
-    machine.meter.charge_units(len(rows) * INSERT_WORK)
+    machine.meter.charge_units(len(rows) * WORK_PER_INSERTED_ROW)
     before = require_changeable_table(machine, ref)
     require_permission(machine, ref, "INSERT")
     has_identity_insert = (
         dict(machine.session.options).get("IDENTITY_INSERT", "").lower() == ref.parts[-1].lower()
     )
-    start = tables.restore_identity(before, machine.context.server)
+    start = tables.skip_lost_identity_values(before, machine.context.server)
     try:
         new_table, identity = tables.insert_rows(
-            ref.parts[-1], start, columns, rows, machine.evaluate, has_identity_insert
+            ref.parts[-1], start, columns, rows, machine.evaluate_expression, has_identity_insert
         )
         if not ref.parts[-1].startswith(("#", "@")):
-            new_table = tables.cache_identity(
+            new_table = tables.update_identity_cache(
                 new_table, start.next_identity, identity, machine.context.server
             )
         new_table = constraints.enforce_constraints(machine, ref, before, new_table, "INSERT")
@@ -487,7 +494,7 @@ def restore_temp_tables(
     return tuple(restored)
 
 
-def create_table(machine: Machine, ref: TableRef, new_table: Table) -> None:
+def create_table(machine: ExecutionMachine, ref: TableRef, new_table: Table) -> None:
     """Store a new table. Raise 2714 if the name is in use."""
     name = ref.parts[-1].lower()
     if not name.startswith("#"):

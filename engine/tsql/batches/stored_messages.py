@@ -4,16 +4,16 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.messages import MESSAGES, SqlError, Wording, find_wording, list_messages
+from engine.messages import MESSAGES, SqlError, MessageWording, find_wording, list_messages
 from engine.model import World
 from engine.tsql.batches.ledger_tables import CHANGED_MESSAGES, MessageRow
 from engine.tsql.batches.ledger_tables import MESSAGES as ADDED_MESSAGES
 
-FIRST_RAISABLE: Final = 13_000
+FIRST_RAISABLE_NUMBER: Final = 13_000
 """Lowest number that RAISERROR and FORMATMESSAGE accept. Documented [DOC: RAISERROR; FORMATMESSAGE]."""
 
 
-def list_all_messages(world: World, server: str) -> list[Wording]:
+def list_all_messages(world: World, server: str) -> list[MessageWording]:
     """Return the rows of sys.messages on a server: messages of the product, then user-defined messages."""
     logged_flags = {
         row["message_id"]: bool(row["is_event_logged"]) for row in CHANGED_MESSAGES.list_rows(world, server)
@@ -24,12 +24,12 @@ def list_all_messages(world: World, server: str) -> list[Wording]:
             *sorted(own_wordings, key=lambda row: row.number)]  # fmt: skip
 
 
-def _make_wording(row: MessageRow) -> Wording:
+def _make_wording(row: MessageRow) -> MessageWording:
     number, severity = int(str(row["message_id"])), int(str(row["severity"]))
-    return Wording(number, 2005, severity, bool(row["is_event_logged"]), "added", str(row["text"]))
+    return MessageWording(number, 2005, severity, bool(row["is_event_logged"]), "added", str(row["text"]))
 
 
-def find_message(world: World, server: str, number: int) -> Wording | None:
+def find_message(world: World, server: str, number: int) -> MessageWording | None:
     """Return message *number* in sys.messages; None if there is no such message."""
     added_row = ADDED_MESSAGES.find_row(world, server, "message_id", number)
     if added_row is not None:
@@ -41,16 +41,18 @@ def find_message(world: World, server: str, number: int) -> Wording | None:
     return row if changed_row is None else replace(row, logged=bool(changed_row["is_event_logged"]))
 
 
-def is_logged(world: World, server: str, number: int) -> bool:
+def is_message_logged(world: World, server: str, number: int) -> bool:
     """Return whether the server writes errors with that number into the ERRORLOG."""
     row = find_message(world, server, number)
     return row is not None and row.logged
 
 
-def find_raisable_message(world: World, server: str, number: int, severity: int, state: int) -> Wording:
+def find_raisable_message(
+    world: World, server: str, number: int, severity: int, state: int
+) -> MessageWording:
     """Return the message for RAISERROR. Raise 2732 for an invalid number, 18054 for an unknown message."""
-    if number < FIRST_RAISABLE or number == 50_000:
-        raise SqlError(2732, number, FIRST_RAISABLE, 2**31 - 1)
+    if number < FIRST_RAISABLE_NUMBER or number == 50_000:
+        raise SqlError(2732, number, FIRST_RAISABLE_NUMBER, 2**31 - 1)
     row = find_message(world, server, number)
     if row is None:
         raise SqlError(18054, number, severity, state)

@@ -13,17 +13,17 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import INT_RANGES, NULL, SqlType, parse_type
 from engine.tsql.scalars.values import Scalar, convert_value, is_stored_date, to_text
 
-ROWS_MAX: Final = 20_000
+TABLE_ROWS_MAX: Final = 20_000
 """Maximum number of rows in one table. Assumed."""
 
-CHARACTERS_MAX: Final = 4_000_000
+TABLE_CHARACTERS_MAX: Final = 4_000_000
 """Maximum number of characters in one table, the same as in a query result. Assumed."""
 
-Evaluate = Callable[[str], Scalar]
+DefaultEvaluator = Callable[[str], Scalar]
 """Function that evaluates the expression of a DEFAULT."""
 
 
-def make_table(
+def create_empty_table(
     name: str, columns: tuple[ColumnDefinition, ...], constraints: tuple[Constraint, ...] = ()
 ) -> Table:
     """Return an empty table. Raises 2705 for a repeated column name, 2715 for an unknown type."""
@@ -37,7 +37,7 @@ def make_table(
     return Table(columns, (), first, constraints=constraints)
 
 
-def build_table(
+def build_select_into_table(
     names: Sequence[str],
     rows: Sequence[Row],
     kinds: Sequence[SqlType | None] = (),
@@ -94,7 +94,7 @@ def insert_rows(
     table: Table,
     column_names: tuple[str, ...],
     rows: Sequence[Row],
-    evaluate: Evaluate,
+    evaluate: DefaultEvaluator,
     has_identity_insert: bool = False,
 ) -> tuple[Table, int | None]:
     """Return the table with *rows* added, and the last identity value (None without one).
@@ -132,8 +132,8 @@ def insert_rows(
                 values.append(convert_for_column(column, value, name, "INSERT"))
         added_rows.append(tuple(values))
     all_rows = (*table.rows, *added_rows)
-    if len(all_rows) > ROWS_MAX:
-        raise UnsimulatedFeatureError(f"tables of more than {ROWS_MAX} rows")
+    if len(all_rows) > TABLE_ROWS_MAX:
+        raise UnsimulatedFeatureError(f"tables of more than {TABLE_ROWS_MAX} rows")
     characters = _check_characters(table.characters + count_characters(added_rows))
     ids = range(table.next_id, table.next_id + len(added_rows))
     return replace(
@@ -148,8 +148,8 @@ def insert_rows(
 
 def _check_characters(characters: int) -> int:
     """Return *characters*. Raise UnsimulatedFeatureError if the table has too many of them."""
-    if characters > CHARACTERS_MAX:
-        raise UnsimulatedFeatureError(f"tables of more than {CHARACTERS_MAX} characters")
+    if characters > TABLE_CHARACTERS_MAX:
+        raise UnsimulatedFeatureError(f"tables of more than {TABLE_CHARACTERS_MAX} characters")
     return characters
 
 
@@ -272,7 +272,7 @@ def delete_rows(table: Table, numbers: Sequence[Row]) -> Table:
 # --- identity cache, and changes of a transaction ---------------------------------------------------------
 
 
-CACHED_VALUES: Final = {"int": 1_000, "bigint": 10_000}
+CACHED_IDENTITY_VALUES: Final = {"int": 1_000, "bigint": 10_000}
 """Column type -> number of identity values that the server caches [DOC: trace flag 272]. Assumed.
 
 Values of other types are not cached.
@@ -281,7 +281,7 @@ IDENTITY_CACHE_VERSION: Final = 2012
 """First version of SQL Server that caches identity values."""
 
 
-def restore_identity(table: Table, server: Instance) -> Table:
+def skip_lost_identity_values(table: Table, server: Instance) -> Table:
     """Return the table. Its next identity value skips cached values that a crash or failover has lost."""
     name, started_tick, last = table.identity_cache
     step = next((column.identity[1] for column in table.columns if column.identity is not None), 1)
@@ -293,13 +293,13 @@ def restore_identity(table: Table, server: Instance) -> Table:
     return replace(table, next_identity=last + step, identity_cache=("", 0, 0))
 
 
-def cache_identity(table: Table, first_value: int, value: int | None, server: Instance) -> Table:
+def update_identity_cache(table: Table, first_value: int, value: int | None, server: Instance) -> Table:
     """Return the table after the identity values from *first_value* to *value* were used.
 
     The server caches more values if necessary.
     """
     column = next((column for column in table.columns if column.identity is not None), None)
-    count = CACHED_VALUES.get(column.type.lower(), 0) if column is not None else 0
+    count = CACHED_IDENTITY_VALUES.get(column.type.lower(), 0) if column is not None else 0
     if value is None or column is None or column.identity is None or not count:
         return table
     step = column.identity[1]

@@ -22,17 +22,17 @@ from engine.tsql.query import planner
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 
-def execute_transaction_statement(machine: Machine, statement: s.Transaction) -> None:
+def execute_transaction_statement(machine: ExecutionMachine, statement: s.TransactionStatement) -> None:
     """Execute BEGIN, COMMIT, ROLLBACK or SAVE TRANSACTION. Raises 628, 3902, 3903, 3930, 3931 or 6401."""
     _TRANSACTION_HANDLERS[statement.verb](machine, statement)
     machine.change_session(error=0, rowcount=0)
     _record_log_holders(machine)
 
 
-def _begin_transaction(machine: Machine, statement: s.Transaction) -> None:
+def _begin_transaction(machine: ExecutionMachine, statement: s.TransactionStatement) -> None:
     session = machine.session
     if not session.transactions:
         machine.change_session(undo=Undo(session.tables), transaction_name=statement.name.lower())
@@ -40,24 +40,27 @@ def _begin_transaction(machine: Machine, statement: s.Transaction) -> None:
     machine.change_session(transactions=session.transactions + 1)
 
 
-def begin_implicitly(machine: Machine, statement: s.Statement) -> None:
+def begin_implicitly(machine: ExecutionMachine, statement: s.Statement) -> None:
     """Begin a transaction before a statement under SET IMPLICIT_TRANSACTIONS ON.
 
     A SELECT without tables begins no transaction.
     """
     if dict(machine.session.options).get("IMPLICIT_TRANSACTIONS") != "ON":
         return
-    if isinstance(statement, s.CursorAction | s.Transaction) and statement.verb not in ("OPEN", "BEGIN"):
+    if isinstance(statement, s.CursorStatement | s.TransactionStatement) and statement.verb not in (
+        "OPEN",
+        "BEGIN",
+    ):
         return
     if (
         isinstance(statement, s.QueryStatement)
         and not planner.find_references("statement", statement.text).tables
     ):
         return
-    _begin_transaction(machine, s.Transaction("BEGIN"))
+    _begin_transaction(machine, s.TransactionStatement("BEGIN"))
 
 
-def _commit_transaction(machine: Machine, statement: s.Transaction) -> None:
+def _commit_transaction(machine: ExecutionMachine, statement: s.TransactionStatement) -> None:
     count = machine.session.transactions
     if not count:
         raise SqlError(3902)
@@ -68,7 +71,7 @@ def _commit_transaction(machine: Machine, statement: s.Transaction) -> None:
         machine.change_session(undo=None, savepoints=())
 
 
-def _release_locks(machine: Machine) -> None:
+def _release_locks(machine: ExecutionMachine) -> None:
     """Release the locks that end with the transaction."""
     if machine.session.held or machine.session.row_locks or machine.session.applocks:
         applocks = locks.drop_transaction_locks(machine.session.applocks)
@@ -79,7 +82,7 @@ SAVEPOINTS_MAX: Final = 1_000
 """Maximum number of savepoints in one transaction. Assumed."""
 
 
-def _create_savepoint(machine: Machine, statement: s.Transaction) -> None:
+def _create_savepoint(machine: ExecutionMachine, statement: s.TransactionStatement) -> None:
     session = machine.session
     if session.undo is None:
         raise SqlError(628)
@@ -89,7 +92,7 @@ def _create_savepoint(machine: Machine, statement: s.Transaction) -> None:
     machine.change_session(savepoints=(*session.savepoints, point))
 
 
-def _roll_back_by_statement(machine: Machine, statement: s.Transaction) -> None:
+def _roll_back_by_statement(machine: ExecutionMachine, statement: s.TransactionStatement) -> None:
     session = machine.session
     if not session.transactions:
         raise SqlError(3903)
@@ -100,7 +103,7 @@ def _roll_back_by_statement(machine: Machine, statement: s.Transaction) -> None:
         roll_back_transaction(machine)
 
 
-def _roll_back_to_savepoint(machine: Machine, name: str) -> None:
+def _roll_back_to_savepoint(machine: ExecutionMachine, name: str) -> None:
     """Roll back to the latest savepoint with that name.
 
     Raise 6401 if there is none, 3931 in a doomed transaction.
@@ -118,7 +121,7 @@ def _roll_back_to_savepoint(machine: Machine, name: str) -> None:
     )
 
 
-def roll_back_transaction(machine: Machine) -> None:
+def roll_back_transaction(machine: ExecutionMachine) -> None:
     """Roll back the whole transaction at any nesting level."""
     undo = machine.session.undo
     if undo is not None:
@@ -130,7 +133,9 @@ def roll_back_transaction(machine: Machine) -> None:
     _record_log_holders(machine)
 
 
-def _restore_tables(machine: Machine, tables: tuple[tuple[str, Table], ...]) -> tuple[tuple[str, Table], ...]:
+def _restore_tables(
+    machine: ExecutionMachine, tables: tuple[tuple[str, Table], ...]
+) -> tuple[tuple[str, Table], ...]:
     """Return the temp tables with their earlier rows. Used identity values remain used."""
     current = dict(machine.session.tables)
     return tuple(
@@ -141,7 +146,9 @@ def _restore_tables(machine: Machine, tables: tuple[tuple[str, Table], ...]) -> 
     )
 
 
-def _collect_used_identities(machine: Machine, edits: dict[ObjectKey, object]) -> dict[ObjectKey, object]:
+def _collect_used_identities(
+    machine: ExecutionMachine, edits: dict[ObjectKey, object]
+) -> dict[ObjectKey, object]:
     """Return the edits that preserve the used identity values of a transaction that is rolled back.
 
     The values are not reused [DOC: IDENTITY property, Remarks].
@@ -161,7 +168,7 @@ def _collect_used_identities(machine: Machine, edits: dict[ObjectKey, object]) -
     return used_identities
 
 
-def _record_log_holders(machine: Machine) -> None:
+def _record_log_holders(machine: ExecutionMachine) -> None:
     """Record the open transactions on this server immediately, for DBCC OPENTRAN."""
     own_session = machine.session
     other_sessions = [
@@ -188,7 +195,7 @@ def record_log_holders(world: World, sessions: list[SqlSession], servers: Collec
 # --- commits in the log -----------------------------------------------------------------------------------
 
 
-def commit_statement(machine: Machine, message_index: int | None = None) -> None:
+def commit_statement(machine: ExecutionMachine, message_index: int | None = None) -> None:
     """Store the changes of a statement in the session. Outside a transaction, commit them.
 
     The client waits until the log is hardened. Row counts since message *message_index* are withheld until
@@ -214,7 +221,7 @@ def commit_statement(machine: Machine, message_index: int | None = None) -> None
             _release_locks(machine)
 
 
-def _write_commit(machine: Machine) -> None:
+def _write_commit(machine: ExecutionMachine) -> None:
     """Write the changes into the log of their database. In a system database, they take effect immediately.
 
     The commit waits if another copy has taken over the log and this server does not know this yet.
@@ -242,7 +249,7 @@ def _write_commit(machine: Machine) -> None:
         wait_for_log(machine)
 
 
-def wait_for_log(machine: Machine) -> None:
+def wait_for_log(machine: ExecutionMachine) -> None:
     """End the transaction if all its commits can be acknowledged; otherwise wait.
 
     Under SAFETY FULL, the mirror must have hardened the log, too.
@@ -258,7 +265,7 @@ def is_commit_acknowledged(world: World, session: SqlSession) -> bool:
     return all(commits.can_acknowledge(world, key, kb) for key, kb in session.committing)
 
 
-def _finish_transaction(machine: Machine) -> None:
+def _finish_transaction(machine: ExecutionMachine) -> None:
     """Clear the changes and locks of a transaction whose commits are acknowledged."""
     machine.context.writes, machine.context.logs = {}, {}
     machine.run = replace(machine.run, since_tick=None)
@@ -279,7 +286,7 @@ def discard_transaction(session: SqlSession) -> SqlSession:
     return replace(session, writes=(), logs=(), held=(), row_locks=(), committing=(), applocks=applocks)
 
 
-_TRANSACTION_HANDLERS: Final[dict[str, Callable[[Machine, s.Transaction], None]]] = {
+_TRANSACTION_HANDLERS: Final[dict[str, Callable[[ExecutionMachine, s.TransactionStatement], None]]] = {
     "BEGIN": _begin_transaction,
     "COMMIT": _commit_transaction,
     "ROLLBACK": _roll_back_by_statement,

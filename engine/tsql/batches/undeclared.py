@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import first_result, objects, resolution, sources, tables
-from engine.tsql.batches.data import Scope, Submission, parse_parameter_declarations
+from engine.tsql.batches.data import ExecutionScope, Submission, parse_parameter_declarations
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
-from engine.tsql.language.instructions import BranchIfFalse, Program, RunStatement
+from engine.tsql.language.instructions import BranchInstruction, Program, StatementInstruction
 from engine.tsql.language.lexer import Token, tokenize
 from engine.tsql.language.program import compile_batch
 from engine.tsql.language.reserved_words import STOP_WORDS
@@ -28,7 +28,7 @@ from engine.tsql.scalars.types import SqlType, parse_sql_type
 from engine.tsql.scalars.values import Scalar
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 _NAMES: Final = """
 parameter_ordinal name suggested_system_type_id suggested_system_type_name suggested_max_length suggested_precision
@@ -38,19 +38,23 @@ suggested_xml_collection_database suggested_xml_collection_schema suggested_xml_
 suggested_is_xml_document suggested_is_case_sensitive suggested_is_fixed_length_clr_type suggested_is_input
 suggested_is_output formal_parameter_name suggested_tds_type_id suggested_tds_length
 """
-COLUMNS: Final = tuple(_NAMES.split())
+UNDECLARED_PARAMETER_COLUMNS: Final = tuple(_NAMES.split())
 """Columns of the result of sp_describe_undeclared_parameters."""
 
 
-def describe_undeclared_parameters(machine: Machine, text: str, parameters: str) -> list[dict[str, Scalar]]:
+def describe_undeclared_parameters(
+    machine: ExecutionMachine, text: str, parameters: str
+) -> list[dict[str, Scalar]]:
     """Return a row for each parameter that *text* uses but *parameters* does not declare.
 
     Raises the errors of the batch, 11502, 11503, 11506 or 11508.
     """
     version = machine.context.version
-    inner = machine.create_sibling(Submission(id=0, text=text, steps=()), machine.session, machine.meter)
+    inner = machine.create_sibling_machine(
+        Submission(id=0, text=text, steps=()), machine.session, machine.meter
+    )
     inner.context.writes = dict(machine.context.writes)
-    scope = Scope(text, version, read=None)
+    scope = ExecutionScope(text, version, read=None)
     inner.scopes.append(scope)
     try:
         for name, kind, *_ in parse_parameter_declarations(parameters):
@@ -79,21 +83,24 @@ def _find_declared_variables(tokens: Sequence[Token]) -> set[str]:
     verb, level = "", 0
     for before, token in pairwise(tokens):
         verb = before.upper if before.upper in _STATEMENT_KEYWORDS else verb
-        level += before.is_op("(") - before.is_op(")")
-        begins = before.upper == "DECLARE" or (verb == "DECLARE" and not level and before.is_op(","))
+        level += before.is_operator("(") - before.is_operator(")")
+        begins = before.upper == "DECLARE" or (verb == "DECLARE" and not level and before.is_operator(","))
         if begins and token.kind == "variable":
             names.add(token.text.lower())
     return names
 
 
 def _describe_program(
-    machine: Machine, program: Program, names: list[str], undeclared: frozenset[str]
+    machine: ExecutionMachine, program: Program, names: list[str], undeclared: frozenset[str]
 ) -> list[dict[str, Scalar]]:
     """Return the rows of the undeclared parameters in the order of their first use. Raises 11508."""
-    statements = [i.action.statement for i in program if isinstance(i.action, RunStatement)]
-    if any(isinstance(statement, s.CreateProcedure | s.CreateFunction) for statement in statements):
+    statements = [i.action.statement for i in program if isinstance(i.action, StatementInstruction)]
+    if any(
+        isinstance(statement, s.CreateProcedureStatement | s.CreateFunctionStatement)
+        for statement in statements
+    ):
         return []
-    calls = (statement for statement in statements if isinstance(statement, s.Execute))
+    calls = (statement for statement in statements if isinstance(statement, s.ExecuteProcedureStatement))
     uses = Counter(name.lower() for name in names)
     uses.subtract(argument.name for call in calls for argument in call.arguments)
     order = {name.lower(): name for name in names if name.lower() in undeclared and uses[name.lower()] > 0}
@@ -115,25 +122,25 @@ def _describe_program(
 
 
 def _list_deductions(
-    machine: Machine, action: object, undeclared: frozenset[str]
+    machine: ExecutionMachine, action: object, undeclared: frozenset[str]
 ) -> list[tuple[Deduction, str]]:
     """Return (deduced type, formal parameter) for the undeclared parameters of one instruction.
 
     The formal parameter is the parameter of a called procedure; empty otherwise.
     """
-    statement = action.statement if isinstance(action, RunStatement) else action
+    statement = action.statement if isinstance(action, StatementInstruction) else action
     match statement:
-        case BranchIfFalse():
+        case BranchInstruction():
             texts = [f"SELECT 1 WHERE {statement.condition}"]
         case s.QueryStatement():
             texts = [statement.text]
-        case s.DeclareCursor():
+        case s.DeclareCursorStatement():
             texts = [planner.remove_cursor_options(statement.query)]
-        case s.Assign():
+        case s.SetVariableStatement():
             texts = [f"SELECT {statement.name} = {statement.expression}"]
-        case s.Declare():
+        case s.DeclareStatement():
             texts = [f"SELECT {item.name} = {item.default}" for item in statement.variables if item.default]
-        case s.Execute():
+        case s.ExecuteProcedureStatement():
             return _deduce_arguments(machine, statement, undeclared)
         case _:
             return []
@@ -146,7 +153,7 @@ def _list_deductions(
     ]
 
 
-def _find_columns(machine: Machine, ref: TableRef, only_insertable: bool) -> Columns | None:
+def _find_columns(machine: ExecutionMachine, ref: TableRef, only_insertable: bool) -> Columns | None:
     if ref.key in machine.scope.known_tables:
         return machine.scope.known_tables[ref.key]
     table = sources.find_user_table(machine, ref)
@@ -171,7 +178,7 @@ def _get_declared_type(column: ColumnDefinition) -> SqlType | None:
 
 
 def _deduce_arguments(
-    machine: Machine, statement: s.Execute, undeclared: frozenset[str]
+    machine: ExecutionMachine, statement: s.ExecuteProcedureStatement, undeclared: frozenset[str]
 ) -> list[tuple[Deduction, str]]:
     """Return (deduced type, formal parameter) for the undeclared parameters in a procedure call."""
     arguments: list[tuple[Deduction, str]] = []
@@ -182,7 +189,7 @@ def _deduce_arguments(
     passed = [
         (index, argument, argument.value.name)
         for index, argument in enumerate(statement.arguments)
-        if isinstance(argument.value, s.Variable) and argument.value.name in undeclared
+        if isinstance(argument.value, s.VariableReference) and argument.value.name in undeclared
     ]
     if not passed:
         return arguments

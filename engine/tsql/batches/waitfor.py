@@ -13,10 +13,10 @@ from engine.tsql.scalars import values
 from engine.tsql.scalars.values import Scalar, to_text
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 
-def execute_waitfor(machine: Machine, statement: s.Waitfor) -> None:
+def execute_waitfor(machine: ExecutionMachine, statement: s.WaitforStatement) -> None:
     """Execute WAITFOR DELAY or WAITFOR TIME."""
     value = machine.resolve_value(statement.value)
     if statement.kind == "DELAY":

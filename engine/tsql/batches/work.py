@@ -18,10 +18,10 @@ BURST_WORK: Final = 16_000
 BACKLOG_WORK_MAX: Final = 320_000
 """Maximum work units that new submissions can queue while the clock is paused. Assumed: 20 bursts."""
 
-TURN_WORK: Final = 6_000
+TURN_WORK_MAX: Final = 6_000
 """Maximum work units of one turn of a submission, after which other windows have their turn. Assumed."""
 
-TURN_TICKS: Final = 5
+TURN_INTERVAL_TICKS_MIN: Final = 5
 """Minimum number of ticks between two turns of a submission. Assumed.
 
 The interval prevents an endless loop from blocking other work.
@@ -36,23 +36,23 @@ STATEMENT_WORK_MAX: Final = 250_000
 Assumed: twice the work of the largest system query without a condition.
 """
 
-NESTING_MAX: Final = 32
+VIEW_NESTING_MAX: Final = 32
 """Maximum nesting of views and linked servers. A deeper level raises 217. Documented for views [DOC: CREATE
 VIEW].
 """
 
-Steps = Generator[int, None, Any]
+WorkGenerator = Generator[int, None, Any]
 """Generator of a computation in steps. It yields the work units of each step."""
 
 T = TypeVar("T")
 
 M = TypeVar("M")
 
-Handler = Callable[[M, Any], T]
+StatementHandler = Callable[[M, Any], T]
 """Function that executes the statements of one class. Tables map statement classes to such functions."""
 
 
-class Meter:
+class WorkMeter:
     """Counter of the work units of one turn. The turn ends when *allowance* is used up.
 
     All computations of the turn share the meter.
@@ -108,8 +108,8 @@ class Meter:
         Always call leave_view() afterwards.
         """
         self.nesting += 1
-        if self.nesting > NESTING_MAX:
-            raise SqlError(217, NESTING_MAX)
+        if self.nesting > VIEW_NESTING_MAX:
+            raise SqlError(217, VIEW_NESTING_MAX)
 
     def leave_view(self) -> None:
         """Leave a view or linked server that `enter_view` has entered."""
@@ -155,7 +155,7 @@ class ResumableComputation(Generic[T]):
 
     def get_result(self) -> T:
         """Complete the computation and return its result. Raises the exception of *steps*, if any."""
-        while not self.continue_to(self.spent + TURN_WORK):
+        while not self.continue_to(self.spent + TURN_WORK_MAX):
             pass
         if self._problem is not None:
             raise self._problem.with_traceback(None)
@@ -221,7 +221,7 @@ def compute_work_allowance(
     limits their number.
     """
     if has_booked_turn:
-        return TURN_WORK
+        return TURN_WORK_MAX
     if is_new and is_remote:
         return BURST_WORK
     backlog = max(0, world.sql_work - world.tick * WORK_PER_TICK)
@@ -232,12 +232,12 @@ def compute_work_allowance(
 
 def record_work(world: World, units: int, has_booked_turn: bool) -> None:
     """Record work units that were used at this tick. *has_booked_turn*: a booked turn had reserved them."""
-    before = world.sql_work - TURN_WORK if has_booked_turn else world.sql_work
+    before = world.sql_work - TURN_WORK_MAX if has_booked_turn else world.sql_work
     world.sql_work = max(before, world.tick * WORK_PER_TICK) + units
 
 
 def book_turn(world: World) -> int:
     """Reserve a turn after all booked turns. Return its tick."""
-    world.sql_work = max(world.sql_work, world.tick * WORK_PER_TICK) + TURN_WORK
+    world.sql_work = max(world.sql_work, world.tick * WORK_PER_TICK) + TURN_WORK_MAX
     delay_ticks = -(-(world.sql_work - BURST_WORK) // WORK_PER_TICK)
-    return max(delay_ticks, world.tick + TURN_TICKS)
+    return max(delay_ticks, world.tick + TURN_INTERVAL_TICKS_MIN)

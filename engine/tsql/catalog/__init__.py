@@ -5,7 +5,7 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql.batches import objects
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog import (
     activity,
     availability,
@@ -24,14 +24,21 @@ from engine.tsql.catalog import (
     security,
     table_functions,
 )
-from engine.tsql.catalog.shapes import ColumnShape, find_constant_columns
-from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, CatalogView, Record, find_database, find_view
+from engine.tsql.catalog.shapes import ViewColumn, find_constant_columns
+from engine.tsql.catalog.view import (
+    SYSTEM_PROCEDURES,
+    CATALOG_VIEWS,
+    CatalogView,
+    Record,
+    find_database,
+    find_view,
+)
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 __all__ = [
-    "VIEWS",
+    "CATALOG_VIEWS",
     "CatalogView",
-    "ColumnShape",
+    "ViewColumn",
     "Record",
     "find_constant_columns",
     "find_database",
@@ -41,7 +48,7 @@ __all__ = [
     "list_view_rows",
 ]  # fmt: skip
 
-_PARTS: Final = (
+_VIEW_MODULES: Final = (
     activity, msdb, availability, availability, configurations, counters, databases, databases,
     group_databases, group_replicas, instance, host, instance, mirroring, msdb, table_functions,
     schema, modules, security,
@@ -49,18 +56,18 @@ _PARTS: Final = (
 """Modules that register views when they are imported."""
 
 
-def list_view_rows(context: Context, name: str) -> Iterable[Record]:
+def list_view_rows(context: StatementContext, name: str) -> Iterable[Record]:
     """Return the rows of the view with a full lowercase name. Rows omit columns with a constant value."""
-    rows = VIEWS[name].rows
+    rows = CATALOG_VIEWS[name].rows
     return () if rows is None else rows(context)
 
 
 def list_view_names(version: int) -> list[str]:
     """Return the full names of all views in a version, for code completion."""
-    return sorted(view.name for view in VIEWS.values() if view.first_version <= version)
+    return sorted(view.name for view in CATALOG_VIEWS.values() if view.first_version <= version)
 
 
-def _find_constraint(context: Context, parts: list[str]) -> int | None:
+def _find_constraint_id(context: StatementContext, parts: list[str]) -> int | None:
     """Return the object ID of a constraint in the current database; None if there is no such constraint."""
     schema = objects.list_schemas(context).get(parts[-2] if len(parts) > 1 and parts[-2] else "dbo")
     for view in (
@@ -76,7 +83,7 @@ def _find_constraint(context: Context, parts: list[str]) -> int | None:
     return None
 
 
-def get_object_id(context: Context, name: str) -> int | None:
+def get_object_id(context: StatementContext, name: str) -> int | None:
     """Return the value of OBJECT_ID for a name; None if there is no such object."""
     parts = [part.strip('[]"') for part in name.split(".")]
     if not parts[-1] or len(parts) > 3:
@@ -88,7 +95,7 @@ def get_object_id(context: Context, name: str) -> int | None:
     if objects.find_object(context, tuple(parts), waits=False) is not None:
         return objects.compute_object_id(objects.make_object_key(tuple(parts)))
     if len(parts) < 3 or parts[-3].lower() == context.session.database.lower():
-        constraint = _find_constraint(context, parts)
+        constraint = _find_constraint_id(context, parts)
         if constraint is not None:
             return constraint
         for row in column_types.list_base_objects(context.session.database, context.version):

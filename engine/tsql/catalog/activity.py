@@ -14,10 +14,10 @@ from engine.constants import ENTERPRISE_EDITIONS, TICKS_PER_S
 from engine.flow import compute_redo_threads
 from engine.model import DatabaseCopy
 from engine.protocol import groups
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.batches.data import get_batch_text
 from engine.tsql.catalog import locks
-from engine.tsql.catalog.security import find_user_id
+from engine.tsql.catalog.security import get_current_user_id
 from engine.tsql.catalog.sessions import (
     SYSTEM_THREADS,
     build_option_columns,
@@ -32,7 +32,7 @@ FIRST_MIRRORING_SPID: Final = 15
 """First session ID of the mirroring threads, as in the sample of [MANY]."""
 
 
-def _list_mirroring_requests(context: Context) -> Iterable[Record]:
+def _list_mirroring_requests(context: StatementContext) -> Iterable[Record]:
     """Yield the requests of the mirroring threads.
 
     An instance has 1 thread, 2 per principal database, and 3 plus the redo threads per mirror database
@@ -53,7 +53,7 @@ def _list_mirroring_requests(context: Context) -> Iterable[Record]:
         yield _build_background_row(context, spid, "DBMIRROR_SEND", copy.database_id)
 
 
-def _count_redo_threads(context: Context) -> int:
+def _count_redo_threads(context: StatementContext) -> int:
     """Return the number of redo threads per mirror database.
 
     SQL Server 2005 has one on any machine. Later versions follow the published formula.
@@ -62,7 +62,7 @@ def _count_redo_threads(context: Context) -> int:
     return compute_redo_threads(context.computer.cores, enterprise) if context.version >= 2008 else 1
 
 
-def _build_background_row(context: Context, spid: int, wait: str, database_id: int) -> Record:
+def _build_background_row(context: StatementContext, spid: int, wait: str, database_id: int) -> Record:
     return {
         "session_id": spid,
         **find_literal_columns("activity._build_background_row"),
@@ -73,7 +73,7 @@ def _build_background_row(context: Context, spid: int, wait: str, database_id: i
     }
 
 
-def _list_requests(context: Context) -> Iterable[Record]:
+def _list_requests(context: StatementContext) -> Iterable[Record]:
     for spid, status, command, wait in SYSTEM_THREADS:
         yield {
             **_build_background_row(context, spid, wait or "", 0),
@@ -101,7 +101,7 @@ def _list_requests(context: Context) -> Iterable[Record]:
             "status": "suspended" if current_wait is not None else "running",
             "command": (running.command if running is not None else "") or "SELECT",
             "database_id": context.find_database_id(session.database),
-            "user_id": find_user_id(replace(context, session=session)),
+            "user_id": get_current_user_id(replace(context, session=session)),
             "wait_type": current_wait.type if current_wait is not None else None,
             "wait_time": current_wait.duration_ms if current_wait is not None else 0,
             "last_wait_type": current_wait.type if current_wait is not None else "MISCELLANEOUS",
@@ -153,7 +153,7 @@ THREADPOOL_WAIT_MS: Final = 100.0
 """Mean wait for a worker thread. The number of such waits is derived from it. Assumed."""
 
 
-def _list_waits(context: Context) -> Iterable[Record]:
+def _list_waits(context: StatementContext) -> Iterable[Record]:
     """Yield the rows of sys.dm_os_wait_stats.
 
     Waits of idle threads increase with time, WRITELOG and DBMIRROR_DBM_EVENT with commits.
@@ -217,7 +217,7 @@ def _compute_commit_share(load: CopyLoad) -> float:
 register_view("sys.dm_os_wait_stats", _list_waits)
 
 
-def count_worker_threads(context: Context) -> int:
+def count_worker_threads(context: StatementContext) -> int:
     """Return the maximum number of worker threads.
 
     The automatic value on 64 bits is 512, plus 16 for each core above 4.
@@ -225,7 +225,7 @@ def count_worker_threads(context: Context) -> int:
     return context.server.max_worker_threads or 512 + max(0, context.computer.cores - 4) * 16
 
 
-def _list_schedulers(context: Context) -> Iterable[Record]:
+def _list_schedulers(context: StatementContext) -> Iterable[Record]:
     busy = sum(1 for _ in _list_mirroring_requests(context)) + sum(1 for _ in context.list_sessions())
     own_sources = [copy.source for copy in context.list_copies() if copy.source is not None]
     queued = arithmetic.add_in_order(context.world.flow.count_worker_waits(source) for source in own_sources)
@@ -262,11 +262,11 @@ register_view("sys.dm_os_schedulers", _list_schedulers)
 # of a view give the same rates as the counters of the window. Figures without a basis in the flow (reads,
 # plans, latches) are omitted.
 
-MEMORY_KB: Final = 64 * 2**20
+COMPUTER_MEMORY_KB: Final = 64 * 2**20
 """Memory of every computer, as sys.dm_os_sys_info shows it. Assumed."""
-WINDOWS_KB: Final = 4 * 2**20
+WINDOWS_MEMORY_KB: Final = 4 * 2**20
 """Memory of Windows and other programs. Assumed."""
-FIXED_MEMORY_KB: Final = 512 * 2**10
+NON_PAGE_MEMORY_KB: Final = 512 * 2**10
 """Memory of the instance that does not contain database pages. Assumed."""
 PAGE_KB: Final = 8
 PAGES_PER_WRITE: Final = 16
@@ -297,7 +297,7 @@ class CopyLoad(Struct, frozen=True):
     """Total time that requests have waited for a worker thread."""
 
 
-def measure_copy_load(context: Context, copy: DatabaseCopy) -> CopyLoad:
+def measure_copy_load(context: StatementContext, copy: DatabaseCopy) -> CopyLoad:
     """Measure the load of a copy on this instance: of the log that it writes, or that it hardens and redoes."""
     flow = context.world.flow
     if copy.stream is not None:
@@ -328,7 +328,7 @@ def measure_copy_load(context: Context, copy: DatabaseCopy) -> CopyLoad:
     )
 
 
-def _measure_received_load(context: Context, stream: int) -> CopyLoad:
+def _measure_received_load(context: StatementContext, stream: int) -> CopyLoad:
     flow = context.world.flow
     setup, totals = flow.get_stream_setup(stream), flow.read_stream_totals(stream)
     log_kb = flow.read_stream_positions(stream).hardened_kb
@@ -344,12 +344,12 @@ def _measure_received_load(context: Context, stream: int) -> CopyLoad:
     )
 
 
-def measure_all_loads(context: Context) -> list[tuple[DatabaseCopy, CopyLoad]]:
+def measure_all_loads(context: StatementContext) -> list[tuple[DatabaseCopy, CopyLoad]]:
     """Return (copy, load) for each database copy of this instance."""
     return [(copy, measure_copy_load(context, copy)) for copy in context.list_copies()]
 
 
-def compute_uptime_s(context: Context) -> float:
+def compute_uptime_s(context: StatementContext) -> float:
     """Return the number of seconds since the start of the instance."""
     return max(0.0, (context.world.tick - context.server.started_tick) / TICKS_PER_S)
 
@@ -362,19 +362,19 @@ def get_instance_core_s(loads: Iterable[CopyLoad]) -> float:
     return max((work.core_s for work in loads), default=0.0)
 
 
-def compute_target_memory_kb(context: Context, max_server_memory_mb: int) -> int:
+def compute_target_memory_kb(context: StatementContext, max_server_memory_mb: int) -> int:
     """Return the memory limit of the instance in KB: max server memory, or the memory that Windows leaves."""
-    return min(max_server_memory_mb * 1024, MEMORY_KB - WINDOWS_KB)
+    return min(max_server_memory_mb * 1024, COMPUTER_MEMORY_KB - WINDOWS_MEMORY_KB)
 
 
-def count_cached_pages(context: Context, target_kb: int) -> int:
+def count_cached_pages(context: StatementContext, target_kb: int) -> int:
     """Return the number of pages in the buffer pool: all pages of open databases, up to the available memory."""
     held_pages = arithmetic.add_in_order(
         copy.size_kb for copy in context.list_copies() if context.world.find_source_of(copy) is not None
     )
-    return int(min(held_pages, max(0, target_kb - FIXED_MEMORY_KB)) / PAGE_KB)
+    return int(min(held_pages, max(0, target_kb - NON_PAGE_MEMORY_KB)) / PAGE_KB)
 
 
-def compute_total_memory_kb(context: Context, target_kb: int) -> int:
+def compute_total_memory_kb(context: StatementContext, target_kb: int) -> int:
     """Return the memory that the instance uses now, in KB."""
-    return min(target_kb, FIXED_MEMORY_KB + PAGE_KB * count_cached_pages(context, target_kb))
+    return min(target_kb, NON_PAGE_MEMORY_KB + PAGE_KB * count_cached_pages(context, target_kb))

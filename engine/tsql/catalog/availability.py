@@ -23,7 +23,7 @@ from engine.model import (
 )
 from engine.protocol import volumes
 from engine.protocol.startup import SQL_PORT
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog import mirroring
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import Record, register_view
@@ -41,7 +41,7 @@ SENT_TOLERANCE_KB: Final = 1.0
 """Send queue in KB below which all log is considered sent."""
 
 
-def list_local_groups(context: Context) -> list[tuple[AvailabilityGroup, ReplicaState]]:
+def list_local_groups(context: StatementContext) -> list[tuple[AvailabilityGroup, ReplicaState]]:
     """Return (group, state of the local replica) for each group with a replica on the instance."""
     world, server = context.world, context.session.server
     known_groups = (
@@ -53,19 +53,19 @@ def list_local_groups(context: Context) -> list[tuple[AvailabilityGroup, Replica
     )
 
 
-def has_quorum(context: Context) -> bool:
+def has_quorum(context: StatementContext) -> bool:
     """Return whether the instance's node has quorum."""
     return config.has_quorum(context.world, context.session.server)
 
 
-def list_cluster_groups(context: Context) -> tuple[AvailabilityGroup, ...]:
+def list_cluster_groups(context: StatementContext) -> tuple[AvailabilityGroup, ...]:
     """Return all availability groups of the cluster; none on a node without quorum."""
-    node = config.find_node_of(context.world, context.session.server)
+    node = config.find_server_node(context.world, context.session.server)
     enabled = replicas.is_always_on_enabled(context.world, context.session.server)
     return node.config.groups if node is not None and enabled and has_quorum(context) else ()
 
 
-def _list_visible_replicas(context: Context) -> Iterator[tuple[AvailabilityGroup, Replica]]:
+def _list_visible_replicas(context: StatementContext) -> Iterator[tuple[AvailabilityGroup, Replica]]:
     """Yield the configured replicas: all replicas of the cluster or, without quorum, those on the instance."""
     if has_quorum(context):
         yield from ((group, replica) for group in list_cluster_groups(context) for replica in group.replicas)
@@ -98,7 +98,7 @@ def build_group_row(group: AvailabilityGroup) -> Record:
     }
 
 
-def _list_replicas(context: Context) -> Iterable[Record]:
+def _list_replicas(context: StatementContext) -> Iterable[Record]:
     """Yield the rows of sys.availability_replicas, without quorum only those that the instance knows.
 
     [DOC: sys.availability_replicas].
@@ -131,13 +131,13 @@ def _list_replicas(context: Context) -> Iterable[Record]:
         }
 
 
-def get_database_number(context: Context, group: AvailabilityGroup, database: str) -> int:
+def get_database_number(context: StatementContext, group: AvailabilityGroup, database: str) -> int:
     """Return the number of a database in its group, which is the same on every replica."""
     copies = (copy.availability for copy in context.world.list_copies_of(database))
     return next((own_copy.database_guid for own_copy in copies if own_copy.guid == group.guid), 0)
 
 
-def _list_databases(context: Context) -> Iterable[Record]:
+def _list_databases(context: StatementContext) -> Iterable[Record]:
     for group in list_cluster_groups(context):
         for database in group.databases:
             yield {
@@ -147,8 +147,8 @@ def _list_databases(context: Context) -> Iterable[Record]:
             }
 
 
-def _list_addresses(context: Context, group: AvailabilityGroup) -> tuple[str, ...]:
-    node = config.find_node_of(context.world, context.session.server)
+def _list_addresses(context: StatementContext, group: AvailabilityGroup) -> tuple[str, ...]:
+    node = config.find_server_node(context.world, context.session.server)
     assert node is not None
     return replicas.list_listener_addresses(group, node)
 
@@ -157,7 +157,7 @@ def _make_listener_id(group: AvailabilityGroup) -> str:
     return make_unique_id("listener", group.guid).lower()
 
 
-def _list_listeners(context: Context) -> Iterable[Record]:
+def _list_listeners(context: StatementContext) -> Iterable[Record]:
     for group in list_cluster_groups(context):
         if group.listener is not None:
             addresses = " or ".join(f"'IP Address: {address}'" for address in _list_addresses(context, group))
@@ -178,9 +178,9 @@ _ADDRESS_STATES: Final = {
 """State of an IP address resource -> state of the listener's IP address."""
 
 
-def _list_listener_addresses(context: Context) -> Iterable[Record]:
+def _list_listener_addresses(context: StatementContext) -> Iterable[Record]:
     """Yield the IP addresses of the listeners. Only the address in the owner's subnet is online."""
-    node = config.find_node_of(context.world, context.session.server)
+    node = config.find_server_node(context.world, context.session.server)
     for group in list_cluster_groups(context):
         role = node.config.find_role(group.name) if node is not None else None
         owner = context.world.nodes.get(role.owner) if role is not None else None
@@ -200,7 +200,7 @@ def _list_listener_addresses(context: Context) -> Iterable[Record]:
             }
 
 
-def _list_tcp_listeners(context: Context) -> Iterable[Record]:
+def _list_tcp_listeners(context: StatementContext) -> Iterable[Record]:
     """Yield the TCP listeners of the instance: for T-SQL, its endpoint, and availability group listeners.
 
     [DOC: dm_tcp_listener_states]
@@ -234,7 +234,7 @@ def _list_tcp_listeners(context: Context) -> Iterable[Record]:
         }
 
 
-def _list_routing_entries(context: Context) -> Iterable[Record]:
+def _list_routing_entries(context: StatementContext) -> Iterable[Record]:
     for group, replica in _list_visible_replicas(context):
         for priority, server in replica.routes:
             yield {
@@ -263,7 +263,7 @@ register_view("sys.availability_read_only_routing_lists", _list_routing_entries)
 # --- functions --------------------------------------------------------------------------------------------
 
 
-def is_primary(context: Context, database: str) -> int | None:
+def evaluate_is_primary_replica(context: StatementContext, database: str) -> int | None:
     """Evaluate sys.fn_hadr_is_primary_replica.
 
     Return 1 for a primary copy, 0 for a secondary copy, NULL for a database that is in no group. Documented
@@ -275,7 +275,7 @@ def is_primary(context: Context, database: str) -> int | None:
     return int(copy.availability.role is ReplicaRole.PRIMARY)
 
 
-def evaluate_backup_preference(context: Context, database: str) -> int:
+def evaluate_backup_preference(context: StatementContext, database: str) -> int:
     """Evaluate sys.fn_hadr_backup_is_preferred_replica. Return 1 for a database that is in no group.
 
     The candidates are the replicas that the group's preference allows and whose node is up. The candidate
@@ -304,10 +304,10 @@ def evaluate_backup_preference(context: Context, database: str) -> int:
     return int(best is not None and best.server == server)
 
 
-def _is_reachable(context: Context, replica: Replica) -> bool:
+def _is_reachable(context: StatementContext, replica: Replica) -> bool:
     """Return whether the node of a replica is up, as the instance's node knows."""
-    own_node = config.find_node_of(context.world, context.session.server)
-    node = config.find_node_of(context.world, replica.server)
+    own_node = config.find_server_node(context.world, context.session.server)
+    node = config.find_server_node(context.world, replica.server)
     if replica.server == context.session.server:
         return True
     if own_node is None or node is None:
@@ -334,10 +334,10 @@ _WITNESS_TYPES: Final = {
 """Kind of the witness -> (member_type, member_type_desc)."""
 
 
-def _find_node_and_cluster(context: Context) -> tuple[Node, Cluster] | None:
+def _find_node_and_cluster(context: StatementContext) -> tuple[Node, Cluster] | None:
     """Return the instance's node and cluster; None if Always On is disabled or the node has no quorum."""
     world, server = context.world, context.session.server
-    node = config.find_node_of(world, server)
+    node = config.find_server_node(world, server)
     if (
         node is None
         or not replicas.is_always_on_enabled(world, server)
@@ -347,7 +347,7 @@ def _find_node_and_cluster(context: Context) -> tuple[Node, Cluster] | None:
     return node, world.clusters[node.cluster]
 
 
-def _list_cluster(context: Context) -> Iterable[Record]:
+def _list_cluster(context: StatementContext) -> Iterable[Record]:
     seat = _find_node_and_cluster(context)
     if seat is None:
         return
@@ -362,7 +362,7 @@ def _list_cluster(context: Context) -> Iterable[Record]:
     }
 
 
-def _list_members(context: Context) -> Iterable[Record]:
+def _list_members(context: StatementContext) -> Iterable[Record]:
     seat = _find_node_and_cluster(context)
     if seat is None:
         return
@@ -386,7 +386,7 @@ def _list_members(context: Context) -> Iterable[Record]:
         }
 
 
-def _list_networks(context: Context) -> Iterable[Record]:
+def _list_networks(context: StatementContext) -> Iterable[Record]:
     seat = _find_node_and_cluster(context)
     for name in seat[1].nodes if seat is not None else ():
         yield {
@@ -406,7 +406,7 @@ def _list_common_owners(role: ClusterRole) -> list[str]:
     return [name for name in role.preferred if all(name in resource.owners for resource in role.resources)]
 
 
-def _list_instance_nodes(context: Context) -> Iterable[Record]:
+def _list_instance_nodes(context: StatementContext) -> Iterable[Record]:
     """Yield the nodes of a failover cluster instance. A standalone instance has none."""
     world = context.world
     role = instances.find_instance_role(world, context.session.server)
@@ -420,7 +420,7 @@ def _list_instance_nodes(context: Context) -> Iterable[Record]:
         }
 
 
-def _list_instance_properties(context: Context) -> Iterable[Record]:
+def _list_instance_properties(context: StatementContext) -> Iterable[Record]:
     server = context.server
     if server.clustered:
         yield {
@@ -429,9 +429,9 @@ def _list_instance_properties(context: Context) -> Iterable[Record]:
         }
 
 
-def _list_shared_drives(context: Context) -> Iterable[Record]:
+def _list_shared_drives(context: StatementContext) -> Iterable[Record]:
     """Yield the shared disks on which the instance keeps its databases."""
-    drives = [file.drive for copy in context.list_copies() for file in volumes.list_files_of(copy)]
+    drives = [file.drive for copy in context.list_copies() for file in volumes.list_copy_files(copy)]
     for drive in sorted(dict.fromkeys(drives)) if context.server.clustered else ():
         yield {"DriveName": drive}
 

@@ -11,9 +11,9 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tables import read_table
 from engine.tsql.batches import objects
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.shapes import find_literal_columns
-from engine.tsql.catalog.view import VIEWS, Record, register_view
+from engine.tsql.catalog.view import CATALOG_VIEWS, Record, register_view
 from engine.tsql.scalars.types import FIXED_LENGTHS, SqlType, get_precision_and_scale, parse_sql_type
 
 TYPE_IDS: Final = {
@@ -122,10 +122,10 @@ def _get_datetime_digits(kind: SqlType) -> tuple[int, int]:
 # --- tables and views of the product in master and msdb, as objects with columns [DOC: system tables] -----
 
 
-def list_shipped_tables(context: Context) -> Iterator[tuple[str, str]]:
+def list_shipped_tables(context: StatementContext) -> Iterator[tuple[str, str]]:
     """Yield (name, full name) of each product table and view in the schema dbo of the current database."""
     prefix = f"{context.session.database.lower()}.dbo."
-    for name, view in sorted(VIEWS.items()):
+    for name, view in sorted(CATALOG_VIEWS.items()):
         if name.startswith(prefix) and view.first_version <= context.version:
             yield name.removeprefix(prefix), name
 
@@ -169,7 +169,7 @@ def list_base_objects(database: str, version: int) -> Iterator[Record]:
             }
 
 
-def list_shipped_objects(context: Context) -> Iterable[Record]:
+def list_shipped_objects(context: StatementContext) -> Iterable[Record]:
     """Yield the system base tables, and the product's tables and views in the current database.
 
     [DOC: system tables].
@@ -189,10 +189,12 @@ def list_shipped_objects(context: Context) -> Iterable[Record]:
         }
 
 
-def list_shipped_columns(context: Context) -> Iterable[Record]:
+def list_shipped_columns(context: StatementContext) -> Iterable[Record]:
     """Yield the columns of the product's tables and views. The nullability of some is not documented."""
     for name, full_name in list_shipped_tables(context):
-        for index, column in enumerate(VIEWS[full_name].list_columns_in(context.version), start=1):
+        for index, column in enumerate(
+            CATALOG_VIEWS[full_name].list_version_columns(context.version), start=1
+        ):
             if not column.name.startswith("asked_"):
                 yield {
                     **build_type_record(column.type),
@@ -207,7 +209,7 @@ def list_shipped_columns(context: Context) -> Iterable[Record]:
                 }
 
 
-def _list_types(context: Context) -> Iterable[Record]:
+def _list_types(context: StatementContext) -> Iterable[Record]:
     for name, number in TYPE_IDS.items():
         if not (context.version < 2008 and name in ("date", "time", "datetime2", "datetimeoffset")):
             record = build_type_record("decimal(38, 38)" if name in ("decimal", "numeric") else name)

@@ -8,10 +8,10 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from engine.tsql.batches import ledger_tables
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.view import Record, register_view
 
-_OPTION_TEXT: Final = (
+_OPTION_LINES: Final = (
     resources.files("engine.tsql.catalog").joinpath("configurations.txt").read_text(encoding="utf-8")
 )
 """One option per line: ID, name, first version or (negative) last version; minimum, maximum, default; flags
@@ -21,7 +21,7 @@ Documented [DOC: server configuration options; sys.configurations].
 """
 
 
-class Option(Struct, frozen=True):
+class ServerOption(Struct, frozen=True):
     """Option of sp_configure."""
 
     number: int
@@ -35,34 +35,34 @@ class Option(Struct, frozen=True):
 
 
 @lru_cache(maxsize=8)
-def list_options(version: int) -> tuple[Option, ...]:
+def list_options(version: int) -> tuple[ServerOption, ...]:
     """Return the options of a version in the order of their IDs."""
     option_list = []
-    for line in _OPTION_TEXT.strip().split("\n"):
+    for line in _OPTION_LINES.strip().split("\n"):
         head, minimum, maximum, default, marks, description = line.split("|")
         number, name = head.split(" ", 1)
         name, _, edge = name.rpartition(" ") if name[-4:].isdigit() else (name, "", "2005")
         if version > -int(edge) if edge.startswith("-") else version < int(edge):
             continue
         bounds = int(minimum), int(maximum), int(default)
-        option_list.append(Option(int(number), name, *bounds, "a" in marks, "d" in marks, description))
+        option_list.append(ServerOption(int(number), name, *bounds, "a" in marks, "d" in marks, description))
     return tuple(option_list)
 
 
-def get_option_value(context: Context, name: str) -> int:
+def get_option_value(context: StatementContext, name: str) -> int:
     """Return the value of an option that is in use."""
     if name == "max worker threads":
         return context.server.max_worker_threads
     return _get_stored_value(context, name, "in_use")
 
 
-def get_configured_value(context: Context, name: str) -> int:
+def get_configured_value(context: StatementContext, name: str) -> int:
     """Return the configured value of an option, which RECONFIGURE makes the value in use."""
     row = ledger_tables.OPTIONS.find_row(context.world, context.server.name, "name", name)
     return get_option_value(context, name) if row is None else int(str(row["value"]))
 
 
-def _get_stored_value(context: Context, name: str, column: Literal["value", "in_use"]) -> int:
+def _get_stored_value(context: StatementContext, name: str, column: Literal["value", "in_use"]) -> int:
     """Return the configured value or the value in use of an option (*column*)."""
     row = ledger_tables.OPTIONS.find_row(context.world, context.server.name, "name", name)
     default = next(option.default for option in list_options(context.version) if option.name == name)
@@ -74,7 +74,7 @@ def _get_stored_value(context: Context, name: str, column: Literal["value", "in_
     return int(str(row[column]))
 
 
-def _list_configurations(context: Context) -> Iterable[Record]:
+def _list_configurations(context: StatementContext) -> Iterable[Record]:
     for option in list_options(context.version):
         yield {
             "configuration_id": option.number,

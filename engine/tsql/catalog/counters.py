@@ -13,7 +13,7 @@ from engine.flow import compute_total_commit_delay_ms
 from engine.mirroring import monitor
 from engine.model import DatabaseCopy
 from engine.protocol import connections, groups
-from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.batches.context import SYSTEM_DATABASES, StatementContext
 from engine.tsql.catalog import group_counters
 from engine.tsql.catalog.activity import (
     LOCKS_PER_TRANSACTION,
@@ -115,12 +115,12 @@ _ALL_DATABASE_COUNTERS: Final = (
 """Counters of a database. Those of work that is not simulated stay 0. Documented [DOC: Databases object]."""
 
 
-def _read_mirroring_values(context: Context, copy: DatabaseCopy) -> dict[str, float]:
+def _read_mirroring_values(context: StatementContext, copy: DatabaseCopy) -> dict[str, float]:
     """Return the mirroring counters of a copy. The counters of the other role are 0."""
     flow = context.world.flow
     if copy.source is not None:
         values: dict[str, float] = {}
-        for stream in flow.list_streams_of(copy.source):
+        for stream in flow.list_source_streams(copy.source):
             values = _read_principal_counters(context, copy, copy.source, stream)
         return values
     if copy.stream is None:
@@ -140,13 +140,13 @@ def _read_mirroring_values(context: Context, copy: DatabaseCopy) -> dict[str, fl
     }
 
 
-def _read_message_counters(context: Context, stream: int) -> dict[str, float]:
+def _read_message_counters(context: StatementContext, stream: int) -> dict[str, float]:
     messages = context.world.flow.read_stream_totals(stream).messages
     return {"Receives/sec": messages, "Sends/sec": messages}
 
 
 def _read_principal_counters(
-    context: Context, copy: DatabaseCopy, source: int, stream: int
+    context: StatementContext, copy: DatabaseCopy, source: int, stream: int
 ) -> dict[str, float]:
     """Return the mirroring counters of a principal."""
     flow, waiting = context.world.flow, groups.get_policy(copy).has_waiting_commits(context.world, copy)
@@ -173,7 +173,7 @@ def _read_principal_counters(
     }
 
 
-def _read_database_values(context: Context, copy: DatabaseCopy, work: CopyLoad) -> dict[str, float]:
+def _read_database_values(context: StatementContext, copy: DatabaseCopy, work: CopyLoad) -> dict[str, float]:
     """Return the counters of a database copy in the object Databases."""
     if copy.source is None:
         return {"Data File(s) Size (KB)": copy.size_kb}
@@ -213,7 +213,7 @@ def _add_total_instance(values: dict[str, dict[str, float]]) -> dict[str, dict[s
     return {**values, "_Total": total}
 
 
-def _list_counters(context: Context) -> Iterable[Record]:
+def _list_counters(context: StatementContext) -> Iterable[Record]:
     mirrored = {
         copy.database: _read_mirroring_values(context, copy)
         for copy in context.list_copies()
@@ -245,7 +245,7 @@ def _list_counters(context: Context) -> Iterable[Record]:
             yield _build_record(group, name, instance, values.get(f"{group}:{name}", 0.0), kind)
 
 
-def _read_instance_values(context: Context, work: Sequence[CopyLoad]) -> dict[str, float]:
+def _read_instance_values(context: StatementContext, work: Sequence[CopyLoad]) -> dict[str, float]:
     """Return the simulated counters of the instance by object and name.
 
     The values are derived from the load (activity.py). Each transaction of a client counts as one batch.
@@ -307,7 +307,7 @@ Write Transactions/sec
 """Simulated counters of the object Databases."""
 
 
-def list_constant_counters(context: Context) -> frozenset[str]:
+def list_constant_counters(context: StatementContext) -> frozenset[str]:
     """Return the names of the counters that are not simulated and stay 0 or NULL."""
     changing_names = (
         {name.partition(":")[2] for name in _read_instance_values(context, ())}

@@ -4,17 +4,23 @@ from collections.abc import Iterable
 from importlib import resources
 from typing import Final, NamedTuple
 
-from engine.constants import COMPATIBILITY_LEVELS, INTERNAL_VERSION
+from engine.constants import COMPATIBILITY_LEVELS, DATABASE_FILE_VERSIONS
 from engine.identifiers import make_group_database_id, make_replica_id, make_unique_id
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, FileOptions, RecoveryModel, Snapshot, World
 from engine.protocol import groups, logspace, options, streams, volumes
 from engine.protocol.lineage import format_lsn
 from engine.tsql.batches import access
-from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.batches.context import SYSTEM_DATABASES, StatementContext
 from engine.tsql.catalog.security import get_owner_sid
 from engine.tsql.catalog.shapes import find_literal_columns
-from engine.tsql.catalog.view import PARTLY_UNSIMULATED, Columns, ComputedRecord, Record, register_view
+from engine.tsql.catalog.view import (
+    UNSIMULATED_COLUMNS_KEY,
+    ColumnFunctions,
+    ComputedRecord,
+    Record,
+    register_view,
+)
 from engine.tsql.scalars.values import STORED_DATE_MARK, Scalar
 
 COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
@@ -33,7 +39,7 @@ LOG_REUSE_WAITS: Final = {
 """log_reuse_wait_desc -> log_reuse_wait. Documented [DOC: sys.databases]."""
 
 
-def find_log_reuse_wait(context: Context, copy: DatabaseCopy) -> str:
+def find_log_reuse_wait(context: StatementContext, copy: DatabaseCopy) -> str:
     """Return the reason that prevents log reuse in this copy.
 
     Return NOTHING for a copy that does not write its own log.
@@ -64,7 +70,7 @@ def _get_target_recovery_s(level: int) -> int:
     return 60 if level >= COMPATIBILITY_LEVELS[2016] else 0
 
 
-def _find_create_date(context: Context, name: str) -> str:
+def _find_create_date(context: StatementContext, name: str) -> str:
     """Return the creation date of a database.
 
     tempdb is created at every start of the service. The dates of master and model are those of public
@@ -77,14 +83,14 @@ def _find_create_date(context: Context, name: str) -> str:
     return context.get_datetime_value(-86_400_00 * 200)
 
 
-def _find_recovery_model(context: Context, name: str) -> RecoveryModel:
+def _find_recovery_model(context: StatementContext, name: str) -> RecoveryModel:
     return options.get_model_recovery(context.server) if name == "model" else RecoveryModel.SIMPLE
 
 
-_SNAPSHOT_ISOLATED: Final = frozenset({"master", "msdb"})
+_SNAPSHOT_ISOLATED_DATABASES: Final = frozenset({"master", "msdb"})
 """System databases with ALLOW_SNAPSHOT_ISOLATION ON [DOC: master database; msdb database]."""
 
-_SYSTEM_COLUMNS: Final[Columns[str]] = {
+_SYSTEM_COLUMNS: Final[ColumnFunctions[str]] = {
     "name": lambda context, name: name,
     "database_id": lambda context, name: SYSTEM_DATABASES[name],
     "create_date": _find_create_date,
@@ -95,8 +101,10 @@ _SYSTEM_COLUMNS: Final[Columns[str]] = {
     "is_trustworthy_on": lambda context, name: int(name == "msdb"),
     "is_broker_enabled": lambda context, name: int(name in ("msdb", "tempdb")),
     "service_broker_guid": lambda context, name: make_unique_id("broker", context.session.server, name),
-    "snapshot_isolation_state": lambda context, name: int(name in _SNAPSHOT_ISOLATED),
-    "snapshot_isolation_state_desc": lambda context, name: "ON" if name in _SNAPSHOT_ISOLATED else "OFF",
+    "snapshot_isolation_state": lambda context, name: int(name in _SNAPSHOT_ISOLATED_DATABASES),
+    "snapshot_isolation_state_desc": lambda context, name: (
+        "ON" if name in _SNAPSHOT_ISOLATED_DATABASES else "OFF"
+    ),
     "target_recovery_time_in_seconds": lambda context, name: (
         _get_target_recovery_s(COMPATIBILITY_LEVELS[context.version]) * (name == "model")
     ),
@@ -107,22 +115,22 @@ _SYSTEM_COLUMNS: Final[Columns[str]] = {
 """Column of sys.databases -> function that computes it for a system database."""
 
 
-def _find_user_access(context: Context, copy: DatabaseCopy) -> str:
+def _find_user_access(context: StatementContext, copy: DatabaseCopy) -> str:
     return access.get_access_mode(context.world, copy.server, copy.database)
 
 
-def _format_replica_id(context: Context, copy: DatabaseCopy) -> str | None:
+def _format_replica_id(context: StatementContext, copy: DatabaseCopy) -> str | None:
     guid = copy.availability.guid
     return None if guid is None else make_replica_id(guid, copy.server)
 
 
-def _format_group_database_id(context: Context, copy: DatabaseCopy) -> str | None:
+def _format_group_database_id(context: StatementContext, copy: DatabaseCopy) -> str | None:
     if copy.availability.guid is None:
         return None
     return make_group_database_id(copy.availability.database_guid)
 
 
-_COPY_COLUMNS: Final[Columns[DatabaseCopy]] = {
+_COPY_COLUMNS: Final[ColumnFunctions[DatabaseCopy]] = {
     "name": lambda context, copy: copy.database,
     "database_id": lambda context, copy: copy.database_id,
     "create_date": lambda context, copy: _find_create_date(context, copy.database),
@@ -156,7 +164,7 @@ _COPY_COLUMNS: Final[Columns[DatabaseCopy]] = {
 }
 """Column of sys.databases -> function that computes it for a database copy."""
 
-_SNAPSHOT_COLUMNS: Final[Columns[Snapshot]] = {
+_SNAPSHOT_COLUMNS: Final[ColumnFunctions[Snapshot]] = {
     "name": lambda context, snapshot: snapshot.name,
     "database_id": lambda context, snapshot: snapshot.database_id,
     "source_database_id": lambda context, snapshot: snapshot.source_id,
@@ -171,7 +179,7 @@ _SNAPSHOT_COLUMNS: Final[Columns[Snapshot]] = {
 """Column of sys.databases -> function that computes it for a database snapshot."""
 
 
-def list_all_databases(context: Context) -> Iterable[Record]:
+def list_all_databases(context: StatementContext) -> Iterable[Record]:
     """Yield the rows of sys.databases: system databases, the server's copies, and its database snapshots."""
     defaults = find_literal_columns("databases._database")
     for name in SYSTEM_DATABASES:
@@ -202,7 +210,7 @@ _SYSDATABASES_STATUS: Final = {
 """Bits of `status` in sysdatabases."""
 
 
-def _list_sysdatabases(context: Context) -> Iterable[Record]:
+def _list_sysdatabases(context: StatementContext) -> Iterable[Record]:
     for row in list_all_databases(context):
         state = DbState(int(str(row["state"])))
         yield {
@@ -215,7 +223,7 @@ def _list_sysdatabases(context: Context) -> Iterable[Record]:
             "reserved": context.get_datetime_value(-36_525 * 86_400_00),
             "cmptlevel": row["compatibility_level"],
             "filename": "D:\\Data\\" + str(row["name"]) + ".mdf",
-            "version": INTERNAL_VERSION[context.version],
+            "version": DATABASE_FILE_VERSIONS[context.version],
         }
 
 
@@ -256,7 +264,7 @@ def _build_growth_columns(options: FileOptions) -> dict[str, Scalar]:
     return growth_columns
 
 
-def list_files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
+def list_copy_file_rows(context: StatementContext, copy: DatabaseCopy) -> list[Record]:
     """Return the files of a copy: data file, log file, and added files.
 
     The files of a database in the RESTORING state also have that state [DOC: File States].
@@ -268,18 +276,18 @@ def list_files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
             "state_desc": DbState.RESTORING.name,
             "redo_start_lsn": format_lsn(get_end_of_log_kb(context, copy)),
             "redo_start_fork_guid": make_unique_id("fork", copy.family, copy.fork),
-            PARTLY_UNSIMULATED: "redo_target_lsn redo_target_fork_guid",
+            UNSIMULATED_COLUMNS_KEY: "redo_target_lsn redo_target_fork_guid",
         }
     return [
         {
             **_build_file_row(
-                file.name, volumes.get_path_of(copy, file), index, file.log, file.size_kb, copy.log_max_kb
+                file.name, volumes.get_file_path(copy, file), index, file.log, file.size_kb, copy.log_max_kb
             ),
             **restoring,
             "database_id": copy.database_id,
-            **_build_growth_columns(volumes.get_options_of(copy, file)),
+            **_build_growth_columns(volumes.get_file_options(copy, file)),
         }
-        for index, file in enumerate(volumes.list_files_of(copy), start=1)
+        for index, file in enumerate(volumes.list_copy_files(copy), start=1)
     ]
 
 
@@ -295,7 +303,7 @@ Documented [DOC: master database; model database; msdb database; tempdb database
 """
 
 
-def list_system_files(context: Context, name: str) -> list[Record]:
+def list_system_files(context: StatementContext, name: str) -> list[Record]:
     """Return the data file and the log file of a system database."""
     number = SYSTEM_DATABASES[name]
     data, data_file, log = SYSTEM_FILES[name]
@@ -306,7 +314,7 @@ def list_system_files(context: Context, name: str) -> list[Record]:
     return [{**file, "database_id": number} for file in files]
 
 
-def _list_sparse_files(context: Context, snapshot: Snapshot) -> list[Record]:
+def _list_sparse_files(context: StatementContext, snapshot: Snapshot) -> list[Record]:
     source = context.find_copy(snapshot.source)
     size_kb = source.size_kb if source is not None else 0.0
     return [
@@ -320,30 +328,30 @@ def _list_sparse_files(context: Context, snapshot: Snapshot) -> list[Record]:
     ]
 
 
-def list_file_rows(context: Context) -> Iterable[Record]:
+def list_file_rows(context: StatementContext) -> Iterable[Record]:
     """Yield the files of all databases on the instance."""
     for name in SYSTEM_DATABASES:
         yield from list_system_files(context, name)
     for copy in context.list_copies():
-        yield from list_files_of(context, copy)
+        yield from list_copy_file_rows(context, copy)
     for picture in context.server.snapshots:
         yield from _list_sparse_files(context, picture)
 
 
-def _list_database_files(context: Context) -> Iterable[Record]:
+def _list_database_files(context: StatementContext) -> Iterable[Record]:
     name = context.session.database
     picture = context.find_snapshot(name)
     if picture is not None:
         return _list_sparse_files(context, picture)
     copy = context.find_copy(name)
-    return list_files_of(context, copy) if copy is not None else list_system_files(context, name)
+    return list_copy_file_rows(context, copy) if copy is not None else list_system_files(context, name)
 
 
 register_view("sys.master_files", list_file_rows)
 register_view("sys.database_files", _list_database_files)
 
 
-def _list_sysaltfiles(context: Context) -> Iterable[Record]:
+def _list_sysaltfiles(context: StatementContext) -> Iterable[Record]:
     for row in list_file_rows(context):
         yield {
             "fileid": row["file_id"],
@@ -364,7 +372,7 @@ register_view("sys.sysaltfiles", _list_sysaltfiles)
 # --- recovery, log space ---------------------------------------------------------------------------------
 
 
-def _list_recovery_status(context: Context) -> Iterable[Record]:
+def _list_recovery_status(context: StatementContext) -> Iterable[Record]:
     for copy in context.list_copies():
         yield {
             "database_id": copy.database_id,
@@ -380,7 +388,7 @@ def _list_recovery_status(context: Context) -> Iterable[Record]:
 register_view("sys.database_recovery_status", _list_recovery_status)
 
 
-def list_log_space(context: Context) -> Iterable[tuple[str, float, float]]:
+def list_log_space(context: StatementContext) -> Iterable[tuple[str, float, float]]:
     """Yield (database, log size in MB, used percentage) for each open database, as in DBCC SQLPERF(LOGSPACE)."""
     for name in SYSTEM_DATABASES:
         yield name, 1.99, 35.0
@@ -398,7 +406,7 @@ def list_log_space(context: Context) -> Iterable[tuple[str, float, float]]:
             )
 
 
-def _list_log_space_usage(context: Context) -> Iterable[Record]:
+def _list_log_space_usage(context: StatementContext) -> Iterable[Record]:
     """Yield the log space usage of the current database."""
     for name, size_mb, used in list_log_space(context):
         if name.lower() == context.session.database.lower():
@@ -446,7 +454,7 @@ def list_virtual_log_files(world: World, source: int) -> Iterable[VirtualLogFile
         yield VirtualLogFile(8192 + index * size, size, 20 + number if used else 0, status, parity)
 
 
-def get_end_of_log_kb(context: Context, copy: DatabaseCopy) -> float:
+def get_end_of_log_kb(context: StatementContext, copy: DatabaseCopy) -> float:
     """Return the position in KB up to which this copy has hardened its log."""
     return streams.get_end_of_log_kb(context.world, copy)
 
@@ -456,14 +464,14 @@ def get_end_of_log_kb(context: Context, copy: DatabaseCopy) -> float:
 # values are defaults. Documented [DOC: ALTER DATABASE SCOPED CONFIGURATION; ALTER DATABASE SET options].
 # The numbers are those in public output.
 
-_CONFIGURATIONS: Final = (
+_SCOPED_CONFIGURATION_LINES: Final = (
     resources.files("engine.tsql.catalog").joinpath("scoped.txt").read_text(encoding="utf-8")
 )
 """One configuration per line: number, name, default and first version. Those of SQL Server 2022 are omitted."""
 
 
-def _list_configurations(context: Context) -> Iterable[Record]:
-    for line in _CONFIGURATIONS.splitlines():
+def _list_configurations(context: StatementContext) -> Iterable[Record]:
+    for line in _SCOPED_CONFIGURATION_LINES.splitlines():
         number, name, value, first_version = line.split()
         if int(first_version) <= context.version:
             yield {
@@ -491,7 +499,7 @@ _QUERY_STORE_STATES: Final = ("OFF", "READ_ONLY", "READ_WRITE")
 """Descriptions of the Query Store state by number."""
 
 
-def has_query_store(context: Context, copy: DatabaseCopy) -> bool:
+def has_query_store(context: StatementContext, copy: DatabaseCopy) -> bool:
     """Return whether the Query Store is on, as in databases created by SQL Server 2022.
 
     [DOC: Query Store]. A database from an earlier version is recognized by its compatibility level. Assumed.
@@ -499,7 +507,7 @@ def has_query_store(context: Context, copy: DatabaseCopy) -> bool:
     return context.version >= 2022 and options.get_compatibility_level(context.world, copy) >= 160
 
 
-def _list_query_stores(context: Context) -> Iterable[Record]:
+def _list_query_stores(context: StatementContext) -> Iterable[Record]:
     """Yield the Query Store options of the current database. master and tempdb have no Query Store."""
     if context.session.database.lower() in ("master", "tempdb"):
         return

@@ -7,21 +7,21 @@ from collections.abc import Iterator
 
 from engine.messages import SqlError
 from engine.protocol import files, volumes
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.databases import list_file_rows
 
 
-def _list_all_paths(context: Context, host: str) -> Iterator[str]:
+def _list_all_paths(context: StatementContext, host: str) -> Iterator[str]:
     """Yield the paths of all files on a host."""
     yield from (path for file_host, path in context.world.files if file_host == host)
     if host == context.server.name:
         yield from (str(row["physical_name"]) for row in list_file_rows(context))
 
 
-def find_path_kind(context: Context, path: str) -> tuple[int, int, int]:
+def get_path_flags(context: StatementContext, path: str) -> tuple[int, int, int]:
     """Return three flags: the file exists, the path is a folder, the parent folder exists."""
     bare_path = path.rstrip("\\")
-    if not bare_path or (not bare_path.startswith("\\\\") and not volumes.get_drive_of(bare_path)):
+    if not bare_path or (not bare_path.startswith("\\\\") and not volumes.get_drive_letter(bare_path)):
         return 0, 0, 0
     try:
         host, local = files.locate_path(context.world, context.server.name, f"{bare_path}\\x")
@@ -33,7 +33,7 @@ def find_path_kind(context: Context, path: str) -> tuple[int, int, int]:
     return (0, 0, 1) if "." in lower_path.rpartition("\\")[2] else (0, 1, 1)
 
 
-def list_descendants(context: Context, path: str) -> list[tuple[str, int, bool]]:
+def list_descendants(context: StatementContext, path: str) -> list[tuple[str, int, bool]]:
     """Return (name, depth from 1, True for a file) for each file and folder in a folder."""
     try:
         host, local = files.locate_path(context.world, context.server.name, path.rstrip("\\") + "\\x")

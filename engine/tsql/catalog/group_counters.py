@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.model import DatabaseCopy, ReplicaRole, SyncState
 from engine.protocol import groups as group_kinds
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.availability import list_local_groups
 
 TOTAL, GAUGE = 272696576, 65792
@@ -58,14 +58,14 @@ UNSIMULATED_COUNTERS: Final = frozenset(
 """Counters that the flow model cannot provide, such as those of flow control and group commits."""
 
 
-def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> CounterValues:
+def _read_sent_counters(context: StatementContext, copy: DatabaseCopy, peer: str) -> CounterValues:
     """Return the counters of the log of one database that a primary sends to the secondary *peer*."""
     world = context.world
     other_copy = world.copies.get((peer, copy.database))
     if (
         other_copy is None
         or other_copy.stream is None
-        or world.flow.get_source_of(other_copy.stream) != copy.source
+        or world.flow.get_stream_source(other_copy.stream) != copy.source
     ):
         return {}
     totals, ratio = (
@@ -82,7 +82,7 @@ def _read_sent_counters(context: Context, copy: DatabaseCopy, peer: str) -> Coun
     }
 
 
-def _read_received_counters(context: Context, copy: DatabaseCopy) -> CounterValues:
+def _read_received_counters(context: StatementContext, copy: DatabaseCopy) -> CounterValues:
     """Return the counters of the log of one database that a secondary receives.
 
     The secondary answers each message.
@@ -111,7 +111,7 @@ def _sum_counters(parts: Iterable[CounterValues]) -> CounterValues:
     return total
 
 
-def _collect_link_counters(context: Context) -> dict[str, CounterValues]:
+def _collect_link_counters(context: StatementContext) -> dict[str, CounterValues]:
     """Return the counters of the connections to other replicas by instance name (group:replica)."""
     values_by_peer: dict[str, CounterValues] = {}
     for group, state in list_local_groups(context):
@@ -128,7 +128,7 @@ def _collect_link_counters(context: Context) -> dict[str, CounterValues]:
     return {**values_by_peer, "_Total": _sum_counters(values_by_peer.values())} if values_by_peer else {}
 
 
-def _read_database_counters(context: Context, copy: DatabaseCopy) -> CounterValues:
+def _read_database_counters(context: StatementContext, copy: DatabaseCopy) -> CounterValues:
     flow = context.world.flow
     reverting = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
     undo: CounterValues = dict.fromkeys(_UNDO_COUNTERS, None if reverting else 0.0)
@@ -139,7 +139,7 @@ def _read_database_counters(context: Context, copy: DatabaseCopy) -> CounterValu
         )
         queues = [
             position.flushed_kb - flow.read_stream_positions(stream).sent_kb
-            for stream in flow.list_streams_of(copy.source)
+            for stream in flow.list_source_streams(copy.source)
         ]
         return {
             **undo,
@@ -158,7 +158,7 @@ def _read_database_counters(context: Context, copy: DatabaseCopy) -> CounterValu
     }
 
 
-def list_counters(context: Context) -> Iterable[tuple[str, str, str, float | None, int]]:
+def list_counters(context: StatementContext) -> Iterable[tuple[str, str, str, float | None, int]]:
     """Yield (object, counter, instance, value, type) for each counter of an instance with replicas.
 
     A value that is not simulated is None.

@@ -20,7 +20,7 @@ from engine.model import (
 )
 from engine.protocol import files, streams
 from engine.protocol.lineage import format_lsn, format_record_lsn
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.availability import (
     HEALTH_DESCRIPTIONS,
     SENT_TOLERANCE_KB,
@@ -62,7 +62,7 @@ class ReplicaDatabase(Struct, frozen=True):
         return int(self.state is SyncState.SYNCHRONIZING)
 
 
-def list_databases(context: Context, group: AvailabilityGroup) -> Iterator[ReplicaDatabase]:
+def list_databases(context: StatementContext, group: AvailabilityGroup) -> Iterator[ReplicaDatabase]:
     """Yield the databases of a group on the instance and, on a primary, also those on every joined replica."""
     world, server = context.world, context.session.server
     for copy in replicas.list_group_copies(world, server, group.guid):
@@ -77,13 +77,13 @@ def list_databases(context: Context, group: AvailabilityGroup) -> Iterator[Repli
                 yield ReplicaDatabase(group, replica, copy, own_availability.get_peer_state(replica.server))
 
 
-def is_connected(context: Context, guid: int, server: str) -> bool:
+def is_connected(context: StatementContext, guid: int, server: str) -> bool:
     """Return whether the instance has a connection to the replica on *server*."""
     contact = context.world.contacts.get((guid, context.session.server, server))
     return contact is not None and contact.connected
 
 
-def build_database_state_row(context: Context, replica_database: ReplicaDatabase) -> Record:
+def build_database_state_row(context: StatementContext, replica_database: ReplicaDatabase) -> Record:
     """Return a row of sys.dm_hadr_database_replica_states."""
     own_availability = replica_database.copy.availability
     replica_server, is_local = replica_database.replica.server, replica_database.is_local
@@ -126,14 +126,14 @@ NO_RECOVERY_LSN: Final = 4294967295429496729500001
 """recovery_lsn of a secondary database that needs no resynchronization. Seen in public output."""
 
 
-def _find_truncation_lsn(context: Context, copy: DatabaseCopy) -> int | None:
+def _find_truncation_lsn(context: StatementContext, copy: DatabaseCopy) -> int | None:
     """Return the LSN up to which the log of a primary database can be truncated; None without a writable log."""
     if copy.source is None:
         return None
     return format_lsn(min(hold for _, hold in streams.list_log_holds(context.world, copy, copy.source)))
 
 
-def _build_own_log_columns(context: Context, replica_database: ReplicaDatabase) -> Record:
+def _build_own_log_columns(context: StatementContext, replica_database: ReplicaDatabase) -> Record:
     """Return the log columns of the primary's own row. Nothing is sent to the primary or redone on it."""
     world, copy = context.world, replica_database.copy
     if copy.source is None:
@@ -141,7 +141,7 @@ def _build_own_log_columns(context: Context, replica_database: ReplicaDatabase) 
     position, reading = world.flow.read_source_positions(copy.source), world.flow.read_source(copy.source)
     waited = [
         world.flow.read_stream_positions(stream).acknowledged_kb
-        for stream in world.flow.list_streams_of(copy.source)
+        for stream in world.flow.list_source_streams(copy.source)
         if world.flow.get_stream_setup(stream).awaited
     ]
     return {
@@ -160,7 +160,7 @@ def _build_own_log_columns(context: Context, replica_database: ReplicaDatabase) 
     }
 
 
-def _estimate_log_time(context: Context, source: int, behind_kb: float) -> str | None:
+def _estimate_log_time(context: StatementContext, source: int, behind_kb: float) -> str | None:
     """Estimate the time at which the log *behind_kb* before the end was written; None if unknown."""
     age_s = _estimate_log_age_s(context, source, behind_kb)
     if age_s is None:
@@ -177,7 +177,7 @@ TRANSACTION_MIN_KB: Final = 3.0
 """Minimum log per transaction in the estimate, because a stopped workload has none. Assumed."""
 
 
-def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> float | None:
+def _estimate_log_age_s(context: StatementContext, source: int, behind_kb: float) -> float | None:
     """Estimate how long ago the log *behind_kb* before the end was written. Derived.
 
     Return None if the log rate is 0. The estimate uses the current rate, or the mean rate if little log is
@@ -198,7 +198,7 @@ def _estimate_log_age_s(context: Context, source: int, behind_kb: float) -> floa
     return min(now_s, stalled_s + behind_kb / rate)
 
 
-def _build_received_log_columns(context: Context, replica_database: ReplicaDatabase) -> Record:
+def _build_received_log_columns(context: StatementContext, replica_database: ReplicaDatabase) -> Record:
     """Return the log columns of a secondary's row, on the primary (as reported to it) or on the secondary.
 
     The last report of a lost secondary is from the time of the loss. Only a primary knows which log it has
@@ -229,7 +229,7 @@ def _build_received_log_columns(context: Context, replica_database: ReplicaDatab
             "last_hardened_lsn": format_lsn(end),
         }
     stream = target.stream
-    source = world.flow.get_source_of(stream)
+    source = world.flow.get_stream_source(stream)
     if is_primary_view and replica_database.copy.source != source:
         return {}
     received_position, own_position, reading = (
@@ -278,18 +278,18 @@ def _build_received_log_columns(context: Context, replica_database: ReplicaDatab
     }
 
 
-def _estimate_lag_s(context: Context, source: int, behind_kb: float) -> int | None:
+def _estimate_lag_s(context: StatementContext, source: int, behind_kb: float) -> int | None:
     age_s = 0.0 if behind_kb <= SENT_TOLERANCE_KB else _estimate_log_age_s(context, source, behind_kb)
     return int(age_s) if age_s is not None else None
 
 
-def _list_database_states(context: Context) -> Iterable[Record]:
+def _list_database_states(context: StatementContext) -> Iterable[Record]:
     for group, _ in list_local_groups(context):
         for database in list_databases(context, group):
             yield build_database_state_row(context, database)
 
 
-def _list_database_cluster_states(context: Context) -> Iterable[Record]:
+def _list_database_cluster_states(context: StatementContext) -> Iterable[Record]:
     for group in list_cluster_groups(context):
         replica_state = context.world.replicas.get((context.session.server, group.guid))
         leads = replica_state is not None and replica_state.role is ReplicaRole.PRIMARY
@@ -319,7 +319,7 @@ register_view("sys.dm_hadr_database_replica_states", _list_database_states)
 register_view("sys.dm_hadr_database_replica_cluster_states", _list_database_cluster_states)
 
 
-def _list_seeding_attempts(context: Context) -> Iterator[tuple[AvailabilityGroup, str, Seeding]]:
+def _list_seeding_attempts(context: StatementContext) -> Iterator[tuple[AvailabilityGroup, str, Seeding]]:
     """Yield (group, server that is seeded, attempt) for each seeding that the instance sends or receives."""
     own_server = context.session.server
     for (server, guid), state in sorted(context.world.replicas.items()):
@@ -329,7 +329,7 @@ def _list_seeding_attempts(context: Context) -> Iterator[tuple[AvailabilityGroup
                 yield group, server, attempt
 
 
-def _list_automatic_seedings(context: Context) -> Iterable[Record]:
+def _list_automatic_seedings(context: StatementContext) -> Iterable[Record]:
     """Yield the rows of automatic seeding. current_state is text in the product; its values are derived."""
     own_server = context.session.server
     for group, server, attempt in _list_seeding_attempts(context):
@@ -357,7 +357,7 @@ def _list_automatic_seedings(context: Context) -> Iterable[Record]:
         }
 
 
-def _list_seeding_transfers(context: Context) -> Iterable[Record]:
+def _list_seeding_transfers(context: StatementContext) -> Iterable[Record]:
     """Yield the seedings that are transferring data now."""
     world, own_server = context.world, context.session.server
     for group, server, attempt in _list_seeding_attempts(context):
@@ -366,7 +366,7 @@ def _list_seeding_transfers(context: Context) -> Iterable[Record]:
             continue
         source = own_server == attempt.source
         other_server = server if source else attempt.source
-        whole_s = max(1.0, files.compute_transfer_s(world, attempt.source, server, copy.size_kb))
+        whole_s = max(1.0, files.compute_file_copy_s(world, attempt.source, server, copy.size_kb))
         done_s = min(whole_s, (world.tick - attempt.start_tick) / TICKS_PER_S)
         ends = [make_seeding_id(group.guid, name, attempt.id) for name in (own_server, other_server)]
         yield {

@@ -19,7 +19,7 @@ from engine.model import (
     ReplicaWord,
 )
 from engine.protocol import network, security
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.availability import (
     HEALTH_DESCRIPTIONS,
     build_group_row,
@@ -43,7 +43,7 @@ _OPERATIONAL_STATES: Final = (
 """Descriptions of operational_state by number."""
 
 
-def _get_operational_state(context: Context, state: ReplicaState) -> int | None:
+def _get_operational_state(context: StatementContext, state: ReplicaState) -> int | None:
     """Return operational_state of the instance's own replica."""
     if state.word is ReplicaWord.PRIMARY_PENDING:
         return 1
@@ -54,7 +54,7 @@ def _get_operational_state(context: Context, state: ReplicaState) -> int | None:
     return 3 if has_quorum(context) else 5
 
 
-def compute_replica_health(context: Context, group: AvailabilityGroup, server: str) -> int:
+def compute_replica_health(context: StatementContext, group: AvailabilityGroup, server: str) -> int:
     """Return the worst health of a replica's databases; 0 (not healthy) without databases."""
     return min(
         (database.health for database in list_databases(context, group) if database.replica.server == server),
@@ -62,18 +62,20 @@ def compute_replica_health(context: Context, group: AvailabilityGroup, server: s
     )
 
 
-def _get_recovery_health(context: Context, group: AvailabilityGroup) -> int:
+def _get_recovery_health(context: StatementContext, group: AvailabilityGroup) -> int:
     copies = replicas.list_group_copies(context.world, context.session.server, group.guid)
     return int(all(get_displayed_state(copy) is DbState.ONLINE for copy in copies))
 
 
-def _list_visible_replicas(context: Context, group: AvailabilityGroup, state: ReplicaState) -> list[Replica]:
+def _list_visible_replicas(
+    context: StatementContext, group: AvailabilityGroup, state: ReplicaState
+) -> list[Replica]:
     """Return the replicas whose state the instance knows: all replicas on the primary, otherwise its own."""
     is_primary = state.role is ReplicaRole.PRIMARY
     return [replica for replica in group.replicas if is_primary or replica.server == state.server]
 
 
-def _list_replica_states(context: Context) -> Iterable[Record]:
+def _list_replica_states(context: StatementContext) -> Iterable[Record]:
     for group, state in list_local_groups(context):
         for replica in _list_visible_replicas(context, group, state):
             local = replica.server == state.server
@@ -119,7 +121,7 @@ _CONNECTION_ERROR_TEXTS: Final = {
 """Number of a network error -> its text, in the wording of message 1474. Known."""
 
 
-def _find_connection_error(context: Context, peer: str) -> int:
+def _find_connection_error(context: StatementContext, peer: str) -> int:
     """Return the network error of a connection attempt to a server that the network reaches.
 
     The error is 10060 if a firewall drops the packets, 10061 if nothing listens, and 64 if the server refuses
@@ -138,7 +140,7 @@ def _find_connection_error(context: Context, peer: str) -> int:
     return 64 if any(refusal is not None and refusal.reached_server for refusal in refusals) else 10061
 
 
-def _has_failed_to_reconnect(context: Context, contact: Contact, guid: int, peer: str) -> bool:
+def _has_failed_to_reconnect(context: StatementContext, contact: Contact, guid: int, peer: str) -> bool:
     """Return whether the first attempt to reconnect has failed. A hung server still accepts connections."""
     world = context.world
     waited = contact.since_tick + TICKS_PER_S < world.tick
@@ -147,7 +149,7 @@ def _has_failed_to_reconnect(context: Context, contact: Contact, guid: int, peer
     return not network.can_connect(world, guid, context.session.server, peer)
 
 
-def _build_last_error_columns(context: Context, guid: int, peer: str) -> Record:
+def _build_last_error_columns(context: StatementContext, guid: int, peer: str) -> Record:
     """Return the columns about the last or current connection error with *peer*.
 
     The choice between several errors is derived.
@@ -163,7 +165,7 @@ def _build_last_error_columns(context: Context, guid: int, peer: str) -> Record:
             number, words = 35206, find_wording(35206, context.version).text
             text = fill_placeholders(words, (peer, make_replica_id(guid, peer)))
     if contact is not None and _has_failed_to_reconnect(context, contact, guid, peer):
-        answers = network.is_passing(world, server, peer) and world.get_computer_of(peer).powered
+        answers = network.can_exchange_packets(world, server, peer) and world.get_computer_of(peer).powered
         number = _find_connection_error(context, peer) if answers else 10060
         text, tick = _CONNECTION_ERROR_TEXTS[number], world.tick
     return {
@@ -177,7 +179,7 @@ def _get_recovery_description(health: int | None) -> str | None:
     return None if health is None else ("ONLINE_IN_PROGRESS", "ONLINE")[health]
 
 
-def _list_group_states(context: Context) -> Iterable[Record]:
+def _list_group_states(context: StatementContext) -> Iterable[Record]:
     for group, state in list_local_groups(context):
         healths = [
             compute_replica_health(context, group, replica.server)
@@ -200,7 +202,7 @@ def _list_group_states(context: Context) -> Iterable[Record]:
         }
 
 
-def _list_replica_cluster_states(context: Context) -> Iterable[Record]:
+def _list_replica_cluster_states(context: StatementContext) -> Iterable[Record]:
     for group in list_cluster_groups(context):
         for replica in group.replicas:
             instance = context.world.instances.get(replica.server)
@@ -218,9 +220,9 @@ def _list_replica_cluster_states(context: Context) -> Iterable[Record]:
             }
 
 
-def _list_possible_nodes(context: Context, server: str) -> list[str]:
+def _list_possible_nodes(context: StatementContext, server: str) -> list[str]:
     """Return the nodes on which the instance that hosts a replica can run."""
-    node = config.find_node_of(context.world, server)
+    node = config.find_server_node(context.world, server)
     if node is None:
         return []
     role = node.config.find_role(server)
@@ -228,7 +230,7 @@ def _list_possible_nodes(context: Context, server: str) -> list[str]:
     return sorted(set(owners)) or [node.name]
 
 
-def _list_cluster_nodes(context: Context) -> Iterable[Record]:
+def _list_cluster_nodes(context: StatementContext) -> Iterable[Record]:
     for group in list_cluster_groups(context):
         for replica in group.replicas:
             for host in _list_possible_nodes(context, replica.server):
@@ -239,7 +241,7 @@ def _list_cluster_nodes(context: Context) -> Iterable[Record]:
                 }
 
 
-def _list_name_ids(context: Context) -> Iterable[Record]:
+def _list_name_ids(context: StatementContext) -> Iterable[Record]:
     for group in list_cluster_groups(context):
         row = build_group_row(group)
         yield {
@@ -250,10 +252,10 @@ def _list_name_ids(context: Context) -> Iterable[Record]:
         }
 
 
-def _list_instance_nodes(context: Context) -> Iterable[Record]:
+def _list_instance_nodes(context: StatementContext) -> Iterable[Record]:
     for group in list_cluster_groups(context):
         for replica in group.replicas:
-            node = config.find_node_of(context.world, replica.server)
+            node = config.find_server_node(context.world, replica.server)
             if replica.joined and node is not None:
                 yield {
                     "ag_resource_id": build_group_row(group)["resource_id"],

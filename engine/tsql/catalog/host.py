@@ -5,11 +5,11 @@ from typing import Final
 
 from engine.cluster import config
 from engine.protocol import jobs
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.activity import (
-    MEMORY_KB,
+    COMPUTER_MEMORY_KB,
     PAGE_KB,
-    WINDOWS_KB,
+    WINDOWS_MEMORY_KB,
     compute_target_memory_kb,
     compute_total_memory_kb,
     compute_uptime_s,
@@ -28,20 +28,20 @@ _WINDOWS_BUILDS: Final = {
 """Name of Windows Server -> version and build. Known."""
 
 
-def get_windows_version(context: Context) -> tuple[str, tuple[int, int, int]]:
+def get_windows_version(context: StatementContext) -> tuple[str, tuple[int, int, int]]:
     """Return the name of Windows Server and its version and build.
 
     This is the version of the cluster, but at least the oldest version that the product supports. Nodes with
     a newer Windows keep the functional level of an older cluster.
     """
     oldest = "2016" if context.version >= 2019 else "2012" if context.version >= 2016 else "2008 R2"
-    node = config.find_node_of(context.world, context.session.server)
+    node = config.find_server_node(context.world, context.session.server)
     of_cluster = context.world.clusters[node.cluster].windows if node is not None else oldest
     year = max(oldest, of_cluster, key=list(_WINDOWS_BUILDS).index)
     return year, _WINDOWS_BUILDS[year]
 
 
-def _list_windows_info(context: Context) -> Iterable[Record]:
+def _list_windows_info(context: StatementContext) -> Iterable[Record]:
     year, (major, minor, _) = get_windows_version(context)
     yield {
         "windows_release": f"{major}.{minor}",
@@ -54,7 +54,7 @@ def _list_windows_info(context: Context) -> Iterable[Record]:
 register_view("sys.dm_os_windows_info", _list_windows_info)
 
 
-def _list_host_info(context: Context) -> Iterable[Record]:
+def _list_host_info(context: StatementContext) -> Iterable[Record]:
     year, (major, minor, _) = get_windows_version(context)
     yield {
         **find_literal_columns("host._list_host_info"),
@@ -66,7 +66,7 @@ def _list_host_info(context: Context) -> Iterable[Record]:
 register_view("sys.dm_os_host_info", _list_host_info)
 
 
-def _compute_memory_kb(context: Context) -> tuple[int, int]:
+def _compute_memory_kb(context: StatementContext) -> tuple[int, int]:
     """Return (target memory, total memory) of the instance in KB."""
     target_kb = compute_target_memory_kb(context, get_option_value(context, "max server memory (MB)"))
     return target_kb, compute_total_memory_kb(context, target_kb)
@@ -76,7 +76,7 @@ FREE_MEMORY_MIN_KB: Final = 1024 * 1024
 """Minimum memory that remains free if max server memory is unlimited. Assumed."""
 
 
-def _list_memory(context: Context) -> Iterable[Record]:
+def _list_memory(context: StatementContext) -> Iterable[Record]:
     """Yield the row of sys.dm_os_sys_memory.
 
     The free memory is the memory that Windows and the instance leave. The page file has the size of the
@@ -84,15 +84,15 @@ def _list_memory(context: Context) -> Iterable[Record]:
     Derived.
     """
     _, held_kb = _compute_memory_kb(context)
-    free_kb = max(MEMORY_KB - WINDOWS_KB - held_kb, FREE_MEMORY_MIN_KB)
+    free_kb = max(COMPUTER_MEMORY_KB - WINDOWS_MEMORY_KB - held_kb, FREE_MEMORY_MIN_KB)
     yield {
-        "total_physical_memory_kb": MEMORY_KB,
+        "total_physical_memory_kb": COMPUTER_MEMORY_KB,
         "available_physical_memory_kb": free_kb,
-        "total_page_file_kb": 2 * MEMORY_KB,
-        "available_page_file_kb": MEMORY_KB + free_kb,
+        "total_page_file_kb": 2 * COMPUTER_MEMORY_KB,
+        "available_page_file_kb": COMPUTER_MEMORY_KB + free_kb,
         "system_cache_kb": free_kb // 2,
-        "kernel_paged_pool_kb": WINDOWS_KB // 16,
-        "kernel_nonpaged_pool_kb": WINDOWS_KB // 32,
+        "kernel_paged_pool_kb": WINDOWS_MEMORY_KB // 16,
+        "kernel_nonpaged_pool_kb": WINDOWS_MEMORY_KB // 32,
         **find_literal_columns("host._list_memory"),
     }
 
@@ -100,7 +100,7 @@ def _list_memory(context: Context) -> Iterable[Record]:
 register_view("sys.dm_os_sys_memory", _list_memory)
 
 
-def _list_process_memory(context: Context) -> Iterable[Record]:
+def _list_process_memory(context: StatementContext) -> Iterable[Record]:
     _, held_kb = _compute_memory_kb(context)
     yield {
         "physical_memory_in_use_kb": held_kb,
@@ -109,7 +109,7 @@ def _list_process_memory(context: Context) -> Iterable[Record]:
         "virtual_address_space_reserved_kb": 2 * held_kb,
         "virtual_address_space_committed_kb": held_kb,
         "virtual_address_space_available_kb": 2**33 - 2 * held_kb,
-        "available_commit_limit_kb": 2 * MEMORY_KB - held_kb,
+        "available_commit_limit_kb": 2 * COMPUTER_MEMORY_KB - held_kb,
     }
 
 
@@ -120,7 +120,7 @@ CPU_TICKS_PER_MS: Final = 2_500_000
 """Counter ticks per millisecond of a processor with 2.5 GHz. Assumed."""
 
 
-def _list_system_info(context: Context) -> Iterable[Record]:
+def _list_system_info(context: StatementContext) -> Iterable[Record]:
     target_kb, held_kb = _compute_memory_kb(context)
     server = context.server
     ticks_ms = 10 * context.world.tick + 10**9
@@ -130,8 +130,8 @@ def _list_system_info(context: Context) -> Iterable[Record]:
         "cpu_ticks_in_ms": CPU_TICKS_PER_MS,
         "cpu_count": context.computer.cores,
         "hyperthread_ratio": context.computer.cores,
-        "physical_memory_in_bytes": MEMORY_KB * 1024,
-        "physical_memory_kb": MEMORY_KB,
+        "physical_memory_in_bytes": COMPUTER_MEMORY_KB * 1024,
+        "physical_memory_kb": COMPUTER_MEMORY_KB,
         "virtual_memory_in_bytes": 2**43,
         "virtual_memory_kb": 2**33,
         "bpool_committed": held_kb // PAGE_KB,
@@ -158,7 +158,7 @@ def _list_system_info(context: Context) -> Iterable[Record]:
 register_view("sys.dm_os_sys_info", _list_system_info)
 
 
-def _list_services(context: Context) -> Iterable[Record]:
+def _list_services(context: StatementContext) -> Iterable[Record]:
     agent = jobs.is_agent_running(context.world, context.server.name)
     for name, running, path in (
         ("SQL Server (MSSQLSERVER)", True, "sqlservr.exe"),
@@ -182,7 +182,7 @@ def _list_services(context: Context) -> Iterable[Record]:
 register_view("sys.dm_server_services", _list_services)
 
 
-def _list_filegroups(context: Context) -> Iterable[Record]:
+def _list_filegroups(context: StatementContext) -> Iterable[Record]:
     yield {
         **find_literal_columns("host._list_filegroups"),
     }

@@ -8,21 +8,21 @@ from msgspec import Struct
 from engine.availability import replicas
 from engine.constants import TICKS_PER_S
 from engine.tsql.batches import ledger_tables, objects, stored_messages
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog import column_types
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import (
     SYSTEM_PROCEDURES,
-    VIEWS,
+    CATALOG_VIEWS,
     Record,
-    Rows,
+    RowLister,
     list_no_rows,
     list_views,
     register_view,
 )
 
 
-def _list_messages(context: Context) -> Iterable[Record]:
+def _list_messages(context: StatementContext) -> Iterable[Record]:
     for row in stored_messages.list_all_messages(context.world, context.server.name):
         yield {
             "message_id": row.number,
@@ -36,12 +36,12 @@ def _list_messages(context: Context) -> Iterable[Record]:
 register_view("sys.messages", _list_messages)
 
 
-def _is_rpc_out_enabled(context: Context, name: str) -> bool:
+def _is_rpc_out_enabled(context: StatementContext, name: str) -> bool:
     stored_row = ledger_tables.SERVER_OPTIONS.find_row(context.world, context.server.name, "server", name)
     return stored_row is not None and bool(stored_row.get("rpc out"))
 
 
-def _list_servers(context: Context) -> Iterable[Record]:
+def _list_servers(context: StatementContext) -> Iterable[Record]:
     names = (context.server.name, *context.server.linked_servers)
     for number, name in enumerate(names):
         yield {
@@ -58,7 +58,7 @@ def _list_servers(context: Context) -> Iterable[Record]:
 register_view("sys.servers", _list_servers)
 
 
-def _list_sysservers(context: Context) -> Iterable[Record]:
+def _list_sysservers(context: StatementContext) -> Iterable[Record]:
     for row in _list_servers(context):
         yield {"srvid": row["server_id"], "srvname": row["name"], "datasource": row["data_source"]}
 
@@ -67,7 +67,7 @@ register_view("sys.sysservers", _list_sysservers)
 
 
 def _build_system_object(
-    context: Context, name: str, full_name: str, kind: str, type_description: str
+    context: StatementContext, name: str, full_name: str, kind: str, type_description: str
 ) -> Record:
     built = column_types.BUILD_TIMES[
         max(year for year in column_types.BUILD_TIMES if year <= context.version)
@@ -88,13 +88,13 @@ SYSTEM_SCHEMA_ID: Final = 4
 """schema_id of the schema sys."""
 
 
-def _list_system_views(context: Context) -> Iterable[Record]:
+def _list_system_views(context: StatementContext) -> Iterable[Record]:
     for catalog_view in list_views(context.version):
         if not catalog_view.name.endswith("()"):
             yield _build_system_object(context, catalog_view.name[4:], catalog_view.name, "V ", "VIEW")
 
 
-def _list_system_objects(context: Context) -> Iterable[Record]:
+def _list_system_objects(context: StatementContext) -> Iterable[Record]:
     """Yield the product's views, table-valued functions and procedures in the current database."""
     yield from _list_system_views(context)
     for catalog_view in list_views(context.version):
@@ -118,35 +118,35 @@ def _list_system_objects(context: Context) -> Iterable[Record]:
             yield _build_system_object(context, name, name, *kind)
 
 
-def _prepend_user_objects(view_name: str, list_system_rows: Rows) -> Rows:
+def _build_lister_with_user_objects(view_name: str, list_system_rows: RowLister) -> RowLister:
     """Build a function that yields the user objects of *view_name* before the system objects."""
 
-    def rows(context: Context) -> Iterable[Record]:
+    def rows(context: StatementContext) -> Iterable[Record]:
         yield from _list_rows(context, view_name)
         yield from list_system_rows(context)
 
     return rows
 
 
-register_view("sys.all_objects", _prepend_user_objects("sys.objects", _list_system_objects))
+register_view("sys.all_objects", _build_lister_with_user_objects("sys.objects", _list_system_objects))
 register_view("sys.system_objects", _list_system_objects)
 register_view("sys.system_views", _list_system_views)
-register_view("sys.all_views", _prepend_user_objects("sys.views", _list_system_views))
+register_view("sys.all_views", _build_lister_with_user_objects("sys.views", _list_system_views))
 
 
-def _list_rows(context: Context, name: str) -> Iterable[Record]:
-    rows = VIEWS[name].rows
+def _list_rows(context: StatementContext, name: str) -> Iterable[Record]:
+    rows = CATALOG_VIEWS[name].rows
     return () if rows is None else rows(context)
 
 
-def _list_schemas(context: Context) -> Iterable[Record]:
+def _list_schemas(context: StatementContext) -> Iterable[Record]:
     users = {row["name"]: row["principal_id"] for row in _list_rows(context, "sys.database_principals")}
     for name, schema in objects.list_schemas(context).items():
         owner = users.get(schema.owner) or objects.PREDEFINED_SCHEMAS.get(schema.owner)
         yield {"name": name, "schema_id": schema.number, "principal_id": owner}
 
 
-def _list_schemata(context: Context) -> Iterable[Record]:
+def _list_schemata(context: StatementContext) -> Iterable[Record]:
     owners = {row["principal_id"]: row["name"] for row in _list_rows(context, "sys.database_principals")}
     for row in _list_schemas(context):
         yield {
@@ -198,7 +198,7 @@ class EventSession(Struct, frozen=True):
     """Events of the session; None if they are not simulated."""
 
 
-def list_sessions(context: Context) -> Iterator[EventSession]:
+def list_sessions(context: StatementContext) -> Iterator[EventSession]:
     """Yield the event sessions of the instance."""
     server = context.server
     names: list[tuple[int, str, bool, tuple[str, ...] | None]] = [(65_535, "system_health", True, None)]
@@ -211,7 +211,7 @@ def list_sessions(context: Context) -> Iterator[EventSession]:
         yield EventSession(number, name, running, starts_with_instance=used and starts, events=events)
 
 
-def _list_defined_sessions(context: Context) -> Iterable[Record]:
+def _list_defined_sessions(context: StatementContext) -> Iterable[Record]:
     for session in list_sessions(context):
         yield {
             "event_session_id": session.number,
@@ -222,7 +222,7 @@ def _list_defined_sessions(context: Context) -> Iterable[Record]:
         }
 
 
-def _list_events(context: Context) -> Iterable[Record]:
+def _list_events(context: StatementContext) -> Iterable[Record]:
     for session in list_sessions(context):
         for index, event in enumerate(session.events or (), 1):
             yield {
@@ -234,7 +234,7 @@ def _list_events(context: Context) -> Iterable[Record]:
             }
 
 
-def _list_running_sessions(context: Context) -> Iterable[Record]:
+def _list_running_sessions(context: StatementContext) -> Iterable[Record]:
     start_time = context.get_datetime_value(max(0, context.server.started_tick // TICKS_PER_S * TICKS_PER_S))
     for session in list_sessions(context):
         if session.running:

@@ -10,7 +10,7 @@ from engine import arithmetic
 from engine.protocol import connections
 from engine.protocol.lineage import format_lsn
 from engine.tsql.batches import locks, objects
-from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.batches.context import SYSTEM_DATABASES, StatementContext
 from engine.tsql.batches.data import ObjectKey, RowChanges, SqlSession, Submission, Table
 from engine.tsql.batches.locks import SqlLock
 from engine.tsql.batches.row_locks import INDEX_END
@@ -66,7 +66,7 @@ class LockResource(Struct, frozen=True):
         return f"ridlock fileid=1 pageid={self.description.split(':')[1]} {tail}"
 
 
-def _build_object_resource(context: Context, object_key: ObjectKey) -> LockResource:
+def _build_object_resource(context: StatementContext, object_key: ObjectKey) -> LockResource:
     number = context.find_database_id(object_key[1]) or 0
     if locks.is_application_resource(object_key):
         return _build_application_resource(context, object_key)
@@ -76,7 +76,7 @@ def _build_object_resource(context: Context, object_key: ObjectKey) -> LockResou
 
 
 def _build_application_resource(
-    context: Context, key: ObjectKey, owner: str = "TRANSACTION", count: int = 1
+    context: StatementContext, key: ObjectKey, owner: str = "TRANSACTION", count: int = 1
 ) -> LockResource:
     """Return the resource of sp_getapplock: principal ID, name and hash [DOC: sys.dm_tran_locks]."""
     digest = hashlib.blake2b(repr(key).encode(), digest_size=4).hexdigest()
@@ -84,7 +84,7 @@ def _build_application_resource(
     return LockResource("APPLICATION", context.find_database_id(key[1]) or 0, description, 0, owner, count)
 
 
-def _build_row_resource(context: Context, object_key: ObjectKey, number: int) -> LockResource:
+def _build_row_resource(context: StatementContext, object_key: ObjectKey, number: int) -> LockResource:
     """Return the resource of a row: its key if the table has a unique key, else its place in the heap.
 
     INDEX_END has its own key.
@@ -107,7 +107,7 @@ def _build_row_resource(context: Context, object_key: ObjectKey, number: int) ->
     return LockResource("RID", database_id, f"{address}:{slot}", entity, page=address)
 
 
-def _build_resource(context: Context, lock: SqlLock) -> LockResource:
+def _build_resource(context: StatementContext, lock: SqlLock) -> LockResource:
     return (
         _build_object_resource(context, lock.place)
         if lock.row is None
@@ -130,7 +130,7 @@ class CurrentWait(Struct, frozen=True):
     """(requested resource, requested mode) of a wait for a lock; None for another wait."""
 
 
-def find_current_waits(context: Context) -> dict[int, CurrentWait]:
+def find_current_waits(context: StatementContext) -> dict[int, CurrentWait]:
     """Return the current waits on this server by session ID.
 
     They are waits of WAITFOR, backups and restores, and waits for a lock or for the log of a commit.
@@ -164,7 +164,7 @@ def find_current_waits(context: Context) -> dict[int, CurrentWait]:
     return waits_by_spid
 
 
-def _get_commit_wait_type(context: Context, database: str) -> str:
+def _get_commit_wait_type(context: StatementContext, database: str) -> str:
     """Return the wait type of a commit, which waits for another copy or only for its own log.
 
     [DOC: sys.dm_os_wait_stats]
@@ -186,7 +186,7 @@ derived.
 """
 
 
-def compute_progress(context: Context, run: Submission | None) -> tuple[float, int]:
+def compute_progress(context: StatementContext, run: Submission | None) -> tuple[float, int]:
     """Return (percent complete, remaining ms) of a backup, restore or page check; zeros for other statements."""
     if run is None or run.waiting != "pending" or run.command not in (*_DEVICE_WAITS, "DBCC TABLE CHECK"):
         return 0.0, 0
@@ -197,7 +197,7 @@ def compute_progress(context: Context, run: Submission | None) -> tuple[float, i
 
 
 def _build_lock_wait(
-    context: Context, run: Submission, sessions: dict[int, SqlSession], passed_ms: int
+    context: StatementContext, run: Submission, sessions: dict[int, SqlSession], passed_ms: int
 ) -> CurrentWait:
     """Return the wait of a batch for a lock."""
     spids, object_key, mode, row = run.blocked
@@ -225,7 +225,7 @@ _WAIT_TYPES: Final = {
 
 
 def _find_lock_mode(
-    context: Context, session: SqlSession | None, object_key: ObjectKey, row: int | None
+    context: StatementContext, session: SqlSession | None, object_key: ObjectKey, row: int | None
 ) -> str:
     """Return the mode in which a session has locked the object or row; X if the mode is unknown."""
     if session is None:
@@ -238,7 +238,7 @@ def _find_lock_mode(
 
 SCHEMA_LOCK_WAIT: Final = "LCK_M_SCH_M"
 """Wait type of a redo thread that waits for a schema modification lock."""
-REDO_SPID: Final = 20
+FIRST_REDO_SPID: Final = 20
 """First session ID of redo threads, which are system sessions. Assumed."""
 
 
@@ -255,7 +255,7 @@ class RedoWait(Struct, frozen=True):
     blocker: int
 
 
-def list_redo_waits(context: Context) -> Iterator[RedoWait]:
+def list_redo_waits(context: StatementContext) -> Iterator[RedoWait]:
     """Yield the waits of redo threads for the schema lock of a query."""
     world = context.world
     spids = {
@@ -268,7 +268,7 @@ def list_redo_waits(context: Context) -> Iterator[RedoWait]:
             redo_waits_since = own_availability.redo_waits_since
             blocker = spids.get(own_availability.redo_waits, 0)
             yield RedoWait(
-                REDO_SPID + copy.database_id,
+                FIRST_REDO_SPID + copy.database_id,
                 copy.database_id,
                 redo_waits_since,
                 10 * (world.tick - redo_waits_since),
@@ -276,7 +276,7 @@ def list_redo_waits(context: Context) -> Iterator[RedoWait]:
             )
 
 
-def _list_waiting_tasks(context: Context) -> Iterable[Record]:
+def _list_waiting_tasks(context: StatementContext) -> Iterable[Record]:
     for spid, wait in sorted(find_current_waits(context).items()):
         yield {
             "waiting_task_address": spid.to_bytes(8, "big"),
@@ -308,7 +308,7 @@ register_view("sys.dm_os_waiting_tasks", _list_waiting_tasks)
 # --- locks -------------------------------------------------------------------------------------------------
 
 
-def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
+def list_locks(context: StatementContext) -> Iterator[tuple[int, LockResource, str, str]]:
     """Yield (session ID, resource, mode, GRANT or WAIT) for each lock on this server."""
     requested_waits = find_current_waits(context)
     yield from _list_database_locks(context)
@@ -333,7 +333,7 @@ def list_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]
             yield session.spid, *wait.lock, "WAIT"
 
 
-def _list_database_locks(context: Context) -> Iterator[tuple[int, LockResource, str, str]]:
+def _list_database_locks(context: StatementContext) -> Iterator[tuple[int, LockResource, str, str]]:
     """Yield the shared lock of each session on its database, including the Agent and applications."""
     world, server = context.world, context.server.name
     database_by_spid = {
@@ -346,11 +346,11 @@ def _list_database_locks(context: Context) -> Iterator[tuple[int, LockResource, 
     }
     for spid, database in database_by_spid.items():
         number = context.find_database_id(database)
-        if number is not None and number != MASTER_ID:
+        if number is not None and number != MASTER_DATABASE_ID:
             yield spid, LockResource("DATABASE", number, "", 0), "S", "GRANT"
 
 
-MASTER_ID: Final = 1
+MASTER_DATABASE_ID: Final = 1
 """database_id of master, on which sessions hold no database lock."""
 
 
@@ -372,12 +372,12 @@ def _list_intent_locks(row: LockResource, mode: str) -> list[tuple[LockResource,
     ]
 
 
-def _get_current_session(context: Context, session: SqlSession) -> SqlSession:
+def _get_current_session(context: StatementContext, session: SqlSession) -> SqlSession:
     """Return the session in its current state. The context has the newest state of its own session."""
     return context.session if session.spid == context.session.spid else session
 
 
-def _list_locks(context: Context) -> Iterable[Record]:
+def _list_locks(context: StatementContext) -> Iterable[Record]:
     sessions = {session.spid: session for _, session in context.list_sessions()}
     for spid, resource, mode, status in list_locks(context):
         shared = resource.type == "DATABASE"
@@ -406,7 +406,7 @@ register_view("sys.dm_tran_locks", _list_locks)
 # --- transactions ------------------------------------------------------------------------------------------
 
 
-def _list_open_transactions(context: Context) -> Iterator[SqlSession]:
+def _list_open_transactions(context: StatementContext) -> Iterator[SqlSession]:
     """Yield the sessions with an explicit transaction, or with a commit that waits for its log."""
     for _, session in context.list_sessions():
         sql_session = _get_current_session(context, session)
@@ -420,14 +420,14 @@ CLIENTLESS_VIEWS: Final = frozenset(
 """Views that omit the transactions of client programs, because these commit within milliseconds."""
 
 
-def has_running_clients(context: Context) -> bool:
+def has_running_clients(context: StatementContext) -> bool:
     """Return whether a client program has an open transaction on this server."""
     return any(
         connection.working for connection in connections.list_connections(context.world, context.server.name)
     )
 
 
-def _list_active_transactions(context: Context) -> Iterable[Record]:
+def _list_active_transactions(context: StatementContext) -> Iterable[Record]:
     for session in _list_open_transactions(context):
         yield {
             "transaction_id": session.transaction_id,
@@ -440,7 +440,7 @@ def _list_active_transactions(context: Context) -> Iterable[Record]:
 register_view("sys.dm_tran_active_transactions", _list_active_transactions)
 
 
-def _list_session_transactions(context: Context) -> Iterable[Record]:
+def _list_session_transactions(context: StatementContext) -> Iterable[Record]:
     for session in _list_open_transactions(context):
         yield {
             "session_id": session.spid,
@@ -454,7 +454,7 @@ def _list_session_transactions(context: Context) -> Iterable[Record]:
 register_view("sys.dm_tran_session_transactions", _list_session_transactions)
 
 
-def _list_database_transactions(context: Context) -> Iterable[Record]:
+def _list_database_transactions(context: StatementContext) -> Iterable[Record]:
     """Yield the databases that each transaction has changed, except for system databases.
 
     The log of a system database is not simulated.

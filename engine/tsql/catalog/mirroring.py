@@ -7,13 +7,13 @@ from engine.identifiers import make_unique_id
 from engine.mirroring import quorum
 from engine.model import DatabaseCopy, Endpoint, EndpointState, MirrorState, Role, Safety, WitnessState
 from engine.protocol.lineage import format_lsn
-from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.batches.context import SYSTEM_DATABASES, StatementContext
 from engine.tsql.catalog.databases import get_end_of_log_kb
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import Record, register_view
 
 
-def _find_failover_lsn_kb(context: Context, copy: DatabaseCopy) -> float:
+def _find_failover_lsn_kb(context: StatementContext, copy: DatabaseCopy) -> float:
     """Return the position in KB up to which both partners have hardened the log, as far as this server knows."""
     world = context.world
     source = world.find_source_of(copy)
@@ -22,11 +22,13 @@ def _find_failover_lsn_kb(context: Context, copy: DatabaseCopy) -> float:
     flushed_kb = world.flow.read_source_positions(source).flushed_kb
     if copy.stream is not None:
         return min(flushed_kb, world.flow.read_stream_positions(copy.stream).hardened_kb)
-    positions = [world.flow.read_stream_positions(stream) for stream in world.flow.list_streams_of(source)]
+    positions = [
+        world.flow.read_stream_positions(stream) for stream in world.flow.list_source_streams(source)
+    ]
     return min([flushed_kb, *(stream_position.acknowledged_kb for stream_position in positions)])
 
 
-def _build_session_row(context: Context, copy: DatabaseCopy) -> Record:
+def _build_session_row(context: StatementContext, copy: DatabaseCopy) -> Record:
     if copy.mirroring.guid is None or copy.mirroring.role is None or copy.mirroring.state is None:
         return {"database_id": copy.database_id}
     return {
@@ -54,7 +56,7 @@ def _build_session_row(context: Context, copy: DatabaseCopy) -> Record:
     }
 
 
-def _list_mirrored_databases(context: Context) -> Iterable[Record]:
+def _list_mirrored_databases(context: StatementContext) -> Iterable[Record]:
     for number in SYSTEM_DATABASES.values():
         yield {"database_id": number}
     for copy in context.list_copies():
@@ -64,7 +66,7 @@ def _list_mirrored_databases(context: Context) -> Iterable[Record]:
 register_view("sys.database_mirroring", _list_mirrored_databases)
 
 
-def _list_witness_records(context: Context) -> Iterable[Record]:
+def _list_witness_records(context: StatementContext) -> Iterable[Record]:
     own_records = [
         (key, record) for key, record in context.world.witnesses.items() if key[0] == context.session.server
     ]
@@ -137,7 +139,7 @@ _BUILT_IN_ENDPOINTS: Final = (
 )
 
 
-def _list_endpoints(context: Context) -> Iterable[Record]:
+def _list_endpoints(context: StatementContext) -> Iterable[Record]:
     for number, name, protocol, protocol_name, admin in _BUILT_IN_ENDPOINTS:
         yield {
             "name": name,
@@ -151,7 +153,7 @@ def _list_endpoints(context: Context) -> Iterable[Record]:
         yield _build_endpoint_base(context.server.endpoint)
 
 
-def _list_mirroring_endpoints(context: Context) -> Iterable[Record]:
+def _list_mirroring_endpoints(context: StatementContext) -> Iterable[Record]:
     endpoint = context.server.endpoint
     if endpoint is None:
         return
@@ -177,7 +179,7 @@ def _list_mirroring_endpoints(context: Context) -> Iterable[Record]:
     }
 
 
-def list_tcp_endpoints(context: Context) -> Iterable[Record]:
+def list_tcp_endpoints(context: StatementContext) -> Iterable[Record]:
     """Yield the rows of sys.tcp_endpoints."""
     ports = {1: (0, 1), 4: (0, 0)}
     for row in _list_endpoints(context):
@@ -212,7 +214,7 @@ def _get_authentication_method(endpoint: Endpoint | None) -> str:
     return {"NTLM": "NTLM", "KERBEROS": "Kerberos"}.get("".join(words[1:2]), "Microsoft Negotiate")
 
 
-def _list_connections(context: Context) -> Iterable[Record]:
+def _list_connections(context: StatementContext) -> Iterable[Record]:
     """Yield one row for each connected instance. All mirroring sessions share the connection."""
     world, own_server = context.world, context.session.server
     ticks_by_peer: dict[str, int] = {}
@@ -244,13 +246,13 @@ def _list_connections(context: Context) -> Iterable[Record]:
         }
 
 
-def _sum_bytes_sent(context: Context, peer: str) -> int:
+def _sum_bytes_sent(context: StatementContext, peer: str) -> int:
     """Return the bytes of log that the principals on this instance have sent to *peer*."""
     total_kb = 0.0
     for copy in context.list_copies():
         if copy.mirroring.partner == peer and copy.source is not None:
             flow = context.world.flow
-            for stream in flow.list_streams_of(copy.source):
+            for stream in flow.list_source_streams(copy.source):
                 total_kb += flow.read_stream_positions(stream).sent_kb
     return int(total_kb * 1024)
 
@@ -258,7 +260,7 @@ def _sum_bytes_sent(context: Context, peer: str) -> int:
 register_view("sys.dm_db_mirroring_connections", _list_connections)
 
 
-def list_page_repairs(context: Context, only_groups: bool = False) -> Iterable[Record]:
+def list_page_repairs(context: StatementContext, only_groups: bool = False) -> Iterable[Record]:
     """Yield the page repairs of mirrored databases, or with *only_groups* those of availability groups."""
     for copy in context.list_copies():
         for repair in copy.page_repairs if (copy.availability.guid is not None) is only_groups else ():

@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.tsql.batches import objects
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.column_types import build_type_record
 from engine.tsql.catalog.schema import list_named_objects
 from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import Record, register_view
 
 
-def _list_modules(context: Context) -> Iterable[Record]:
+def _list_modules(context: StatementContext) -> Iterable[Record]:
     for _, number, item in list_named_objects(context):
         if isinstance(item, objects.UserProcedure | objects.UserView | objects.UserFunction):
             # options in the WITH clause, before the body of a module
@@ -41,7 +41,7 @@ register_view("sys.sql_modules", _list_modules)
 register_view("sys.all_sql_modules", _list_modules)
 
 
-def _list_parameters(context: Context) -> Iterable[Record]:
+def _list_parameters(context: StatementContext) -> Iterable[Record]:
     for _, number, item in list_named_objects(context):
         for index, parameter in enumerate(
             item.parameters if isinstance(item, objects.UserProcedure | objects.UserFunction) else (), start=1
@@ -59,7 +59,7 @@ def _list_parameters(context: Context) -> Iterable[Record]:
 register_view("sys.parameters", _list_parameters)
 
 
-def _list_routines(context: Context) -> Iterable[Record]:
+def _list_routines(context: StatementContext) -> Iterable[Record]:
     for name, _, item in list_named_objects(context):
         if isinstance(item, objects.UserProcedure | objects.UserFunction):
             yield {

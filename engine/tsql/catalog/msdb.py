@@ -9,15 +9,15 @@ from engine.mirroring import monitor
 from engine.protocol import backup, groups
 from engine.protocol.lineage import format_lsn
 from engine.tsql.batches import ledger, ledger_tables
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.catalog.shapes import find_literal_columns
-from engine.tsql.catalog.view import VIEWS, Record, register_view
+from engine.tsql.catalog.view import CATALOG_VIEWS, Record, register_view
 from engine.tsql.scalars.values import Scalar, to_text
 
 # --- the mirroring monitor -------------------------------------------------------------------------------
 
 
-def _list_monitor_rows(context: Context) -> Iterable[Record]:
+def _list_monitor_rows(context: StatementContext) -> Iterable[Record]:
     """Yield the rows of the monitor table, which exists after the first update [DOC: sp_dbmmonitorupdate]."""
     if not any(monitor.get_rows(context.world, copy.key) for copy in context.list_copies()):
         raise SqlError(208, "msdb.dbo.dbm_monitor_data")
@@ -48,7 +48,7 @@ _THRESHOLD_COLUMNS: Final = {1: "time_behind", 2: "send_queue", 3: "redo_queue",
 """Number of an alert -> threshold of the mirroring monitor."""
 
 
-def _list_monitor_alerts(context: Context) -> Iterable[Record]:
+def _list_monitor_alerts(context: StatementContext) -> Iterable[Record]:
     for copy in context.list_copies():
         own_alerts = [alert for alert in context.server.alerts if alert.database == copy.database]
         if not own_alerts:
@@ -71,7 +71,7 @@ register_view("msdb.dbo.dbm_monitor_alerts", _list_monitor_alerts)
 # --- pages, backups --------------------------------------------------------------------------------------
 
 
-def _list_suspect_pages(context: Context) -> Iterable[Record]:
+def _list_suspect_pages(context: StatementContext) -> Iterable[Record]:
     """Yield the damaged pages.
 
     event_type is 2 for a bad checksum. After a repair by the partner, it is 5 on a principal and 4 on a
@@ -98,7 +98,7 @@ _BACKUP_TYPES: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.L
 """Kind of a backup -> `type` of backupset."""
 
 
-def _list_server_backups(context: Context) -> list[tuple[str, int, backup.BackupSet]]:
+def _list_server_backups(context: StatementContext) -> list[tuple[str, int, backup.BackupSet]]:
     """Return (path, position in the file, backup set) for each backup that this server has taken or restored.
 
     The oldest backup is first.
@@ -118,7 +118,7 @@ def _list_server_backups(context: Context) -> list[tuple[str, int, backup.Backup
     return [backups_by_id[number] for number in sorted(backups_by_id)]
 
 
-def _list_backup_sets(context: Context) -> Iterable[Record]:
+def _list_backup_sets(context: StatementContext) -> Iterable[Record]:
     for _, position, backup_set in _list_server_backups(context):
         yield {
             "backup_set_id": backup_set.id,
@@ -153,7 +153,7 @@ def _list_backup_sets(context: Context) -> Iterable[Record]:
         }
 
 
-def _list_media(context: Context) -> Iterable[Record]:
+def _list_media(context: StatementContext) -> Iterable[Record]:
     for path, _, backup_set in _list_server_backups(context):
         yield {"media_set_id": backup_set.id, "physical_device_name": path, "device_type": 2}
 
@@ -162,7 +162,7 @@ register_view("msdb.dbo.backupset", _list_backup_sets)
 register_view("msdb.dbo.backupmediafamily", _list_media)
 
 
-def _list_restores(context: Context) -> Iterable[Record]:
+def _list_restores(context: StatementContext) -> Iterable[Record]:
     for number, restore in enumerate(context.server.restores, start=1):
         yield {
             "restore_history_id": number,
@@ -184,14 +184,14 @@ register_view("msdb.dbo.restorehistory", _list_restores)
 # --- tables of msdb about SQL Server Agent and Database Mail, from the rows that procedures store (ledger.py)
 
 
-def _make_job_id(context: Context, job: Scalar) -> Scalar:
+def _make_job_id(context: StatementContext, job: Scalar) -> Scalar:
     return make_unique_id("job", context.session.server, to_text(job)) if job else None
 
 
 # --- jobs ------------------------------------------------------------------------------------------------
 
 
-def _list_jobs(context: Context) -> Iterable[Record]:
+def _list_jobs(context: StatementContext) -> Iterable[Record]:
     for job in context.server.jobs:
         stored_row = ledger_tables.JOBS.find_row(context.world, context.session.server, "job", job.name) or {}
         long_ago = context.get_datetime_value(-86_400_00 * 100)
@@ -218,21 +218,25 @@ register_view("msdb.dbo.sysjobs", _list_jobs)
 register_view("msdb.dbo.sysjobs_view", _list_jobs)
 
 
-def find_sid(context: Context, login: str) -> Scalar:
+def find_sid(context: StatementContext, login: str) -> Scalar:
     """Return the SID of a login; None for an unknown login."""
-    rows = VIEWS["sys.server_principals"].rows
+    rows = CATALOG_VIEWS["sys.server_principals"].rows
     assert rows is not None, "logins are simulated"
     sids = (row["sid"] for row in rows(context) if to_text(row["name"]).casefold() == login.casefold())
     return next(sids, None)
 
 
-def _find_latest_history(context: Context, job: Scalar, step_id: Scalar) -> ledger_tables.HistoryRow | None:
+def _find_latest_history(
+    context: StatementContext, job: Scalar, step_id: Scalar
+) -> ledger_tables.HistoryRow | None:
     """Return the latest history row of a job step, or of the job (step 0); None if there is none."""
     rows = ledger_tables.HISTORY.list_rows(context.world, context.session.server)
     return next((row for row in reversed(rows) if (row["job"], row["step_id"]) == (job, step_id)), None)
 
 
-def _build_last_run_columns(context: Context, job: Scalar, step_id: Scalar, default_outcome: int) -> Record:
+def _build_last_run_columns(
+    context: StatementContext, job: Scalar, step_id: Scalar, default_outcome: int
+) -> Record:
     """Return the columns about the last run of a job or step.
 
     *default_outcome*: outcome before the first run.
@@ -246,7 +250,7 @@ def _build_last_run_columns(context: Context, job: Scalar, step_id: Scalar, defa
     }
 
 
-def _list_steps(context: Context) -> Iterable[Record]:
+def _list_steps(context: StatementContext) -> Iterable[Record]:
     """Yield the job steps as defined. A predefined job has one step, whose command is unknown."""
     rows = ledger_tables.STEPS.list_rows(context.world, context.session.server)
     having = {to_text(row["job"]).casefold() for row in rows}
@@ -280,18 +284,18 @@ _ColumnNames = Mapping[str, str]
 """Column of the stored row -> column of the system table."""
 
 
-def _make_ledger_rows(
-    table: ledger_tables.LedgerTable[ledger_tables.RowT],
+def _build_stored_row_lister(
+    table: ledger_tables.StoredTable[ledger_tables.RowT],
     renamed: _ColumnNames,
-    extra_columns: Callable[[Context, ledger_tables.RowT], Record] | None = None,
-) -> Callable[[Context], Iterable[Record]]:
+    extra_columns: Callable[[StatementContext, ledger_tables.RowT], Record] | None = None,
+) -> Callable[[StatementContext], Iterable[Record]]:
     """Build a function that yields the rows of a ledger table as rows of the system table.
 
     *renamed*: names of the columns in the system table. *extra_columns*: function for columns that are not
     stored.
     """
 
-    def rows(context: Context) -> Iterable[Record]:
+    def rows(context: StatementContext) -> Iterable[Record]:
         for row in table.list_rows(context.world, context.session.server):
             record = {renamed[name]: cast(Scalar, value) for name, value in row.items() if name in renamed}
             yield {**record, **(extra_columns(context, row) if extra_columns is not None else {})}
@@ -305,16 +309,17 @@ def _map_columns(names: str, **renamed: str) -> _ColumnNames:
 
 
 def _add_job_columns(
-    context: Context, row: ledger_tables.AlertRow | ledger_tables.HistoryRow | ledger_tables.JobScheduleRow
+    context: StatementContext,
+    row: ledger_tables.AlertRow | ledger_tables.HistoryRow | ledger_tables.JobScheduleRow,
 ) -> Record:
     return {"job_id": _make_job_id(context, row.get("job"))}
 
 
-def _build_history_row(context: Context, row: ledger_tables.HistoryRow) -> Record:
+def _build_history_row(context: StatementContext, row: ledger_tables.HistoryRow) -> Record:
     return {**_add_job_columns(context, row), "server": context.session.server}
 
 
-def _build_alert_row(context: Context, row: ledger_tables.AlertRow) -> Record:
+def _build_alert_row(context: StatementContext, row: ledger_tables.AlertRow) -> Record:
     notified = ledger_tables.NOTIFICATIONS.find_row(
         context.world, context.session.server, "alert_id", row["id"]
     )
@@ -337,7 +342,7 @@ def _build_alert_row(context: Context, row: ledger_tables.AlertRow) -> Record:
 
 register_view(
     "msdb.dbo.sysalerts",
-    _make_ledger_rows(
+    _build_stored_row_lister(
         ledger_tables.ALERTS,
         _map_columns(
             """id name enabled notification_message include_event_description event_description_keyword
@@ -348,7 +353,7 @@ register_view(
 )
 register_view(
     "msdb.dbo.sysoperators",
-    _make_ledger_rows(
+    _build_stored_row_lister(
         ledger_tables.OPERATORS,
         _map_columns(
             """id name enabled email_address pager_address pager_days netsend_address weekday_pager_start_time
@@ -359,11 +364,13 @@ register_view(
 )
 register_view(
     "msdb.dbo.sysnotifications",
-    _make_ledger_rows(ledger_tables.NOTIFICATIONS, _map_columns("alert_id operator_id notification_method")),
+    _build_stored_row_lister(
+        ledger_tables.NOTIFICATIONS, _map_columns("alert_id operator_id notification_method")
+    ),
 )
 register_view(
     "msdb.dbo.sysjobhistory",
-    _make_ledger_rows(
+    _build_stored_row_lister(
         ledger_tables.HISTORY,
         _map_columns(
             """step_id step_name message run_status run_date run_time run_duration sql_message_id sql_severity
@@ -377,7 +384,7 @@ _SCHEDULE_COLUMNS: Final = """enabled freq_type freq_interval freq_subday_type f
 freq_relative_interval freq_recurrence_factor active_start_date active_end_date active_start_time active_end_time"""
 register_view(
     "msdb.dbo.sysschedules",
-    _make_ledger_rows(
+    _build_stored_row_lister(
         ledger_tables.SCHEDULES,
         _map_columns(_SCHEDULE_COLUMNS, id="schedule_id", name="name"),
         lambda context, row: {"schedule_uid": make_unique_id("schedule", context.session.server, row["id"])},
@@ -385,11 +392,11 @@ register_view(
 )
 register_view(
     "msdb.dbo.sysjobschedules",
-    _make_ledger_rows(ledger_tables.JOB_SCHEDULES, _map_columns("schedule_id"), _add_job_columns),
+    _build_stored_row_lister(ledger_tables.JOB_SCHEDULES, _map_columns("schedule_id"), _add_job_columns),
 )
 
 
-def _list_activity(context: Context) -> Iterable[Record]:
+def _list_activity(context: StatementContext) -> Iterable[Record]:
     """Yield the latest run of each job; NULL for a job that has never run. [DOC: sysjobactivity]."""
     world, server = context.world, context.session.server
     for job in context.server.jobs:
@@ -412,7 +419,7 @@ def _list_activity(context: Context) -> Iterable[Record]:
         }
 
 
-def _list_job_servers(context: Context) -> Iterable[Record]:
+def _list_job_servers(context: StatementContext) -> Iterable[Record]:
     for job in context.server.jobs:
         job_row = ledger_tables.JOBS.find_row(context.world, context.session.server, "job", job.name) or {}
         if job_row.get("targeted", 1):
@@ -429,7 +436,7 @@ register_view("msdb.dbo.sysjobactivity", _list_activity)
 register_view("msdb.dbo.sysjobservers", _list_job_servers)
 
 
-def _list_categories(context: Context) -> Iterable[Record]:
+def _list_categories(context: StatementContext) -> Iterable[Record]:
     yield {"category_id": 0, "category_class": 1, "category_type": 1, "name": "[Uncategorized (Local)]"}
     yield {"category_id": 3, "category_class": 1, "category_type": 1, "name": "Database Maintenance"}
     for row in ledger_tables.CATEGORIES.list_rows(context.world, context.session.server):
@@ -447,26 +454,26 @@ register_view("msdb.dbo.syscategories", _list_categories)
 
 register_view(
     "msdb.dbo.sysmail_profile",
-    _make_ledger_rows(ledger_tables.MAIL_PROFILES, _map_columns("name description", id="profile_id")),
+    _build_stored_row_lister(ledger_tables.MAIL_PROFILES, _map_columns("name description", id="profile_id")),
 )
 register_view(
     "msdb.dbo.sysmail_account",
-    _make_ledger_rows(
+    _build_stored_row_lister(
         ledger_tables.MAIL_ACCOUNTS,
         _map_columns("name description email_address display_name replyto_address", id="account_id"),
     ),
 )
 register_view(
     "msdb.dbo.sysmail_profileaccount",
-    _make_ledger_rows(
+    _build_stored_row_lister(
         ledger_tables.MAIL_PROFILE_ACCOUNTS, _map_columns("profile_id account_id sequence_number")
     ),
 )
 register_view(
     "msdb.dbo.sysmail_principalprofile",
-    _make_ledger_rows(ledger_tables.MAIL_PRINCIPALS, _map_columns("profile_id is_default")),
+    _build_stored_row_lister(ledger_tables.MAIL_PRINCIPALS, _map_columns("profile_id is_default")),
 )
-_list_mails: Final = _make_ledger_rows(
+_list_mails: Final = _build_stored_row_lister(
     ledger_tables.MAILS,
     _map_columns(
         "profile_id recipients copy_recipients subject body send_request_date sent_status", id="mailitem_id"

@@ -6,12 +6,12 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from engine.tsql.batches import constraints, objects, tables
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog import column_types
 from engine.tsql.catalog.column_types import TYPE_IDS, build_type_record
 from engine.tsql.catalog.shapes import find_literal_columns
-from engine.tsql.catalog.view import Record, Rows, list_views, register_view
+from engine.tsql.catalog.view import Record, RowLister, list_views, register_view
 from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key
 from engine.tsql.language.lexer import Token, tokenize
 
@@ -26,7 +26,7 @@ class ObjectName(NamedTuple):
     schema: str = "dbo"
 
 
-def list_named_objects(context: Context) -> Iterator[tuple[ObjectName, int, objects.UserObject]]:
+def list_named_objects(context: StatementContext) -> Iterator[tuple[ObjectName, int, objects.UserObject]]:
     """Yield (name, ID, object) for the objects of the database, including own temp tables in tempdb."""
     for stored_object, item in objects.list_objects(context):
         yield ObjectName(stored_object.name, stored_object.schema), stored_object.object_id, item
@@ -36,7 +36,7 @@ def list_named_objects(context: Context) -> Iterator[tuple[ObjectName, int, obje
             yield ObjectName(padded), object_id, table
 
 
-def _list_tables(context: Context) -> Iterator[tuple[ObjectName, int, Table]]:
+def _list_tables(context: StatementContext) -> Iterator[tuple[ObjectName, int, Table]]:
     for name, number, item in list_named_objects(context):
         if isinstance(item, Table):
             yield name, number, item
@@ -45,7 +45,9 @@ def _list_tables(context: Context) -> Iterator[tuple[ObjectName, int, Table]]:
 # --- objects -----------------------------------------------------------------------------------------------
 
 
-def _build_object_row(context: Context, named: ObjectName, number: int, kind: str, parent: int = 0) -> Record:
+def _build_object_row(
+    context: StatementContext, named: ObjectName, number: int, kind: str, parent: int = 0
+) -> Record:
     schema_id = 1 if named.schema == "dbo" else objects.list_schemas(context)[named.schema].number
     return {
         "name": named.name,
@@ -72,10 +74,10 @@ _DESCRIPTIONS: Final = {
 }
 
 
-def _make_object_rows(*kinds: str) -> Rows:
+def _build_object_lister(*kinds: str) -> RowLister:
     """Build a function that yields the objects and constraints of these types."""
 
-    def rows(context: Context) -> Iterable[Record]:
+    def rows(context: StatementContext) -> Iterable[Record]:
         for object_name, number, item in list_named_objects(context):
             kind = objects.get_type_code(item)
             if not kinds or kind in kinds:
@@ -107,25 +109,25 @@ _SYSOBJECTS_COLUMNS: Final = {
 """Column of sys.objects -> column of sys.sysobjects."""
 
 
-def _list_sysobjects(context: Context) -> Iterable[Record]:
-    for row in _make_object_rows()(context):
+def _list_sysobjects(context: StatementContext) -> Iterable[Record]:
+    for row in _build_object_lister()(context):
         record = {old: row[name] for name, old in _SYSOBJECTS_COLUMNS.items() if name in row}
         yield {**record, "type": row["type"]}
 
 
-register_view("sys.objects", _make_object_rows())
-register_view("sys.tables", _make_object_rows("U "))
-register_view("sys.views", _make_object_rows("V "))
-register_view("sys.procedures", _make_object_rows("P "))
+register_view("sys.objects", _build_object_lister())
+register_view("sys.tables", _build_object_lister("U "))
+register_view("sys.views", _build_object_lister("V "))
+register_view("sys.procedures", _build_object_lister("P "))
 register_view("sys.sysobjects", _list_sysobjects)
-register_view("information_schema.tables", _make_object_rows("U ", "V "))
+register_view("information_schema.tables", _build_object_lister("U ", "V "))
 
 
 # --- columns -----------------------------------------------------------------------------------------------
 
 
 def _build_column_row(
-    context: Context, named: ObjectName, number: int, column_id: int, column: ColumnDefinition
+    context: StatementContext, named: ObjectName, number: int, column_id: int, column: ColumnDefinition
 ) -> Record:
     first, step = column.identity or (None, None)
     return {
@@ -153,8 +155,8 @@ def _build_column_row(
     }
 
 
-def _build_column_lister(is_listed: Callable[[ColumnDefinition], bool]) -> Rows:
-    def rows(context: Context) -> Iterable[Record]:
+def _build_column_lister(is_listed: Callable[[ColumnDefinition], bool]) -> RowLister:
+    def rows(context: StatementContext) -> Iterable[Record]:
         for name, number, table in _list_tables(context):
             for index, column in enumerate(table.columns, start=1):
                 if is_listed(column):
@@ -163,11 +165,11 @@ def _build_column_lister(is_listed: Callable[[ColumnDefinition], bool]) -> Rows:
     return rows
 
 
-def _list_last_identity_values(context: Context) -> Iterable[Record]:
+def _list_last_identity_values(context: StatementContext) -> Iterable[Record]:
     for name, number, table in _list_tables(context):
         for index, column in enumerate(table.columns, start=1):
             if column.identity is not None:
-                table = tables.restore_identity(table, context.server)
+                table = tables.skip_lost_identity_values(table, context.server)
                 last = table.next_identity - column.identity[1]
                 used = table.next_identity != column.identity[0]
                 row = _build_column_row(context, name, number, index, column)
@@ -186,20 +188,20 @@ def _read_system_columns(version: int) -> tuple[Record, ...]:
             "is_ansi_padded": 1,
         }
         for catalog_view in list_views(version)
-        for index, column in enumerate(catalog_view.list_columns_in(version), start=1)
+        for index, column in enumerate(catalog_view.list_version_columns(version), start=1)
     )
 
 
-def _list_system_columns(context: Context) -> Iterable[Record]:
+def _list_system_columns(context: StatementContext) -> Iterable[Record]:
     return _read_system_columns(context.version)
 
 
-def _list_all_columns(context: Context) -> Iterable[Record]:
+def _list_all_columns(context: StatementContext) -> Iterable[Record]:
     yield from _list_visible_columns(context)
     yield from _list_system_columns(context)
 
 
-def _list_visible_columns(context: Context) -> Iterable[Record]:
+def _list_visible_columns(context: StatementContext) -> Iterable[Record]:
     yield from _build_column_lister(lambda column: True)(context)
     for name, number, item in list_named_objects(context):
         if isinstance(item, objects.UserView):
@@ -219,7 +221,7 @@ register_view("sys.identity_columns", _list_last_identity_values)
 # --- indexes and keys --------------------------------------------------------------------------------------
 
 
-def list_indexes_of(table: Table) -> Iterator[tuple[int, Key | None]]:
+def list_table_indexes(table: Table) -> Iterator[tuple[int, Key | None]]:
     """Yield (index_id, key) for each index. A heap has index_id 0 and the key None."""
     keys = [key for key in table.constraints if isinstance(key, Key)]
     if not any(key.clustered for key in keys):
@@ -228,9 +230,9 @@ def list_indexes_of(table: Table) -> Iterator[tuple[int, Key | None]]:
         yield 1 if key.clustered else number, key
 
 
-def _list_indexes(context: Context) -> Iterable[Record]:
+def _list_indexes(context: StatementContext) -> Iterable[Record]:
     for _, owner, table in _list_tables(context):
-        for number, key in list_indexes_of(table):
+        for number, key in list_table_indexes(table):
             options = dict(key.options) if key is not None else {}
             yield {
                 "object_id": owner,
@@ -267,9 +269,9 @@ def _find_column_id(table: Table, name: str) -> int:
     return names.index(name.lower()) + 1
 
 
-def _list_index_columns(context: Context) -> Iterable[Record]:
+def _list_index_columns(context: StatementContext) -> Iterable[Record]:
     for _, owner, table in _list_tables(context):
-        for number, key in list_indexes_of(table):
+        for number, key in list_table_indexes(table):
             key_columns = (*key.columns, *key.included) if key is not None else ()
             for index, name in enumerate(key_columns, start=1):
                 included = key is not None and index > len(key.columns)
@@ -292,11 +294,11 @@ FIRST_PARTITION_ID: Final = 2**56
 """partition_id of the first table in a database, as in public output. Further tables add 65,536 each."""
 
 
-def _list_partitions(context: Context) -> Iterable[Record]:
+def _list_partitions(context: StatementContext) -> Iterable[Record]:
     """Yield one partition for each index, with the row count of its table."""
     position = 0
     for _, owner, table in _list_tables(context):
-        for number, key in list_indexes_of(table):
+        for number, key in list_table_indexes(table):
             options = table.options if number < 2 else ()
             chosen_options = {**dict(options), **(dict(key.options) if key is not None else {})}
             compression = chosen_options.get("DATA_COMPRESSION", "NONE")
@@ -319,7 +321,7 @@ register_view("sys.partitions", _list_partitions)
 register_view("sys.dm_db_partition_stats", _list_partitions)
 
 
-def _list_statistics(context: Context) -> Iterable[Record]:
+def _list_statistics(context: StatementContext) -> Iterable[Record]:
     """Yield the statistics of indexes. Other statistics are not simulated."""
     for row in _list_indexes(context):
         if row["index_id"]:
@@ -335,7 +337,7 @@ def _list_statistics(context: Context) -> Iterable[Record]:
             }
 
 
-def _list_statistics_columns(context: Context) -> Iterable[Record]:
+def _list_statistics_columns(context: StatementContext) -> Iterable[Record]:
     for row in _list_index_columns(context):
         if row["key_ordinal"]:
             yield {
@@ -350,9 +352,9 @@ register_view("sys.stats", _list_statistics)
 register_view("sys.stats_columns", _list_statistics_columns)
 
 
-def _list_keys(context: Context) -> Iterable[Record]:
+def _list_keys(context: StatementContext) -> Iterable[Record]:
     for name, owner, table in _list_tables(context):
-        for number, key in list_indexes_of(table):
+        for number, key in list_table_indexes(table):
             if key is not None and key.kind in ("PRIMARY KEY", "UNIQUE"):
                 kind = "PK" if key.kind == "PRIMARY KEY" else "UQ"
                 yield {
@@ -375,7 +377,7 @@ register_view("sys.key_constraints", _list_keys)
 # --- constraints -------------------------------------------------------------------------------------------
 
 
-def _build_constraint_row(context: Context, table: ObjectName, name: str, kind: str) -> Record:
+def _build_constraint_row(context: StatementContext, table: ObjectName, name: str, kind: str) -> Record:
     database = context.session.database
     return {
         "CONSTRAINT_CATALOG": database,
@@ -390,7 +392,7 @@ def _build_constraint_row(context: Context, table: ObjectName, name: str, kind: 
     }
 
 
-def _list_checks(context: Context) -> Iterable[Record]:
+def _list_checks(context: StatementContext) -> Iterable[Record]:
     for name, owner, table in _list_tables(context):
         for item in table.constraints:
             if isinstance(item, Check):
@@ -454,7 +456,7 @@ def _find_closing_parenthesis(tokens: Sequence[Token]) -> int:
     return -1
 
 
-def _list_defaults(context: Context) -> Iterable[Record]:
+def _list_defaults(context: StatementContext) -> Iterable[Record]:
     for name, owner, table in _list_tables(context):
         for index, column in enumerate(table.columns, start=1):
             if column.default:
@@ -474,7 +476,9 @@ def _list_defaults(context: Context) -> Iterable[Record]:
                 }
 
 
-def _list_key_targets(context: Context) -> Iterator[tuple[ObjectName, int, Table, ForeignKey, Table, Key]]:
+def _list_key_targets(
+    context: StatementContext,
+) -> Iterator[tuple[ObjectName, int, Table, ForeignKey, Table, Key]]:
     """Yield each foreign key with its table, the referenced table and the referenced key."""
     tables_by_key = {
         objects.make_object_key((name.schema, name.name)): table for name, _, table in _list_tables(context)
@@ -495,7 +499,7 @@ def _list_key_targets(context: Context) -> Iterator[tuple[ObjectName, int, Table
                     break
 
 
-def _list_foreign_keys(context: Context) -> Iterable[Record]:
+def _list_foreign_keys(context: StatementContext) -> Iterable[Record]:
     for name, owner, _, item, parent, key in _list_key_targets(context):
         yield {
             **_build_object_row(
@@ -503,7 +507,9 @@ def _list_foreign_keys(context: Context) -> Iterable[Record]:
             ),
             **_build_constraint_row(context, name, item.name, "FOREIGN KEY"),
             "referenced_object_id": objects.compute_object_id(objects.make_object_key(item.table)),
-            "key_index_id": next(number for number, known_key in list_indexes_of(parent) if known_key is key),
+            "key_index_id": next(
+                number for number, known_key in list_table_indexes(parent) if known_key is key
+            ),
             "is_not_trusted": int(not item.trusted),
             "is_disabled": int(item.disabled),
             "is_system_named": int("__" in item.name),
@@ -514,7 +520,7 @@ def _list_foreign_keys(context: Context) -> Iterable[Record]:
         }
 
 
-def _list_foreign_key_columns(context: Context) -> Iterable[Record]:
+def _list_foreign_key_columns(context: StatementContext) -> Iterable[Record]:
     for _, owner, table, item, parent, key in _list_key_targets(context):
         for index, (own_column, other_column) in enumerate(
             zip(item.columns, item.references or key.columns, strict=False), start=1
@@ -529,12 +535,12 @@ def _list_foreign_key_columns(context: Context) -> Iterable[Record]:
             }
 
 
-def _list_table_constraints(context: Context) -> Iterable[Record]:
+def _list_table_constraints(context: StatementContext) -> Iterable[Record]:
     for list_constraints in (_list_keys, _list_checks, _list_foreign_keys):
         yield from list_constraints(context)
 
 
-def _list_key_columns(context: Context) -> Iterable[Record]:
+def _list_key_columns(context: StatementContext) -> Iterable[Record]:
     for name, _, table in _list_tables(context):
         for item in table.constraints:
             if isinstance(item, ForeignKey) or (
@@ -558,7 +564,7 @@ register_view("information_schema.referential_constraints", _list_foreign_keys)
 register_view("information_schema.key_column_usage", _list_key_columns)
 
 
-def _list_constraint_columns(context: Context) -> Iterable[Record]:
+def _list_constraint_columns(context: StatementContext) -> Iterable[Record]:
     """Yield the columns of each constraint: key columns, and columns in the text of a CHECK."""
     yield from _list_key_columns(context)
     for name, _, table in _list_tables(context):

@@ -10,7 +10,7 @@ from engine.protocol import accounts, commits, options, security
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.batches import objects
 from engine.tsql.batches.context import (
-    Context,
+    StatementContext,
     find_database_user,
     has_server_permission,
     is_server_role_member,
@@ -87,7 +87,7 @@ _CERTIFICATE_LOGINS: Final = (
 FIRST_WINDOWS_ID: Final = 259
 
 
-def _list_principals(context: Context) -> Iterable[Record]:
+def _list_principals(context: StatementContext) -> Iterable[Record]:
     yield _build_principal_row(context, "sa", 1, "S", b"\x01", disabled=False)
     for number, role in enumerate(list_fixed_server_roles(context.version), start=2):
         row = _build_principal_row(context, role, number, "R", bytes([number]), disabled=False)
@@ -130,7 +130,7 @@ _PRINCIPAL_KINDS: Final = {
 
 
 def _build_principal_row(
-    context: Context, name: str, number: int, kind: str, sid: bytes, disabled: bool
+    context: StatementContext, name: str, number: int, kind: str, sid: bytes, disabled: bool
 ) -> Record:
     return {
         "name": name,
@@ -150,7 +150,7 @@ def _build_principal_row(
 register_view("sys.server_principals", _list_principals)
 
 
-def _list_sql_logins(context: Context) -> Iterable[Record]:
+def _list_sql_logins(context: StatementContext) -> Iterable[Record]:
     for row in _list_principals(context):
         if row["type"] == "S":
             yield {**row, "password_hash": b"\x01\x00" + str(row["name"]).encode()[:20]}
@@ -159,7 +159,7 @@ def _list_sql_logins(context: Context) -> Iterable[Record]:
 register_view("sys.sql_logins", _list_sql_logins)
 
 
-def _list_syslogins(context: Context) -> Iterable[Record]:
+def _list_syslogins(context: StatementContext) -> Iterable[Record]:
     members = {(row["role_principal_id"], row["member_principal_id"]) for row in _list_role_members(context)}
     for row in _list_principals(context):
         if row["type"] != "R":
@@ -187,7 +187,7 @@ def _list_syslogins(context: Context) -> Iterable[Record]:
 register_view("sys.syslogins", _list_syslogins)
 
 
-def _list_permissions(context: Context) -> Iterable[Record]:
+def _list_permissions(context: StatementContext) -> Iterable[Record]:
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _list_principals(context)}
     for row in _list_principals(context):
         if row["type"] in ("S", "U"):
@@ -213,9 +213,9 @@ def _list_permissions(context: Context) -> Iterable[Record]:
                 grant.permission,
             )
             yield {**row, **_build_state_columns(grant)}
-    yield _build_permission_row(100, "SERVER", 0, _PUBLIC_ID, "VWDB", "VIEW ANY DATABASE")
-    for endpoint_id in DEFAULT_ENDPOINTS:
-        yield _build_permission_row(105, "ENDPOINT", endpoint_id, _PUBLIC_ID, "CO", "CONNECT")
+    yield _build_permission_row(100, "SERVER", 0, _PUBLIC_ROLE_ID, "VWDB", "VIEW ANY DATABASE")
+    for endpoint_id in DEFAULT_ENDPOINT_IDS:
+        yield _build_permission_row(105, "ENDPOINT", endpoint_id, _PUBLIC_ROLE_ID, "CO", "CONNECT")
     endpoint = context.server.endpoint
     for name in endpoint.granted if endpoint is not None else ():
         number = numbers.get(name.lower())
@@ -223,9 +223,9 @@ def _list_permissions(context: Context) -> Iterable[Record]:
             yield _build_permission_row(105, "ENDPOINT", 65536, number, "CO", "CONNECT")
 
 
-_PUBLIC_ID: Final = 2
+_PUBLIC_ROLE_ID: Final = 2
 """principal_id of the server role public."""
-DEFAULT_ENDPOINTS: Final = (2, 3, 4, 5)
+DEFAULT_ENDPOINT_IDS: Final = (2, 3, 4, 5)
 """IDs of the T-SQL endpoints to which public may connect. Documented [DOC: server-level roles]."""
 
 _PERMISSION_CODES: Final = {
@@ -246,10 +246,10 @@ def _build_state_columns(permission: accounts.Grant) -> Record:
     )
 
 
-def _list_database_permissions(context: Context) -> Iterable[Record]:
+def _list_database_permissions(context: StatementContext) -> Iterable[Record]:
     """Yield CONNECT for each user, and the entries of GRANT and DENY."""
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _list_users(context)}
-    own_users = commits.list_users_of(context.world, context.session.server, context.session.database)
+    own_users = commits.list_database_users(context.world, context.session.server, context.session.database)
     for name in ("dbo", *(user.name.lower() for user in own_users)):
         yield _build_permission_row(0, "DATABASE", 0, numbers[name], "CO", "CONNECT")
     ids = {stored_object.key: stored_object.object_id for stored_object, _ in objects.list_objects(context)}
@@ -280,7 +280,7 @@ def _list_database_permissions(context: Context) -> Iterable[Record]:
 register_view("sys.database_permissions", _list_database_permissions)
 
 
-def _list_database_role_members(context: Context) -> Iterable[Record]:
+def _list_database_role_members(context: StatementContext) -> Iterable[Record]:
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _list_users(context)}
     yield {"role_principal_id": DATABASE_ROLE_IDS["db_owner"], "member_principal_id": 1}
     for role, member in accounts.read_security(
@@ -310,7 +310,7 @@ def _build_permission_row(
 register_view("sys.server_permissions", _list_permissions)
 
 
-def _list_role_members(context: Context) -> Iterable[Record]:
+def _list_role_members(context: StatementContext) -> Iterable[Record]:
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _list_principals(context)}
     for name in ("sa", *accounts.list_predefined_logins(context.world, context.server.name)):
         if is_server_role_member(context, "sysadmin", name):
@@ -325,7 +325,7 @@ def _list_role_members(context: Context) -> Iterable[Record]:
 register_view("sys.server_role_members", _list_role_members)
 
 
-def _list_certificates(context: Context) -> Iterable[Record]:
+def _list_certificates(context: StatementContext) -> Iterable[Record]:
     if context.session.database != "master":
         return
     for index, item in enumerate(context.server.certificates):
@@ -352,7 +352,7 @@ def _list_certificates(context: Context) -> Iterable[Record]:
 register_view("sys.certificates", _list_certificates)
 
 
-def _list_encryption_keys(context: Context) -> Iterable[Record]:
+def _list_encryption_keys(context: StatementContext) -> Iterable[Record]:
     """Yield the encryption keys of databases, whether they are used or not. Dates are not stored."""
     for copy in context.list_copies():
         if copy.encryption_key:
@@ -367,7 +367,7 @@ def _list_encryption_keys(context: Context) -> Iterable[Record]:
 register_view("sys.dm_database_encryption_keys", _list_encryption_keys)
 
 
-def _list_symmetric_keys(context: Context) -> Iterable[Record]:
+def _list_symmetric_keys(context: StatementContext) -> Iterable[Record]:
     if context.session.database == "master":
         yield _build_key_row("##MS_ServiceMasterKey##", 102)
         if context.server.master_key:
@@ -397,7 +397,7 @@ FIRST_CREATED_ROLE_ID: Final = 1000
 """First principal_id of created roles, above the IDs of users. Assumed."""
 
 
-def _build_role_row(context: Context, name: str, number: int) -> Record:
+def _build_role_row(context: StatementContext, name: str, number: int) -> Record:
     sid = _make_database_sid(4, bytes(12) + number.to_bytes(4, "little")) if number else PUBLIC_SID
     return {
         **_build_user_row(context, name, number, sid),
@@ -407,7 +407,7 @@ def _build_role_row(context: Context, name: str, number: int) -> Record:
     }
 
 
-def get_owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
+def get_owner_sid(context: StatementContext, copy: DatabaseCopy) -> bytes:
     """Return the SID of the owner of a database: a created login, a Windows account, or sa."""
     login = context.server.find_login(copy.owner)
     if login is not None:
@@ -415,7 +415,7 @@ def get_owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
     return compute_account_sid(copy.owner) if "\\" in copy.owner else b"\x01"
 
 
-def _list_users(context: Context) -> Iterable[Record]:
+def _list_users(context: StatementContext) -> Iterable[Record]:
     yield _build_role_row(context, "public", DATABASE_ROLE_IDS["public"])
     copy = context.find_copy(context.session.database)
     yield _build_user_row(context, "dbo", 1, b"\x01" if copy is None else get_owner_sid(context, copy))
@@ -427,7 +427,7 @@ def _list_users(context: Context) -> Iterable[Record]:
             "sid": None,
             "default_schema_name": None,
         }
-    own_users = commits.list_users_of(context.world, context.session.server, context.session.database)
+    own_users = commits.list_database_users(context.world, context.session.server, context.session.database)
     for index, user in enumerate(own_users, start=FIRST_USER_ID):
         yield {
             **_build_user_row(context, user.name, index, get_user_sid(user)),
@@ -444,7 +444,7 @@ def _list_users(context: Context) -> Iterable[Record]:
             yield _build_role_row(context, name, number)
 
 
-def find_user_id(context: Context) -> int:
+def get_current_user_id(context: StatementContext) -> int:
     """Return the principal_id of the connection's user in the current database."""
     name = find_database_user(context, context.session.database) or "guest"
     if name == "dbo":
@@ -455,7 +455,7 @@ def find_user_id(context: Context) -> int:
 _NO_AUTHENTICATION: Final[Record] = {"authentication_type": 0, "authentication_type_desc": "NONE"}
 
 
-def _build_authentication_columns(context: Context, user: User) -> Record:
+def _build_authentication_columns(context: StatementContext, user: User) -> Record:
     """Return the columns that depend on the login of a user [DOC: sys.database_principals]."""
     login = security.find_login_of_user(context.server, user)
     if not user.sid:
@@ -467,7 +467,7 @@ def _build_authentication_columns(context: Context, user: User) -> Record:
     return {}
 
 
-def _build_user_row(context: Context, name: str, number: int, sid: bytes) -> Record:
+def _build_user_row(context: StatementContext, name: str, number: int, sid: bytes) -> Record:
     return {
         "name": name,
         "principal_id": number,
@@ -481,7 +481,7 @@ def _build_user_row(context: Context, name: str, number: int, sid: bytes) -> Rec
 register_view("sys.database_principals", _list_users)
 
 
-def _list_sysusers(context: Context) -> Iterable[Record]:
+def _list_sysusers(context: StatementContext) -> Iterable[Record]:
     for row in _list_users(context):
         yield {
             "uid": row["principal_id"],
@@ -500,7 +500,7 @@ def _list_sysusers(context: Context) -> Iterable[Record]:
 register_view("sys.sysusers", _list_sysusers)
 
 
-def _list_my_permissions(context: Context) -> Iterable[Record]:
+def _list_my_permissions(context: StatementContext) -> Iterable[Record]:
     for name in permissions.list_server_permissions(context.version):
         if not has_server_permission(context, name):
             continue

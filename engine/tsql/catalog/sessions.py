@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.protocol import clients, connections, security
-from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import CONSOLE, ClientProgram, get_batch_text
+from engine.tsql.batches.context import StatementContext
+from engine.tsql.batches.data import CONSOLE_PROGRAM, ClientProgram, get_batch_text
 from engine.tsql.catalog import locks
-from engine.tsql.catalog.security import find_user_id
-from engine.tsql.catalog.view import PARTLY_UNSIMULATED, Record, register_view
+from engine.tsql.catalog.security import get_current_user_id
+from engine.tsql.catalog.view import UNSIMULATED_COLUMNS_KEY, Record, register_view
 from engine.tsql.scalars import settings
 
 SYSTEM_THREADS: Final = (
@@ -30,7 +30,7 @@ SYSTEM_THREADS: Final = (
 
 JOB_STEP_PROGRAM: Final = "SQLAgent - TSQL JobStep"
 """Program name of the session of a job step."""
-JOB_WINDOW_MARK: Final = "#agent:"
+JOB_WINDOW_MARKER: Final = "#agent:"
 """Marker in the window names of job steps (engine/tsql/clients/client.py)."""
 
 
@@ -68,9 +68,9 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     """Start tick of the last request; None means now, as for applications."""
     last_ended_tick: int | None = None
     rowcount: int = 0
-    interface: str = CONSOLE.interface
+    interface: str = CONSOLE_PROGRAM.interface
     encrypted: bool = False
-    packet_bytes: int = CONSOLE.packet_bytes
+    packet_bytes: int = CONSOLE_PROGRAM.packet_bytes
     options: settings.SetOptions = ()
 
     @property
@@ -111,15 +111,15 @@ Documented [DOC: sys.dm_exec_sessions].
 """
 
 
-def list_user_sessions(context: Context) -> Iterator[SessionRow]:
+def list_user_sessions(context: StatementContext) -> Iterator[SessionRow]:
     """Yield the sessions of windows in the order of their IDs, then those of the Agent and of applications."""
     server = context.server
     own_ip = security.get_own_ip(server)
     for name, session in sorted(context.list_sessions(), key=lambda item: item[1].spid):
-        job = JOB_WINDOW_MARK in name
+        job = JOB_WINDOW_MARKER in name
         run = context.world.batches.get(name)
         client_program = session.program or (
-            ClientProgram(host=server.name, name=JOB_STEP_PROGRAM) if job else CONSOLE
+            ClientProgram(host=server.name, name=JOB_STEP_PROGRAM) if job else CONSOLE_PROGRAM
         )
         yield SessionRow(
             spid=session.spid,
@@ -127,12 +127,12 @@ def list_user_sessions(context: Context) -> Iterator[SessionRow]:
             first_login=session.callers[0][0] if session.callers else "",
             host=client_program.host,
             program=client_program.name,
-            interface=client_program.interface or CONSOLE.interface,
+            interface=client_program.interface or CONSOLE_PROGRAM.interface,
             encrypted=client_program.encrypted,
             packet_bytes=client_program.packet_bytes,
             address=own_ip if job else "10.0.0.9",
             database=session.database,
-            user_id=find_user_id(replace(context, session=session)),
+            user_id=get_current_user_id(replace(context, session=session)),
             login_tick=session.login_tick,
             running=run is not None,
             batch=run,
@@ -171,7 +171,7 @@ def list_user_sessions(context: Context) -> Iterator[SessionRow]:
         )
 
 
-def _map_database_ids(context: Context) -> dict[str, int | None]:
+def _map_database_ids(context: StatementContext) -> dict[str, int | None]:
     """Return the ID of each database that a session uses, by name."""
     return {
         name: context.find_database_id(name)
@@ -193,7 +193,7 @@ def compute_text_handle(text: str) -> bytes | None:
     )
 
 
-def build_request_times(context: Context, started_tick: int) -> Record:
+def build_request_times(context: StatementContext, started_tick: int) -> Record:
     """Return the columns with the start time of a request and its elapsed milliseconds."""
     return {
         "start_time": context.get_datetime_value(started_tick),
@@ -201,12 +201,12 @@ def build_request_times(context: Context, started_tick: int) -> Record:
     }
 
 
-def compute_elapsed_ms(context: Context, started_tick: int) -> int:
+def compute_elapsed_ms(context: StatementContext, started_tick: int) -> int:
     """Return the milliseconds since *started_tick*."""
     return (context.world.tick - started_tick) * 1000 // TICKS_PER_S
 
 
-def list_application_requests(context: Context) -> Iterable[Record]:
+def list_application_requests(context: StatementContext) -> Iterable[Record]:
     """Yield the requests of applications with an open transaction."""
     waits = locks.find_current_waits(context)
     for connection in connections.list_connections(context.world, context.server.name):
@@ -216,7 +216,7 @@ def list_application_requests(context: Context) -> Iterable[Record]:
                 "session_id": connection.spid,
                 "request_id": 0,
                 "sql_handle": None,
-                PARTLY_UNSIMULATED: "sql_handle",
+                UNSIMULATED_COLUMNS_KEY: "sql_handle",
                 **build_request_times(context, context.world.tick),
                 "status": "running" if wait is None else "suspended",
                 "command": "EXECUTE" if connection.client.query is None else "SELECT",
@@ -252,7 +252,7 @@ SESSION_PAGES: Final = 4
 """Memory of a session in pages of 8 KB. Assumed."""
 
 
-def _list_sessions(context: Context) -> Iterable[Record]:
+def _list_sessions(context: StatementContext) -> Iterable[Record]:
     for spid, status, _, _ in SYSTEM_THREADS:
         yield {
             "session_id": spid,
@@ -298,7 +298,7 @@ def _list_sessions(context: Context) -> Iterable[Record]:
 register_view("sys.dm_exec_sessions", _list_sessions)
 
 
-def _list_connections(context: Context) -> Iterable[Record]:
+def _list_connections(context: StatementContext) -> Iterable[Record]:
     own_ip = security.get_own_ip(context.server)
     for session_row in list_user_sessions(context):
         yield {
@@ -321,7 +321,7 @@ def _list_connections(context: Context) -> Iterable[Record]:
 register_view("sys.dm_exec_connections", _list_connections)
 
 
-def _list_sysprocesses(context: Context) -> Iterable[Record]:
+def _list_sysprocesses(context: StatementContext) -> Iterable[Record]:
     for spid, _, command, wait in SYSTEM_THREADS:
         yield {
             "spid": spid,
@@ -370,7 +370,7 @@ def _list_sysprocesses(context: Context) -> Iterable[Record]:
             "open_tran": session_row.transactions,
             "memusage": SESSION_PAGES,
             "sql_handle": compute_text_handle(session_row.last_text),
-            **({PARTLY_UNSIMULATED: "sql_handle"} if session_row.is_application else {}),
+            **({UNSIMULATED_COLUMNS_KEY: "sql_handle"} if session_row.is_application else {}),
             "context_info": settings.get_context_info(session_row.options) or bytes(settings.CONTEXT_BYTES),
         }
 

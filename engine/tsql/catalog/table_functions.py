@@ -6,12 +6,12 @@ from typing import Final
 from engine.arithmetic import add_in_order
 from engine.identifiers import make_unique_id
 from engine.protocol import volumes
-from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.batches.context import SYSTEM_DATABASES, StatementContext
 from engine.tsql.catalog.activity import DATA_WRITE_MS, PAGE_KB, PAGES_PER_WRITE, measure_all_loads
 from engine.tsql.catalog.databases import (
     find_log_reuse_wait,
     list_file_rows,
-    list_files_of,
+    list_copy_file_rows,
     list_system_files,
     list_virtual_log_files,
 )
@@ -20,7 +20,7 @@ from engine.tsql.catalog.shapes import find_literal_columns
 from engine.tsql.catalog.view import Record, list_no_rows, register_view
 
 
-def _list_statement_texts(context: Context) -> Iterable[Record]:
+def _list_statement_texts(context: StatementContext) -> Iterable[Record]:
     """Yield the text of the current or last batch of each session. Equal texts are yielded once."""
     texts = dict.fromkeys(
         session_row.last_text for session_row in list_user_sessions(context) if session_row.last_text
@@ -29,7 +29,7 @@ def _list_statement_texts(context: Context) -> Iterable[Record]:
         yield {"asked_handle": compute_text_handle(text), "text": text}
 
 
-def _list_input_buffers(context: Context) -> Iterable[Record]:
+def _list_input_buffers(context: StatementContext) -> Iterable[Record]:
     """Yield the last batch of each session. [DOC: sys.dm_exec_input_buffer]."""
     for session_row in list_user_sessions(context):
         if session_row.last_text:
@@ -50,7 +50,7 @@ register_view("sys.fn_trace_getinfo()", list_no_rows)
 # --- files -----------------------------------------------------------------------------------------------
 
 
-def _list_file_stats(context: Context) -> Iterable[Record]:
+def _list_file_stats(context: StatementContext) -> Iterable[Record]:
     """Yield the statistics of reads and writes of each file, from the flow (activity.py).
 
     After the start, the instance reads nothing from disk, because queries find all pages in memory. Derived.
@@ -59,7 +59,7 @@ def _list_file_stats(context: Context) -> Iterable[Record]:
         for file in list_system_files(context, name):
             yield _build_file_row(context, file, 0.0, 0.0, 0.0)
     for copy, work in measure_all_loads(context):
-        for file in list_files_of(context, copy):
+        for file in list_copy_file_rows(context, copy):
             if file["file_id"] == 1:
                 pages = work.pages_written
                 yield _build_file_row(
@@ -72,28 +72,28 @@ def _list_file_stats(context: Context) -> Iterable[Record]:
 
 
 def _build_file_row(
-    context: Context, file: Record, writes: float, written_kb: float, stall_ms: float
+    context: StatementContext, file: Record, writes: float, written_kb: float, stall_ms: float
 ) -> Record:
     number = 1000 * int(str(file["database_id"])) + int(str(file["file_id"]))
     return {
         "database_id": file["database_id"],
         "file_id": file["file_id"],
         "sample_ms": 10 * context.world.tick + 10**9,
-        "num_of_reads": STARTUP_READS,
-        "num_of_bytes_read": STARTUP_READS * 65536,
-        "io_stall_read_ms": STARTUP_READS * round(DATA_WRITE_MS),
+        "num_of_reads": STARTUP_READS_PER_FILE,
+        "num_of_bytes_read": STARTUP_READS_PER_FILE * 65536,
+        "io_stall_read_ms": STARTUP_READS_PER_FILE * round(DATA_WRITE_MS),
         "io_stall_queued_read_ms": 0,
         "num_of_writes": int(writes),
         "num_of_bytes_written": int(1024.0 * written_kb),
         "io_stall_write_ms": int(stall_ms),
         "io_stall_queued_write_ms": 0,
-        "io_stall": int(stall_ms) + STARTUP_READS * round(DATA_WRITE_MS),
+        "io_stall": int(stall_ms) + STARTUP_READS_PER_FILE * round(DATA_WRITE_MS),
         "size_on_disk_bytes": int(str(file["size"])) * 8192,
         "file_handle": number.to_bytes(8, "big"),
     }
 
 
-STARTUP_READS: Final = 20
+STARTUP_READS_PER_FILE: Final = 20
 """Number of 64 KB reads for each file when an instance starts. Assumed."""
 
 
@@ -115,7 +115,7 @@ _VIRTUALFILESTATS_COLUMNS: Final = {
 """Column of sys.dm_io_virtual_file_stats -> column of fn_virtualfilestats."""
 
 
-def _list_old_file_stats(context: Context) -> Iterable[Record]:
+def _list_old_file_stats(context: StatementContext) -> Iterable[Record]:
     for row in _list_file_stats(context):
         yield {
             _VIRTUALFILESTATS_COLUMNS[name]: value
@@ -127,7 +127,7 @@ def _list_old_file_stats(context: Context) -> Iterable[Record]:
 register_view("sys.fn_virtualfilestats()", _list_old_file_stats)
 
 
-def _list_log_files(context: Context) -> Iterable[Record]:
+def _list_log_files(context: StatementContext) -> Iterable[Record]:
     """Yield the virtual log files of all writable logs."""
     for copy in context.list_copies():
         if copy.source is None:
@@ -148,7 +148,7 @@ def _list_log_files(context: Context) -> Iterable[Record]:
 register_view("sys.dm_db_log_info()", _list_log_files)
 
 
-def _list_log_statistics(context: Context) -> Iterable[Record]:
+def _list_log_statistics(context: StatementContext) -> Iterable[Record]:
     """Yield log statistics of databases with a writable log, derived from the virtual log files."""
     for copy in context.list_copies():
         if copy.source is None:
@@ -172,7 +172,7 @@ def _list_log_statistics(context: Context) -> Iterable[Record]:
 register_view("sys.dm_db_log_stats()", _list_log_statistics)
 
 
-def _list_volume_stats(context: Context) -> Iterable[Record]:
+def _list_volume_stats(context: StatementContext) -> Iterable[Record]:
     """Yield the volume of each file."""
     for file in list_file_rows(context):
         letter = str(file["physical_name"])[0].upper()
@@ -191,7 +191,7 @@ def _list_volume_stats(context: Context) -> Iterable[Record]:
 register_view("sys.dm_os_volume_stats()", _list_volume_stats)
 
 
-def _list_fixed_drives(context: Context) -> Iterable[Record]:
+def _list_fixed_drives(context: StatementContext) -> Iterable[Record]:
     """Yield the drives of the computer, as xp_fixeddrives lists them."""
     for letter, free_kb in volumes.list_free_kb(context.world, context.server.name):
         yield {

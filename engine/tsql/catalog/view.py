@@ -10,30 +10,32 @@ from msgspec import Struct
 
 from engine.messages import SqlError
 from engine.overrides import override
-from engine.tsql.batches.context import Context
-from engine.tsql.catalog.shapes import SHAPES, ColumnShape, Shape, list_columns_in
+from engine.tsql.batches.context import StatementContext
+from engine.tsql.catalog.shapes import VIEW_SCHEMAS, ViewColumn, ViewSchema, list_columns_in
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar
 
 Record = Mapping[str, Scalar]
 """Row of a view: column -> value. A column that no row contains is not simulated and is NULL."""
 
-PARTLY_UNSIMULATED: Final = "?"
+UNSIMULATED_COLUMNS_KEY: Final = "?"
 """Key of a row whose value names the columns that are NULL only because this row does not simulate them."""
 
-Rows = Callable[[Context], Iterable[Record]]
+RowLister = Callable[[StatementContext], Iterable[Record]]
 """Function that returns the rows of a view for a connection."""
 
 T = TypeVar("T")
 
-Columns = Mapping[str, Callable[[Context, T], Scalar]]
+ColumnFunctions = Mapping[str, Callable[[StatementContext, T], Scalar]]
 """Column of a view -> function that computes it from the described object."""
 
 
 class ComputedRecord(Mapping[str, Scalar], Generic[T]):
     """Row of a view with many columns. A column is computed only when it is read."""
 
-    def __init__(self, context: Context, item: T, columns: Columns[T], constants: Record) -> None:
+    def __init__(
+        self, context: StatementContext, item: T, columns: ColumnFunctions[T], constants: Record
+    ) -> None:
         self._context = context
         self._item = item
         self._columns = columns
@@ -60,8 +62,8 @@ class ComputedRecord(Mapping[str, Scalar], Generic[T]):
 class CatalogView(Struct, frozen=True):
     """Catalog view, table-valued function or system table."""
 
-    shape: Shape
-    rows: Rows | None = None
+    shape: ViewSchema
+    rows: RowLister | None = None
     """Function that returns the rows. None means that the rows are not simulated. A query then reports this."""
 
     @property
@@ -74,12 +76,14 @@ class CatalogView(Struct, frozen=True):
         """Return the first version of SQL Server that has the view."""
         return self.shape.since
 
-    def list_columns_in(self, version: int) -> tuple[ColumnShape, ...]:
+    def list_version_columns(self, version: int) -> tuple[ViewColumn, ...]:
         """Return the columns of the view in *version*, in the order of SELECT *."""
         return list_columns_in(self.shape, version)
 
 
-VIEWS: Final[dict[str, CatalogView]] = {name: CatalogView(shape) for name, shape in SHAPES.items()}
+CATALOG_VIEWS: Final[dict[str, CatalogView]] = {
+    name: CatalogView(shape) for name, shape in VIEW_SCHEMAS.items()
+}
 """Full lowercase name, such as sys.databases or msdb.dbo.sysjobs -> view."""
 
 
@@ -89,10 +93,10 @@ it.
 """
 
 
-def register_view(name: str, rows: Rows) -> CatalogView:
+def register_view(name: str, rows: RowLister) -> CatalogView:
     """Register the function that returns the rows of a view."""
-    catalog_view = CatalogView(SHAPES[name], rows)
-    VIEWS[name] = catalog_view
+    catalog_view = CatalogView(VIEW_SCHEMAS[name], rows)
+    CATALOG_VIEWS[name] = catalog_view
     return catalog_view
 
 
@@ -101,12 +105,12 @@ def list_views(version: int) -> tuple[CatalogView, ...]:
     """Return the views and table functions of schema sys in a version, by name."""
     return tuple(
         catalog_view
-        for name, catalog_view in sorted(VIEWS.items())
+        for name, catalog_view in sorted(CATALOG_VIEWS.items())
         if name.startswith("sys.") and catalog_view.first_version <= version
     )
 
 
-def list_no_rows(context: Context) -> Iterable[Record]:
+def list_no_rows(context: StatementContext) -> Iterable[Record]:
     """Return no rows, for a view of objects that do not exist in the simulation."""
     return ()
 
@@ -159,7 +163,7 @@ def has_view(name: str, version: int) -> bool:
     return _UNSIMULATED_VIEW_VERSIONS.get(name, 9999) <= version
 
 
-def find_view(context: Context, parts: tuple[str, ...]) -> CatalogView:
+def find_view(context: StatementContext, parts: tuple[str, ...]) -> CatalogView:
     """Return the view with a name of up to three parts.
 
     Raises 208, 7202, the error of opening the database, or UnsimulatedFeatureError for a view that is not
@@ -173,18 +177,18 @@ def find_view(context: Context, parts: tuple[str, ...]) -> CatalogView:
         raise SqlError(208, ".".join(parts))
     schema, name = names[-2] if len(names) > 1 else "", names[-1]
     for key in _list_candidates(database.lower(), schema, name):
-        catalog_view = VIEWS.get(key)
+        catalog_view = CATALOG_VIEWS.get(key)
         if catalog_view is not None and catalog_view.first_version <= context.version:
             return catalog_view
         if catalog_view is None and has_view(key, context.version):
             raise UnsimulatedFeatureError(f"the view {'.'.join(parts)}")
     function = f"{schema}.{name}()"
-    if function in VIEWS or has_view(function, context.version):
+    if function in CATALOG_VIEWS or has_view(function, context.version):
         raise SqlError(216, ".".join(parts))
     raise SqlError(208, ".".join(parts).removesuffix("()"))
 
 
-def find_database(context: Context, parts: Sequence[str]) -> str | None:
+def find_database(context: StatementContext, parts: Sequence[str]) -> str | None:
     """Return the database in a name of up to three parts.
 
     A shorter name means the current database. Return None for an unknown database. Raises the error of

@@ -17,12 +17,12 @@ from engine.mirroring import roles
 from engine.model import Handlers, Service, World
 from engine.protocol import jobs
 from engine.tsql.batches import execute, ledger, ledger_tables
-from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import AGENT_MARK, SqlSession, Submission
+from engine.tsql.batches.context import StatementContext
+from engine.tsql.batches.data import AGENT_WINDOW_MARKER, SqlSession, Submission
 from engine.tsql.batches.ledger_tables import AlertRow, StepRow
-from engine.tsql.batches.machine import Machine
-from engine.tsql.batches.runner import Runner
-from engine.tsql.batches.work import Meter
+from engine.tsql.batches.machine import ExecutionMachine
+from engine.tsql.batches.runner import SubmissionRunner
+from engine.tsql.batches.work import WorkMeter
 from engine.tsql.clients import client
 from engine.tsql.language.lexer import SqlSyntaxError
 from engine.tsql.query.planner import plan_statement
@@ -42,12 +42,14 @@ SHUTDOWN_REQUESTER: Final = "Shutdown Sequence 0"
 # --- jobs ------------------------------------------------------------------------------------------------
 
 
-def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tuple[str, str], ...]) -> None:
+def run_job_step(
+    world: World, server: str, job: str, number: str, tokens: tuple[tuple[str, str], ...]
+) -> None:
     """Start step *number* of a job with the values of the Agent's tokens (timer handler)."""
     step = ledger.find_step(world, server, job, number)
     if step is None or not ledger.is_job_running(world, server, job):
         return
-    name = f"{server}{AGENT_MARK}{number}:{job}"
+    name = f"{server}{AGENT_WINDOW_MARKER}{number}:{job}"
     ledger.update_activity(world, server, job, {"step_id": step["step_id"], "step_tick": world.tick})
     if to_text(step.get("subsystem")).upper() != "TSQL":
         text = f"Not simulated: steps of the subsystem {to_text(step.get('subsystem'))}"
@@ -98,7 +100,7 @@ def on_step_done(
     *error*: text of the batch's first error, or empty. *message_text*: messages for the history. *error_number*:
     number of the batch's last error.
     """
-    server, _, marker_rest = name.partition(AGENT_MARK)
+    server, _, marker_rest = name.partition(AGENT_WINDOW_MARKER)
     number, _, job = marker_rest.partition(":")
     if name not in world.batches:  # another job may already have restarted this step
         world.sessions.pop(name, None)
@@ -138,7 +140,7 @@ def stop_job(world: World, server: str, job: str) -> None:
     sp_stop_job and the end of the Agent set this timer.
     """
     for name in list(world.batches):
-        if name.startswith(f"{server}{AGENT_MARK}") and name.endswith(f":{job}"):
+        if name.startswith(f"{server}{AGENT_WINDOW_MARKER}") and name.endswith(f":{job}"):
             client.cancel_batches(world, name)
             return
     activity = ledger.find_activity(world, server, job)
@@ -168,7 +170,7 @@ def _run_next_step(world: World, server: str, job: str, step: StepRow, status: i
         next_step_id = step.get("on_success_step_id" if status else "on_fail_step_id")
         next_step = next((row for row in steps if row["step_id"] == next_step_id), None)
     if next_step is not None and jobs.is_agent_running(world, server):
-        run_step(world, server, job, to_text(next_step["step_id"]), ())
+        run_job_step(world, server, job, to_text(next_step["step_id"]), ())
         return
     is_success = action == QUIT_SUCCESS or (action == GO_ON and status == SUCCEEDED)
     _finish_job(world, server, job, step, SUCCEEDED if is_success else FAILED)
@@ -240,9 +242,11 @@ def format_agent_time(world: World, server: str, tick: int | None = None) -> tup
     )
 
 
-def _build_context(world: World, server: str) -> Context:
+def _build_context(world: World, server: str) -> StatementContext:
     """Return a context of the Agent's service account on *server*."""
-    return Context(world, SqlSession(server=server, spid=0, login=world.instances[server].service_account))
+    return StatementContext(
+        world, SqlSession(server=server, spid=0, login=world.instances[server].service_account)
+    )
 
 
 # --- alerts ----------------------------------------------------------------------------------------------
@@ -374,7 +378,9 @@ def _matches_wmi_query(world: World, server: str, query: str, properties: dict[s
         if value
     )
     session = SqlSession(server=server, spid=0, login=world.instances[server].service_account)
-    machine = Runner(world, Submission(id=0, text="", steps=()), session, execute.execute_statement, Meter())
+    machine = SubmissionRunner(
+        world, Submission(id=0, text="", steps=()), session, execute.execute_statement, WorkMeter()
+    )
     scratch = machine.get_scratch_database()
     try:
         plan = plan_statement(f"SELECT 1 FROM (SELECT {columns}) AS event WHERE {match['where']}")
@@ -385,7 +391,7 @@ def _matches_wmi_query(world: World, server: str, query: str, properties: dict[s
         scratch.close()
 
 
-def _reject_variable(machine: Machine, name: str) -> Scalar:
+def _reject_variable(machine: ExecutionMachine, name: str) -> Scalar:
     """Raise 137, because a WMI query has no variables."""
     raise SqlError(137, name)
 
@@ -427,7 +433,7 @@ def _fire_alert(world: World, server: str, alert: AlertRow, tokens: dict[str, st
 
 
 HANDLERS: Final[Handlers] = {
-    "tsql.step": run_step,
+    "tsql.step": run_job_step,
     "tsql.job_stop": stop_job,
     "tsql.step_done": on_step_done,
     "tsql.step_skipped": on_step_skipped,

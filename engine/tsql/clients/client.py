@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from engine.constants import CLIENT_LOGIN_TIMEOUT_S, DRIVER_MARK, TICKS_PER_S
+from engine.constants import CLIENT_LOGIN_TIMEOUT_S, DRIVER_WINDOW_MARKER, TICKS_PER_S
 from engine.events import NoteData, SessionData, SqlData, SqlDoneData
 from engine.localization import build_message
 from engine.messages import Message, SqlError, fill_message
@@ -12,16 +12,16 @@ from engine.model import Handlers, World
 from engine.protocol import clients, statements
 from engine.tsql.batches import execute, transactions, waitfor, work
 from engine.tsql.batches.data import (
-    AGENT_MARK,
+    AGENT_WINDOW_MARKER,
     ConnectionLostError,
     StatementCompletion,
     Submission,
     Window,
     get_batch_text,
 )
-from engine.tsql.batches.machine import OUTPUT_MAX
-from engine.tsql.batches.runner import Runner
-from engine.tsql.batches.work import Meter
+from engine.tsql.batches.machine import OUTPUT_ITEMS_MAX
+from engine.tsql.batches.runner import SubmissionRunner
+from engine.tsql.batches.work import WorkMeter
 from engine.tsql.clients import agent_history, connections
 from engine.tsql.clients.connections import (
     get_server_name,
@@ -157,9 +157,9 @@ HANDLERS: Final[Handlers] = {"tsql.continue": continue_batch, "tsql.kill": kill_
 def _run_submission(world: World, name: str) -> None:
     """Run the submission of a window until it ends, waits, or has used up its work allowance."""
     run: Submission = world.batches[name]
-    is_new_batch = not run.waiting and AGENT_MARK not in name
+    is_new_batch = not run.waiting and AGENT_WINDOW_MARKER not in name
     remote = is_new_batch and world.sessions[name].remote
-    meter = Meter(
+    meter = WorkMeter(
         work.compute_work_allowance(world, is_new=is_new_batch, has_booked_turn=run.booked, is_remote=remote)
     )
     if meter.is_exhausted:
@@ -212,7 +212,7 @@ def _book_turn(world: World, name: str, run: Submission) -> None:
     world.call_at(delay_ticks, "tsql.continue", name, number)
 
 
-def _run_steps(world: World, name: str, run: Submission, meter: Meter) -> None:
+def _run_steps(world: World, name: str, run: Submission, meter: WorkMeter) -> None:
     """Run the steps of a submission one after the other, as long as *meter* allows."""
     while True:
         if meter.is_exhausted:
@@ -241,10 +241,10 @@ CLIENT_COMMAND_WORK: Final = 20
 """Work units (work.py) of a client command such as `:CONNECT`. Measured: about 20 microseconds."""
 
 
-def _split_batches(world: World, name: str, run: Submission, meter: Meter) -> Submission:
+def _split_batches(world: World, name: str, run: Submission, meter: WorkMeter) -> Submission:
     """Divide the submission into steps at its GO lines, as far as *meter* allows."""
     session: Window = world.sessions[name]
-    splitting = script.split_in_steps(run.text, dict(session.variables))
+    splitting = script.split_script_in_steps(run.text, dict(session.variables))
     remaining_work = meter.allowance - meter.spent
     if not splitting.continue_to(run.read + remaining_work):
         meter.count_units(remaining_work)
@@ -256,7 +256,7 @@ def _split_batches(world: World, name: str, run: Submission, meter: Meter) -> Su
     return replace(run, steps=steps, read=0)
 
 
-def _apply_error_exit(run: Submission, server: str, meter: Meter) -> Submission:
+def _apply_error_exit(run: Submission, server: str, meter: WorkMeter) -> Submission:
     """Return the submission, moved to its end if an error has occurred since `:ON ERROR EXIT`."""
     if run.errors_from is None:
         return run
@@ -281,7 +281,7 @@ def _run_client_step(
         return replace(run, errors_from=len(run.messages) if step.leave else None)
     if isinstance(step, script.ClientNote):
         note = Message(0, 16 if step.fatal else 10, 0, 0, step.text, get_server_name(name))
-        if len(run.messages) < OUTPUT_MAX or step.fatal:
+        if len(run.messages) < OUTPUT_ITEMS_MAX or step.fatal:
             run = replace(run, messages=(*run.messages, note))
         return replace(run, step=len(run.steps or ())) if step.fatal else run
     session = world.sessions[name]
@@ -294,7 +294,7 @@ def _run_client_step(
     return run
 
 
-def _run_slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[Submission, bool]:
+def _run_slice(world: World, name: str, run: Submission, meter: WorkMeter) -> tuple[Submission, bool]:
     """Run the submission until it waits or its batch ends. Return True if the next step can run immediately."""
     window: Window = world.sessions[name]
     server, refusal = resolve_server(world, name)
@@ -330,7 +330,7 @@ def _run_slice(world: World, name: str, run: Submission, meter: Meter) -> tuple[
             clients.count_listener_login(
                 world, window.target.source or "", window.target.database, window.target.read_intent
             )
-    machine = Runner(world, run, session, execute.execute_statement, meter)
+    machine = SubmissionRunner(world, run, session, execute.execute_statement, meter)
     try:
         if run.waiting:
             machine.resume_after_wait()
@@ -397,7 +397,7 @@ def _finish_submission(world: World, name: str, run: Submission) -> None:
         run = replace(run, messages=(finished_message,))
     _emit_completion_event(world, name, run)
     _store_last_batch(world, name, run)
-    if AGENT_MARK in name:
+    if AGENT_WINDOW_MARKER in name:
         errors = [message for message in run.messages if message.is_error]
         number = errors[-1].number if errors else 0
         text = agent_history.join_messages(run.messages)
@@ -464,7 +464,7 @@ def _emit_completion_event(world: World, name: str, run: Submission) -> None:
             elapsed_ticks=world.tick - run.started_tick,
             program=program,
             ends=[_build_completion_json(end) for end in run.ends]
-            if run.ends and DRIVER_MARK in name
+            if run.ends and DRIVER_WINDOW_MARKER in name
             else None,
         ),
         errors[0].text if errors else "ok",
@@ -558,7 +558,7 @@ def _break_connection(world: World, name: str, number: int, *arguments: str) -> 
         _finish_submission(world, name, _append_client_message(world, name, run, number, *arguments))
 
 
-CLOSED_BY_PROGRAM: Final = "closed by the program"
+CLOSED_BY_PROGRAM_REASON: Final = "closed by the program"
 """Reason of a close that the program requested."""
 
 
@@ -566,7 +566,7 @@ def close_connection(world: World, name: str, reason: str) -> None:
     """Close the connection of a program and remove its window."""
     session = world.sessions.pop(name).session
     assert session is not None, "the window of a program has its connection as long as it is there"
-    if session.program is not None and reason != CLOSED_BY_PROGRAM:
+    if session.program is not None and reason != CLOSED_BY_PROGRAM_REASON:
         connections.increase_program_counters(world, session.program.name, lost=1)
     text = build_message("{login} disconnected: {why}", login=session.login, why=reason)
     world.emit(SessionData(window=name, what=reason), text, server=session.server)

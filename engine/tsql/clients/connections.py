@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from engine.messages import Message, SqlError, fill_message
 from engine.model import World
 from engine.protocol import clients, statements
-from engine.tsql.batches.data import AGENT_MARK, ConnectionTarget, SqlSession, Submission, Window
+from engine.tsql.batches.data import AGENT_WINDOW_MARKER, ConnectionTarget, SqlSession, Submission, Window
 
-FIRST_SPID: Final = 51
+FIRST_USER_SPID: Final = 51
 """First session ID of user connections. Known."""
 
 
@@ -64,7 +64,9 @@ def find_free_spid(world: World, server: str) -> int:
         for window in world.sessions.values()
         if window.session is not None and window.session.server == server
     }
-    return next(number for number in range(FIRST_SPID, FIRST_SPID + len(spids) + 1) if number not in spids)
+    return next(
+        number for number in range(FIRST_USER_SPID, FIRST_USER_SPID + len(spids) + 1) if number not in spids
+    )
 
 
 def is_connection_open(world: World, session: SqlSession) -> bool:
@@ -176,7 +178,7 @@ def _get_window_login(world: World, name: str, server: str) -> str:
     instance = world.instances[server]
     return (
         instance.service_account
-        if AGENT_MARK in name
+        if AGENT_WINDOW_MARKER in name
         else f"{world.computers[instance.computer].domain}\\dba"
     )
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 from engine.messages import SqlError
 from engine.protocol import network
 from engine.tsql.batches import ledger_tables
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.batches.data import ConnectionLostError, ResultSet, SqlSession, Submission, merge_in_order
-from engine.tsql.batches.work import Meter
+from engine.tsql.batches.work import WorkMeter
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
 if TYPE_CHECKING:
-    from engine.tsql.batches.machine import Machine
+    from engine.tsql.batches.machine import ExecutionMachine
 
 
-def require_linked_server(machine: Machine, name: str) -> str:
+def require_linked_server(machine: ExecutionMachine, name: str) -> str:
     """Return the linked server in the world's spelling.
 
     Raise 7202 if the server is not linked, 7303 if it is unreachable.
@@ -37,25 +37,25 @@ def require_linked_server(machine: Machine, name: str) -> str:
     if (
         server is None
         or not server.answering
-        or not network.is_passing(machine.world, instance.name, server.name)
+        or not network.can_exchange_packets(machine.world, instance.name, server.name)
     ):
         raise SqlError(7303, "SQLNCLI", linked)
     return server.name
 
 
-def build_remote_context(machine: Machine, name: str) -> Context:
+def build_remote_context(machine: ExecutionMachine, name: str) -> StatementContext:
     """Return the context of the linked server."""
-    return Context(machine.world, _build_session(machine, require_linked_server(machine, name)))
+    return StatementContext(machine.world, _build_session(machine, require_linked_server(machine, name)))
 
 
-def _build_session(machine: Machine, server: str) -> SqlSession:
+def _build_session(machine: ExecutionMachine, server: str) -> SqlSession:
     """Return a session on the linked server *server* with the caller's login."""
     instance = machine.world.instances[server]
     login = machine.session.login
     return SqlSession(server=server, spid=0, login=login, started_tick=instance.started_tick)
 
 
-def execute_remotely(machine: Machine, name: str, text: str) -> None:
+def execute_remotely(machine: ExecutionMachine, name: str, text: str) -> None:
     """Run *text* on a linked server. Return its messages and result sets to the caller's client.
 
     Raise 7411 if RPC OUT is off.
@@ -64,9 +64,9 @@ def execute_remotely(machine: Machine, name: str, text: str) -> None:
     if server != machine.session.server and not _is_rpc_out_enabled(machine, name):
         raise SqlError(7411, name, "RPC")
     run = Submission(id=0, text=text, steps=())
-    meter = Meter(max(1, machine.meter.statement_limit - machine.meter.spent))
+    meter = WorkMeter(max(1, machine.meter.statement_limit - machine.meter.spent))
     meter.nesting = machine.meter.nesting
-    remote = machine.create_sibling(run, _build_session(machine, server), meter)
+    remote = machine.create_sibling_machine(run, _build_session(machine, server), meter)
     remote.begin_batch(text)
     try:
         meter.enter_view()
@@ -89,7 +89,7 @@ def execute_remotely(machine: Machine, name: str, text: str) -> None:
         )
 
 
-def _run_remote_batch(remote: Machine, name: str) -> bool:
+def _run_remote_batch(remote: ExecutionMachine, name: str) -> bool:
     """Run the remote batch. Return True if it has ended, False if it waits.
 
     Raise 7303 if the connection breaks, for example by SHUTDOWN.
@@ -100,6 +100,6 @@ def _run_remote_batch(remote: Machine, name: str) -> bool:
         raise SqlError(7303, "SQLNCLI", name) from None
 
 
-def _is_rpc_out_enabled(machine: Machine, name: str) -> bool:
+def _is_rpc_out_enabled(machine: ExecutionMachine, name: str) -> bool:
     stored_row = ledger_tables.SERVER_OPTIONS.find_row(machine.world, machine.session.server, "server", name)
     return stored_row is not None and bool(stored_row.get("rpc out"))

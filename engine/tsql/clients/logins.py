@@ -13,12 +13,19 @@ from engine.localization import build_message
 from engine.messages import Message, SqlError, fill_message
 from engine.model import World
 from engine.protocol import clients, errorlog, statements
-from engine.tsql.batches.data import CONSOLE, ClientProgram, ConnectionTarget, SqlSession, Submission, Window
+from engine.tsql.batches.data import (
+    CONSOLE_PROGRAM,
+    ClientProgram,
+    ConnectionTarget,
+    SqlSession,
+    Submission,
+    Window,
+)
 from engine.tsql.clients import client, connections
 from engine.tsql.scalars import languages
 from engine.tsql.scalars.types import clean_text
 
-SYSTEM_ADMINISTRATOR: Final = "sa"
+SYSTEM_ADMINISTRATOR_LOGIN: Final = "sa"
 """Login that exists on every instance."""
 
 FIELD_CHARACTERS_MAX: Final = 128
@@ -78,7 +85,7 @@ def log_in(world: World, window: str, text: str) -> None:
             options.get("language", "") or _get_default_language(world, server, options["login"])
         ),
         encrypted=options.get("encrypted", "") == "yes",
-        packet_bytes=int(options.get("packet_bytes") or CONSOLE.packet_bytes),
+        packet_bytes=int(options.get("packet_bytes") or CONSOLE_PROGRAM.packet_bytes),
     )
     session = SqlSession(
         server=server,
@@ -155,7 +162,7 @@ def _find_refusal(
     login = request["login"]
     login_error = SqlError(18456, login)
     known_login = world.instances[server].find_login(login)
-    if login.lower() != SYSTEM_ADMINISTRATOR and (
+    if login.lower() != SYSTEM_ADMINISTRATOR_LOGIN and (
         known_login is None or known_login.kind != "SQL" or known_login.disabled
     ):
         return "login", (login_error,)
@@ -285,7 +292,7 @@ def close_program_connection(world: World, window: str) -> None:
     run: Submission | None = world.batches.get(window)
     if run is not None:
         client.cancel_batches(world, window)
-    client.close_connection(world, window, client.CLOSED_BY_PROGRAM)
+    client.close_connection(world, window, client.CLOSED_BY_PROGRAM_REASON)
 
 
 def _require_connection(world: World, window: str) -> None:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from engine.tsql.language import option_table
-from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, make_near_error, tokenize
+from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, build_unexpected_token_error, tokenize
 
 
 class ColumnDefinition(Struct, frozen=True, kw_only=True):
@@ -159,7 +159,7 @@ def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constrai
             columns[-1] = replace(columns[-1], options=(*columns[-1].options, period))
         else:
             columns.append(reader.parse_column())
-        if not reader.take_sign(",") or reader.token.is_op(")"):
+        if not reader.take_symbol(",") or reader.token.is_operator(")"):
             break  # SQL Server accepts a comma after the last column
     reader.expect(")")
     if reader.token.kind != "end" or not (columns or reader.constraints):
@@ -208,25 +208,25 @@ class _ColumnReader:
             self.place += 1
         return token
 
-    def take_sign(self, sign: str) -> bool:
-        if self.token.is_op(sign):
+    def take_symbol(self, symbol: str) -> bool:
+        if self.token.is_operator(symbol):
             self.place += 1
             return True
         return False
 
-    def expect(self, sign: str) -> None:
-        if not self.take_sign(sign):
+    def expect(self, symbol: str) -> None:
+        if not self.take_symbol(symbol):
             raise self.build_error()
 
     def build_error(self) -> SqlSyntaxError:
-        return make_near_error(self.token, self.tokens[self.place - 1] if self.place else None)
+        return build_unexpected_token_error(self.token, self.tokens[self.place - 1] if self.place else None)
 
     def read_brackets(self) -> list[Token]:
         """Return the tokens of the parenthesized group that begins at the current token."""
         first, level = self.place, 0
         while True:
             token = self.take()
-            level += token.is_op("(") - token.is_op(")")
+            level += token.is_operator("(") - token.is_operator(")")
             if token.kind == "end":
                 raise self.build_error()
             if level == 0:
@@ -239,7 +239,7 @@ class _ColumnReader:
         if self.token.upper == "AS":
             return self.parse_computed_column(name)
         column = ColumnDefinition(name=name, type=self.parse_type_name(name))
-        while not (self.token.is_op(",", ")") or self.token.kind == "end"):
+        while not (self.token.is_operator(",", ")") or self.token.kind == "end"):
             column = self.parse_column_constraint(column)
         return column
 
@@ -248,11 +248,11 @@ class _ColumnReader:
         self.take()
         first = self.place
         while not (
-            self.token.is_op(",", ")")
+            self.token.is_operator(",", ")")
             or self.token.kind == "end"
             or self.token.upper in _WORDS_AFTER_COMPUTED
         ):
-            if self.token.is_op("("):
+            if self.token.is_operator("("):
                 self.read_brackets()
             else:
                 self.take()
@@ -260,7 +260,7 @@ class _ColumnReader:
             raise self.build_error()
         text = self.text[self.tokens[first].start : self.tokens[self.place - 1].end]
         column = ColumnDefinition(name=name, type="sql_variant", computed=text)
-        while not (self.token.is_op(",", ")") or self.token.kind == "end"):
+        while not (self.token.is_operator(",", ")") or self.token.kind == "end"):
             column = self.parse_column_constraint(column)
         return column
 
@@ -268,16 +268,16 @@ class _ColumnReader:
         if self.token.kind not in ("word", "quoted") or self.token.upper in _COLUMN_WORDS:
             if name.lower() == "timestamp":
                 return "timestamp"
-            if self.token.is_op(",", ")"):
+            if self.token.is_operator(",", ")"):
                 raise SqlSyntaxError(self.token.line, 173, name)
             raise self.build_error()
         first = self.place
         self.take()
-        while self.take_sign("."):
+        while self.take_symbol("."):
             self.take()
         if self.token.upper in ("VARYING", "PRECISION"):
             self.take()
-        if self.token.is_op("("):
+        if self.token.is_operator("("):
             self.read_brackets()
         return self.text[self.tokens[first].start : self.tokens[self.place - 1].end].lower()
 
@@ -286,7 +286,7 @@ class _ColumnReader:
 
         Raises 102 for other values than two integers.
         """
-        if not self.token.is_op("("):
+        if not self.token.is_operator("("):
             return 1, 1
         texts = "".join(token.text for token in self.read_brackets()).split(",")
         try:
@@ -332,7 +332,7 @@ class _ColumnReader:
             self.take()
             return replace(column, options=(*column.options, (word, str(len(self.read_brackets())))))
         elif word == "GENERATED" and self.token.upper == "ALWAYS":
-            while not (self.token.is_op(",", ")") or self.token.upper in _COLUMN_WORDS | _BARE_OPTIONS):
+            while not (self.token.is_operator(",", ")") or self.token.upper in _COLUMN_WORDS | _BARE_OPTIONS):
                 if self.take().kind == "end":
                     raise self.build_error()
             return replace(column, options=(*column.options, (word, "ALWAYS")))
@@ -360,7 +360,7 @@ class _ColumnReader:
         position = self.place
         while self.tokens[position].upper in ("KEY", "CLUSTERED", "NONCLUSTERED", "HASH"):
             position += 1
-        return self.tokens[position].is_op("(")
+        return self.tokens[position].is_operator("(")
 
     def parse_constraint_body(self, keyword: str, name: str, columns: tuple[str, ...]) -> None:
         """Parse the rest of a constraint after its first keyword.
@@ -382,7 +382,7 @@ class _ColumnReader:
             self.constraints.append(Check(name=name, text=text, columns=columns, options=options))
         elif keyword == "FOREIGN":
             self.take()
-            own_columns = self.parse_names() if self.token.is_op("(") else columns
+            own_columns = self.parse_names() if self.token.is_operator("(") else columns
             if self.take().upper != "REFERENCES":
                 raise self.build_error()
             self.parse_references(name, own_columns)
@@ -395,9 +395,9 @@ class _ColumnReader:
     def parse_references(self, name: str, columns: tuple[str, ...]) -> None:
         """Parse the rest of a REFERENCES clause: `table (columns) [ON DELETE …]`."""
         parts = [get_name(self.take())]
-        while self.take_sign("."):
+        while self.take_symbol("."):
             parts.append(get_name(self.take()))
-        key_columns = self.parse_names() if self.token.is_op("(") else ()
+        key_columns = self.parse_names() if self.token.is_operator("(") else ()
         action = ""
         while self.token.upper == "ON" and self.tokens[self.place + 1].upper in ("DELETE", "UPDATE"):
             self.place += 2
@@ -432,7 +432,7 @@ class _ColumnReader:
             hashed = (("BUCKET_COUNT", "1"),) if self.token.upper == "HASH" else hashed
             self.take()
         descending: tuple[str, ...] = ()
-        if self.token.is_op("("):
+        if self.token.is_operator("("):
             columns, descending = read_ordered_names(self.read_brackets())
         kind = "PRIMARY KEY" if keyword == "PRIMARY" else "UNIQUE"
         options = (*hashed, *self.parse_key_options())
@@ -453,7 +453,7 @@ class _ColumnReader:
         while self.token.upper in ("WITH", "ON"):
             if self.take().upper == "ON":
                 options = (*options, ("ON", self.take().text.upper()))
-            elif self.token.is_op("("):
+            elif self.token.is_operator("("):
                 options = (*options, *option_table.read_options(self.read_brackets()))
             else:
                 options = (*options, *option_table.read_options([self.take() for _ in range(3)]))
@@ -467,23 +467,23 @@ class _ColumnReader:
         """Return the text of a default value: constants, calls or parenthesized groups, joined by operators."""
         first = self.place
         while True:
-            while self.token.is_op("-", "+", "~"):
+            while self.token.is_operator("-", "+", "~"):
                 self.take()
-            if not self.token.is_op("("):
+            if not self.token.is_operator("("):
                 if self.token.kind == "end" or self.token.kind == "op":
                     raise self.build_error()
                 only_token = self.take()
-                while self.take_sign("."):
+                while self.take_symbol("."):
                     self.take()
                 if (
                     only_token.kind == "word"
                     and only_token.upper not in _CONSTANT_WORDS
-                    and not self.token.is_op("(", "::")
+                    and not self.token.is_operator("(", "::")
                 ):
                     raise SqlSyntaxError(only_token.line, 128, only_token.text)
-            if self.token.is_op("("):
+            if self.token.is_operator("("):
                 self.read_brackets()
-            if not self.token.is_op("+", "-", "*", "/", "%", "&", "|", "^"):
+            if not self.token.is_operator("+", "-", "*", "/", "%", "&", "|", "^"):
                 break
             self.take()
         return self.text[self.tokens[first].start : self.tokens[self.place - 1].end]
@@ -509,15 +509,15 @@ class _ColumnReader:
             word = self.take().upper
             unique, clustered = unique or word == "UNIQUE", clustered or word == "CLUSTERED"
         descending: tuple[str, ...] = ()
-        if self.token.is_op("(") or not columns:
+        if self.token.is_operator("(") or not columns:
             columns, descending = read_ordered_names(self.read_brackets())
         filter_text = ""
         if self.token.upper == "WHERE":
             first = self.place + 1
-            while not (self.token.is_op(",", ")") or self.token.upper in ("WITH", "ON")):
+            while not (self.token.is_operator(",", ")") or self.token.upper in ("WITH", "ON")):
                 if self.token.kind == "end":
                     raise self.build_error()
-                if self.token.is_op("("):
+                if self.token.is_operator("("):
                     self.read_brackets()
                 else:
                     self.take()

@@ -6,12 +6,12 @@ from typing import Final
 from engine.messages import SqlError
 from engine.model import World
 from engine.tsql import catalog
-from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.batches.context import SYSTEM_DATABASES, StatementContext
 from engine.tsql.batches.data import SqlSession, Window
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS, GLOBAL_VARIABLES
 from engine.tsql.language.lexer import Token, get_name, tokenize
 from engine.tsql.language.reserved_words import COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
-from engine.tsql.procedures import PROCEDURES
+from engine.tsql.procedures import PROCEDURES_BY_NAME
 from engine.tsql.query import planner
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.functions import FUNCTIONS, INTERNAL_FUNCTIONS
@@ -62,7 +62,7 @@ def list_candidates(world: World, window: str, text: str, position: int) -> list
     tokens = _split_into_tokens(before)
     if tokens is None:
         return _list_addresses(world, before, typed_word, closed=text[position : position + 1] == "'")
-    context = _build_context(world, window)
+    context = _build_completion_context(world, window)
     if context is None:
         return []
     words = _collect_suggestions(context, text, before, tokens, typed_word)
@@ -103,17 +103,17 @@ def _split_into_tokens(text: str) -> tuple[Token, ...] | None:
         return None
 
 
-def _build_context(world: World, window: str) -> Context | None:
+def _build_completion_context(world: World, window: str) -> StatementContext | None:
     server = window.partition("#")[0]
     if server not in world.instances:
         return None
     window_state: Window | None = world.sessions.get(window)
     session = window_state.session if window_state is not None else None
-    return Context(world, session or SqlSession(server=server, spid=0, login=""))
+    return StatementContext(world, session or SqlSession(server=server, spid=0, login=""))
 
 
 def _collect_suggestions(
-    context: Context, text: str, prefix: str, tokens: tuple[Token, ...], typed: str
+    context: StatementContext, text: str, prefix: str, tokens: tuple[Token, ...], typed: str
 ) -> set[str]:
     if typed.startswith("@"):
         declared = {token for token in re.findall(r"(?<!@)@\w+", text) if token.lower() != typed.lower()}
@@ -121,12 +121,12 @@ def _collect_suggestions(
     if not tokens:
         return {word for word_pair in COMMAND_PAIRS for word in word_pair[:1]} | set(STATEMENT_WORDS)
     last_token = tokens[-1]
-    if last_token.is_op("."):
+    if last_token.is_operator("."):
         return _complete_after_dot(context, tokens, _split_into_tokens(text) or tokens)
     if last_token.upper in _WORDS_BEFORE_TABLE and not (last_token.upper == "TABLE" and len(tokens) < 2):
         return _collect_tables(context)
     if last_token.upper in ("EXEC", "EXECUTE"):
-        return set(PROCEDURES)
+        return set(PROCEDURES_BY_NAME)
     start = _find_statement_start(tokens)
     if tokens[start].upper in _QUERY_WORDS or tokens[start].upper in ("IF", "WHILE", "SET", "PRINT"):
         return _complete_query(context, _split_into_tokens(text) or tokens)
@@ -138,7 +138,7 @@ def _find_statement_start(tokens: tuple[Token, ...]) -> int:
     for index in range(len(tokens) - 1, -1, -1):
         word = tokens[index].upper
         next_text = tokens[index + 1].upper if index + 1 < len(tokens) else ""
-        if word == "WITH" and index and not tokens[index - 1].is_op(";"):
+        if word == "WITH" and index and not tokens[index - 1].is_operator(";"):
             continue  # this WITH introduces options or a hint, not a statement
         if word in COMMAND_WORDS or word in _QUERY_WORDS or (word, next_text) in COMMAND_PAIRS:
             return index
@@ -149,18 +149,18 @@ def _find_statement_start(tokens: tuple[Token, ...]) -> int:
     return 0
 
 
-def _collect_tables(context: Context) -> set[str]:
+def _collect_tables(context: StatementContext) -> set[str]:
     temp = {name for name, _ in context.session.tables}
     return set(catalog.list_view_names(context.version)) | temp
 
 
 def _complete_after_dot(
-    context: Context, tokens: tuple[Token, ...], all_tokens: tuple[Token, ...]
+    context: StatementContext, tokens: tuple[Token, ...], all_tokens: tuple[Token, ...]
 ) -> set[str]:
     """Return the views of the schema before the dot, or the columns of the table or alias before it."""
     path = ""
     for token in reversed(tokens):
-        if token.is_op(".") or (token.kind in ("word", "quoted") and path.startswith(".")):
+        if token.is_operator(".") or (token.kind in ("word", "quoted") and path.startswith(".")):
             path = (get_name(token) if token.kind == "quoted" else token.text) + path
         else:
             break
@@ -172,7 +172,7 @@ def _complete_after_dot(
     return next_parts or _collect_columns(context, all_tokens, path[:-1])
 
 
-def _collect_columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> set[str]:
+def _collect_columns(context: StatementContext, tokens: tuple[Token, ...], alias: str = "") -> set[str]:
     """Return the columns of all views in the statement.
 
     With *alias*, return only those of the view with this alias.
@@ -185,7 +185,7 @@ def _collect_columns(context: Context, tokens: tuple[Token, ...], alias: str = "
         while token_index < len(tokens) and tokens[token_index].kind in ("word", "quoted"):
             parts.append(get_name(tokens[token_index]))
             token_index += 1
-            if token_index >= len(tokens) or not tokens[token_index].is_op("."):
+            if token_index >= len(tokens) or not tokens[token_index].is_operator("."):
                 break
             token_index += 1
         token_index += int(token_index < len(tokens) and tokens[token_index].upper == "AS")
@@ -200,24 +200,24 @@ def _collect_columns(context: Context, tokens: tuple[Token, ...], alias: str = "
             view = catalog.find_view(context, tuple(parts))
         except (SqlError, UnsimulatedFeatureError):
             continue
-        columns |= {column.name for column in view.list_columns_in(context.version)}
+        columns |= {column.name for column in view.list_version_columns(context.version)}
     return columns
 
 
-def _complete_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
+def _complete_query(context: StatementContext, tokens: tuple[Token, ...]) -> set[str]:
     functions = {name.upper() for name in (*FUNCTIONS, *CONTEXT_FUNCTIONS) if name not in _HIDDEN_FUNCTIONS}
     return _collect_columns(context, tokens) | functions | _QUERY_KEYWORDS
 
 
-def _complete_command(context: Context, statement: str, last_token: Token) -> set[str]:
+def _complete_command(context: StatementContext, statement: str, last_token: Token) -> set[str]:
     """Return the words that the grammar accepts next. If it accepts a name, add database or server names."""
     accepted, words = planner.list_following_words(statement)
     if "NAME" in accepted and last_token.upper in _WORDS_BEFORE_DATABASE:
         words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.list_copies()}
     if last_token.upper == "WITH" or (
-        last_token.is_op(",") and re.search(r"\bWITH\b", statement, re.IGNORECASE)
+        last_token.is_operator(",") and re.search(r"\bWITH\b", statement, re.IGNORECASE)
     ):
         words |= _SUGGESTED_OPTIONS.get(statement.split(maxsplit=1)[0].upper(), frozenset())
-    if "STRING" in accepted and last_token.is_op("="):
+    if "STRING" in accepted and last_token.is_operator("="):
         words |= {f"'TCP://{name}:5022'" for name in context.world.instances}
     return words

@@ -3,18 +3,18 @@
 from collections.abc import Generator, Sequence
 from typing import Final
 
-from engine.tsql.batches.work import Steps
+from engine.tsql.batches.work import WorkGenerator
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.language.instructions import (
-    BranchIfFalse,
+    BranchInstruction,
     CompiledInstruction,
-    EndCatch,
-    Jump,
+    EndCatchInstruction,
+    JumpInstruction,
     Program,
-    RunStatement,
+    StatementInstruction,
 )
-from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, make_near_error
+from engine.tsql.language.lexer import SqlSyntaxError, Token, get_name, build_unexpected_token_error
 from engine.tsql.language.reserved_words import STOP_WORDS
 from engine.tsql.language.table_reader import TableDefinitionReader
 from engine.tsql.query import planner
@@ -90,12 +90,12 @@ class DefinitionReader(TableDefinitionReader):
 
     # -- modules
 
-    def parse_create_or_alter(self) -> Steps:
+    def parse_create_or_alter(self) -> WorkGenerator:
         """Parse a CREATE, ALTER or CREATE OR ALTER statement that the command grammar does not contain."""
         words = [self.peek(count).upper for count in (1, 2, 3)]
         if self.token.upper == "CREATE" and words[:2] == ["OR", "ALTER"]:
             if self.version < CREATE_OR_ALTER_VERSION:
-                raise make_near_error(self.peek())
+                raise build_unexpected_token_error(self.peek())
             words = words[2:]
         if words[0] in ("PROC", "PROCEDURE", "FUNCTION", "VIEW", "TRIGGER", "SCHEMA", "RULE", "DEFAULT"):
             yield from self.parse_module(words[0])
@@ -128,7 +128,9 @@ class DefinitionReader(TableDefinitionReader):
             if clause_words[: len(words)] == words and clause_words[len(words)] in values:
                 self.skip_clause()
                 option, value = words[-2], clause_words[len(words)]
-                self.emit_statement(line, s.AlterEventSession(get_name(next_tokens[0]), option, value))
+                self.emit_statement(
+                    line, s.AlterEventSessionStatement(get_name(next_tokens[0]), option, value)
+                )
                 return
         self.emit_unsimulated(3)
 
@@ -145,11 +147,11 @@ class DefinitionReader(TableDefinitionReader):
             and self.version >= 2012
         ):
             self.skip_clause()
-            self.emit_statement(line, s.ClusterProperty(get_name(next_tokens[4]), words[6]))
+            self.emit_statement(line, s.SetClusterPropertyStatement(get_name(next_tokens[4]), words[6]))
         else:
             self.emit_unsimulated(3)
 
-    def parse_module(self, kind: str) -> Steps:
+    def parse_module(self, kind: str) -> WorkGenerator:
         """Parse CREATE or ALTER of a module: a procedure, function, view or similar object.
 
         It extends to the end of the batch.
@@ -160,7 +162,7 @@ class DefinitionReader(TableDefinitionReader):
         text = f"{verb[:6].rstrip()} {'PROCEDURE' if kind == 'PROC' else kind}"
         line = self.token.line
         if self.block_depth > 1 or self.in_module:
-            raise make_near_error(self.peek())
+            raise build_unexpected_token_error(self.peek())
         if self.actions:
             raise SqlSyntaxError(line, 111, "CREATE/ALTER PROCEDURE" if kind.startswith("PROC") else text)
         while not self.is_keyword(kind):
@@ -187,9 +189,9 @@ class DefinitionReader(TableDefinitionReader):
         if self.is_keyword("AUTHORIZATION"):
             self.take()
             owner = self.read_qualified_name()[-1]
-        self.take_if(";")
+        self.take_if_operator(";")
         if self.token.kind == "end":
-            return s.CreateSchema(name or owner, owner)
+            return s.CreateSchemaStatement(name or owner, owner)
         if not self.is_keyword("CREATE", "GRANT", "DENY", "REVOKE"):
             raise self.build_error()
         return s.UnsimulatedStatement("CREATE SCHEMA with what is made in it")
@@ -200,17 +202,17 @@ class DefinitionReader(TableDefinitionReader):
         The form is `name [;n] [(] @a int = 1 OUTPUT, … [)] [WITH …] AS body`.
         """
         name = self.read_qualified_name()
-        if self.take_if(";"):
+        if self.take_if_operator(";"):
             self.take()
-        bracketed = self.take_if("(")
+        bracketed = self.take_if_operator("(")
         parameters: list[s.ProcedureParameter] = []
         while self.token.kind == "variable":
             parameters.append(self.parse_parameter())
             if parameters[-1].name in [item.name for item in parameters[:-1]]:
                 raise SqlSyntaxError(self.token.line, 134, parameters[-1].name)
-            if not self.take_if(","):
+            if not self.take_if_operator(","):
                 break
-        if bracketed and not self.take_if(")"):
+        if bracketed and not self.take_if_operator(")"):
             raise self.build_error()
         first = self.position
         refused = self.skip_to_as() & REFUSED_MODULE_OPTIONS
@@ -222,7 +224,7 @@ class DefinitionReader(TableDefinitionReader):
             return s.UnsimulatedStatement(f"CREATE PROCEDURE … WITH EXECUTE AS {user}")
         body = self.read_body()
         compiled = yield from self.compile_body(body, frozenset(item.name for item in parameters))
-        return s.CreateProcedure(name, tuple(parameters), body, verb, compiled)
+        return s.CreateProcedureStatement(name, tuple(parameters), body, verb, compiled)
 
     def parse_function(self, verb: str) -> Generator[int, None, s.Statement]:
         """Parse the rest of a function definition.
@@ -231,14 +233,14 @@ class DefinitionReader(TableDefinitionReader):
         `name (…) RETURNS TABLE … RETURN query`.
         """
         name = self.read_qualified_name()
-        if not self.take_if("("):
+        if not self.take_if_operator("("):
             raise self.build_error()
         parameters: list[s.ProcedureParameter] = []
         while self.token.kind == "variable":
             parameters.append(self.parse_parameter())
-            if not self.take_if(","):
+            if not self.take_if_operator(","):
                 break
-        if not self.take_if(")"):
+        if not self.take_if_operator(")"):
             raise self.build_error()
         self.expect("RETURNS")
         table = self.take().text if self.token.kind == "variable" else ""
@@ -262,11 +264,11 @@ class DefinitionReader(TableDefinitionReader):
         begin = self.token
         self.take()
         last = len(self.tokens) - 1
-        while self.tokens[last - 1].is_op(";"):
+        while self.tokens[last - 1].is_operator(";"):
             last -= 1
         if not of_table:
             if self.tokens[last - 1].upper != "END":
-                raise make_near_error(self.tokens[last - 1])
+                raise build_unexpected_token_error(self.tokens[last - 1])
             if table or not self.is_keyword("RETURN"):
                 body = "\n" * (begin.line - 1) + self.text[begin.start : self.tokens[last - 1].end]
                 if table:  # the returned table is a variable of the body, declared on the line of BEGIN
@@ -278,10 +280,12 @@ class DefinitionReader(TableDefinitionReader):
                 check_function_body(program, self.tokens[self.position : last], begin.line)
                 if missing := find_unsimulated_statement(program, bool(table)):
                     return s.UnsimulatedStatement(missing)
-                return s.CreateFunction(name, tuple(parameters), table.lower(), returns, verb, body, program)
+                return s.CreateFunctionStatement(
+                    name, tuple(parameters), table.lower(), returns, verb, body, program
+                )
             self.take()
             last -= 1
-            while self.tokens[last - 1].is_op(";"):
+            while self.tokens[last - 1].is_operator(";"):
                 last -= 1
         returned = self.get_text_between(self.position, last)
         parameter_names = {parameter.name for parameter in parameters}
@@ -295,30 +299,30 @@ class DefinitionReader(TableDefinitionReader):
         line = self.token.line
         if not of_table:
             planner.check_expression(returned, line)
-            return s.CreateFunction(name, tuple(parameters), returned, returns, verb)
+            return s.CreateFunctionStatement(name, tuple(parameters), returned, returns, verb)
         while returned.startswith("(") and returned.endswith(")"):
             returned = returned[1:-1].strip()
         if returned[:4].upper() == "WITH":
             return s.UnsimulatedStatement("CREATE FUNCTION … RETURN (WITH …)")
         planner.check_statement(returned, line)
-        return s.CreateFunction(name, tuple(parameters), returned, "", verb)
+        return s.CreateFunctionStatement(name, tuple(parameters), returned, "", verb)
 
     def parse_view(self, verb: str) -> s.Statement:
         """Parse the rest of a view definition. *verb*: CREATE or ALTER."""
         name = self.read_qualified_name()
         if name[-1].startswith("#"):
             raise SqlSyntaxError(self.token.line, 4103, name[-1])
-        if self.token.is_op("("):
+        if self.token.is_operator("("):
             return s.UnsimulatedStatement("CREATE VIEW with a list of columns")
         if refused := self.skip_to_as() & REFUSED_MODULE_OPTIONS:
             return s.UnsimulatedStatement(f"CREATE VIEW … WITH {min(refused)}")
-        ending = [token.upper for token in self.tokens[-4:-1] if not token.is_op(";")]
+        ending = [token.upper for token in self.tokens[-4:-1] if not token.is_operator(";")]
         if ending[-2:] == ["CHECK", "OPTION"]:
             return s.UnsimulatedStatement("CREATE VIEW … WITH CHECK OPTION")
         query = self.text[self.token.start :].rstrip().rstrip(";")
         if not self.is_keyword("SELECT", "WITH") or not planner.check_statement(query, self.token.line):
             raise self.build_error()
-        return s.CreateView(name, query, verb)
+        return s.CreateViewStatement(name, query, verb)
 
     # -- expressions and cursors
 
@@ -338,7 +342,7 @@ class DefinitionReader(TableDefinitionReader):
                 or token.text.lower() in self.declared_variables
             ):
                 continue
-            if execute and index > first_variable and self.tokens[index + 1].is_op("="):
+            if execute and index > first_variable and self.tokens[index + 1].is_operator("="):
                 continue
             table = self.tokens[index - 1].upper in ("FROM", "INTO", "JOIN", "UPDATE", "INSERT", "DELETE")
             raise SqlSyntaxError(token.line, 1087 if table and index else 137, token.text)
@@ -377,25 +381,25 @@ class DefinitionReader(TableDefinitionReader):
         text = self.get_text_between(first, self.position)
         self.check_variables(first)
         planner.check_statement(planner.remove_cursor_options(text), line)
-        self.emit_statement(line, s.DeclareCursor(name, text, tuple(options)))
+        self.emit_statement(line, s.DeclareCursorStatement(name, text, tuple(options)))
 
 
 # --- statements that the body of a scalar function may contain -------------------------------------------
 # [DOC: CREATE FUNCTION; Create user-defined functions]
 
-_SIDE_EFFECTS: Final[dict[type[s.Statement], str]] = {
-    s.Print: "PRINT",
-    s.Raiserror: "RAISERROR",
-    s.Throw: "THROW",
-    s.ExecuteString: "EXECUTE STRING",
-    s.InsertExec: "INSERT EXEC",
-    s.Waitfor: "WAITFOR",
-    s.SetSession: "SET OPTION ON/OFF",
-    s.CreateTable: "CREATE TABLE",
+_FORBIDDEN_STATEMENT_OPERATORS: Final[dict[type[s.Statement], str]] = {
+    s.PrintStatement: "PRINT",
+    s.RaiserrorStatement: "RAISERROR",
+    s.ThrowStatement: "THROW",
+    s.ExecuteDynamicSqlStatement: "EXECUTE STRING",
+    s.InsertExecStatement: "INSERT EXEC",
+    s.WaitforStatement: "WAITFOR",
+    s.SetSessionOptionStatement: "SET OPTION ON/OFF",
+    s.CreateTableStatement: "CREATE TABLE",
 }
 """Class of a statement that a function must not contain -> operator in message 443."""
 
-_NONDETERMINISTIC: Final = frozenset({"NEWID", "RAND", "NEWSEQUENTIALID"})
+_UNCALLABLE_FUNCTIONS: Final = frozenset({"NEWID", "RAND", "NEWSEQUENTIALID"})
 """Built-in functions that a user-defined function must not call (message 443) [DOC: Create user-defined
 functions].
 """
@@ -409,12 +413,12 @@ def check_function_body(program: Program, tokens: Sequence[Token], line: int) ->
     for index, token in enumerate(tokens):
         if token.kind == "word" and token.text.startswith("#"):
             raise SqlSyntaxError(token.line, 2772)
-        if token.upper in _NONDETERMINISTIC and tokens[min(index + 1, len(tokens) - 1)].is_op("("):
+        if token.upper in _UNCALLABLE_FUNCTIONS and tokens[min(index + 1, len(tokens) - 1)].is_operator("("):
             raise SqlSyntaxError(token.line, 443, token.text.lower())
     for instruction in program:
-        if isinstance(instruction.action, EndCatch):
+        if isinstance(instruction.action, EndCatchInstruction):
             raise SqlSyntaxError(line, 443, "BEGIN TRY")
-        if isinstance(instruction.action, RunStatement):
+        if isinstance(instruction.action, StatementInstruction):
             _check_function_statement(instruction.action.statement, instruction.line)
     if not _ends_with_return(program):
         raise SqlSyntaxError(program[-1].line if program else line, 455)
@@ -426,11 +430,11 @@ def _ends_with_return(program: Program) -> bool:
     jumps = [
         compiled_instruction.action.target
         for compiled_instruction in program
-        if isinstance(compiled_instruction.action, BranchIfFalse | Jump)
+        if isinstance(compiled_instruction.action, BranchInstruction | JumpInstruction)
     ]
     return (
-        isinstance(last_action, RunStatement)
-        and isinstance(last_action.statement, s.Return)
+        isinstance(last_action, StatementInstruction)
+        and isinstance(last_action.statement, s.ReturnStatement)
         and len(program) not in jumps
     )
 
@@ -447,10 +451,12 @@ def find_unsimulated_statement(program: Program, returns_table: bool) -> str:
 
 def _describe_unsimulated(instruction: CompiledInstruction, returns_table: bool) -> str:
     action = instruction.action
-    if not isinstance(action, RunStatement) or isinstance(action.statement, s.Declare | s.Assign):
+    if not isinstance(action, StatementInstruction) or isinstance(
+        action.statement, s.DeclareStatement | s.SetVariableStatement
+    ):
         return ""
     statement = action.statement
-    if isinstance(statement, s.Return):
+    if isinstance(statement, s.ReturnStatement):
         if returns_table and statement.expression:
             raise SqlSyntaxError(instruction.line, 178)
         return "" if returns_table or statement.expression else "RETURN without a value in a function"
@@ -458,17 +464,17 @@ def _describe_unsimulated(instruction: CompiledInstruction, returns_table: bool)
         return "OUTPUT in a function" if statement.output is not None else ""
     if isinstance(statement, s.UnsimulatedStatement):
         return statement.name
-    if isinstance(statement, s.DeclareCursor | s.CursorAction | s.FetchCursor):
+    if isinstance(statement, s.DeclareCursorStatement | s.CursorStatement | s.FetchCursorStatement):
         return "cursors in a function"
-    if isinstance(statement, s.Execute):
+    if isinstance(statement, s.ExecuteProcedureStatement):
         return f"EXEC {statement.procedure} in a function"
     return f"{type(statement).__name__} in a function"
 
 
 def _check_function_statement(statement: s.Statement, line: int) -> None:
-    if type(statement) in _SIDE_EFFECTS:
-        raise SqlSyntaxError(line, 443, _SIDE_EFFECTS[type(statement)])
-    if isinstance(statement, s.Transaction):
+    if type(statement) in _FORBIDDEN_STATEMENT_OPERATORS:
+        raise SqlSyntaxError(line, 443, _FORBIDDEN_STATEMENT_OPERATORS[type(statement)])
+    if isinstance(statement, s.TransactionStatement):
         raise SqlSyntaxError(line, 443, f"{statement.verb.upper()} TRANSACTION")
     if not isinstance(statement, s.QueryStatement):
         return

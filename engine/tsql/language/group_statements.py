@@ -1,6 +1,6 @@
 """Statements about availability groups, their databases, and mirroring sessions."""
 
-from engine.tsql.language.statements import OnDatabase, Statement
+from engine.tsql.language.statements import DatabaseStatement, Statement
 
 GroupOptions = tuple[tuple[str, str | tuple[str, ...]], ...]
 """Options as (name, value). Names are in capitals, values in their original spelling. An option without a
@@ -10,13 +10,13 @@ SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL) has the name SECONDARY_ROLE ALLOW_CONNE
 """
 
 
-class OnGroup(Statement, frozen=True):
+class GroupStatement(Statement, frozen=True):
     """Base class of statements about an availability group."""
 
     group: str
 
 
-class AlterGroup(OnGroup, frozen=True):
+class AlterGroupStatement(GroupStatement, frozen=True):
     """ALTER AVAILABILITY GROUP statement.
 
     *action* is FAILOVER, FORCE, OFFLINE, JOIN, SET, GRANT or DENY, or a verb and its object: DATABASE,
@@ -31,7 +31,7 @@ class AlterGroup(OnGroup, frozen=True):
     listener: str = ""
 
 
-class CreateGroup(OnGroup, frozen=True):
+class CreateGroupStatement(GroupStatement, frozen=True):
     """CREATE AVAILABILITY GROUP statement."""
 
     options: GroupOptions = ()
@@ -40,81 +40,81 @@ class CreateGroup(OnGroup, frozen=True):
     listener: tuple[str, GroupOptions] | None = None
 
 
-class DropGroup(OnGroup, frozen=True):
+class DropGroupStatement(GroupStatement, frozen=True):
     """DROP AVAILABILITY GROUP statement."""
 
 
-class HadrJoin(OnDatabase, frozen=True):
+class SetHadrGroupStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET HADR AVAILABILITY GROUP = group."""
 
     group: str
 
 
-class HadrOff(OnDatabase, frozen=True):
+class SetHadrOffStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET HADR OFF."""
 
 
-class HadrSuspend(OnDatabase, frozen=True):
+class SetHadrSuspendStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET HADR SUSPEND."""
 
 
-class HadrResume(OnDatabase, frozen=True):
+class SetHadrResumeStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET HADR RESUME."""
 
 
 # --- statements about a mirroring session -----------------------------------------------------------------
 
 
-class PartnerSet(OnDatabase, frozen=True):
+class SetPartnerStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET PARTNER = 'address'."""
 
     address: str
 
 
-class PartnerFailover(OnDatabase, frozen=True):
+class SetPartnerFailoverStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET PARTNER FAILOVER."""
 
 
-class PartnerForce(OnDatabase, frozen=True):
+class SetPartnerForceStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS."""
 
 
-class PartnerOff(OnDatabase, frozen=True):
+class SetPartnerOffStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET PARTNER OFF."""
 
 
-class PartnerSuspend(OnDatabase, frozen=True):
+class SetPartnerSuspendStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET PARTNER SUSPEND."""
 
 
-class PartnerResume(OnDatabase, frozen=True):
+class SetPartnerResumeStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET PARTNER RESUME."""
 
 
-class PartnerSafety(OnDatabase, frozen=True):
+class SetPartnerSafetyStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET PARTNER SAFETY FULL or OFF."""
 
     level: str
     """FULL or OFF."""
 
 
-class PartnerTimeout(OnDatabase, frozen=True):
+class SetPartnerTimeoutStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET PARTNER TIMEOUT, in seconds."""
 
     seconds: int
 
 
-class RedoQueue(OnDatabase, frozen=True):
+class SetPartnerRedoQueueStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET PARTNER REDO_QUEUE, an undocumented option."""
 
     limit_mb: int | None
 
 
-class WitnessSet(OnDatabase, frozen=True):
+class SetWitnessStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET WITNESS = 'address'."""
 
     address: str
 
 
-class WitnessOff(OnDatabase, frozen=True):
+class SetWitnessOffStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET WITNESS OFF."""

@@ -10,7 +10,7 @@ from engine.json_text import parse_json
 from engine.messages import SqlError
 from engine.tsql.batches.work import ResultCache, ResumableComputation
 from engine.tsql.language.reserved_words import (
-    KEYWORDS,
+    RESERVED_WORDS,
     STATEMENT_WORDS,
 )
 
@@ -49,7 +49,7 @@ class Token(NamedTuple):
         """Return the word in capitals; empty for a token that cannot be a keyword."""
         return self.text.upper() if self.kind == "word" else ""
 
-    def is_op(self, *operators: str) -> bool:
+    def is_operator(self, *operators: str) -> bool:
         """Return whether the token is one of these operators or punctuation marks."""
         return self.kind == "op" and self.text in operators
 
@@ -121,7 +121,7 @@ def tokenize_in_steps(text: str) -> Generator[int, None, TokenSequence]:
         if count % _TOKENS_PER_STEP == 0:
             if len(tokens) > TOKENS_MAX:
                 raise BatchTooLongError(line, f"batches of more than {TOKENS_MAX} words and signs")
-            yield _TOKENS_PER_STEP * TOKEN_WORK
+            yield _TOKENS_PER_STEP * WORK_PER_TOKEN
         if text.startswith("/*", position):
             end = yield from find_comment_end(text, position)
             if end < 0:
@@ -139,12 +139,12 @@ def tokenize_in_steps(text: str) -> Generator[int, None, TokenSequence]:
         position = end
     last = tokens[-1][4] if tokens else 1
     tokens.append(("end", "", len(text), len(text), last))
-    yield count % _TOKENS_PER_STEP * TOKEN_WORK + len(text) // _CHARACTERS_PER_UNIT
+    yield count % _TOKENS_PER_STEP * WORK_PER_TOKEN + len(text) // _CHARACTERS_PER_UNIT
     return TokenSequence(tokens)
 
 
 _TOKENS_PER_STEP: Final = 500
-TOKEN_WORK: Final = 2
+WORK_PER_TOKEN: Final = 2
 """Units of work to read one token, blank or comment. The figure is measured."""
 
 _CHARACTERS_PER_UNIT: Final = 200
@@ -190,10 +190,10 @@ SHOWN_CHARACTERS_MAX: Final = 200
 """Maximum length, in characters, of an invalid word in an error message. Assumed."""
 
 
-def make_near_error(token: Token, last_token: Token | None = None) -> SqlSyntaxError:
+def build_unexpected_token_error(token: Token, last_token: Token | None = None) -> SqlSyntaxError:
     """Return the error for an unexpected token: 156 for a keyword, 102 otherwise."""
     error_token = last_token if token.kind == "end" and last_token is not None else token
-    if error_token.upper in KEYWORDS:
+    if error_token.upper in RESERVED_WORDS:
         return SqlSyntaxError(
             error_token.line, 156, error_token.upper if error_token.text.isupper() else error_token.text
         )
@@ -222,23 +222,23 @@ def check_brackets(tokens: Sequence[Token]) -> None:
         (tokens[0], *tokens), tokens, (*tokens[1:], tokens[-1]), strict=False
     ):
         word = token.upper if token.kind == "word" else ""
-        if token.is_op("("):
-            inner = "(" if next_token.is_op("(") else next_token.upper
+        if token.is_operator("("):
+            inner = "(" if next_token.is_operator("(") else next_token.upper
             open_brackets.append(
                 "" if inner in _QUERY_START_WORDS or before.upper in ("TRIM", "EXTRACT") else "("
             )
         elif word == "CASE":
             open_brackets.append("CASE")
-        elif open_brackets and (token.is_op(")") or (word == "END" and open_brackets[-1] == "CASE")):
+        elif open_brackets and (token.is_operator(")") or (word == "END" and open_brackets[-1] == "CASE")):
             open_brackets.pop()
         elif (
             open_brackets
             and open_brackets[-1]
             and word in _CLAUSE_WORDS
             and before.upper != "DISTINCT"
-            and not before.is_op(".")
+            and not before.is_operator(".")
         ):
-            raise make_near_error(token)
+            raise build_unexpected_token_error(token)
 
 
 def get_name(token: Token) -> str:
@@ -290,7 +290,7 @@ _CHANGING_WORDS: Final = (STATEMENT_WORDS - _READ_ONLY_WORDS) | {"INTO", "GO", "
 
 
 _LITERAL: Final = r"(?:N?'(?:[^']|'')*'|0x[0-9A-Fa-f]*|-?[0-9.]+(?:[eE][-+]?\d+)?|NULL)"
-_EXECUTESQL_CALL: Final = re.compile(
+_EXECUTESQL_CALL_PATTERN: Final = re.compile(
     rf"EXEC sp_executesql (N'(?:[^']|'')*')(?:, N'(?:[^']|'')*'(?:, (?:@\w+ = )?{_LITERAL})*)?"
 )
 """Pattern of a parameterized query of a driver: a call of sp_executesql without output parameters."""
@@ -313,7 +313,7 @@ def _is_read_only_batch(batch_json: str) -> bool:
         text = str(parse_json(batch_json))
     except ValueError:
         return False
-    call = _EXECUTESQL_CALL.fullmatch(text)
+    call = _EXECUTESQL_CALL_PATTERN.fullmatch(text)
     return has_only_selects(call[1][2:-1].replace("''", "'") if call else text)
 
 

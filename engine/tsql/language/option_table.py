@@ -99,8 +99,8 @@ DATABASE_SET: Final = "ALTER DATABASE SET"
 _STATEMENT_TITLES: Final = {"COLUMN": "a column with", DATABASE_SET: "ALTER DATABASE … SET"}
 
 _STATEMENTS_CHECKED_EARLY: Final[dict[type[s.Statement], str]] = {
-    s.Backup: "BACKUP", s.Restore: "RESTORE", s.RestoreInfo: "RESTORE", s.CreateLogin: "CREATE LOGIN",
-    s.AlterLogin: "ALTER LOGIN", s.CreateUser: "CREATE USER", s.AlterUser: "ALTER USER",
+    s.BackupStatement: "BACKUP", s.RestoreStatement: "RESTORE", s.RestoreInformationStatement: "RESTORE", s.CreateLoginStatement: "CREATE LOGIN",
+    s.AlterLoginStatement: "ALTER LOGIN", s.CreateUserStatement: "CREATE USER", s.AlterUserStatement: "ALTER USER",
 }  # fmt: skip
 
 
@@ -130,8 +130,8 @@ def read_options(tokens: Sequence[Token]) -> OptionPairs:
     parts: list[list[str]] = [[]]
     level = 0
     for token in tokens:
-        level += token.is_op("(") - token.is_op(")")
-        if token.is_op(",") and level == 0:
+        level += token.is_operator("(") - token.is_operator(")")
+        if token.is_operator(",") and level == 0:
             parts.append([])
         else:
             parts[-1].append(token.upper or token.text.upper())
@@ -176,7 +176,7 @@ EXCLUSIVE_CURSOR_OPTIONS: Final = (
 _FILE_LIST_WORDS = ("ON", "PRIMARY", "LOG", ",")
 
 
-def parse_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pairs]:
+def parse_create_database_words(tokens: list[str]) -> tuple[tuple[s.FileSpec, ...], s.Pairs]:
     """Parse the rest of CREATE DATABASE.
 
     Return its file specifications, and the options outside the parentheses.

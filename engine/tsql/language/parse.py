@@ -13,8 +13,8 @@ from msgspec import Struct
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import lexer
 from engine.tsql.language import statements as s
-from engine.tsql.language.lexer import SqlSyntaxError, make_near_error, remove_comments
-from engine.tsql.language.option_table import parse_database_words
+from engine.tsql.language.lexer import SqlSyntaxError, build_unexpected_token_error, remove_comments
+from engine.tsql.language.option_table import parse_create_database_words
 from engine.tsql.language.permissions import COLUMNS_SUFFIX, SERVER_PERMISSIONS
 
 Children = list[Any]
@@ -49,11 +49,11 @@ def _locate_error(
     if index is not None and (error_token is None or error_token.type != "$END"):
         error_index = command_tokens[0].start + index
         return next(
-            (make_near_error(token) for token in command_tokens if token.end > error_index),
-            make_near_error(command_tokens[-1]),
+            (build_unexpected_token_error(token) for token in command_tokens if token.end > error_index),
+            build_unexpected_token_error(command_tokens[-1]),
         )
-    return make_near_error(
-        command_tokens[-1] if next_token.kind == "end" or next_token.is_op(";") else next_token
+    return build_unexpected_token_error(
+        command_tokens[-1] if next_token.kind == "end" or next_token.is_operator(";") else next_token
     )
 
 
@@ -140,12 +140,12 @@ def _build_limit(c: Children) -> int:
 
 def _build_set_options(c: Children) -> s.Statement:
     options = tuple(part for part in c[1:] if isinstance(part, tuple))
-    return s.SetOption(c[0], options, _merge_parts(c).get("termination", ""))
+    return s.SetDatabaseOptionStatement(c[0], options, _merge_parts(c).get("termination", ""))
 
 
 def _build_alter_files(c: Children) -> s.Statement:
     action = " ".join(_to_upper(part) for part in c[1:] if isinstance(part, Token))
-    return s.AlterFiles(
+    return s.AlterDatabaseFilesStatement(
         c[0], action, tuple(name_pair for part in c if isinstance(part, list) for name_pair in part)
     )
 
@@ -175,13 +175,13 @@ def _build_group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
 def _build_alter_group(c: Children) -> s.Statement:
     if c[1]["action"] == "DISTRIBUTED":
         return s.UnsimulatedStatement("ALTER AVAILABILITY GROUP of a distributed availability group")
-    return gs.AlterGroup(c[0], **c[1])
+    return gs.AlterGroupStatement(c[0], **c[1])
 
 
 def _build_create_group(c: Children) -> s.Statement:
     if "action" in c[-1]:
         return s.UnsimulatedStatement("CREATE AVAILABILITY GROUP … WITH (DISTRIBUTED)")
-    return gs.CreateGroup(c[0], **_merge_parts(c[1:]))
+    return gs.CreateGroupStatement(c[0], **_merge_parts(c[1:]))
 
 
 def _build_authentication(c: Children) -> StatementFields:
@@ -198,7 +198,7 @@ def _build_master_key(c: Children) -> s.Statement:
     words = c[-1]
     marks = [index for index, word in enumerate(words) if _to_upper(word) == "PASSWORD"]
     password = words[marks[0] + 1] if marks and marks[0] + 1 < len(words) else None
-    return s.MasterKey(_to_upper(c[0]), password)
+    return s.MasterKeyStatement(_to_upper(c[0]), password)
 
 
 def _build_login_option(c: Children) -> list[tuple[str, object]]:
@@ -221,7 +221,7 @@ def _build_login(c: Children) -> StatementFields:
 def _build_alter_user(c: Children) -> s.Statement:
     options = _merge_parts(c)["options"]
     login = dict(options).get("LOGIN")
-    return s.AlterUser(name=c[0], login=None if login is None else str(login), options=options)
+    return s.AlterUserStatement(name=c[0], login=None if login is None else str(login), options=options)
 
 
 def _build_permission_name(c: Children) -> str:
@@ -240,7 +240,7 @@ def _build_permission(c: Children) -> s.Statement:
     if parts.get("has_columns"):
         permissions = tuple(f"{name}{COLUMNS_SUFFIX}" for name in permissions)
     default = "SERVER" if SERVER_PERMISSIONS.intersection(permissions) else "DATABASE"
-    return s.Permission(
+    return s.PermissionStatement(
         _to_upper(c[0]), permissions, parts.get("kind", default), parts.get("name", ""), grantees
     )
 
@@ -248,7 +248,9 @@ def _build_permission(c: Children) -> s.Statement:
 def _build_role(c: Children) -> s.Statement:
     verb, *rest_parts = (_to_upper(part) for part in c if isinstance(part, Token))
     names = [str(part) for part in c if isinstance(part, str) and not isinstance(part, Token)]
-    return s.ChangeRole(verb, names[0], server="SERVER" in rest_parts, if_exists=True in c, **_merge_parts(c))
+    return s.ChangeRoleStatement(
+        verb, names[0], server="SERVER" in rest_parts, if_exists=True in c, **_merge_parts(c)
+    )
 
 
 def _get_backup_kind(token: object) -> str:
@@ -258,13 +260,15 @@ def _get_backup_kind(token: object) -> str:
 def _build_backup(c: Children) -> s.Statement:
     parts = _merge_parts(c)
     options = (*parts.get("options", ()), *parts.get("partial", ()))
-    return s.Backup(_get_backup_kind(c[0]), c[1], parts.get("devices", ()), options)
+    return s.BackupStatement(_get_backup_kind(c[0]), c[1], parts.get("devices", ()), options)
 
 
 def _build_restore(c: Children) -> s.Statement:
     parts = _merge_parts(c)
     options = (*parts.get("options", ()), *parts.get("partial", ()))
-    return s.Restore(_get_backup_kind(c[0]), c[1], parts.get("devices", ()), options, parts.get("moves", ()))
+    return s.RestoreStatement(
+        _get_backup_kind(c[0]), c[1], parts.get("devices", ()), options, parts.get("moves", ())
+    )
 
 
 def _build_with_options(c: Children) -> StatementFields:
@@ -282,8 +286,8 @@ def _build_option(c: Children) -> tuple[str, object]:
 def _build_create_database(c: Children) -> s.Statement:
     parts = _merge_parts(c[1:])
     words = [word for part in c[1:] for word in part.get("words", ())]
-    files, options = parse_database_words(words)
-    return s.CreateDatabase(c[0], parts.get("snapshot_of"), parts.get("attach", ""), files, options)
+    files, options = parse_create_database_words(words)
+    return s.CreateDatabaseStatement(c[0], parts.get("snapshot_of"), parts.get("attach", ""), files, options)
 
 
 def _build_create_words(c: Children) -> StatementFields:
@@ -292,34 +296,34 @@ def _build_create_words(c: Children) -> StatementFields:
 
 def _build_dbcc(c: Children) -> s.Statement:
     parts = _merge_parts(c)
-    return s.Dbcc(_to_upper(c[0]), parts.get("arguments", ()), parts.get("words", ()))
+    return s.DbccStatement(_to_upper(c[0]), parts.get("arguments", ()), parts.get("words", ()))
 
 
 def _build_raiserror(c: Children) -> s.Statement:
     message, severity, state, *arguments = (part for part in c if not isinstance(part, dict))
-    return s.Raiserror(message, severity, state, tuple(arguments), _merge_parts(c).get("words", ()))
+    return s.RaiserrorStatement(message, severity, state, tuple(arguments), _merge_parts(c).get("words", ()))
 
 
 def _build_execute(c: Children) -> s.Statement:
     parts = _merge_parts(c)
     procedure = next(part for part in c if not isinstance(part, dict))
-    target = procedure.name if isinstance(procedure, s.Variable) else ""
-    return s.Execute(
+    target = procedure.name if isinstance(procedure, s.VariableReference) else ""
+    return s.ExecuteProcedureStatement(
         "" if target else procedure, parts.get("arguments", ()), parts.get("returns", ""), target
     )
 
 
-def _build_argument(c: Children) -> s.Argument:
+def _build_argument(c: Children) -> s.ProcedureArgument:
     output = isinstance(c[-1], Token) and c[-1].type == "OUTPUT"
     values = c[:-1] if output else c
     name = values[0]["argument"] if isinstance(values[0], dict) else ""
     value = values[-1]
-    if output and not isinstance(value, s.Variable):
+    if output and not isinstance(value, s.VariableReference):
         raise SqlSyntaxError(c[-1].line or 1, 179)
     narrow = isinstance(value, _StringLiteral)
     if value is DEFAULT_ARGUMENT:
-        return s.Argument(name, None, default=True)
-    return s.Argument(
+        return s.ProcedureArgument(name, None, default=True)
+    return s.ProcedureArgument(
         name, value.text if isinstance(value, _StringLiteral) else value, output, narrow and not value.wide
     )
 
@@ -338,12 +342,14 @@ class _StringLiteral(Struct, frozen=True):
 def _build_fetch(c: Children) -> s.Statement:
     parts = _merge_parts(c)
     name = next(part for part in c if isinstance(part, str))
-    return s.FetchCursor(parts.get("direction", "NEXT"), parts.get("offset"), name, parts.get("into", ()))
+    return s.FetchCursorStatement(
+        parts.get("direction", "NEXT"), parts.get("offset"), name, parts.get("into", ())
+    )
 
 
 def _build_drop(c: Children) -> s.Statement:
     kind = _to_upper(c[0]).replace("PROCEDURE", "PROC")
-    return s.DropObject(kind, c[-1], len(c) > 2)
+    return s.DropStatement(kind, c[-1], len(c) > 2)
 
 
 UNSIMULATED_CLAUSES: Final = {
@@ -370,7 +376,7 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     "keyword": lambda c: str(c[0]),
     "bracketed": lambda c: unquote_text(str(c[0])),
     "string": lambda c: unquote_text(str(c[0])),
-    "variable": lambda c: s.Variable(str(c[0]).lower()),
+    "variable": lambda c: s.VariableReference(str(c[0]).lower()),
     "number": _build_number,
     "exact": _build_exact_number,
     "null": lambda c: None,
@@ -415,32 +421,32 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     "group_members": _merge_parts,
     "alter_group": _build_alter_group,
     "create_group": _build_create_group,
-    "drop_group": lambda c: gs.DropGroup(*c),
-    "hadr_join": lambda c: gs.HadrJoin(*c),
-    "hadr_off": lambda c: gs.HadrOff(*c),
-    "hadr_suspend": lambda c: gs.HadrSuspend(*c),
-    "hadr_resume": lambda c: gs.HadrResume(*c),
+    "drop_group": lambda c: gs.DropGroupStatement(*c),
+    "hadr_join": lambda c: gs.SetHadrGroupStatement(*c),
+    "hadr_off": lambda c: gs.SetHadrOffStatement(*c),
+    "hadr_suspend": lambda c: gs.SetHadrSuspendStatement(*c),
+    "hadr_resume": lambda c: gs.SetHadrResumeStatement(*c),
     # -- ALTER DATABASE
-    "partner_set": lambda c: gs.PartnerSet(*c),
-    "partner_failover": lambda c: gs.PartnerFailover(*c),
-    "partner_force": lambda c: gs.PartnerForce(*c),
-    "partner_off": lambda c: gs.PartnerOff(*c),
-    "partner_suspend": lambda c: gs.PartnerSuspend(*c),
-    "partner_resume": lambda c: gs.PartnerResume(*c),
-    "partner_safety": lambda c: gs.PartnerSafety(c[0], _to_upper(c[1])),
-    "partner_timeout": lambda c: gs.PartnerTimeout(c[0], int(c[1])),
+    "partner_set": lambda c: gs.SetPartnerStatement(*c),
+    "partner_failover": lambda c: gs.SetPartnerFailoverStatement(*c),
+    "partner_force": lambda c: gs.SetPartnerForceStatement(*c),
+    "partner_off": lambda c: gs.SetPartnerOffStatement(*c),
+    "partner_suspend": lambda c: gs.SetPartnerSuspendStatement(*c),
+    "partner_resume": lambda c: gs.SetPartnerResumeStatement(*c),
+    "partner_safety": lambda c: gs.SetPartnerSafetyStatement(c[0], _to_upper(c[1])),
+    "partner_timeout": lambda c: gs.SetPartnerTimeoutStatement(c[0], int(c[1])),
     "unlimited": lambda c: None,
     "limit": _build_limit,
-    "redo_queue": lambda c: gs.RedoQueue(*c),
-    "witness_set": lambda c: gs.WitnessSet(*c),
-    "witness_off": lambda c: gs.WitnessOff(*c),
+    "redo_queue": lambda c: gs.SetPartnerRedoQueueStatement(*c),
+    "witness_set": lambda c: gs.SetWitnessStatement(*c),
+    "witness_off": lambda c: gs.SetWitnessOffStatement(*c),
     "option_value": _join_option_parts,
     "option_tail": _join_option_parts,
     "set_option": lambda c: (_to_upper(c[0]), _to_upper(c[1]) if len(c) > 1 else ""),
     "termination": lambda c: {"termination": _to_upper(_join_option_parts(c))},
     "set_options": _build_set_options,
-    "modify_name": lambda c: s.AlterFiles(c[0], "MODIFY NAME", (("NAME", c[-1]),)),
-    "collate": lambda c: s.AlterFiles(c[0], "COLLATE", (("COLLATE", c[1]),)),
+    "modify_name": lambda c: s.AlterDatabaseFilesStatement(c[0], "MODIFY NAME", (("NAME", c[-1]),)),
+    "collate": lambda c: s.AlterDatabaseFilesStatement(c[0], "COLLATE", (("COLLATE", c[1]),)),
     "file_value": _join_option_parts,
     "file_property": lambda c: (_to_upper(c[0]), c[1] if len(c) > 1 else None),
     "file_target": lambda c: c if isinstance(c[0], tuple) else [("NAME", c[0])],
@@ -467,8 +473,8 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     "other_payload": lambda c: {},
     "endpoint_affinity": lambda c: {},
     "endpoint_payload": _build_payload,
-    "create_endpoint": lambda c: s.CreateEndpoint(name=c[0], **_merge_parts(c)),
-    "alter_endpoint": lambda c: s.AlterEndpoint(name=c[0], **_merge_parts(c)),
+    "create_endpoint": lambda c: s.CreateEndpointStatement(name=c[0], **_merge_parts(c)),
+    "alter_endpoint": lambda c: s.AlterEndpointStatement(name=c[0], **_merge_parts(c)),
     # -- keys and certificates
     "key_tail": lambda c: c,
     "master_key": _build_master_key,
@@ -481,8 +487,8 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     "certificate_start": lambda c: {"start_date": c[0]},
     "certificate_expiry": lambda c: {"expiry_date": c[0]},
     "private_key_file": lambda c: {"private_key_file": c[0]},
-    "create_certificate": lambda c: s.CreateCertificate(name=c[0], **_merge_parts(c)),
-    "backup_certificate": lambda c: s.BackupCertificate(c[0], c[1], **_merge_parts(c)),
+    "create_certificate": lambda c: s.CreateCertificateStatement(name=c[0], **_merge_parts(c)),
+    "backup_certificate": lambda c: s.BackupCertificateStatement(c[0], c[1], **_merge_parts(c)),
     "certificate_other": lambda c: s.UnsimulatedStatement("ALTER CERTIFICATE"),
     # -- logins, users, permissions
     "login_option": _build_login_option,
@@ -491,12 +497,12 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     "login_windows": lambda c: {"windows": True, **_merge_parts(c)},
     "login_certificate": lambda c: {"certificate": c[0]},
     "login_sql": _merge_parts,
-    "create_login": lambda c: s.CreateLogin(name=c[0], **_build_login(c)),
-    "alter_login": lambda c: s.AlterLogin(name=c[0], **_build_login(c)),
+    "create_login": lambda c: s.CreateLoginStatement(name=c[0], **_build_login(c)),
+    "alter_login": lambda c: s.AlterLoginStatement(name=c[0], **_build_login(c)),
     "user_login": lambda c: {"login": c[0]},
     "user_certificate": lambda c: {"options": (("CERTIFICATE", c[0]),)},
     "user_without": lambda c: {"without_login": True},
-    "create_user": lambda c: s.CreateUser(name=c[0], **_merge_parts(c)),
+    "create_user": lambda c: s.CreateUserStatement(name=c[0], **_merge_parts(c)),
     "alter_user": _build_alter_user,
     "grant_option": lambda c: None,
     "permission_name": _build_permission_name,
@@ -510,12 +516,12 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     "role_name": lambda c: None,
     "role": _build_role,
     "permission": _build_permission,
-    "authorization": lambda c: s.AlterAuthorization(
+    "authorization": lambda c: s.AlterAuthorizationStatement(
         " ".join(map(_to_upper, c[:-2])) or "OBJECT", c[-2], c[-1]
     ),
     # -- backup, restore, databases
     "device": lambda c: c[1],
-    "logical_device": lambda c: c[0] if isinstance(c[0], s.Variable) else s.LogicalDevice(c[0]),
+    "logical_device": lambda c: c[0] if isinstance(c[0], s.VariableReference) else s.LogicalDevice(c[0]),
     "to_devices": lambda c: {"devices": tuple(c)},
     "from_devices": lambda c: {"devices": tuple(c)},
     "mirror_to": lambda c: None,
@@ -526,33 +532,33 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     "file_list": lambda c: {"partial": (("PARTIAL", None),)},
     "backup": _build_backup,
     "restore": _build_restore,
-    "restore_snapshot": lambda c: s.Restore(_get_backup_kind(c[0]), c[1], snapshot=c[2]),
-    "restore_info": lambda c: s.RestoreInfo(
+    "restore_snapshot": lambda c: s.RestoreStatement(_get_backup_kind(c[0]), c[1], snapshot=c[2]),
+    "restore_info": lambda c: s.RestoreInformationStatement(
         _to_upper(c[0]), c[1]["devices"], _merge_parts(c).get("options", ())
     ),
     "snapshot_of": lambda c: {"snapshot_of": c[0]},
     "create_for": lambda c: {"attach": _to_upper(c[0]), **(_build_create_words(c[1:]) if c[1:] else {})},
     "create_other": _build_create_words,
     "create_database": _build_create_database,
-    "create_key": lambda c: s.CreateEncryptionKey(_to_upper(c[-2]), c[-1]),
+    "create_key": lambda c: s.CreateEncryptionKeyStatement(_to_upper(c[-2]), c[-1]),
     # -- instance
-    "shutdown": lambda c: s.Shutdown(bool(c)),
-    "use": lambda c: s.UseDatabase(c[0]),
+    "shutdown": lambda c: s.ShutdownStatement(bool(c)),
+    "use": lambda c: s.UseStatement(c[0]),
     "dbcc_list": lambda c: {"arguments": tuple(str(part) if isinstance(part, Token) else part for part in c)},
     "dbcc": _build_dbcc,
-    "reconfigure": lambda c: s.Reconfigure(),
-    "checkpoint": lambda c: s.Checkpoint(),
-    "kill": lambda c: s.Kill(c[0]),
-    "kill_status": lambda c: s.Kill(c[0], status_only=True),
-    "begin_transaction": lambda c: s.Transaction("BEGIN", c[0] if c else ""),
+    "reconfigure": lambda c: s.ReconfigureStatement(),
+    "checkpoint": lambda c: s.CheckpointStatement(),
+    "kill": lambda c: s.KillStatement(c[0]),
+    "kill_status": lambda c: s.KillStatement(c[0], status_only=True),
+    "begin_transaction": lambda c: s.TransactionStatement("BEGIN", c[0] if c else ""),
     "durability": lambda c: {"delayed": _to_upper(c[0]) == "ON"},
-    "commit": lambda c: s.Transaction("COMMIT", "", _merge_parts(c).get("delayed", False)),
-    "rollback": lambda c: s.Transaction("ROLLBACK", c[0] if c else ""),
-    "save": lambda c: s.Transaction("SAVE", c[0]),
-    "waitfor": lambda c: s.Waitfor(_to_upper(c[0]), c[1]),
+    "commit": lambda c: s.TransactionStatement("COMMIT", "", _merge_parts(c).get("delayed", False)),
+    "rollback": lambda c: s.TransactionStatement("ROLLBACK", c[0] if c else ""),
+    "save": lambda c: s.TransactionStatement("SAVE", c[0]),
+    "waitfor": lambda c: s.WaitforStatement(_to_upper(c[0]), c[1]),
     "raiserror": _build_raiserror,
-    "raiserror_old": lambda c: s.Raiserror(c[1], 16, 1, number=c[0]),
-    "throw": lambda c: s.Throw(*c),
+    "raiserror_old": lambda c: s.RaiserrorStatement(c[1], 16, 1, number=c[0]),
+    "throw": lambda c: s.ThrowStatement(*c),
     # -- procedures and cursors
     "returns": lambda c: {"returns": str(c[0]).lower()},
     "argument_name": lambda c: {"argument": str(c[0]).lower()},
@@ -560,28 +566,30 @@ _RULE_BUILDERS: Final[dict[str, Callable[[Children], object]]] = {
     "argument": _build_argument,
     "arguments": lambda c: {"arguments": tuple(c)},
     "execute": _build_execute,
-    "open_cursor": lambda c: s.CursorAction("OPEN", c[0]),
-    "close_cursor": lambda c: s.CursorAction("CLOSE", c[0]),
-    "deallocate_cursor": lambda c: s.CursorAction("DEALLOCATE", c[0]),
+    "open_cursor": lambda c: s.CursorStatement("OPEN", c[0]),
+    "close_cursor": lambda c: s.CursorStatement("CLOSE", c[0]),
+    "deallocate_cursor": lambda c: s.CursorStatement("DEALLOCATE", c[0]),
     "direction": lambda c: {"direction": _to_upper(c[0]), "offset": c[1] if len(c) > 1 else None},
     "into": lambda c: {"into": tuple(str(name).lower() for name in c)},
     "fetch": _build_fetch,
     # -- DROP
     "if_exists": lambda c: True,
     "drop_names": tuple,
-    "alter_schema": lambda c: s.TransferObject(c[0], c[-1], _to_upper(c[1]) if len(c) > 2 else "OBJECT"),
+    "alter_schema": lambda c: s.TransferObjectStatement(
+        c[0], c[-1], _to_upper(c[1]) if len(c) > 2 else "OBJECT"
+    ),
     "drop": _build_drop,
-    "drop_master_key": lambda c: s.DropObject("MASTER KEY", ("",)),
+    "drop_master_key": lambda c: s.DropStatement("MASTER KEY", ("",)),
 }
 """Grammar rule -> function that builds the value of the rule from the values of its children."""
 
 
-class _Builder(Transformer[Token, object]):
+class _StatementBuilder(Transformer[Token, object]):
     def __default__(self, data: object, children: Children, meta: object) -> object:
         return _RULE_BUILDERS[str(data)](children)
 
 
-_BUILDER: Final = _Builder()
+_BUILDER: Final = _StatementBuilder()
 PARSER: Final = Lark(
     resources.files("engine.tsql.language").joinpath("commands.lark").read_text(encoding="utf-8"),
     parser="lalr",

@@ -7,31 +7,31 @@ from typing import Final
 from msgspec import Struct
 
 from engine.constants import VERSIONS
-from engine.tsql.batches.work import ResultCache, ResumableComputation, Steps
+from engine.tsql.batches.work import ResultCache, ResumableComputation, WorkGenerator
 from engine.tsql.language import permissions
 from engine.tsql.language import statements as s
 from engine.tsql.language.definition_reader import DefinitionReader
 from engine.tsql.language.instructions import (
-    BranchIfFalse,
+    BranchInstruction,
     CompiledInstruction,
-    EndCatch,
-    Jump,
+    EndCatchInstruction,
+    JumpInstruction,
     Program,
-    RunStatement,
+    StatementInstruction,
 )
 from engine.tsql.language.lexer import (
     SqlSyntaxError,
     Token,
     TokenSequence,
     get_name,
-    make_near_error,
+    build_unexpected_token_error,
     tokenize_in_steps,
 )
 from engine.tsql.language.option_table import ISOLATION_LEVELS, SWITCH_OPTIONS, check_option_names
 from engine.tsql.language.reserved_words import BROKER_PAIRS, COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
 from engine.tsql.query import planner
 
-NEW_STATEMENTS: Final = {"THROW": 2012, "MERGE": 2008}
+STATEMENT_FIRST_VERSIONS: Final = {"THROW": 2012, "MERGE": 2008}
 """First word of a statement -> first version with the statement. Documented [DOC: each statement's page]."""
 
 BLOCK_DEPTH_MAX: Final = 60
@@ -96,9 +96,9 @@ class _Compiler(DefinitionReader):
         """Set the target of the jump or branch at *index* to the current end of the program."""
         jump, target_index = self.actions[index], self.next_index
         self.actions[index] = (
-            BranchIfFalse(jump.condition, target_index)
-            if isinstance(jump, BranchIfFalse)
-            else Jump(target_index)
+            BranchInstruction(jump.condition, target_index)
+            if isinstance(jump, BranchInstruction)
+            else JumpInstruction(target_index)
         )
 
     # -- batch
@@ -108,11 +108,11 @@ class _Compiler(DefinitionReader):
         yield from self.skip_semicolons()
         first_token = self.token
         # an older server reads a name
-        is_new_statement = NEW_STATEMENTS.get(first_token.upper, 0) > self.version
+        is_new_statement = STATEMENT_FIRST_VERSIONS.get(first_token.upper, 0) > self.version
         has_name = first_token.kind == "quoted" or (
             first_token.kind == "word" and (is_new_statement or first_token.upper not in STATEMENT_WORDS)
         )
-        if has_name and not self.peek().is_op(":") and first_token.upper not in ("RECEIVE", "SEND"):
+        if has_name and not self.peek().is_operator(":") and first_token.upper not in ("RECEIVE", "SEND"):
             self.statement_start = self.position
             self.parse_command_statement()
             yield from self.skip_semicolons()
@@ -121,24 +121,24 @@ class _Compiler(DefinitionReader):
         for position, token in self.gotos:
             if token.text.lower() not in self.labels:
                 raise SqlSyntaxError(token.line, 133, token.text)
-            self.actions[position] = Jump(self.labels[token.text.lower()])
+            self.actions[position] = JumpInstruction(self.labels[token.text.lower()])
         handlers = [None if region is None else self.catch_starts[region] for region in self.try_blocks]
         return tuple(map(CompiledInstruction, self.lines, self.actions, handlers))
 
-    def parse_statement(self) -> Steps:
+    def parse_statement(self) -> WorkGenerator:
         """Parse one statement and the semicolons after it."""
         self.block_depth += 1
         if self.block_depth > BLOCK_DEPTH_MAX:
             raise SqlSyntaxError(self.token.line, 191)
         self.statement_start = self.position
         word = self.token.upper
-        if NEW_STATEMENTS.get(word, 0) > self.version:
+        if STATEMENT_FIRST_VERSIONS.get(word, 0) > self.version:
             raise SqlSyntaxError(self.token.line, 102, self.token.text)
         is_alone = self.tokens[self.position - 1].upper in _WORDS_BEFORE_STATEMENT if self.position else True
         if word == "THROW" and self.lacks_semicolon and not is_alone:
             raise self.build_error()  # the preceding statement must end with a semicolon [DOC: THROW]
         self.lacks_semicolon = False
-        label = self.token.kind == "word" and self.peek().is_op(":")
+        label = self.token.kind == "word" and self.peek().is_operator(":")
         if word in _BLOCK_PARSERS and not label:
             yield from _BLOCK_PARSERS[word](self)
         elif word == "ALTER" and (self.peek().upper, self.peek(2).upper) == ("SERVER", "ROLE"):
@@ -150,17 +150,17 @@ class _Compiler(DefinitionReader):
             yield self.compute_work() - statement_work
         self.block_depth -= 1
         yield from self.skip_semicolons()
-        self.lacks_semicolon = not self.tokens[self.position - 1].is_op(";")
+        self.lacks_semicolon = not self.tokens[self.position - 1].is_operator(";")
 
     def parse_simple_statement(self, keyword: str) -> Generator[int, None, int]:
         """Parse a statement that contains no other statements. Return the work that was already yielded."""
-        if self.token.kind == "word" and self.peek().is_op(":"):
+        if self.token.kind == "word" and self.peek().is_operator(":"):
             self.parse_label()
         elif keyword in _STATEMENT_PARSERS:
             _STATEMENT_PARSERS[keyword](self)
         elif (keyword, self.peek().upper) == ("DROP", "INDEX"):
             self.parse_drop_index()
-        elif keyword == "WAITFOR" and self.peek().is_op("("):
+        elif keyword == "WAITFOR" and self.peek().is_operator("("):
             self.parse_service_broker("WAITFOR (RECEIVE …)")
         elif (keyword, self.peek().upper) in BROKER_PAIRS or keyword == "RECEIVE":
             self.parse_service_broker(keyword if keyword == "RECEIVE" else f"{keyword} {self.peek().upper}")
@@ -180,23 +180,29 @@ class _Compiler(DefinitionReader):
         """Parse a statement of the command grammar (commands.lark)."""
         line = self.token.line
         first = self.skip_clause()
-        if self.token.is_op(")"):
+        if self.token.is_operator(")"):
             raise self.build_error()
         words = [token.upper for token in self.tokens[first : first + 2]]
         numbered = self.position > first + 2 and self.tokens[first + 2].kind == "number"
         if numbered and words[0] == "FETCH" and words[1] in ("NEXT", "PRIOR", "FIRST", "LAST"):
             raise SqlSyntaxError(line, 153, words[1], "FETCH")
-        if self.tokens[first].upper == "THROW" and self.version < NEW_STATEMENTS["THROW"]:
+        if self.tokens[first].upper == "THROW" and self.version < STATEMENT_FIRST_VERSIONS["THROW"]:
             # older servers read the word as the name of a procedure
-            self.emit_statement(line, s.Execute(self.tokens[first].text))
+            self.emit_statement(line, s.ExecuteProcedureStatement(self.tokens[first].text))
             return
         statement = planner.parse_command(self.text, self.tokens[first : self.position], self.token)
-        if isinstance(statement, s.Raiserror) and statement.number is not None and self.version >= 2012:
-            raise make_near_error(self.tokens[first + 1])  # [DOC: discontinued Database Engine functionality]
-        if isinstance(statement, s.Permission):
+        if (
+            isinstance(statement, s.RaiserrorStatement)
+            and statement.number is not None
+            and self.version >= 2012
+        ):
+            raise build_unexpected_token_error(
+                self.tokens[first + 1]
+            )  # [DOC: discontinued Database Engine functionality]
+        if isinstance(statement, s.PermissionStatement):
             permissions.check_permission_names(statement.permissions, line)
         check_option_names(statement, self.version, line)
-        self.check_variables(first, isinstance(statement, s.Execute))
+        self.check_variables(first, isinstance(statement, s.ExecuteProcedureStatement))
         self.emit_statement(line, statement)
 
     def parse_query(self) -> Generator[int, None, int]:
@@ -214,18 +220,18 @@ class _Compiler(DefinitionReader):
             target = self.get_text_between(first, self.position)
             self.parse_execute()
             action = self.actions[-1]
-            assert isinstance(action, RunStatement)
+            assert isinstance(action, StatementInstruction)
             # other statements are not simulated
-            if isinstance(action.statement, s.Execute | s.ExecuteString):
-                self.actions[-1] = RunStatement(s.InsertExec(target, action.statement))
+            if isinstance(action.statement, s.ExecuteProcedureStatement | s.ExecuteDynamicSqlStatement):
+                self.actions[-1] = StatementInstruction(s.InsertExecStatement(target, action.statement))
             return 0
         words = [token.upper for token in self.tokens[verb : self.position]]
         if ("CURRENT", "OF") in pairwise(words):
             self.emit_statement(line, s.UnsimulatedStatement(f"{word} … WHERE CURRENT OF"))
             return 0
-        if self.token.is_op(")"):
+        if self.token.is_operator(")"):
             raise self.build_error()
-        if word == "MERGE" and not self.token.is_op(";"):
+        if word == "MERGE" and not self.token.is_operator(";"):
             raise SqlSyntaxError(self.tokens[self.position - 1].line, 10713)
         query_work = self.compute_work() // 2
         yield query_work
@@ -236,10 +242,10 @@ class _Compiler(DefinitionReader):
         """Parse WITH XMLNAMESPACES (…) and the query after it, as one statement that is not simulated."""
         line = self.token.line
         self.position += 2
-        if not self.token.is_op("("):
+        if not self.token.is_operator("("):
             raise self.build_error()
         self.read_bracketed_text()
-        while self.take_if(","):
+        while self.take_if_operator(","):
             self.skip_clause(in_brackets=False)
         if self.is_keyword("SELECT", "INSERT", "UPDATE", "DELETE"):
             verb = self.skip_clause()
@@ -270,8 +276,12 @@ class _Compiler(DefinitionReader):
         line = self.token.line
         self.take()
         first_words = (*_BLOCK_PARSERS, *_STATEMENT_PARSERS)
-        while self.token.kind != "end" and not self.token.is_op(";") and self.token.upper not in first_words:
-            if self.token.is_op("("):
+        while (
+            self.token.kind != "end"
+            and not self.token.is_operator(";")
+            and self.token.upper not in first_words
+        ):
+            if self.token.is_operator("("):
                 self.read_bracketed_text()
             else:
                 self.take()
@@ -286,12 +296,12 @@ class _Compiler(DefinitionReader):
             raise SqlSyntaxError(token.line, 132, token.text)
         self.labels[token.text.lower()] = self.next_index
 
-    def parse_begin(self) -> Steps:
+    def parse_begin(self) -> WorkGenerator:
         next_text = self.peek().upper
         if next_text == "TRY":
             yield from self.parse_try_catch()
         elif next_text == "CATCH":
-            raise make_near_error(self.peek())
+            raise build_unexpected_token_error(self.peek())
         elif next_text in ("TRAN", "TRANSACTION", "DISTRIBUTED"):
             self.parse_command_statement()
             yield self.compute_work()
@@ -303,7 +313,7 @@ class _Compiler(DefinitionReader):
             yield from self.parse_block()
             self.expect("END")
 
-    def parse_block(self, empty_allowed: bool = False) -> Steps:
+    def parse_block(self, empty_allowed: bool = False) -> WorkGenerator:
         yield from self.skip_semicolons()
         count = 0
         while not self.is_keyword("END"):
@@ -315,7 +325,7 @@ class _Compiler(DefinitionReader):
             raise self.build_error()
         self.statement_start = self.position
 
-    def parse_try_catch(self) -> Steps:
+    def parse_try_catch(self) -> WorkGenerator:
         outer = self.try_block
         self.position += 2
         self.catch_starts.append(-1)
@@ -325,12 +335,12 @@ class _Compiler(DefinitionReader):
         self.expect("TRY")
         self.try_block = outer
         yield from self.skip_semicolons()
-        end_jump = self.emit(self.token.line, Jump())
+        end_jump = self.emit(self.token.line, JumpInstruction())
         self.expect("BEGIN")
         self.expect("CATCH")
         self.catch_starts[region] = self.next_index
         yield from self.parse_block(empty_allowed=True)
-        self.emit(self.token.line, EndCatch())
+        self.emit(self.token.line, EndCatchInstruction())
         self.expect("END")
         self.expect("CATCH")
         self.set_jump_target(end_jump)
@@ -351,15 +361,15 @@ class _Compiler(DefinitionReader):
                 raise SqlSyntaxError(line, 4145, self.token.text) from None
             raise
         self.check_variables(first)
-        return self.emit(line, BranchIfFalse(text))
+        return self.emit(line, BranchInstruction(text))
 
-    def parse_if(self) -> Steps:
+    def parse_if(self) -> WorkGenerator:
         self.take()
         leave = self.parse_condition()
         yield self.compute_work()
         yield from self.parse_statement()
         if self.is_keyword("ELSE"):
-            end_jump = self.emit(self.token.line, Jump())
+            end_jump = self.emit(self.token.line, JumpInstruction())
             self.take()
             self.set_jump_target(leave)
             yield from self.parse_statement()
@@ -367,7 +377,7 @@ class _Compiler(DefinitionReader):
         else:
             self.set_jump_target(leave)
 
-    def parse_while(self) -> Steps:
+    def parse_while(self) -> WorkGenerator:
         self.take()
         loop = _Loop(self.next_index, [])
         leave = self.parse_condition()
@@ -375,7 +385,7 @@ class _Compiler(DefinitionReader):
         self.loops.append(loop)
         yield from self.parse_statement()
         self.loops.pop()
-        self.emit(self.lines[leave], Jump(loop.start))
+        self.emit(self.lines[leave], JumpInstruction(loop.start))
         for position in (leave, *loop.break_jumps):
             self.set_jump_target(position)
 
@@ -383,25 +393,25 @@ class _Compiler(DefinitionReader):
         token = self.take()
         if not self.loops:
             raise SqlSyntaxError(token.line, 135)
-        self.loops[-1].break_jumps.append(self.emit(token.line, Jump()))
+        self.loops[-1].break_jumps.append(self.emit(token.line, JumpInstruction()))
 
     def parse_continue(self) -> None:
         token = self.take()
         if not self.loops:
             raise SqlSyntaxError(token.line, 136)
-        self.emit(token.line, Jump(self.loops[-1].start))
+        self.emit(token.line, JumpInstruction(self.loops[-1].start))
 
     def parse_goto(self) -> None:
         self.take()
         if self.token.kind != "word":
             raise self.build_error()
-        self.gotos.append((self.emit(self.token.line, Jump()), self.take()))
+        self.gotos.append((self.emit(self.token.line, JumpInstruction()), self.take()))
 
     # -- simple statements with expressions
 
     def parse_print(self) -> None:
         line = self.take().line
-        self.emit_statement(line, s.Print(self.parse_expression(self.skip_expression(), line)))
+        self.emit_statement(line, s.PrintStatement(self.parse_expression(self.skip_expression(), line)))
 
     def parse_return(self) -> None:
         line = self.take().line
@@ -409,7 +419,7 @@ class _Compiler(DefinitionReader):
         text = self.get_text_between(first, self.position)
         if text:
             self.parse_expression(first, line)
-        self.emit_statement(line, s.Return(text))
+        self.emit_statement(line, s.ReturnStatement(text))
 
     def parse_set(self) -> None:
         line = self.take().line
@@ -423,16 +433,16 @@ class _Compiler(DefinitionReader):
         self.check_variables(self.position - 1)
         sign = self.take()
         if not (sign.kind == "op" and sign.text.endswith("=")) or sign.text in ("<=", ">=", "!="):
-            raise make_near_error(sign)
+            raise build_unexpected_token_error(sign)
         if sign.text != "=" and self.version < 2008:
-            raise make_near_error(sign)
+            raise build_unexpected_token_error(sign)
         if self.is_keyword("CURSOR"):
             self.parse_cursor(name, line)
             return
         text = self.parse_expression(self.skip_expression(), line)
         if sign.text != "=":
             text = f"{name} {sign.text[:-1]} ({text})"
-        self.emit_statement(line, s.Assign(name, text))
+        self.emit_statement(line, s.SetVariableStatement(name, text))
 
     def parse_set_session(self, line: int) -> None:
         first = self.skip_clause()
@@ -444,22 +454,24 @@ class _Compiler(DefinitionReader):
             self.position = first + switch + 1
             tokens = tokens[: switch + 1]
         elif tokens[0].upper in SWITCH_OPTIONS or tokens[0].upper == "IDENTITY_INSERT":
-            raise make_near_error(tokens[-1])
+            raise build_unexpected_token_error(tokens[-1])
         words = " ".join(token.upper for token in tokens)
         level = words.removeprefix("TRANSACTION ISOLATION LEVEL ")
         if tokens[0].upper == "TRANSACTION" and level not in ISOLATION_LEVELS:
-            raise make_near_error(tokens[-1])
+            raise build_unexpected_token_error(tokens[-1])
         values = [token for token in tokens if token.kind in ("string", "number", "variable")]
         value: s.Value = None
         if values:
             last = values[-1]
-            value = s.Variable(last.text.lower()) if last.kind == "variable" else get_name(last)
+            value = s.VariableReference(last.text.lower()) if last.kind == "variable" else get_name(last)
         elif tokens[0].upper in ("LANGUAGE", "DATEFORMAT"):
             value = get_name(tokens[-1])
         elif tokens[0].upper in ("LOCK_TIMEOUT", "TEXTSIZE", "QUERY_GOVERNOR_COST_LIMIT"):
-            raise make_near_error(tokens[-1])
+            raise build_unexpected_token_error(tokens[-1])
         names = tuple(token.text for token in tokens[1:-1]) if tokens[0].upper == "IDENTITY_INSERT" else ()
-        self.emit_statement(line, s.SetSession(tuple(token.text.upper() for token in tokens), value, names))
+        self.emit_statement(
+            line, s.SetSessionOptionStatement(tuple(token.text.upper() for token in tokens), value, names)
+        )
 
     def parse_declare(self) -> None:
         line = self.take().line
@@ -467,15 +479,17 @@ class _Compiler(DefinitionReader):
             self.parse_cursor(get_name(self.take()), line)
             return
         declared = [self.parse_declaration(line, set())]
-        while self.take_if(","):
+        while self.take_if_operator(","):
             declared.append(self.parse_declaration(line, {item.name for item in declared}))
         # declared last, because a declaration cannot refer to another one of the same statement
         self.declared_variables |= {item.name for item in declared}
         cursors = [item for item in declared if item.type == "cursor"]
         if len(cursors) < len(declared):
-            self.emit_statement(line, s.Declare(tuple(item for item in declared if item.type != "cursor")))
+            self.emit_statement(
+                line, s.DeclareStatement(tuple(item for item in declared if item.type != "cursor"))
+            )
 
-    def parse_declaration(self, line: int, earlier_names: set[str]) -> s.Declaration:
+    def parse_declaration(self, line: int, earlier_names: set[str]) -> s.VariableDeclaration:
         if self.token.kind != "variable":
             raise self.build_error()
         token = self.take()
@@ -487,12 +501,12 @@ class _Compiler(DefinitionReader):
         if self.is_keyword("TABLE"):
             first = self.position + 1
             self.take()
-            if not self.token.is_op("("):
+            if not self.token.is_operator("("):
                 raise self.build_error()
             self.skip_clause(commas=True)
             columns = self.get_text_between(first, self.position)
-            planner.check_columns(columns, line)
-            return s.Declaration(name, "table", columns=columns)
+            planner.check_column_list(columns, line)
+            return s.VariableDeclaration(name, "table", columns=columns)
         first = self.skip_clause(commas=True, assign=True)
         kind = self.get_text_between(first, self.position).lower()
         if not kind:
@@ -500,17 +514,17 @@ class _Compiler(DefinitionReader):
         type_tokens = self.tokens[first : self.position]
         collation = next((item for item in type_tokens if item.upper == "COLLATE"), None)
         if collation is not None:
-            raise make_near_error(collation)
-        if self.version < 2008 and kind.strip("[]").partition("(")[0].upper() in planner.TYPES_OF_2008:
+            raise build_unexpected_token_error(collation)
+        if self.version < 2008 and kind.strip("[]").partition("(")[0].upper() in planner.TYPES_SINCE_2008:
             raise SqlSyntaxError(token.line, 2715, 1, kind)
         if kind.strip("[]") in ("text", "ntext", "image"):
             raise SqlSyntaxError(token.line, 2739)
         default = ""
-        if self.take_if("="):
+        if self.take_if_operator("="):
             if self.version < 2008:
                 raise SqlSyntaxError(token.line, 139)
             default = self.parse_expression(self.skip_expression(commas=True), line)
-        return s.Declaration(name, kind, default)
+        return s.VariableDeclaration(name, kind, default)
 
     def parse_execute(self) -> None:
         next_token = self.peek()
@@ -519,10 +533,10 @@ class _Compiler(DefinitionReader):
             words = tuple(token.upper for token in self.tokens[index : index + 3])
             if words == ("WITH", "RESULT", "SETS") and self.version >= 2012:
                 line, self.position = self.token.line, index + 3
-                self.read_bracketed_text() if self.token.is_op("(") else self.take()
+                self.read_bracketed_text() if self.token.is_operator("(") else self.take()
                 self.emit_statement(line, s.UnsimulatedStatement("EXECUTE … WITH RESULT SETS"))
                 return
-            if self.tokens[index].is_op(";") or words[0] in next_words:
+            if self.tokens[index].is_operator(";") or words[0] in next_words:
                 break
         if next_token.upper == "AS":
             kind, name = self.peek(2).upper, self.peek(4)
@@ -536,21 +550,23 @@ class _Compiler(DefinitionReader):
             if any(token.upper == "WITH" for token in self.tokens[first : self.position]):
                 self.emit_statement(line, s.UnsimulatedStatement("EXECUTE AS … WITH NO REVERT or COOKIE"))
                 return
-            self.emit_statement(line, s.ExecuteAs(kind, name.text.partition("'")[2][:-1].replace("''", "'")))
+            self.emit_statement(
+                line, s.ExecuteAsStatement(kind, name.text.partition("'")[2][:-1].replace("''", "'"))
+            )
             return
-        if not next_token.is_op("("):
+        if not next_token.is_operator("("):
             self.parse_command_statement()
             return
         line = self.take().line
         self.take()
         text = self.parse_expression(self.skip_expression(), line)
-        if not self.take_if(")"):
+        if not self.take_if_operator(")"):
             raise self.build_error()
         linked = ""
         if self.is_keyword("AT"):
             self.take()
             linked = get_name(self.take())
-        self.emit_statement(line, s.ExecuteString(text, linked))
+        self.emit_statement(line, s.ExecuteDynamicSqlStatement(text, linked))
 
     def parse_revert(self) -> None:
         line = self.take().line
@@ -558,7 +574,7 @@ class _Compiler(DefinitionReader):
             self.skip_clause()
             self.emit_statement(line, s.UnsimulatedStatement("REVERT WITH COOKIE"))
         else:
-            self.emit_statement(line, s.Revert())
+            self.emit_statement(line, s.RevertStatement())
 
     def parse_open_or_close(self) -> None:
         """Parse OPEN or CLOSE of a key or cursor."""

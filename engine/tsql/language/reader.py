@@ -3,9 +3,9 @@
 from collections.abc import Container
 from typing import Final
 
-from engine.tsql.batches.work import Steps
+from engine.tsql.batches.work import WorkGenerator
 from engine.tsql.language import statements as s
-from engine.tsql.language.instructions import Action, RunStatement
+from engine.tsql.language.instructions import InstructionAction, StatementInstruction
 from engine.tsql.language.lexer import (
     BatchTooLongError,
     SqlSyntaxError,
@@ -13,9 +13,14 @@ from engine.tsql.language.lexer import (
     TokenSequence,
     check_brackets,
     get_name,
-    make_near_error,
+    build_unexpected_token_error,
 )
-from engine.tsql.language.reserved_words import FOLLOWING_PAIRS, INNER_WORDS, STATEMENT_WORDS, STOP_WORDS
+from engine.tsql.language.reserved_words import (
+    NON_STARTING_WORD_PAIRS,
+    INNER_WORDS_BY_STATEMENT,
+    STATEMENT_WORDS,
+    STOP_WORDS,
+)
 
 STATEMENT_TOKENS_MAX: Final = 9_000
 """Maximum number of tokens in one statement before message 8623.
@@ -32,11 +37,11 @@ The longest statement of sp_WhoIsActive has 108,000 characters and is parsed in 
 """
 
 
-STATEMENT_WORK: Final = 60
+WORK_PER_STATEMENT: Final = 60
 """Units of work to parse a statement, without the work for its tokens. The figure is measured."""
 
 
-TRANSLATION_WORK: Final = 15
+PARSING_WORK_PER_TOKEN: Final = 15
 """Units of work to parse one token with sqlglot or the grammar. Measured: 6 to 25 microseconds."""
 
 
@@ -59,12 +64,12 @@ class TokenReader:
         self.in_module = False
         """True for the body of a procedure or function."""
         self.lines: list[int] = []
-        self.actions: list[Action] = []
+        self.actions: list[InstructionAction] = []
         self.try_blocks: list[int | None] = []
         """Number of the TRY block that contains each instruction; None outside TRY."""
         self.try_block: int | None = None
 
-    def emit(self, line: int, action: Action) -> int:
+    def emit(self, line: int, action: InstructionAction) -> int:
         """Append an instruction and return its index."""
         self.lines.append(line)
         self.actions.append(action)
@@ -73,13 +78,13 @@ class TokenReader:
 
     def emit_statement(self, line: int, statement: s.Statement) -> None:
         """Append an instruction that executes a statement. Raise 154 for USE in a module."""
-        if self.in_module and isinstance(statement, s.UseDatabase):
+        if self.in_module and isinstance(statement, s.UseStatement):
             raise SqlSyntaxError(line, 154, "a USE database statement", "a procedure, function or trigger")
-        self.emit(line, RunStatement(statement))
+        self.emit(line, StatementInstruction(statement))
 
     def compute_work(self) -> int:
         """Return the work to parse the current statement up to the current token."""
-        return STATEMENT_WORK + TRANSLATION_WORK * (self.position - self.statement_start)
+        return WORK_PER_STATEMENT + PARSING_WORK_PER_TOKEN * (self.position - self.statement_start)
 
     @property
     def token(self) -> Token:
@@ -116,9 +121,9 @@ class TokenReader:
                 first_token.line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters"
             )
 
-    def take_if(self, *operators: str) -> bool:
+    def take_if_operator(self, *operators: str) -> bool:
         """Move past the current token if it is one of *operators*. Return whether it is."""
-        if self.token.is_op(*operators):
+        if self.token.is_operator(*operators):
             self.position += 1
             return True
         return False
@@ -134,12 +139,14 @@ class TokenReader:
 
     def build_error(self) -> SqlSyntaxError:
         """Return a syntax error for the current token."""
-        return make_near_error(self.token, self.tokens[self.position - 1] if self.position else None)
+        return build_unexpected_token_error(
+            self.token, self.tokens[self.position - 1] if self.position else None
+        )
 
-    def skip_semicolons(self) -> Steps:
+    def skip_semicolons(self) -> WorkGenerator:
         """Skip all semicolons at the current token, in steps."""
         first = self.position
-        while self.take_if(";"):
+        while self.take_if_operator(";"):
             if (self.position - first) % STATEMENT_TOKENS_MAX == 0:
                 yield STATEMENT_TOKENS_MAX
 
@@ -161,14 +168,18 @@ class TokenReader:
         while self.token.kind != "end":
             token = self.token
             self.check_length()
-            if token.is_op("("):
+            if token.is_operator("("):
                 level += 1
-            elif token.is_op(")"):
+            elif token.is_operator(")"):
                 if level == 0:
                     break
                 level -= 1
             elif level == 0:
-                if token.is_op(";") or (commas and token.is_op(",")) or (assign and token.is_op("=")):
+                if (
+                    token.is_operator(";")
+                    or (commas and token.is_operator(","))
+                    or (assign and token.is_operator("="))
+                ):
                     break
                 if token.upper == "CASE":
                     cases += 1
@@ -200,7 +211,7 @@ class TokenReader:
         word = self.token.upper
         if self.position == start:
             return False
-        if self.token.kind == "word" and self.peek().is_op(":"):
+        if self.token.kind == "word" and self.peek().is_operator(":"):
             return True  # the word is a label
         if word == "THROW" and self.in_condition:
             return True  # THROW ends a condition; elsewhere, without a semicolon before it, it may be a name
@@ -208,8 +219,8 @@ class TokenReader:
             return False
         before = self.tokens[self.position - 1]
         if (
-            before.is_op(".")
-            or (before.upper, word) in FOLLOWING_PAIRS
+            before.is_operator(".")
+            or (before.upper, word) in NON_STARTING_WORD_PAIRS
             or (word, self.peek().upper) == ("DROP", "MEMBER")
             or self.is_inner_keyword(start, word, seen_keywords)
         ):
@@ -227,7 +238,7 @@ class TokenReader:
         """
         has_name = self.peek().kind in ("word", "quoted")
         return has_name and (
-            self.peek(2).upper == "AS" or (self.peek(2).is_op("(") and self._has_as_keyword(2))
+            self.peek(2).upper == "AS" or (self.peek(2).is_operator("(") and self._has_as_keyword(2))
         )
 
     def _has_as_keyword(self, bracket: int) -> bool:
@@ -239,7 +250,7 @@ class TokenReader:
         """
         level = 0
         for index in range(self.position + bracket, len(self.tokens)):
-            level += self.tokens[index].is_op("(") - self.tokens[index].is_op(")")
+            level += self.tokens[index].is_operator("(") - self.tokens[index].is_operator(")")
             if level == 0:
                 return self.tokens[min(index + 1, len(self.tokens) - 1)].upper == "AS"
         return True
@@ -251,7 +262,7 @@ class TokenReader:
         """
         head = self.tokens[start].upper
         word_pair = f"{head} {self.tokens[start + 1].upper}"
-        if keyword not in INNER_WORDS.get(word_pair, INNER_WORDS.get(head, ())):
+        if keyword not in INNER_WORDS_BY_STATEMENT.get(word_pair, INNER_WORDS_BY_STATEMENT.get(head, ())):
             return False
         if head in ("GRANT", "DENY", "REVOKE"):
             return "TO" not in seen_keywords and "FROM" not in seen_keywords
@@ -262,7 +273,7 @@ class TokenReader:
         first = self.position
         self.take()
         self.skip_clause(in_brackets=True)
-        if not self.take_if(")"):
+        if not self.take_if_operator(")"):
             raise self.build_error()
         return self.get_text_between(first, self.position)
 
@@ -272,11 +283,11 @@ class TokenReader:
         while True:
             if self.token.kind in ("word", "quoted"):
                 parts.append(get_name(self.take()))
-            elif self.token.is_op(".") and parts:
+            elif self.token.is_operator(".") and parts:
                 parts.append("")
             else:
                 raise self.build_error()
-            if not self.take_if("."):
+            if not self.take_if_operator("."):
                 return tuple(parts)
 
     def parse_parameter(self) -> s.ProcedureParameter:
@@ -286,17 +297,17 @@ class TokenReader:
             self.take()
         first = self.position
         self.take()
-        while self.take_if("."):
+        while self.take_if_operator("."):
             self.take()
-        if self.token.is_op("("):
+        if self.token.is_operator("("):
             self.read_bracketed_text()
         kind = self.get_text_between(first, self.position).lower()
         if self.is_keyword("VARYING"):
             self.take()
         default = ""
-        if self.take_if("="):
+        if self.take_if_operator("="):
             first = self.position
-            self.take_if("-")
+            self.take_if_operator("-")
             self.take()
             default = self.get_text_between(first, self.position)
         output = self.is_keyword("OUT", "OUTPUT")

@@ -20,7 +20,7 @@ TRANSACTION TRIGGER UNION UNIQUE UNPIVOT USER VALUES VIEW WHEN WHERE
 STATEMENT_WORDS: Final = frozenset(_STATEMENT.split())
 """Words that begin a statement or a clause."""
 
-KEYWORDS: Final = (STATEMENT_WORDS | frozenset(_CLAUSE_WORDS.split())) - {"DISABLE", "ENABLE", "THROW"}
+RESERVED_WORDS: Final = (STATEMENT_WORDS | frozenset(_CLAUSE_WORDS.split())) - {"DISABLE", "ENABLE", "THROW"}
 """Reserved words. A syntax error at such a word is 156, at other words 102."""
 
 STOP_WORDS: Final = STATEMENT_WORDS - {"ADD", "DISABLE", "ENABLE", "THROW", "WITH"}
@@ -31,7 +31,7 @@ _DROPPABLE_KINDS: Final = (
     "SYNONYM DEFAULT RULE ASSEMBLY AGGREGATE"
 )
 
-FOLLOWING_PAIRS: Final = frozenset(
+NON_STARTING_WORD_PAIRS: Final = frozenset(
     {
         ("UNION", "SELECT"),
         ("ON", "DELETE"),
@@ -76,7 +76,7 @@ WAITFOR
 COMMAND_WORDS: Final = frozenset(_COMMAND_WORD_LIST.split())
 """First word of each statement in the command grammar that needs only one word to be recognized."""
 
-INNER_WORDS: Final[dict[str, frozenset[str]]] = {
+INNER_WORDS_BY_STATEMENT: Final[dict[str, frozenset[str]]] = {
     "ALTER": frozenset({"SET"}),
     "ALTER AVAILABILITY": frozenset({"SET", "GRANT", "DENY"}),
     "ALTER TABLE": frozenset({"SET", "ALTER", "DROP"}),

@@ -11,20 +11,20 @@ from typing import Final
 from msgspec import Struct
 
 from engine.messages import Message, fill_message
-from engine.tsql.batches.work import ResultCache, ResumableComputation, Steps
+from engine.tsql.batches.work import ResultCache, ResumableComputation, WorkGenerator
 from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError
 from engine.tsql.language.program import compile_in_steps
 
-TEXT_LIMIT: Final = 1_000_000
+SCRIPT_CHARACTERS_MAX: Final = 1_000_000
 """Maximum number of characters in one submission. Assumed: hand-written scripts are far smaller."""
 
-LINE_MAX: Final = 100_000
+LINE_CHARACTERS_MAX: Final = 100_000
 """Maximum length of a line after the substitution of variables. Assumed.
 
 The limit is necessary because each `:setvar a $(a)$(a)` doubles the length.
 """
 
-REPEAT_LIMIT: Final = 10_000
+REPETITIONS_MAX: Final = 10_000
 """Maximum number of executions by `GO n`. Assumed."""
 
 
@@ -59,9 +59,9 @@ class OnError(Struct, frozen=True):
     leave: bool
 
 
-Step = ScriptBatch | Connect | ClientNote | OnError
+ScriptStep = ScriptBatch | Connect | ClientNote | OnError
 
-SplitScript = tuple[tuple[Step, ...], dict[str, str]]
+SplitScript = tuple[tuple[ScriptStep, ...], dict[str, str]]
 
 _DIRECTIVE_START: Final = re.compile(r"\s*(?:[Gg][Oo]|:|!!)")
 _SEPARATOR: Final = re.compile(r"^\s*GO(?:\s+(?P<count>\d+))?\s*(?:--.*)?$", re.IGNORECASE)
@@ -72,14 +72,14 @@ _MARK: Final = re.compile(r"/\*|\*/|--|'|\"|\[|\]")
 _ON_ERROR: Final = {"error exit": True, "error ignore": False}
 _BAD_GO_TEXT: Final = "A fatal scripting error occurred. Incorrect syntax was encountered while parsing GO."
 _TOO_LONG_TEXT: Final = (
-    f"Not simulated: sqlcmd variables that make a line longer than {LINE_MAX} characters, "
-    f"or a script longer by {TEXT_LIMIT}."
+    f"Not simulated: sqlcmd variables that make a line longer than {LINE_CHARACTERS_MAX} characters, "
+    f"or a script longer by {SCRIPT_CHARACTERS_MAX}."
 )
 _IGNORED_DIRECTIVES: Final = frozenset({"xml", "reset", "help", "list", "listvar"})
 """sqlcmd commands that have no effect in this simulation."""
 
 
-def split_in_steps(text: str, variables: Mapping[str, str]) -> ResumableComputation[SplitScript]:
+def split_script_in_steps(text: str, variables: Mapping[str, str]) -> ResumableComputation[SplitScript]:
     """Return a computation of the steps of a submission and of the sqlcmd variables after it.
 
     GO and directives count only outside strings, names and comments. As in SSMS, an unknown `$(name)` or an
@@ -94,29 +94,31 @@ _SPLIT_CACHE: Final[ResultCache[ResumableComputation[SplitScript]]] = ResultCach
 
 
 def _split_script(text: str, variables: Mapping[str, str]) -> Generator[int, None, SplitScript]:
-    if len(text) > TEXT_LIMIT:
-        message = f"The text has {len(text)} characters; a window takes {TEXT_LIMIT}."
+    if len(text) > SCRIPT_CHARACTERS_MAX:
+        message = f"The text has {len(text)} characters; a window takes {SCRIPT_CHARACTERS_MAX}."
         return (ClientNote(message, True),), dict(variables)
     script_variables = dict(variables)
-    steps: list[Step] = []
+    steps: list[ScriptStep] = []
     lines: list[str] = []
     state = _OpenConstruct()
     added_characters = 0
     for number, raw in enumerate(_iterate_lines(text.replace("\r\n", "\n")), start=1):
         if number % _LINES_PER_STEP == 0:
-            yield _LINES_PER_STEP * LINE_WORK
-        if len(steps) > STEPS_MAX:
+            yield _LINES_PER_STEP * WORK_PER_LINE
+        if len(steps) > SCRIPT_STEPS_MAX:
             steps.append(
-                ClientNote(f"Not simulated: scripts of more than {STEPS_MAX} batches and commands.", True)
+                ClientNote(
+                    f"Not simulated: scripts of more than {SCRIPT_STEPS_MAX} batches and commands.", True
+                )
             )
             return tuple(steps), script_variables
         try:
-            line, missing = _substitute(raw, script_variables)
+            line, missing = _substitute_script_variables(raw, script_variables)
         except _LineTooLongError:
             steps.append(ClientNote(_TOO_LONG_TEXT, True))
             return tuple(steps), script_variables
         added_characters += len(line) - len(raw)
-        if added_characters > TEXT_LIMIT:
+        if added_characters > SCRIPT_CHARACTERS_MAX:
             steps.append(ClientNote(_TOO_LONG_TEXT, True))
             return tuple(steps), script_variables
         if missing is not None:
@@ -145,7 +147,7 @@ def _split_script(text: str, variables: Mapping[str, str]) -> Generator[int, Non
         lines.append(line)
         yield from state.read_line(line)
     _append_batch(lines, steps, 1, number)
-    yield LINE_WORK
+    yield WORK_PER_LINE
     return tuple(steps), script_variables
 
 
@@ -159,32 +161,38 @@ def _iterate_lines(text: str) -> Iterator[str]:
 
 
 _LINES_PER_STEP: Final = 500
-LINE_WORK: Final = 3
+WORK_PER_LINE: Final = 3
 """Units of work to read a line, or a quote or comment mark in it. The figure is measured."""
 
-STEPS_MAX: Final = 20_000
+SCRIPT_STEPS_MAX: Final = 20_000
 """Maximum number of batches and sqlcmd commands in one script. Assumed."""
 
-COUNT_MAX: Final = 2**31 - 1
+ACCEPTED_COUNT_MAX: Final = 2**31 - 1
 """Maximum n of `GO n` that the client accepts. Documented as an int."""
 
 
 def _is_valid_count(digits: str) -> bool:
-    return len(digits) <= len(str(COUNT_MAX)) and int(digits) <= COUNT_MAX
+    return len(digits) <= len(str(ACCEPTED_COUNT_MAX)) and int(digits) <= ACCEPTED_COUNT_MAX
 
 
-def _append_batch(lines: list[str], steps: list[Step], count: int, lines_read: int) -> None:
+def _append_batch(lines: list[str], steps: list[ScriptStep], count: int, lines_read: int) -> None:
     """Append a batch of *lines*. *lines_read*: number of lines read so far, including *lines*."""
     text, lines_above = "\n".join(lines), lines_read - len(lines)
     lines.clear()
     if text.strip() and count:
-        steps.append(ScriptBatch(text, min(count, REPEAT_LIMIT), lines_above))
-        if count > REPEAT_LIMIT:
-            steps.append(ClientNote(f"Not simulated: GO {count}; the batch was sent {REPEAT_LIMIT} times."))
+        steps.append(ScriptBatch(text, min(count, REPETITIONS_MAX), lines_above))
+        if count > REPETITIONS_MAX:
+            steps.append(
+                ClientNote(f"Not simulated: GO {count}; the batch was sent {REPETITIONS_MAX} times.")
+            )
 
 
 def _run_directive(
-    match: re.Match[str], lines: list[str], steps: list[Step], variables: dict[str, str], lines_read: int
+    match: re.Match[str],
+    lines: list[str],
+    steps: list[ScriptStep],
+    variables: dict[str, str],
+    lines_read: int,
 ) -> bool:
     """Execute a directive. Return False if it ends the script. *lines_read*: number of lines before the directive."""
     if match["shell"] is not None:
@@ -208,7 +216,7 @@ def _run_directive(
     return True
 
 
-def _substitute(line: str, variables: Mapping[str, str]) -> tuple[str, str | None]:
+def _substitute_script_variables(line: str, variables: Mapping[str, str]) -> tuple[str, str | None]:
     """Replace the variables in *line* by their values.
 
     Return the line and the name of an undefined variable, if any.
@@ -221,7 +229,7 @@ def _substitute(line: str, variables: Mapping[str, str]) -> tuple[str, str | Non
         if value is None and match["name"] not in _AGENT_TOKENS:
             return line, match["name"]
         length += len(value or "")
-    if length > LINE_MAX and length > len(line):
+    if length > LINE_CHARACTERS_MAX and length > len(line):
         raise _LineTooLongError
     return _VARIABLE.sub(lambda match: variables.get(match["name"].lower(), match.group()), line), None
 
@@ -248,11 +256,11 @@ class _OpenConstruct:
     def open(self) -> bool:
         return bool(self.closing_mark or self.comment_depth)
 
-    def read_line(self, line: str) -> Steps:
+    def read_line(self, line: str) -> WorkGenerator:
         """Update the state with the quotes, brackets and comment marks of *line*, in steps."""
         for number, match in enumerate(_MARK.finditer(line), start=1):
             if number % _LINES_PER_STEP == 0:
-                yield _LINES_PER_STEP * LINE_WORK
+                yield _LINES_PER_STEP * WORK_PER_LINE
             mark = match.group()
             if self.comment_depth:
                 self.comment_depth += (mark == "/*") - (mark == "*/")
@@ -272,7 +280,7 @@ _CLOSING_MARKS: Final = {"'": "'", '"': '"', "[": "]"}
 # --- syntax check of Ctrl+F5 --------------------------------------------------------------------------------
 # The check executes nothing and resolves no names.
 
-PROBLEMS_MAX: Final = 1_000
+REPORTED_ERRORS_MAX: Final = 1_000
 """Maximum number of errors that are reported for one text. Assumed."""
 
 
@@ -290,15 +298,19 @@ def check_syntax_in_steps(text: str) -> ResumableComputation[list[Message]]:
 
 
 def _check_syntax(text: str) -> Generator[int, None, list[Message]]:
-    if len(text) > TEXT_LIMIT:
-        return [Message(0, 16, 0, 0, f"The text has {len(text)} characters; a window takes {TEXT_LIMIT}.")]
+    if len(text) > SCRIPT_CHARACTERS_MAX:
+        return [
+            Message(
+                0, 16, 0, 0, f"The text has {len(text)} characters; a window takes {SCRIPT_CHARACTERS_MAX}."
+            )
+        ]
     variables = {name.lower(): name for name in re.findall(r"\$\((\w+)\)", text)}
-    steps, _ = yield from split_in_steps(text, variables).run_in_slices()
+    steps, _ = yield from split_script_in_steps(text, variables).run_in_slices()
     messages = [
         Message(0, 16, 0, 0, step.text) for step in steps if isinstance(step, ClientNote) and step.fatal
     ]
     for step in steps:
-        if isinstance(step, ScriptBatch) and len(messages) < PROBLEMS_MAX:
+        if isinstance(step, ScriptBatch) and len(messages) < REPORTED_ERRORS_MAX:
             try:
                 yield from compile_in_steps(step.text).run_in_slices()
             except SqlSyntaxError as problem:

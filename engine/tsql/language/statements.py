@@ -5,13 +5,13 @@ from typing import Any
 from msgspec import Struct
 
 
-class Variable(Struct, frozen=True):
+class VariableReference(Struct, frozen=True):
     """Variable `@name` in place of a literal."""
 
     name: str
 
 
-Value = str | bytes | int | float | None | Variable
+Value = str | bytes | int | float | None | VariableReference
 """Literal, or the variable that contains the value."""
 
 Pairs = tuple[tuple[str, Value], ...]
@@ -36,20 +36,20 @@ class OutputClause(Struct, frozen=True):
 # --- options of a database ------------------------------------------------------------------------------
 
 
-class OnDatabase(Statement, frozen=True):
+class DatabaseStatement(Statement, frozen=True):
     """Base class of statements that name one database, such as ALTER DATABASE … SET."""
 
     database: str
 
 
-class SetOption(OnDatabase, frozen=True):
+class SetDatabaseOptionStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE … SET option [value] [WITH termination]."""
 
     options: tuple[tuple[str, str], ...]
     termination: str = ""
 
 
-class AlterFiles(OnDatabase, frozen=True):
+class AlterDatabaseFilesStatement(DatabaseStatement, frozen=True):
     """ALTER DATABASE with ADD FILE, ADD LOG FILE, MODIFY FILE, REMOVE FILE, MODIFY NAME, COLLATE and others."""
 
     action: str
@@ -77,15 +77,15 @@ class EndpointStatement(Statement, frozen=True, kw_only=True):
     role: str | None = None
 
 
-class CreateEndpoint(EndpointStatement, frozen=True, kw_only=True):
+class CreateEndpointStatement(EndpointStatement, frozen=True, kw_only=True):
     """CREATE ENDPOINT … FOR DATABASE_MIRRORING."""
 
 
-class AlterEndpoint(EndpointStatement, frozen=True, kw_only=True):
+class AlterEndpointStatement(EndpointStatement, frozen=True, kw_only=True):
     """ALTER ENDPOINT statement."""
 
 
-class DropObject(Statement, frozen=True):
+class DropStatement(Statement, frozen=True):
     """DROP statement. *kind*, in capitals, is ENDPOINT, LOGIN, DATABASE, MASTER KEY, TABLE or similar."""
 
     kind: str
@@ -93,14 +93,14 @@ class DropObject(Statement, frozen=True):
     if_exists: bool = False
 
 
-class CreateSchema(Statement, frozen=True):
+class CreateSchemaStatement(Statement, frozen=True):
     """CREATE SCHEMA [name] AUTHORIZATION owner. The default name is the owner's name."""
 
     name: str
     owner: str = ""
 
 
-class TransferObject(Statement, frozen=True):
+class TransferObjectStatement(Statement, frozen=True):
     """ALTER SCHEMA schema TRANSFER kind::name."""
 
     schema: str
@@ -108,7 +108,7 @@ class TransferObject(Statement, frozen=True):
     kind: str
 
 
-class AlterAuthorization(Statement, frozen=True):
+class AlterAuthorizationStatement(Statement, frozen=True):
     """ALTER AUTHORIZATION ON DATABASE."""
 
     kind: str
@@ -116,14 +116,14 @@ class AlterAuthorization(Statement, frozen=True):
     owner: str
 
 
-class MasterKey(Statement, frozen=True):
+class MasterKeyStatement(Statement, frozen=True):
     """CREATE, ALTER, OPEN, CLOSE, BACKUP or RESTORE of the database master key or the service master key."""
 
     verb: str
     password: Value = None
 
 
-class CreateCertificate(Statement, frozen=True, kw_only=True):
+class CreateCertificateStatement(Statement, frozen=True, kw_only=True):
     """CREATE CERTIFICATE, from a file or self-signed."""
 
     name: str
@@ -139,7 +139,7 @@ class CreateCertificate(Statement, frozen=True, kw_only=True):
     """Password that decrypts the file of the private key."""
 
 
-class BackupCertificate(Statement, frozen=True):
+class BackupCertificateStatement(Statement, frozen=True):
     """BACKUP CERTIFICATE … TO FILE."""
 
     name: str
@@ -163,11 +163,11 @@ class LoginStatement(Statement, frozen=True, kw_only=True):
     options: Pairs = ()
 
 
-class CreateLogin(LoginStatement, frozen=True, kw_only=True):
+class CreateLoginStatement(LoginStatement, frozen=True, kw_only=True):
     """CREATE LOGIN statement."""
 
 
-class AlterLogin(LoginStatement, frozen=True, kw_only=True):
+class AlterLoginStatement(LoginStatement, frozen=True, kw_only=True):
     """ALTER LOGIN statement."""
 
 
@@ -180,15 +180,15 @@ class UserStatement(Statement, frozen=True, kw_only=True):
     options: Pairs = ()
 
 
-class CreateUser(UserStatement, frozen=True, kw_only=True):
+class CreateUserStatement(UserStatement, frozen=True, kw_only=True):
     """CREATE USER statement."""
 
 
-class AlterUser(UserStatement, frozen=True, kw_only=True):
+class AlterUserStatement(UserStatement, frozen=True, kw_only=True):
     """ALTER USER statement."""
 
 
-class AlterEventSession(Statement, frozen=True):
+class AlterEventSessionStatement(Statement, frozen=True):
     """ALTER EVENT SESSION name ON SERVER STATE = START or STOP, or WITH (STARTUP_STATE = ON or OFF)."""
 
     name: str
@@ -196,14 +196,14 @@ class AlterEventSession(Statement, frozen=True):
     value: str
 
 
-class ClusterProperty(Statement, frozen=True):
+class SetClusterPropertyStatement(Statement, frozen=True):
     """ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY name = value."""
 
     name: str
     value: str
 
 
-class Permission(Statement, frozen=True):
+class PermissionStatement(Statement, frozen=True):
     """GRANT, REVOKE or DENY. *kind* and *name* are the words before and after `::` (or SERVER)."""
 
     verb: str
@@ -213,7 +213,7 @@ class Permission(Statement, frozen=True):
     grantees: tuple[str, ...]
 
 
-class ChangeRole(Statement, frozen=True):
+class ChangeRoleStatement(Statement, frozen=True):
     """CREATE, ALTER or DROP of a database role. With *server*, the role is a server role."""
 
     verb: str
@@ -229,7 +229,7 @@ class ChangeRole(Statement, frozen=True):
 # --- backup, restore, databases -------------------------------------------------------------------------
 
 
-class Backup(Statement, frozen=True):
+class BackupStatement(Statement, frozen=True):
     """BACKUP DATABASE or BACKUP LOG."""
 
     backup_type: str
@@ -244,7 +244,7 @@ class Backup(Statement, frozen=True):
         return f"BACKUP {self.backup_type}"
 
 
-class Restore(Statement, frozen=True):
+class RestoreStatement(Statement, frozen=True):
     """RESTORE DATABASE or RESTORE LOG. *devices* is empty if the statement only recovers the database."""
 
     restore_type: str
@@ -261,7 +261,7 @@ class Restore(Statement, frozen=True):
         return f"RESTORE {self.restore_type}"
 
 
-class RestoreInfo(Statement, frozen=True):
+class RestoreInformationStatement(Statement, frozen=True):
     """RESTORE HEADERONLY, FILELISTONLY, LABELONLY or VERIFYONLY."""
 
     information: str
@@ -282,7 +282,7 @@ class FileSpec(Struct, frozen=True):
     log: bool = False
 
 
-class CreateDatabase(Statement, frozen=True):
+class CreateDatabaseStatement(Statement, frozen=True):
     """CREATE DATABASE statement."""
 
     name: str
@@ -294,7 +294,7 @@ class CreateDatabase(Statement, frozen=True):
     """Options outside the file list, with their values."""
 
 
-class CreateEncryptionKey(Statement, frozen=True):
+class CreateEncryptionKeyStatement(Statement, frozen=True):
     """CREATE DATABASE ENCRYPTION KEY … BY SERVER CERTIFICATE, in the current database."""
 
     algorithm: str
@@ -304,19 +304,19 @@ class CreateEncryptionKey(Statement, frozen=True):
 # --- instance -------------------------------------------------------------------------------------------
 
 
-class Shutdown(Statement, frozen=True):
+class ShutdownStatement(Statement, frozen=True):
     """SHUTDOWN [WITH NOWAIT]."""
 
     nowait: bool
 
 
-class UseDatabase(Statement, frozen=True):
+class UseStatement(Statement, frozen=True):
     """USE database."""
 
     database: str
 
 
-class Dbcc(Statement, frozen=True):
+class DbccStatement(Statement, frozen=True):
     """DBCC command (arguments) WITH options."""
 
     command: str
@@ -324,22 +324,22 @@ class Dbcc(Statement, frozen=True):
     options: tuple[str, ...] = ()
 
 
-class Reconfigure(Statement, frozen=True):
+class ReconfigureStatement(Statement, frozen=True):
     """RECONFIGURE statement."""
 
 
-class Checkpoint(Statement, frozen=True):
+class CheckpointStatement(Statement, frozen=True):
     """CHECKPOINT statement."""
 
 
-class Kill(Statement, frozen=True):
+class KillStatement(Statement, frozen=True):
     """KILL session."""
 
     spid: Value
     status_only: bool = False
 
 
-class Transaction(Statement, frozen=True):
+class TransactionStatement(Statement, frozen=True):
     """BEGIN, COMMIT, ROLLBACK or SAVE TRANSACTION."""
 
     verb: str
@@ -347,7 +347,7 @@ class Transaction(Statement, frozen=True):
     delayed_durability: bool = False
 
 
-class Waitfor(Statement, frozen=True):
+class WaitforStatement(Statement, frozen=True):
     """WAITFOR DELAY or WAITFOR TIME."""
 
     kind: str
@@ -357,7 +357,7 @@ class Waitfor(Statement, frozen=True):
 # --- language elements ------------------------------------------------------------------------------------
 
 
-class Declaration(Struct, frozen=True):
+class VariableDeclaration(Struct, frozen=True):
     """Variable in a DECLARE statement. *columns* is the column list of a table variable, as text."""
 
     name: str
@@ -366,20 +366,20 @@ class Declaration(Struct, frozen=True):
     columns: str = ""
 
 
-class Declare(Statement, frozen=True):
+class DeclareStatement(Statement, frozen=True):
     """DECLARE of one or more variables."""
 
-    variables: tuple[Declaration, ...]
+    variables: tuple[VariableDeclaration, ...]
 
 
-class Assign(Statement, frozen=True):
+class SetVariableStatement(Statement, frozen=True):
     """SET @name = expression."""
 
     name: str
     expression: str
 
 
-class SetSession(Statement, frozen=True):
+class SetSessionOptionStatement(Statement, frozen=True):
     """SET of a session option, such as SET NOCOUNT ON. *words* are in capitals."""
 
     words: tuple[str, ...]
@@ -388,7 +388,7 @@ class SetSession(Statement, frozen=True):
     """Name of the table for IDENTITY_INSERT, in its original spelling."""
 
 
-class Print(Statement, frozen=True):
+class PrintStatement(Statement, frozen=True):
     """PRINT statement."""
 
     expression: str
@@ -410,7 +410,7 @@ class ProcedureParameter(Struct, frozen=True):
     output: bool = False
 
 
-class CreateProcedure(Statement, frozen=True):
+class CreateProcedureStatement(Statement, frozen=True):
     """CREATE or ALTER PROCEDURE. Line breaks before *body* keep its line numbers in the batch."""
 
     name: tuple[str, ...]
@@ -421,7 +421,7 @@ class CreateProcedure(Statement, frozen=True):
     """Instructions of the body. Names in the body are resolved when the procedure is created."""
 
 
-class CreateFunction(Statement, frozen=True):
+class CreateFunctionStatement(Statement, frozen=True):
     """CREATE or ALTER FUNCTION. *returned* is the expression after RETURN, *returns* the result type."""
 
     name: tuple[str, ...]
@@ -435,7 +435,7 @@ class CreateFunction(Statement, frozen=True):
     """Instructions of the body. Names in the body are resolved when the function is created."""
 
 
-class CreateView(Statement, frozen=True):
+class CreateViewStatement(Statement, frozen=True):
     """CREATE VIEW or ALTER VIEW."""
 
     name: tuple[str, ...]
@@ -443,7 +443,7 @@ class CreateView(Statement, frozen=True):
     verb: str = "CREATE"
 
 
-class CreateTable(Statement, frozen=True):
+class CreateTableStatement(Statement, frozen=True):
     """CREATE TABLE. *columns* is the text of the column list with its parentheses."""
 
     name: tuple[str, ...]
@@ -451,7 +451,7 @@ class CreateTable(Statement, frozen=True):
     options: tuple[tuple[str, str], ...] = ()
 
 
-class CreateIndex(Statement, frozen=True):
+class CreateIndexStatement(Statement, frozen=True):
     """CREATE INDEX. Only a unique index has an effect on results."""
 
     table: tuple[str, ...]
@@ -465,7 +465,7 @@ class CreateIndex(Statement, frozen=True):
     options: tuple[tuple[str, str], ...] = ()
 
 
-class AlterTable(Statement, frozen=True):
+class AlterTableStatement(Statement, frozen=True):
     """ALTER TABLE. *columns*: added definitions, in parentheses; *dropped*, *constraint*: names to drop."""
 
     name: tuple[str, ...]
@@ -487,14 +487,14 @@ class AlterTable(Statement, frozen=True):
     if_exists: bool = False
 
 
-class DropIndex(Statement, frozen=True):
+class DropIndexStatement(Statement, frozen=True):
     """DROP INDEX. *indexes* contains (index name, table name) pairs."""
 
     indexes: tuple[tuple[str, tuple[str, ...]], ...]
     if_exists: bool = False
 
 
-class Argument(Struct, frozen=True):
+class ProcedureArgument(Struct, frozen=True):
     """Argument of a procedure call. *name* is empty for an argument that is passed by position."""
 
     name: str
@@ -506,30 +506,30 @@ class Argument(Struct, frozen=True):
     """True for the keyword DEFAULT in place of a value."""
 
 
-class Execute(Statement, frozen=True):
+class ExecuteProcedureStatement(Statement, frozen=True):
     """EXEC procedure. If a variable contains the procedure's name, *target* is this variable."""
 
     procedure: str
-    arguments: tuple[Argument, ...] = ()
+    arguments: tuple[ProcedureArgument, ...] = ()
     returns: str = ""
     target: str = ""
 
 
-class ExecuteString(Statement, frozen=True):
+class ExecuteDynamicSqlStatement(Statement, frozen=True):
     """EXEC ('…' + @text) [AT linked_server]."""
 
     expression: str
     linked_server: str = ""
 
 
-class InsertExec(Statement, frozen=True):
+class InsertExecStatement(Statement, frozen=True):
     """INSERT target EXEC …: stores the result rows of a procedure or dynamic statement in a table."""
 
     target: str
-    source: Execute | ExecuteString
+    source: ExecuteProcedureStatement | ExecuteDynamicSqlStatement
 
 
-class Raiserror(Statement, frozen=True):
+class RaiserrorStatement(Statement, frozen=True):
     """RAISERROR statement."""
 
     message: Value
@@ -541,7 +541,7 @@ class Raiserror(Statement, frozen=True):
     """Message number in the old form `RAISERROR number text`, without parentheses."""
 
 
-class Throw(Statement, frozen=True):
+class ThrowStatement(Statement, frozen=True):
     """THROW number, message, state. If all are None, it raises the caught error again."""
 
     number: Value = None
@@ -549,7 +549,7 @@ class Throw(Statement, frozen=True):
     state: Value = None
 
 
-class DeclareCursor(Statement, frozen=True):
+class DeclareCursorStatement(Statement, frozen=True):
     """DECLARE name CURSOR, or SET @name = CURSOR. *options* are words in capitals, such as STATIC."""
 
     name: str
@@ -557,14 +557,14 @@ class DeclareCursor(Statement, frozen=True):
     options: tuple[str, ...] = ()
 
 
-class CursorAction(Statement, frozen=True):
+class CursorStatement(Statement, frozen=True):
     """OPEN, CLOSE or DEALLOCATE of a cursor."""
 
     verb: str
     name: str
 
 
-class FetchCursor(Statement, frozen=True):
+class FetchCursorStatement(Statement, frozen=True):
     """FETCH from a cursor."""
 
     direction: str
@@ -573,20 +573,20 @@ class FetchCursor(Statement, frozen=True):
     into: tuple[str, ...] = ()
 
 
-class Return(Statement, frozen=True):
+class ReturnStatement(Statement, frozen=True):
     """RETURN [value]."""
 
     expression: str = ""
 
 
-class ExecuteAs(Statement, frozen=True):
+class ExecuteAsStatement(Statement, frozen=True):
     """EXECUTE AS LOGIN = 'name' or EXECUTE AS USER = 'name'."""
 
     kind: str
     name: str
 
 
-class Revert(Statement, frozen=True):
+class RevertStatement(Statement, frozen=True):
     """REVERT, which ends EXECUTE AS."""
 
 

@@ -5,7 +5,7 @@ from typing import Final
 from engine.tsql.language import option_table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import read_ordered_names
-from engine.tsql.language.lexer import SqlSyntaxError, get_name, make_near_error
+from engine.tsql.language.lexer import SqlSyntaxError, get_name, build_unexpected_token_error
 from engine.tsql.language.reader import TokenReader
 from engine.tsql.query import planner
 
@@ -23,24 +23,24 @@ class TableDefinitionReader(TokenReader):
         line = self.token.line
         self.position += 2
         name = self.read_qualified_name()
-        if not self.token.is_op("("):
+        if not self.token.is_operator("("):
             raise self.build_error()
         first = self.position
         columns = self.read_bracketed_text()
         for token in self.tokens[first : self.position]:
             if token.upper == "INDEX" and self.version < INLINE_INDEX_VERSION:
                 raise SqlSyntaxError(token.line, 1018, token.text)
-        planner.check_columns(columns, self.tokens[first].line)
+        planner.check_column_list(columns, self.tokens[first].line)
         options = self.parse_storage_options()
         if self.is_keyword("WITH") and self.is_cte_start():
             raise SqlSyntaxError(self.token.line, 319)
-        self.emit_statement(line, s.CreateTable(name, columns, options))
+        self.emit_statement(line, s.CreateTableStatement(name, columns, options))
 
     def parse_storage_options(self) -> option_table.OptionPairs:
         """Parse ON filegroup, TEXTIMAGE_ON filegroup and WITH ( … ), in any order."""
         options: option_table.OptionPairs = ()
         while self.is_keyword("ON", "TEXTIMAGE_ON", "FILESTREAM_ON") or (
-            self.is_keyword("WITH") and self.peek().is_op("(")
+            self.is_keyword("WITH") and self.peek().is_operator("(")
         ):
             word, first = self.take().upper, self.position
             if word == "WITH":
@@ -48,7 +48,7 @@ class TableDefinitionReader(TokenReader):
                 options = (*options, *option_table.read_options(self.tokens[first + 1 : self.position - 1]))
             else:
                 self.take()
-                if self.token.is_op("("):  # a partition scheme, followed by its column in parentheses
+                if self.token.is_operator("("):  # a partition scheme, followed by its column in parentheses
                     self.read_bracketed_text()
                 options = (*options, (word, self.get_text_between(first, self.position).upper()))
         return options
@@ -94,7 +94,7 @@ class TableDefinitionReader(TokenReader):
             raise self.build_error()
         self.emit_statement(
             line,
-            s.CreateIndex(
+            s.CreateIndexStatement(
                 table,
                 get_name(self.tokens[index + 1]),
                 columns,
@@ -109,7 +109,7 @@ class TableDefinitionReader(TokenReader):
 
     def parse_names_in_brackets(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Parse a column list such as `(a, b DESC)`. Return all names, and the names in descending order."""
-        if not self.token.is_op("("):
+        if not self.token.is_operator("("):
             raise self.build_error()
         first = self.position + 1
         self.read_bracketed_text()
@@ -129,34 +129,39 @@ class TableDefinitionReader(TokenReader):
         if action in ("CHECK", "NOCHECK") and self.is_keyword("CONSTRAINT"):
             names = self.read_constraint_names()
             self.emit_statement(
-                line, s.AlterTable(name, enabled=names, switch=action, checked=check_option == "CHECK")
+                line,
+                s.AlterTableStatement(name, enabled=names, switch=action, checked=check_option == "CHECK"),
             )
             return
         first = self.skip_clause() if self.token.kind != "end" else self.position
         text = self.get_text_between(first, self.position)
         tokens = self.tokens[first : self.position]
         if not tokens:
-            raise make_near_error(self.tokens[first - 1])
+            raise build_unexpected_token_error(self.tokens[first - 1])
         word = self.tokens[first].upper
         default = next((index for index, token in enumerate(tokens) if token.upper == "DEFAULT"), None)
         optional = action == "DROP" and [token.upper for token in tokens[1:3]] == ["IF", "EXISTS"]
         if optional and self.version < planner.IF_EXISTS_VERSION:
-            raise make_near_error(tokens[1])
+            raise build_unexpected_token_error(tokens[1])
         tokens = (tokens[0], *tokens[3:]) if optional else tuple(tokens)
         if action == "ADD" and default in (0, 2) and len(tokens) > 3 and tokens[-2].upper == "FOR":
             value = self.get_text_between(first + default + 1, self.position - 2)
             constraint_name = get_name(tokens[1]) if default == 2 else ""
             self.emit_statement(
-                line, s.AlterTable(name, default=(get_name(tokens[-1]), value, constraint_name))
+                line, s.AlterTableStatement(name, default=(get_name(tokens[-1]), value, constraint_name))
             )
         elif action == "ADD":
-            planner.check_columns(f"({text})", line)
-            self.emit_statement(line, s.AlterTable(name, f"({text})", unchecked=check_option == "NOCHECK"))
+            planner.check_column_list(f"({text})", line)
+            self.emit_statement(
+                line, s.AlterTableStatement(name, f"({text})", unchecked=check_option == "NOCHECK")
+            )
         elif action == "DROP" and word == "COLUMN":
-            names = tuple(get_name(t) for t in tokens[1:] if not t.is_op(","))
-            self.emit_statement(line, s.AlterTable(name, dropped=names, if_exists=optional))
+            names = tuple(get_name(t) for t in tokens[1:] if not t.is_operator(","))
+            self.emit_statement(line, s.AlterTableStatement(name, dropped=names, if_exists=optional))
         elif action == "DROP" and word == "CONSTRAINT" and len(tokens) == 2:
-            self.emit_statement(line, s.AlterTable(name, constraint=get_name(tokens[1]), if_exists=optional))
+            self.emit_statement(
+                line, s.AlterTableStatement(name, constraint=get_name(tokens[1]), if_exists=optional)
+            )
         elif (
             action == "ALTER"
             and word == "COLUMN"
@@ -164,10 +169,10 @@ class TableDefinitionReader(TokenReader):
             and tokens[2].upper not in ("ADD", "DROP")
         ):
             column = self.get_text_between(first + 1, self.position)
-            planner.check_columns(f"({column})", line)
-            self.emit_statement(line, s.AlterTable(name, altered=f"({column})"))
+            planner.check_column_list(f"({column})", line)
+            self.emit_statement(line, s.AlterTableStatement(name, altered=f"({column})"))
         elif action == "ALTER" and word == "COLUMN" and len(tokens) < 3:
-            raise make_near_error(self.tokens[self.position - 1])
+            raise build_unexpected_token_error(self.tokens[self.position - 1])
         else:
             self.emit_statement(line, s.UnsimulatedStatement(f"ALTER TABLE … {action} {word}".rstrip()))
 
@@ -178,7 +183,7 @@ class TableDefinitionReader(TokenReader):
             self.take()
             return ()
         names: list[str] = []
-        while not names or self.token.is_op(","):
+        while not names or self.token.is_operator(","):
             if names:
                 self.take()
             if self.token.kind not in ("word", "quoted"):
@@ -193,10 +198,10 @@ class TableDefinitionReader(TokenReader):
         if_exists = self.peek().upper == "IF" and self.peek(2).upper == "EXISTS"
         if if_exists:
             if self.version < planner.IF_EXISTS_VERSION:
-                raise make_near_error(self.peek())
+                raise build_unexpected_token_error(self.peek())
             self.position += 2
         indexes: list[tuple[str, tuple[str, ...]]] = []
-        while not indexes or self.take_if(","):
+        while not indexes or self.take_if_operator(","):
             if not indexes:
                 self.take()
             parts = self.read_qualified_name()
@@ -207,7 +212,7 @@ class TableDefinitionReader(TokenReader):
                 indexes.append((parts[-1], parts[:-1]))
             else:
                 raise SqlSyntaxError(line, 159)
-            if self.is_keyword("WITH") and self.peek().is_op("("):
+            if self.is_keyword("WITH") and self.peek().is_operator("("):
                 self.take()
                 self.read_bracketed_text()
-        self.emit_statement(line, s.DropIndex(tuple(indexes), if_exists))
+        self.emit_statement(line, s.DropIndexStatement(tuple(indexes), if_exists))

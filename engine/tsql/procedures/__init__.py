@@ -10,7 +10,7 @@ from engine.tables import read_table
 from engine.tsql import catalog
 from engine.tsql.batches import gate, objects, permissions
 from engine.tsql.batches.data import DeclaredVariable, parse_parameter_declarations
-from engine.tsql.batches.machine import Machine
+from engine.tsql.batches.machine import ExecutionMachine
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES
 from engine.tsql.clients import linked_servers
 from engine.tsql.language import statements as s
@@ -43,7 +43,7 @@ from engine.tsql.scalars.types import make_variant, parse_type
 from engine.tsql.scalars.values import Scalar, to_text
 
 
-def execute_procedure(machine: Machine, statement: s.Execute) -> None:
+def execute_procedure(machine: ExecutionMachine, statement: s.ExecuteProcedureStatement) -> None:
     """Execute an EXEC statement.
 
     Raises 2812 for an unknown procedure; 201, 8144 or 8145 for wrong arguments.
@@ -62,7 +62,7 @@ def execute_procedure(machine: Machine, statement: s.Execute) -> None:
     elif not plain_part:
         raise SqlError(2812, name)
     else:
-        procedure_definition = PROCEDURES.get(plain_part)
+        procedure_definition = PROCEDURES_BY_NAME.get(plain_part)
         if procedure_definition is None:
             called_object = objects.find_object(machine.context, tuple(parts))
             if isinstance(called_object, objects.UserProcedure):
@@ -107,7 +107,11 @@ def execute_procedure(machine: Machine, statement: s.Execute) -> None:
             raise
         for index, argument in enumerate(statement.arguments):
             parameter = argument.name or procedure_definition.parameters[index]
-            if argument.output and parameter in call.outputs and isinstance(argument.value, s.Variable):
+            if (
+                argument.output
+                and parameter in call.outputs
+                and isinstance(argument.value, s.VariableReference)
+            ):
                 machine.set_variable(argument.value.name, call.outputs[parameter])
         machine.change_session(error=0)
     if statement.returns:
@@ -136,7 +140,7 @@ def _get_system_database(parts: list[str]) -> str:
     return parts[0] if len(parts) > 1 and parts[0].lower() not in ("sys", "dbo", "") else ""
 
 
-def _format_call(machine: Machine, parts: list[str], statement: s.Execute) -> str:
+def _format_call(machine: ExecutionMachine, parts: list[str], statement: s.ExecuteProcedureStatement) -> str:
     """Return the EXEC statement as text for a linked server.
 
     Values replace the variables among its arguments.
@@ -162,7 +166,11 @@ def _format_literal(value: Scalar) -> str:
 
 
 def _run_user_procedure(
-    machine: Machine, name: str, procedure: objects.UserProcedure, statement: s.Execute, database: str
+    machine: ExecutionMachine,
+    name: str,
+    procedure: objects.UserProcedure,
+    statement: s.ExecuteProcedureStatement,
+    database: str,
 ) -> None:
     """Execute a user-defined procedure. *database*: the database that contains it."""
     with _set_error_procedure(name):
@@ -178,7 +186,10 @@ def _run_user_procedure(
 
 
 def _bind_parameters(
-    machine: Machine, name: str, procedure: objects.UserProcedure, statement: s.Execute
+    machine: ExecutionMachine,
+    name: str,
+    procedure: objects.UserProcedure,
+    statement: s.ExecuteProcedureStatement,
 ) -> tuple[dict[str, DeclaredVariable], tuple[tuple[str, str], ...]]:
     """Return the parameters of a user-defined procedure with their values, and the output parameters.
 
@@ -196,20 +207,30 @@ def _bind_parameters(
     variables: dict[str, DeclaredVariable] = {}
     outputs: list[tuple[str, str]] = []
     for item in procedure.parameters:
-        value = argument_values[item.name] if item.name in argument_values else machine.evaluate(item.default)
+        value = (
+            argument_values[item.name]
+            if item.name in argument_values
+            else machine.evaluate_expression(item.default)
+        )
         argument = arguments_by_name.get(item.name)
         kind = _get_parameter_type(machine, argument, item.type)
         variables[item.name] = DeclaredVariable(kind, convert_argument(machine, argument, value, kind))
         if argument is not None and argument.output and not item.output:
             raise SqlError(8162, item.name)
-        if argument is not None and argument.output and isinstance(argument.value, s.Variable):
+        if argument is not None and argument.output and isinstance(argument.value, s.VariableReference):
             outputs.append((item.name, argument.value.name))
     return variables, tuple(outputs)
 
 
-def _get_parameter_type(machine: Machine, argument: s.Argument | None, declared: str) -> str:
+def _get_parameter_type(
+    machine: ExecutionMachine, argument: s.ProcedureArgument | None, declared: str
+) -> str:
     """Return the type of a parameter. A sql_variant gets the type of the variable that is passed to it."""
-    if argument is None or declared.lower() != "sql_variant" or not isinstance(argument.value, s.Variable):
+    if (
+        argument is None
+        or declared.lower() != "sql_variant"
+        or not isinstance(argument.value, s.VariableReference)
+    ):
         return declared
     return str(make_variant(machine.get_variable_type(argument.value.name)))
 
@@ -221,7 +242,7 @@ def _run_placeholder(call: ProcedureCall) -> None:
 # --- dynamic SQL -----------------------------------------------------------------------------------------
 
 
-def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None:
+def _execute_text(machine: ExecutionMachine, statement: s.ExecuteProcedureStatement, database: str) -> None:
     """Execute sp_executesql in *database*. Its arguments are a statement, parameter definitions and values."""
     arguments_by_name = {argument.name: argument for argument in statement.arguments if argument.name}
     positional = [argument for argument in statement.arguments if not argument.name]
@@ -255,12 +276,21 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
         if argument is not None and argument.output and not output:
             raise SqlError(8162, name)
         parse_type(kind)
-        value = machine.evaluate(default) if argument is None else machine.resolve_value(argument.value)
+        value = (
+            machine.evaluate_expression(default)
+            if argument is None
+            else machine.resolve_value(argument.value)
+        )
         kind = _get_parameter_type(machine, argument, kind)
         variables[name] = DeclaredVariable(
             kind, value if output else convert_argument(machine, argument, value, kind)
         )
-        if argument is not None and output and argument.output and isinstance(argument.value, s.Variable):
+        if (
+            argument is not None
+            and output
+            and argument.output
+            and isinstance(argument.value, s.VariableReference)
+        ):
             outputs.append((name, argument.value.name))
     machine.enter_frame(
         query,
@@ -272,10 +302,12 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
     )
 
 
-def _check_unicode_argument(machine: Machine, argument: s.Argument, parameter: str) -> None:
+def _check_unicode_argument(machine: ExecutionMachine, argument: s.ProcedureArgument, parameter: str) -> None:
     """Raise 214 for a string or variable that is not Unicode."""
     variable = (
-        machine.scope.variables.get(argument.value.name) if isinstance(argument.value, s.Variable) else None
+        machine.scope.variables.get(argument.value.name)
+        if isinstance(argument.value, s.VariableReference)
+        else None
     )
     if argument.narrow or (variable is not None and variable.type.lower().startswith(("varchar", "char"))):
         raise SqlError(214, parameter, "ntext/nchar/nvarchar")
@@ -309,7 +341,7 @@ _PROCEDURE_FUNCTIONS: Final[Procedures] = {
     **queries.PROCEDURES,
 }
 
-PROCEDURES: Final = {
+PROCEDURES_BY_NAME: Final = {
     row["name"]: define_procedure(_PROCEDURE_FUNCTIONS[row["name"]], row["parameters"])
     for row in read_table("engine.tsql.procedures", "procedures.tsv")
 }
@@ -320,5 +352,5 @@ _UNSIMULATED_TEXT: Final = (
 )
 UNSIMULATED_PROCEDURES: Final = frozenset(_UNSIMULATED_TEXT.split())
 """System procedures that have no effect in this simulation. Documented [DOC: system stored procedures]."""
-SYSTEM_PROCEDURES.update(dict.fromkeys((*UNSIMULATED_PROCEDURES, *PROCEDURES, "sp_executesql"), ""))
+SYSTEM_PROCEDURES.update(dict.fromkeys((*UNSIMULATED_PROCEDURES, *PROCEDURES_BY_NAME, "sp_executesql"), ""))
 SYSTEM_PROCEDURES.update(dict.fromkeys((*jobs.PROCEDURES, *job_help.PROCEDURES, *alerts.PROCEDURES), "msdb"))

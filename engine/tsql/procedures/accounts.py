@@ -73,7 +73,7 @@ def _change_role_member(call: ProcedureCall) -> None:
         if member.lower() not in {to_text(row["name"]).lower() for row in rows}:
             raise SqlError(15410, member)
     verb = "ADD" if call.name.startswith("sp_add") else "DROP"
-    change = s.ChangeRole(
+    change = s.ChangeRoleStatement(
         "ALTER", call.get_text("@rolename"), server=server, verb_of_member=verb, member=member
     )
     call.append_messages(permissions.change_role(call.machine, change))
@@ -82,7 +82,7 @@ def _change_role_member(call: ProcedureCall) -> None:
 def _create_role(call: ProcedureCall) -> None:
     verb = "CREATE" if call.name == "sp_addrole" else "DROP"
     call.append_messages(
-        permissions.change_role(call.machine, s.ChangeRole(verb, call.get_text("@rolename")))
+        permissions.change_role(call.machine, s.ChangeRoleStatement(verb, call.get_text("@rolename")))
     )
 
 
@@ -100,7 +100,7 @@ def _rename_database(call: ProcedureCall) -> None:
     raise UnsimulatedFeatureError(call.name)
 
 
-def _help_logins(call: ProcedureCall) -> None:
+def _show_logins(call: ProcedureCall) -> None:
     """Execute sp_helplogins: show the logins, then their users and roles in each database.
 
     Raises 15007 for an unknown login. [DOC: sp_helplogins]
@@ -141,7 +141,7 @@ def _list_users_of_login(call: ProcedureCall, login: catalog.Record) -> Iterator
         known_login = context.server.find_login(name)
         users = [
             user.name
-            for user in commits.list_users_of(call.world, call.server, database_name)
+            for user in commits.list_database_users(call.world, call.server, database_name)
             if known_login is not None and user.sid == known_login.sid
         ]
         if login["sid"] == database["owner_sid"]:
@@ -203,7 +203,7 @@ def _map_login(call: ProcedureCall) -> None:
         raise UnsimulatedFeatureError(f"{call.name} with a login other than your own")
 
 
-_LINK_DEFAULTS: Final = {
+_LINKED_SERVER_DEFAULTS: Final = {
     "data access": "true", "use remote collation": "true", "collation compatible": "false", "connect timeout": "0",
     "query timeout": "0", "lazy schema validation": "false", "collation name": "", "dist": "false", "pub": "false",
     "sub": "false", "remote proc transaction promotion": "true",
@@ -226,7 +226,7 @@ def _set_server_option(call: ProcedureCall) -> None:
         setting = {"on": "true", "off": "false"}.get(
             call.get_text("@optvalue").lower(), call.get_text("@optvalue").lower()
         )
-        if _LINK_DEFAULTS.get(option) != setting:
+        if _LINKED_SERVER_DEFAULTS.get(option) != setting:
             raise UnsimulatedFeatureError(f"sp_serveroption '{option}'")
         return
     if ledger_tables.SERVER_OPTIONS.find_row(call.world, call.server, "server", name) is None:
@@ -253,7 +253,7 @@ PROCEDURES: Final[Procedures] = {
     "sp_droprolemember": _change_role_member,
     "sp_addrole": _create_role,
     "sp_droprole": _create_role,
-    "sp_helplogins": _help_logins,
+    "sp_helplogins": _show_logins,
     "sp_detach_db": _detach_database,
     "sp_renamedb": _rename_database,
     "sp_dboption": _set_database_option,

@@ -11,7 +11,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.protocol import jobs
 from engine.tsql.batches import ledger, ledger_tables, stored_messages
-from engine.tsql.batches.ledger_tables import LedgerTable, RowT
+from engine.tsql.batches.ledger_tables import StoredTable, RowT
 from engine.tsql.catalog.configurations import get_option_value
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.procedures.jobs import require_job_name
@@ -19,7 +19,7 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.values import Scalar, to_text
 
 
-def find_named_row(call: ProcedureCall, table: LedgerTable[RowT], parameter: str) -> RowT:
+def find_named_row(call: ProcedureCall, table: StoredTable[RowT], parameter: str) -> RowT:
     """Return the row whose name is the value of *parameter*. Raises 14262 for an unknown name."""
     named_row = table.find_row(call.world, call.server, "name", call.get_text(parameter))
     if named_row is None:
@@ -27,7 +27,7 @@ def find_named_row(call: ProcedureCall, table: LedgerTable[RowT], parameter: str
     return named_row
 
 
-def check_new_name(call: ProcedureCall, table: LedgerTable[RowT]) -> str:
+def check_new_name(call: ProcedureCall, table: StoredTable[RowT]) -> str:
     """Return the name of a new object. Raises 14261 if the name exists."""
     name = call.get_text("@name")
     if table.find_row(call.world, call.server, "name", name) is not None:
@@ -36,7 +36,7 @@ def check_new_name(call: ProcedureCall, table: LedgerTable[RowT]) -> str:
 
 
 def set_given_columns(
-    call: ProcedureCall, table: LedgerTable[RowT], row: RowT, columns: dict[str, str]
+    call: ProcedureCall, table: StoredTable[RowT], row: RowT, columns: dict[str, str]
 ) -> None:
     """Set the columns of *row* whose parameters the call contains. *columns*: parameter -> column."""
     changes = {
@@ -283,7 +283,7 @@ MAIL_COMPONENT: Final = "Database Mail XPs"
 
 
 def _add_named_row(
-    call: ProcedureCall, table: LedgerTable[RowT], parameter: str, values: Mapping[str, Scalar]
+    call: ProcedureCall, table: StoredTable[RowT], parameter: str, values: Mapping[str, Scalar]
 ) -> None:
     name = call.get_text(parameter)
     if table.find_row(call.world, call.server, "name", name) is not None:
@@ -314,7 +314,7 @@ def _add_account(call: ProcedureCall) -> None:
     )
 
 
-def _find_number(call: ProcedureCall, table: LedgerTable[RowT], kind: str) -> int:
+def _find_number(call: ProcedureCall, table: StoredTable[RowT], kind: str) -> int:
     """Return the id of a profile or account from its name or id parameter.
 
     *kind*: profile or account. Raises 14607 or 14606 if there is none.
@@ -351,7 +351,7 @@ def _grant_profile(call: ProcedureCall) -> None:
     )
 
 
-def _build_delete_procedure(table: LedgerTable[RowT], kind: str) -> Callable[[ProcedureCall], None]:
+def _build_delete_procedure(table: StoredTable[RowT], kind: str) -> Callable[[ProcedureCall], None]:
     def run(call: ProcedureCall) -> None:
         number = _find_number(call, table, kind)
         table.remove_rows(call.world, call.server, lambda row: row["id"] == number)

@@ -21,7 +21,7 @@ _INTERNAL_PROCEDURE: Final = "xp_userlock"
 """Name of the internal procedure in error messages about application locks. Seen in public output."""
 
 
-def _reject(call: ProcedureCall, number: int, *arguments: str) -> None:
+def _reject_lock_call(call: ProcedureCall, number: int, *arguments: str) -> None:
     """Print message *number* with severity 10, and set the return code -999.
 
     [DOC: Database Engine events and errors]
@@ -38,7 +38,7 @@ def _find_owner(call: ProcedureCall) -> str | None:
     owner = call.get_text("@lockowner") if call.get_argument("@lockowner") is not None else "Transaction"
     if owner.lower() in locks.APPLICATION_LOCK_OWNERS:
         return owner.lower()
-    _reject(call, 15625, owner, "@LockOwner")
+    _reject_lock_call(call, 15625, owner, "@LockOwner")
     return None
 
 
@@ -60,13 +60,13 @@ def _acquire_lock(call: ProcedureCall) -> None:
     machine = call.machine
     mode = locks.APPLICATION_LOCK_MODES.get(call.get_text("@lockmode").lower())
     if mode is None:
-        _reject(call, 15625, call.get_text("@lockmode"), "@LockMode")
+        _reject_lock_call(call, 15625, call.get_text("@lockmode"), "@LockMode")
         return
     owner = _find_owner(call)
     if owner is None:
         return
     if owner == "transaction" and not machine.session.transactions:
-        _reject(call, 15626)
+        _reject_lock_call(call, 15626)
         return
     timeout = call.get_argument("@locktimeout")
     limit = locks.get_lock_timeout_ms(machine.session) if timeout is None else int(to_number(timeout))
@@ -83,7 +83,7 @@ def _acquire_lock(call: ProcedureCall) -> None:
             call.outputs[RETURN_VALUE] = TIMED_OUT
             return
         conflict = locks.LockConflictError(blockers, index, wanted_mode)
-        if locks.is_deadlock_victim(machine, conflict, waited):
+        if locks.detect_deadlock_victim(machine, conflict, waited):
             call.outputs[RETURN_VALUE] = DEADLOCK
             return
         raise conflict

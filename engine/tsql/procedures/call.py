@@ -10,7 +10,7 @@ from engine.messages import Message, SqlError
 from engine.model import World
 from engine.tables import read_table
 from engine.tsql.batches.data import Row
-from engine.tsql.batches.machine import RUN_TIME_ERRORS, Machine
+from engine.tsql.batches.machine import RUN_TIME_ERRORS, ExecutionMachine
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars.types import parse_type
@@ -20,7 +20,7 @@ from engine.tsql.scalars.values import Scalar, convert_value, to_number, to_text
 class ProcedureCall(Struct, frozen=True):
     """Call of a procedure, with its arguments by parameter name."""
 
-    machine: Machine
+    machine: ExecutionMachine
     name: str
     database: str
     """Database in the qualified name of the procedure, or the current database."""
@@ -96,7 +96,10 @@ def define_procedure(run: Callable[[ProcedureCall], None], parameters: str = "")
 
 
 def bind_arguments(
-    machine: Machine, name: str, procedure: ProcedureDefinition, given_arguments: tuple[s.Argument, ...]
+    machine: ExecutionMachine,
+    name: str,
+    procedure: ProcedureDefinition,
+    given_arguments: tuple[s.ProcedureArgument, ...],
 ) -> dict[str, Scalar]:
     """Return the values of the arguments by parameter name.
 
@@ -132,7 +135,9 @@ def bind_arguments(
     return arguments
 
 
-def convert_argument(machine: Machine, argument: s.Argument | None, value: Scalar, kind: str) -> Scalar:
+def convert_argument(
+    machine: ExecutionMachine, argument: s.ProcedureArgument | None, value: Scalar, kind: str
+) -> Scalar:
     """Convert *value* to the parameter type *kind*. Raises 8114 if the conversion fails."""
     try:
         return convert_value(value, kind, default_length=1)
@@ -142,9 +147,9 @@ def convert_argument(machine: Machine, argument: s.Argument | None, value: Scala
         raise SqlError(8114, _get_argument_type(machine, argument, value), parse_type(kind)[0]) from None
 
 
-def _get_argument_type(machine: Machine, argument: s.Argument | None, value: Scalar) -> str:
+def _get_argument_type(machine: ExecutionMachine, argument: s.ProcedureArgument | None, value: Scalar) -> str:
     """Return the name of an argument's type: the type of its variable, or of its constant."""
-    if argument is not None and isinstance(argument.value, s.Variable):
+    if argument is not None and isinstance(argument.value, s.VariableReference):
         return parse_type(str(machine.get_variable_type(argument.value.name)))[0]
     if isinstance(value, str):
         return "varchar" if argument is None or argument.narrow else "nvarchar"

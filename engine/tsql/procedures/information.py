@@ -11,7 +11,7 @@ from engine.tsql import catalog
 from engine.tsql.batches import gate, maintenance, objects
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog import availability, folders, host
-from engine.tsql.catalog.activity import MEMORY_KB
+from engine.tsql.catalog.activity import COMPUTER_MEMORY_KB
 from engine.tsql.catalog.configurations import get_option_value
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 from engine.tsql.query.plans import UnsimulatedFeatureError
@@ -23,7 +23,7 @@ def _list_rows(call: ProcedureCall, view: str) -> list[catalog.Record]:
     return list(catalog.list_view_rows(call.machine.context, view))
 
 
-PAGE_BYTES: Final = 8060
+PAGE_ROW_BYTES_MAX: Final = 8060
 """Maximum number of row bytes in a page of 8 KB. Documented [DOC: pages and extents architecture]."""
 
 
@@ -38,7 +38,7 @@ def _show_space_used(call: ProcedureCall) -> None:
         table = objects.find_object(context, parts)
         if not isinstance(table, Table):
             raise SqlError(15009, object_name, context.session.database)
-        pages = -(-(2 * table.characters + 8 * table.cells) // PAGE_BYTES)
+        pages = -(-(2 * table.characters + 8 * table.cells) // PAGE_ROW_BYTES_MAX)
         size = f"{8 * pages} KB"
         columns = ("name", "rows", "reserved", "data", "index_size", "unused")
         shown_row = (parts[-1], str(len(table.rows)).ljust(20), size, size, "0 KB", "0 KB")
@@ -83,7 +83,7 @@ def _change_users_login(call: ProcedureCall) -> None:
     action = call.get_text("@action").lower()
     database = call.machine.session.database
     if action == "report":
-        orphans = accounts.list_orphans(call.world, call.server, database)
+        orphans = accounts.list_orphaned_users(call.world, call.server, database)
         call.show_rows(
             ("UserName", "UserSID"), [(user.name, user.sid.to_bytes(16, "big")) for user in orphans]
         )
@@ -104,7 +104,8 @@ def _change_users_login(call: ProcedureCall) -> None:
 
 def _relink_user(call: ProcedureCall, database: str, user: str, login: str) -> None:
     users = {
-        known_user.name.lower() for known_user in commits.list_users_of(call.world, call.server, database)
+        known_user.name.lower()
+        for known_user in commits.list_database_users(call.world, call.server, database)
     }
     logins = {to_text(row["name"]).lower() for row in _list_rows(call, "sys.server_principals")}
     if not user or not login or call.get_text("@password"):
@@ -127,7 +128,7 @@ def _fix_orphan(call: ProcedureCall, database: str, user: str) -> None:
     if not user or call.get_text("@loginname"):
         raise SqlError(15600, "sys.sp_change_users_login")
     gate.check_database_state(call.machine.context, "write", database)
-    orphaned = [orphan.name for orphan in accounts.list_orphans(call.world, call.server, database)]
+    orphaned = [orphan.name for orphan in accounts.list_orphaned_users(call.world, call.server, database)]
     updated = added_count = 0
     for name in orphaned:
         if make_text_key(name) != make_text_key(user):
@@ -233,7 +234,7 @@ def _show_version(call: ProcedureCall) -> None:
     number = PRODUCT_VERSIONS[server.version][0]
     _, (windows, release, windows_build) = host.get_windows_version(call.machine.context)
     major, _, build, patch = number.split(".")
-    memory_mb = MEMORY_KB // 1024
+    memory_mb = COMPUTER_MEMORY_KB // 1024
     all_attributes: tuple[tuple[str, Scalar, Scalar], ...] = (
         ("ProductName", None, "Microsoft SQL Server"),
         ("ProductVersion", int(major) << 16, number),
@@ -374,7 +375,7 @@ def _reject_call(call: ProcedureCall) -> None:
 
 
 def _check_file_exists(call: ProcedureCall) -> None:
-    existence = folders.find_path_kind(call.machine.context, call.get_text("@path"))
+    existence = folders.get_path_flags(call.machine.context, call.get_text("@path"))
     if "@found" in call.arguments:
         call.outputs["@found"] = existence[0]
     else:
@@ -386,7 +387,7 @@ def _create_folder(call: ProcedureCall) -> None:
 
     It does nothing, because in this simulation an existing drive contains every folder.
     """
-    if not any(folders.find_path_kind(call.machine.context, call.get_text("@path"))):
+    if not any(folders.get_path_flags(call.machine.context, call.get_text("@path"))):
         raise SqlError(22048, "xp_create_subdir", 3, "The system cannot find the path specified.")
 
 

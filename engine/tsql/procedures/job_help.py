@@ -22,7 +22,7 @@ notify_page_operator delete_level date_created date_modified version_number last
 last_run_outcome next_run_date next_run_time next_run_schedule_id current_execution_status current_execution_step
 current_retry_attempt has_step has_schedule has_target type
 """
-_COLUMNS: Final = tuple(_COLUMN_LIST.split())
+_JOB_COLUMNS: Final = tuple(_COLUMN_LIST.split())
 """Column names of sp_help_job. Documented [DOC: sp_help_job]."""
 
 
@@ -70,7 +70,7 @@ def _build_row(call: ProcedureCall, job: Record, servers: dict[Scalar, Record]) 
     }
 
 
-def _is_matching(call: ProcedureCall, row: Record) -> bool:
+def _is_job_matching(call: ProcedureCall, row: Record) -> bool:
     """Return whether the job matches the filter parameters of the call [DOC: sp_help_job]."""
     owner, category = call.get_text("@owner_login_name"), call.get_text("@category_name")
     if owner and to_text(row["owner"]).casefold() != owner.casefold():
@@ -105,8 +105,8 @@ def _show_jobs(call: ProcedureCall) -> None:
         for job in catalog.list_view_rows(context, "msdb.dbo.sysjobs")
         if single_job in (None, job["name"])
     ]
-    rows = [row for row in found_rows if _is_matching(call, row)]
-    call.show_rows(_COLUMNS, [tuple(row.get(column) for column in _COLUMNS) for row in rows])
+    rows = [row for row in found_rows if _is_job_matching(call, row)]
+    call.show_rows(_JOB_COLUMNS, [tuple(row.get(column) for column in _JOB_COLUMNS) for row in rows])
     if call.machine.capture_target or not rows:
         return
     if is_single and not call.get_text("@job_aspect"):
@@ -131,7 +131,7 @@ step_id step_name message run_status run_date run_time run_duration operator_ema
 _MODE_COLUMNS: Final = {"SUMMARY": _SUMMARY_COLUMNS, "FULL": _FULL_COLUMNS, "SEM": _SEM_COLUMNS}
 """Value of @mode -> columns. The text of the procedure also contains SEM, the form of an older tool."""
 
-_FILTERS: Final = {
+_HISTORY_FILTERS: Final = {
     "@step_id": ("step_id", operator.eq),
     "@sql_message_id": ("sql_message_id", operator.eq),
     "@sql_severity": ("sql_severity", operator.eq),
@@ -179,7 +179,7 @@ def _matches_filters(call: ProcedureCall, row: Record) -> bool:
         return False
     return all(
         call.get_argument(parameter) is None or compare(int(str(row[column])), call.get_number(parameter))
-        for parameter, (column, compare) in _FILTERS.items()
+        for parameter, (column, compare) in _HISTORY_FILTERS.items()
     )
 
 

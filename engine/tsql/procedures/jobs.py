@@ -164,7 +164,7 @@ def _delete_job(call: ProcedureCall) -> None:
 
 def _start_job(call: ProcedureCall) -> None:
     name = require_job_name(call)
-    if not _is_targeted(call, name):
+    if not _is_assigned_to_server(call, name):
         raise SqlError(14256, name, make_unique_id("job", call.server, name))
     invoker = f"User {call.machine.session.login}"
     ledger.start_job(call.world, call.server, name, invoker, step_name=call.get_text("@step_name"))
@@ -331,7 +331,7 @@ def _delete_schedule(call: ProcedureCall) -> None:
 def _add_server(call: ProcedureCall) -> None:
     """Execute sp_add_jobserver: assign the job to this server. Raises 14269 if it is already assigned."""
     name = require_job_name(call)
-    if _is_targeted(call, name):
+    if _is_assigned_to_server(call, name):
         raise SqlError(14269, name, call.server)
     ledger_tables.JOBS.change_rows(call.world, call.server, lambda row: row["job"] == name, {"targeted": 1})
 
@@ -341,7 +341,7 @@ def _remove_server(call: ProcedureCall) -> None:
     ledger_tables.JOBS.change_rows(call.world, call.server, lambda row: row["job"] == name, {"targeted": 0})
 
 
-def _is_targeted(call: ProcedureCall, job: str) -> bool:
+def _is_assigned_to_server(call: ProcedureCall, job: str) -> bool:
     """Return whether the job is assigned to a server.
 
     Jobs of the scenario always are; jobs of scripts need sp_add_jobserver.

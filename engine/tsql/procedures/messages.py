@@ -8,7 +8,7 @@ from engine.tsql.batches.stored_messages import find_message
 from engine.tsql.procedures.call import ProcedureCall, Procedures
 
 USER_MESSAGE_MIN: Final = 50_001
-SEVERITY_MAX: Final = 25
+USER_MESSAGE_SEVERITY_MAX: Final = 25
 """Maximum severity of user-defined messages. Documented [DOC: sp_addmessage]."""
 
 
@@ -21,7 +21,7 @@ def _add_message(call: ProcedureCall) -> None:
     number, severity = call.get_number("@msgnum"), call.get_number("@severity")
     if number < USER_MESSAGE_MIN:
         raise SqlError(15040)
-    if not 1 <= severity <= SEVERITY_MAX:
+    if not 1 <= severity <= USER_MESSAGE_SEVERITY_MAX:
         raise SqlError(15041)
     stored = MESSAGES.find_row(call.world, call.server, "message_id", number)
     if stored is not None and call.get_text("@replace").upper() != "REPLACE":

@@ -16,7 +16,7 @@ def _require_msdb(call: ProcedureCall) -> None:
 
 def _show_results(call: ProcedureCall) -> None:
     _require_msdb(call)
-    rows = monitor.list_results(
+    rows = monitor.list_monitor_results(
         call.world,
         call.server,
         call.get_text("@database_name"),

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import constraints, objects, schema_binding
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.catalog.column_types import build_type_record
 from engine.tsql.catalog.view import CatalogView
@@ -67,7 +67,9 @@ def _execute_help(call: ProcedureCall) -> None:
     if view is None:
         raise _make_unknown_name_error(call, name)
     _show_object_head(call, view.name.split(".")[-1], "sys", "view", None)
-    _show_columns(call, [(c.name, c.type, None) for c in view.list_columns_in(call.machine.context.version)])
+    _show_columns(
+        call, [(c.name, c.type, None) for c in view.list_version_columns(call.machine.context.version)]
+    )
     _show_identity(call, None)
     call.machine.report_unsimulated("NULL of the columns of system views")
 
@@ -395,7 +397,7 @@ def _name_defaults(name: str, table: Table) -> tuple[ColumnDefinition, ...]:
 
 
 def _change_references(
-    context: Context, table: NameParts, change: Callable[[ForeignKey], ForeignKey]
+    context: StatementContext, table: NameParts, change: Callable[[ForeignKey], ForeignKey]
 ) -> None:
     """Apply *change* to all foreign keys that refer to *table*."""
     key = objects.make_object_key(table)
@@ -412,7 +414,7 @@ def _is_reference_to(rule: Constraint, key: str) -> bool:
     return isinstance(rule, ForeignKey) and objects.make_object_key(rule.table) == key
 
 
-def _rename_constraint(context: Context, parts: NameParts, new_name: str) -> bool:
+def _rename_constraint(context: StatementContext, parts: NameParts, new_name: str) -> bool:
     """Rename a key, CHECK constraint or foreign key. Return False if the schema does not contain it."""
     schema = (len(parts) > 1 and parts[-2].lower()) or "dbo"
     for stored, item in objects.list_objects(context):
@@ -435,7 +437,7 @@ def _rename_constraint(context: Context, parts: NameParts, new_name: str) -> boo
 
 
 def _rename_constraint_of_table(
-    context: Context, owner: NameParts, table: Table, old_name: str, new_name: str
+    context: StatementContext, owner: NameParts, table: Table, old_name: str, new_name: str
 ) -> None:
     rules = tuple(
         replace(rule, name=new_name) if rule.name.lower() == old_name.lower() else rule
@@ -445,7 +447,7 @@ def _rename_constraint_of_table(
 
 
 def _rename_column_or_index(
-    context: Context, parts: NameParts, kind: str, old_name: str, new_name: str
+    context: StatementContext, parts: NameParts, kind: str, old_name: str, new_name: str
 ) -> bool:
     """Rename a column or index of a table. Return False if it does not exist."""
     owner, name = parts[:-1], parts[-1]
@@ -472,15 +474,17 @@ def _rename_column_or_index(
     ):
         raise SqlError(15336, old_name)
 
-    def renamed(names: NameParts) -> NameParts:
+    def replace_name(names: NameParts) -> NameParts:
         return tuple(
             new_name if column_name.lower() == name.lower() else column_name for column_name in names
         )
 
-    def change(rule: Constraint) -> Constraint:
-        rule = replace(rule, columns=renamed(rule.columns))
+    def rename_in_constraint(rule: Constraint) -> Constraint:
+        rule = replace(rule, columns=replace_name(rule.columns))
         if isinstance(rule, Key):
-            rule = replace(rule, included=renamed(rule.included), descending=renamed(rule.descending))
+            rule = replace(
+                rule, included=replace_name(rule.included), descending=replace_name(rule.descending)
+            )
         return rule
 
     columns = tuple(
@@ -488,12 +492,14 @@ def _rename_column_or_index(
         for column in _name_defaults(stored_object.name, table)
     )
     objects.store_object(
-        context, owner, replace(table, columns=columns, constraints=tuple(map(change, table.constraints)))
+        context,
+        owner,
+        replace(table, columns=columns, constraints=tuple(map(rename_in_constraint, table.constraints))),
     )
     _change_references(
         context,
         (stored_object.schema, stored_object.name),
-        lambda key: replace(key, references=renamed(key.references)),
+        lambda key: replace(key, references=replace_name(key.references)),
     )
     return True
 

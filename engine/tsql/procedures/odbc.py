@@ -53,9 +53,9 @@ ODBC_TYPES: Final = {
     "varchar": (12, None, 0, 0, None, None, "'", 39),
     "xml": (-10, None, 0, 0, None, None, "N'", 0),
 }
-OLD_DATE_TYPES_ODBC_3: Final = dict.fromkeys(("datetime", "smalldatetime"), (93, 3))
-DATE_TYPES_ODBC_3: Final = {
-    **OLD_DATE_TYPES_ODBC_3,
+ODBC_3_OLD_DATE_TYPES: Final = dict.fromkeys(("datetime", "smalldatetime"), (93, 3))
+ODBC_3_DATE_TYPES: Final = {
+    **ODBC_3_OLD_DATE_TYPES,
     "date": (91, 1),
     "time": (-154, None),
     "datetime2": (93, 3),
@@ -161,7 +161,7 @@ def _map_type_names(call: ProcedureCall) -> dict[Scalar, str]:
 
 def _get_odbc_codes(call: ProcedureCall, name: str) -> tuple[int, int | None]:
     """Return the ODBC code and the datetime subcode of a type, for the ODBC version in @odbcver."""
-    newer = DATE_TYPES_ODBC_3 if call.name.endswith("_100") else OLD_DATE_TYPES_ODBC_3
+    newer = ODBC_3_DATE_TYPES if call.name.endswith("_100") else ODBC_3_OLD_DATE_TYPES
     if call.get_number("@odbcver") >= 3 and name in newer:
         return newer[name]
     code, sub, *_ = ODBC_TYPES.get(name, ODBC_TYPES["sql_variant"])
@@ -330,7 +330,7 @@ def _describe_first_result(call: ProcedureCall) -> None:
         machine.append_message(note.text, note.number, note.severity, note.state, machine.line)
         machine.change_session(error=note.number)
     if not errors:
-        columns = [name for name in first_result.COLUMNS if not name.startswith("error_")]
+        columns = [name for name in first_result.DESCRIPTION_COLUMNS if not name.startswith("error_")]
         columns += first_result.TDS_COLUMNS
         call.show_rows(columns, [tuple(row.get(column) for column in columns) for row in rows])
 
@@ -340,7 +340,8 @@ def _describe_undeclared_parameters(call: ProcedureCall) -> None:
         call.machine, call.get_text("@tsql"), call.get_text("@params")
     )
     call.show_rows(
-        undeclared.COLUMNS, [tuple(row.get(column) for column in undeclared.COLUMNS) for row in rows]
+        undeclared.UNDECLARED_PARAMETER_COLUMNS,
+        [tuple(row.get(column) for column in undeclared.UNDECLARED_PARAMETER_COLUMNS) for row in rows],
     )
 
 

@@ -28,7 +28,7 @@ _QUERIES: Final = {
 }
 
 
-def show_queries(call: ProcedureCall) -> None:
+def show_query_results(call: ProcedureCall) -> None:
     """Show the rows of the procedure's queries. The parameters are variables in the queries.
 
     Raises their errors.
@@ -68,4 +68,4 @@ def show_queries(call: ProcedureCall) -> None:
         scope.variables, machine.chained = outside, chained
 
 
-PROCEDURES: Final[Procedures] = dict.fromkeys(_QUERIES, show_queries)
+PROCEDURES: Final[Procedures] = dict.fromkeys(_QUERIES, show_query_results)

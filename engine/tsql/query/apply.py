@@ -6,11 +6,11 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.catalog.shapes import SHAPES, TABLE_FUNCTIONS, list_columns_in
+from engine.tsql.catalog.shapes import VIEW_SCHEMAS, TABLE_FUNCTIONS, list_columns_in
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import xpath
 
-FILTER_COLUMNS: Final[dict[str, tuple[str, ...]]] = {
+ARGUMENT_COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "dm_exec_sql_text": ("asked_handle",),
     "dm_exec_input_buffer": ("asked_handle", ""),
     "dm_exec_query_plan": ("asked_handle",),
@@ -32,7 +32,7 @@ SIMULATED_ARGUMENTS: Final = {"fn_my_permissions": (1, ("SERVER",))}
 """Table-valued function -> (index of an argument, values of this argument that are simulated)."""
 
 
-def replace_applies(select: exp.Select, join: exp.Join) -> None:
+def replace_apply(select: exp.Select, join: exp.Join) -> None:
     """Replace a CROSS APPLY or OUTER APPLY in *select*. *join* is its node."""
     lateral = join.this
     outer = not lateral.args.get("cross_apply")
@@ -76,7 +76,7 @@ def _apply_table_function(join: exp.Join, call: exp.Expr, alias: str, outer: boo
     join.set("this", table)
     join.set("side", "LEFT" if outer else None)
     join.set(
-        "on", _build_match_condition(FILTER_COLUMNS.get(name, ()), arguments, alias or name) or exp.true()
+        "on", _build_match_condition(ARGUMENT_COLUMNS.get(name, ()), arguments, alias or name) or exp.true()
     )
 
 
@@ -144,7 +144,7 @@ def replace_table_call(table: exp.Table) -> None:
     alias = table.alias or name
     source = _build_function_table(parts, alias)
     source.set("joins", table.args.get("joins"))
-    condition = _build_match_condition(FILTER_COLUMNS.get(name, ()), arguments, alias)
+    condition = _build_match_condition(ARGUMENT_COLUMNS.get(name, ()), arguments, alias)
     holder = table.parent
     table.replace(source)
     if condition is not None and isinstance(holder, exp.Join):
@@ -226,7 +226,7 @@ def _apply_select(
     if grouped or aggregate or limit is not None or windows:
         _apply_query(select, join, inner, alias, columns, outer)
         return
-    _join_inner(select, join, inner, alias, dict(zip(names, values, strict=False)), outer)
+    _replace_with_join(select, join, inner, alias, dict(zip(names, values, strict=False)), outer)
 
 
 PACKED_ROWS_KEY: Final = "packed"
@@ -279,7 +279,8 @@ COMPUTED_FUNCTION_COLUMNS: Final = {
     "dm_os_file_exists": ("file_exists", "file_is_a_directory", "parent_directory_exists"),
     "fn_my_permissions": ("entity_name", "subentity_name", "permission_name"),
     "dm_exec_describe_first_result_set": tuple(
-        column.name for column in list_columns_in(SHAPES["sys.dm_exec_describe_first_result_set()"], 2012)
+        column.name
+        for column in list_columns_in(VIEW_SCHEMAS["sys.dm_exec_describe_first_result_set()"], 2012)
     ),
     "openjson": ("key", "value", "type"),
     "openjson_rows": ("value",),
@@ -423,7 +424,7 @@ def check_xml_path(text: str) -> None:
         raise UnsimulatedFeatureError(f"the XQuery {text.strip()[:60]}") from None
 
 
-def _join_inner(
+def _replace_with_join(
     select: exp.Select,
     join: exp.Join,
     inner: exp.Select,

@@ -45,7 +45,7 @@ from engine.tsql.query.query_columns import (
 from engine.tsql.query.syntax_normalization import is_json
 from engine.tsql.scalars.types import (
     DECIMALS,
-    MAX_LENGTH,
+    UNLIMITED_LENGTH,
     NULL,
     SqlType,
     get_precision_and_scale,
@@ -81,7 +81,7 @@ class QueryBinder(GroupingBinder):
 
     def bind(self, node: exp.Expr) -> Kind:
         """Return the type of an expression in the current SELECT."""
-        rule = infer.RULES.get(type(node))
+        rule = infer.TYPE_RULES_BY_NODE.get(type(node))
         if rule is None:
             return self.bind_parts(node)
         return rule(self, node)
@@ -311,15 +311,15 @@ class QueryBinder(GroupingBinder):
         self._convert_for_xml(select, columns)
         # FOR XML has one column: xml with TYPE, else text
         typed = any(str(option.this.name).upper() == "TYPE" for option in clause.expressions)
-        result_type = SqlType("xml") if typed else make_nvarchar(MAX_LENGTH)
+        result_type = SqlType("xml") if typed else make_nvarchar(UNLIMITED_LENGTH)
         return (Column("XML_F52E2B61-18A1-11d1-B105-00805F49916B", result_type),)
 
     def _convert_for_xml(self, select: exp.Select, columns: Columns | None) -> None:
         """Convert dates and floats to the form that XML uses (styles 126 and 2 of CONVERT)."""
         for projection, (_, kind, _) in zip(list(select.expressions), columns or (), strict=False):
-            if kind is None or projection.is_star or kind.name not in XML_STYLES:
+            if kind is None or projection.is_star or kind.name not in XML_CONVERT_STYLES:
                 continue
-            suffix = (exp.Literal.number(XML_STYLES[kind.name]), make_literal(kind))
+            suffix = (exp.Literal.number(XML_CONVERT_STYLES[kind.name]), make_literal(kind))
             wrap_in_call(remove_alias(projection), "convert", make_literal("varchar(40)"), suffix=suffix)
 
     def _bind_joins(self, joins: Iterable[exp.Expr], first_source: int = 0) -> None:
@@ -357,8 +357,10 @@ class QueryBinder(GroupingBinder):
             if isinstance(applied, exp.Query | exp.Values):
                 reject_inner_order(applied)
                 columns = rename_columns(self.bind_query(applied), named)
-            elif conversions.is_series(node.this):
-                columns = (Column((named or ["value"])[0], conversions.infer_series(self, node.this)),)
+            elif conversions.is_generate_series(node.this):
+                columns = (
+                    Column((named or ["value"])[0], conversions.infer_generate_series(self, node.this)),
+                )
             elif isinstance(node.this, exp.Dot | exp.Anonymous) and named:
                 columns = tuple(Column(column, None) for column in named)
             space.sources.append(QuerySource(name, columns))
@@ -379,8 +381,10 @@ class QueryBinder(GroupingBinder):
         aliased = bool(name)
         if isinstance(node.this, exp.Anonymous | exp.Dot):
             columns: Columns | None = tuple(Column(column, None) for column in named) or None
-            if conversions.is_series(node.this):
-                columns = (Column((named or ["value"])[0], conversions.infer_series(self, node.this)),)
+            if conversions.is_generate_series(node.this):
+                columns = (
+                    Column((named or ["value"])[0], conversions.infer_generate_series(self, node.this)),
+                )
             return QuerySource(name or parts[-1], columns, aliased, parts)
         if len(parts) == 1:
             cte = self.space.find_cte(parts[0])
@@ -541,7 +545,7 @@ class QueryBinder(GroupingBinder):
             raise SqlError(1062)
 
 
-XML_STYLES: Final = {
+XML_CONVERT_STYLES: Final = {
     **dict.fromkeys(("datetime", "smalldatetime", "datetime2", "date", "datetimeoffset"), 126),
     **dict.fromkeys(("float", "money", "smallmoney"), 2),
 }

@@ -13,7 +13,7 @@ from engine.tsql.scalars.types import (
     BIGINT,
     FLOAT,
     INT,
-    MAX_LENGTH,
+    UNLIMITED_LENGTH,
     NULL,
     SqlType,
     check_conversion,
@@ -56,7 +56,7 @@ class Binder(Protocol):
         """Convert the only column of a query."""
 
 
-Rule = Callable[[Binder, exp.Expr], Kind]
+TypeRule = Callable[[Binder, exp.Expr], Kind]
 
 
 INSERTED_CALL_KEY: Final = "made"
@@ -177,7 +177,7 @@ def _bind_argument(binder: Binder, node: exp.Expr) -> Kind:
     return binder.bind(inner) if isinstance(inner, exp.Expr) else None
 
 
-def _infer_extreme(binder: Binder, node: exp.Expr) -> Kind:
+def _infer_min_or_max(binder: Binder, node: exp.Expr) -> Kind:
     kind = _bind_argument(binder, node)
     if kind is not None and kind.name in ("bit", "text", "ntext", "image", "xml"):
         raise SqlError(8117, kind.name, node.key)
@@ -289,8 +289,8 @@ def _infer_string_agg(binder: Binder, node: exp.Expr) -> Kind:
             make_literal("nvarchar(4000)"),
             suffix=(exp.Null(), make_literal(kind)),
         )
-    if kind is None or kind.length == MAX_LENGTH:
-        return make_nvarchar(MAX_LENGTH)
+    if kind is None or kind.length == UNLIMITED_LENGTH:
+        return make_nvarchar(UNLIMITED_LENGTH)
     return make_varchar(8000) if kind.name in ("varchar", "char") else make_nvarchar(4000)
 
 
@@ -327,12 +327,12 @@ def _infer_row_number(binder: Binder, node: exp.Expr) -> Kind:
     return BIGINT
 
 
-def is_series(call: exp.Expr) -> bool:
+def is_generate_series(call: exp.Expr) -> bool:
     """Return whether *call* calls GENERATE_SERIES."""
     return isinstance(call, exp.Anonymous) and str(call.this).lower() == "generate_series"
 
 
-def infer_series(binder: Binder, node: exp.Expr) -> Kind:
+def infer_generate_series(binder: Binder, node: exp.Expr) -> Kind:
     """Return the common type of GENERATE_SERIES's arguments [DOC: GENERATE_SERIES]. Raises 5373."""
     kinds = [binder.bind(value) for value in list(node.expressions)]
     sql_types = [kind for kind in kinds if kind is not None and kind != NULL]
@@ -346,16 +346,16 @@ def infer_series(binder: Binder, node: exp.Expr) -> Kind:
     return target
 
 
-RULES: Final[dict[type[exp.Expr], Rule]] = {
+AGGREGATE_RULES_BY_NODE: Final[dict[type[exp.Expr], TypeRule]] = {
     exp.Count: _infer_count,
-    exp.Max: _infer_extreme,
-    exp.Min: _infer_extreme,
+    exp.Max: _infer_min_or_max,
+    exp.Min: _infer_min_or_max,
     exp.Sum: _infer_sum,
     exp.Window: _infer_window,
     **dict.fromkeys((exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile), _infer_row_number),
     **dict.fromkeys((exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue), _infer_row_function),
 }
-RULES_BY_NAME: Final[dict[str, Rule]] = {
+TYPE_RULES_BY_FUNCTION: Final[dict[str, TypeRule]] = {
     "avg": _infer_average,
     **dict.fromkeys(("stdev", "stdevp", "var", "varp"), _infer_deviation),
     "string_agg": _infer_string_agg,

@@ -7,23 +7,32 @@ from msgspec.structs import replace
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.plans import COST_MAX, NO_QUERY, ColumnBound, ColumnEquality, CostSource, QueryCost
+from engine.tsql.query.plans import (
+    COST_MAX,
+    ZERO_QUERY_COST,
+    ColumnBound,
+    ColumnEquality,
+    CostSource,
+    QueryCost,
+)
 
-QUERIES_MAX: Final = 3_000
+NESTED_QUERIES_MAX: Final = 3_000
 """Maximum number of nested queries before message 8623. Each use of a CTE counts, because SQLite copies it.
 
 The figure is assumed.
 """
 
 
-def build_cost(tree: exp.Expr) -> QueryCost:
+def build_query_cost(tree: exp.Expr) -> QueryCost:
     """Return the cost model of the query that SQLite will run. Raises SqlError 8623."""
     column_names = {column.name.lower() for column in tree.find_all(exp.Column)}
     star = tree.find(exp.Star) is not None
-    return replace(_CostReader().read_query(tree), columns_named=COST_MAX if star else len(column_names))
+    return replace(
+        _CostModelBuilder().read_query(tree), columns_named=COST_MAX if star else len(column_names)
+    )
 
 
-class _CostReader:
+class _CostModelBuilder:
     def __init__(self) -> None:
         self._named: dict[str, QueryCost] = {}
         self._weights: dict[QueryCost, int] = {}
@@ -44,7 +53,7 @@ class _CostReader:
         elif isinstance(tree, exp.Select):
             cost = self._read_select(tree)
         elif isinstance(tree, exp.Values):
-            cost = QueryCost(parts=(NO_QUERY,) * len(tree.expressions))
+            cost = QueryCost(parts=(ZERO_QUERY_COST,) * len(tree.expressions))
         else:
             cost = QueryCost()
         self._count_inner_queries(cost)
@@ -65,7 +74,7 @@ class _CostReader:
         weight = 1
         for part in (*query.parts, *(s.query for s in query.sources), *(inner for inner, _ in query.inner)):
             weight += self._weights.get(part, 0) if part is not None else 0
-        if weight > QUERIES_MAX:
+        if weight > NESTED_QUERIES_MAX:
             raise SqlError(8623)
         self._weights[query] = weight
 
@@ -129,7 +138,7 @@ class _CostReader:
         packed = call.expressions[0]
         if isinstance(packed, exp.Subquery):
             return self.read_query(packed.this.args["from_"].this)
-        return QueryCost(parts=(NO_QUERY,) * ASSUMED_XML_NODES, calls=1)
+        return QueryCost(parts=(ZERO_QUERY_COST,) * ASSUMED_XML_NODES, calls=1)
 
     def _get_table_name(self, node: exp.Expr) -> str:
         """Return the name of a table in SQLite; "" for a query."""

@@ -13,9 +13,9 @@ from engine.messages import SqlError
 from engine.tsql.query import translate
 from engine.tsql.query.bind import QueryBinder
 from engine.tsql.query.infer import parse_written_type
-from engine.tsql.query.plans import BindingContext, ColumnsOf, Deduction, UnsimulatedFeatureError
+from engine.tsql.query.plans import BindingContext, ColumnLookup, Deduction, UnsimulatedFeatureError
 from engine.tsql.query.translation_context import build_table_ref, get_variable_name
-from engine.tsql.scalars.types import MAX_LENGTH, NULL, SqlType, make_nvarchar, make_varchar
+from engine.tsql.scalars.types import UNLIMITED_LENGTH, NULL, SqlType, make_nvarchar, make_varchar
 
 _EQUALITY_NODES: Final = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
 _RANGE_NODES: Final = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.Between)
@@ -41,14 +41,14 @@ _OPERANDS_MAX: Final = 3
 
 
 def deduce_types(
-    text: str, undeclared: frozenset[str], columns_of: ColumnsOf, variables: Mapping[str, SqlType]
+    text: str, undeclared: frozenset[str], columns_of: ColumnLookup, variables: Mapping[str, SqlType]
 ) -> list[Deduction]:
     """Return the types of the *undeclared* parameters of a query, in the order of the text.
 
     *variables*: types of declared parameters and variables. Raises 207, 213, 11502, 11503 or 11506. Raises
     UnsimulatedFeatureError if the type at the parameter's position is not simulated.
     """
-    tree = translate.copy_tree(text, 1)
+    tree = translate.copy_query_tree(text, 1)
     parameters = [
         node
         for node in tree.find_all(exp.Parameter, bfs=False)
@@ -60,7 +60,7 @@ def deduce_types(
         (ref.key, columns_of(ref, False)) for ref in translate.find_references("statement", text).tables
     )
     names = BindingContext(tables, tuple(sorted(variables.items())))
-    deducer = _Deducer(tree, parameters, columns_of, names)
+    deducer = _ParameterTypeDeducer(tree, parameters, columns_of, names)
     return [deducer.deduce_parameter(node) for node in parameters]
 
 
@@ -71,11 +71,11 @@ def generalize_type(kind: SqlType) -> SqlType:
     """
     match kind.name:
         case "char" | "varchar":
-            return make_varchar(MAX_LENGTH if kind.length == MAX_LENGTH else 8000)
+            return make_varchar(UNLIMITED_LENGTH if kind.length == UNLIMITED_LENGTH else 8000)
         case "nchar" | "nvarchar":
-            return make_nvarchar(MAX_LENGTH if kind.length == MAX_LENGTH else 4000)
+            return make_nvarchar(UNLIMITED_LENGTH if kind.length == UNLIMITED_LENGTH else 4000)
         case "binary" | "varbinary":
-            return SqlType("varbinary", MAX_LENGTH if kind.length == MAX_LENGTH else 8000)
+            return SqlType("varbinary", UNLIMITED_LENGTH if kind.length == UNLIMITED_LENGTH else 8000)
         case "numeric" | "decimal":
             return SqlType("numeric", precision=38, scale=19)
         case "time" | "datetime2" | "datetimeoffset":
@@ -104,9 +104,9 @@ def _iterate_enclosing_queries(node: exp.Expr) -> Iterator[exp.Expr]:
         query = query.find_ancestor(*_STATEMENTS)
 
 
-class _Deducer:
+class _ParameterTypeDeducer:
     def __init__(
-        self, tree: exp.Expr, parameters: list[exp.Parameter], columns_of: ColumnsOf, names: BindingContext
+        self, tree: exp.Expr, parameters: list[exp.Parameter], columns_of: ColumnLookup, names: BindingContext
     ) -> None:
         self.tree, self.columns_of, self.names = tree, columns_of, names
         for position, part in enumerate(tree.walk()):
@@ -187,7 +187,7 @@ class _Deducer:
         if other_node is None:
             raise SqlError(11502, shown_name)
         for query in _iterate_enclosing_queries(node):
-            kind = self.find_types_in(query).get(_get_position(other_node))
+            kind = self.find_operand_types(query).get(_get_position(other_node))
             if kind is not None:
                 return kind
         untyped = next(
@@ -200,7 +200,7 @@ class _Deducer:
             raise SqlError(11502, shown_name)
         raise UnsimulatedFeatureError(f"the type of the undeclared parameter {shown_name} at this place")
 
-    def find_types_in(self, query: exp.Expr) -> dict[int, SqlType]:
+    def find_operand_types(self, query: exp.Expr) -> dict[int, SqlType]:
         """Return the known types of the operands in *query* by position."""
         if _get_position(query) not in self.kinds:
             operands = self.operands[_get_position(query)]

@@ -20,7 +20,7 @@ from engine.tsql.query.plans import Column, Columns, SelectScope
 from engine.tsql.query.query_columns import resolve_column
 from engine.tsql.query.syntax_normalization import JSON_FRAGMENTS, is_json
 from engine.tsql.scalars.json_values import JsonTemplate
-from engine.tsql.scalars.types import MAX_LENGTH, SqlType, make_nvarchar
+from engine.tsql.scalars.types import UNLIMITED_LENGTH, SqlType, make_nvarchar
 
 JSON_COLUMN: Final = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B"
 """Name of the result column of an outermost FOR JSON query."""
@@ -70,7 +70,7 @@ def store_column_types(select: exp.Select, columns: Columns | None, space: Selec
                 source_found = None  # bind.py reports the error
             source = source_found.name if source_found is not None and source_found in space.sources else ""
         projection.meta[COLUMN_TYPE_KEY] = (kind, source, _is_fragment(value))
-    return (Column(JSON_COLUMN, make_nvarchar(MAX_LENGTH)),)
+    return (Column(JSON_COLUMN, make_nvarchar(UNLIMITED_LENGTH)),)
 
 
 def _is_fragment(value: exp.Expr) -> bool:
@@ -172,7 +172,7 @@ def infer_constructor(binder: Binder, node: exp.Expr) -> SqlType:
             literal = _build_literal(json_kind.copy(), kind, _is_fragment(json_kind), prefix="")
             literal.meta[INSERTED_CALL_KEY] = True
             json_kind.replace(literal)
-    return make_nvarchar(MAX_LENGTH)
+    return make_nvarchar(UNLIMITED_LENGTH)
 
 
 def _build_literal(value: exp.Expr, kind: SqlType | None, fragment: bool, prefix: str = "t_") -> exp.Expr:

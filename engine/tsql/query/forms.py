@@ -9,7 +9,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.language.lexer import SqlSyntaxError, Token, check_brackets, make_near_error
+from engine.tsql.language.lexer import SqlSyntaxError, Token, check_brackets, build_unexpected_token_error
 from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.query.statement_clauses import find_verb_index
 from engine.tsql.scalars.functions import INTERNAL_FUNCTIONS
@@ -54,7 +54,7 @@ _FOREIGN_TYPES: Final = frozenset(
 """Types that only other database products have."""
 
 
-def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> None:
+def check_foreign_syntax(tokens: Sequence[Token], replaced: Collection[int] = ()) -> None:
     """Raise SqlSyntaxError 102, 156 or 243 for foreign SQL that sqlglot accepts, but SQL Server does not.
 
     *replaced*: indexes of tokens that are not checked.
@@ -69,35 +69,40 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
         word = token.upper
         if before.kind == token.kind == "op" and (before.text, token.text) in _FOREIGN_OPERATORS:
             raise SqlSyntaxError(token.line, 102, token.text)
-        if token.is_op("::") and before.kind in ("string", "number", "variable"):
+        if token.is_operator("::") and before.kind in ("string", "number", "variable"):
             raise SqlSyntaxError(token.line, 102, "::")
         if token.start in replaced_starts:
             continue
-        used = next_token.kind in ("word", "quoted", "string", "number") or next_token.is_op("(")
-        named = before.upper in _WORDS_BEFORE_NAMES or before.is_op(".", ",")
+        used = next_token.kind in ("word", "quoted", "string", "number") or next_token.is_operator("(")
+        named = before.upper in _WORDS_BEFORE_NAMES or before.is_operator(".", ",")
         if word in _FOREIGN_WORDS and used and not named and not merge:
             raise SqlSyntaxError(token.line, 102, token.text)
-        if before.is_op(",") and (token.is_op(")", ",", ";") or word in _WORDS_AFTER_LISTS):
-            raise make_near_error(token)
-        if token.is_op(",") and (
-            next_token.kind == "end" or before.is_op("(") or before.upper in ("SELECT", "BY")
+        if before.is_operator(",") and (token.is_operator(")", ",", ";") or word in _WORDS_AFTER_LISTS):
+            raise build_unexpected_token_error(token)
+        if token.is_operator(",") and (
+            next_token.kind == "end" or before.is_operator("(") or before.upper in ("SELECT", "BY")
         ):
-            raise make_near_error(token)
+            raise build_unexpected_token_error(token)
         if word == "AS" and next_token.kind == "end":
-            raise make_near_error(token)
+            raise build_unexpected_token_error(token)
         if word == "FOR" and next_token.upper == "UPDATE":
             raise SqlSyntaxError(token.line, 1003, token.line, "FOR UPDATE", "DECLARE CURSOR")
-        if word == "VALUE" and next_token.is_op("(") and tokens[0].upper == "INSERT" and before.is_op(")"):
+        if (
+            word == "VALUE"
+            and next_token.is_operator("(")
+            and tokens[0].upper == "INSERT"
+            and before.is_operator(")")
+        ):
             raise SqlSyntaxError(token.line, 102, token.text)
-        if word == "WITH" and next_token.upper in _HINTS and before.kind in ("word", "quoted"):
+        if word == "WITH" and next_token.upper in _TABLE_HINTS and before.kind in ("word", "quoted"):
             raise SqlSyntaxError(next_token.line, 336, next_token.text)
-        if word == "LIMIT" and next_token.kind in ("number", "variable") and not before.is_op(".", ","):
+        if word == "LIMIT" and next_token.kind in ("number", "variable") and not before.is_operator(".", ","):
             raise SqlSyntaxError(next_token.line, 102, next_token.text)
         if word == "DISTINCT" and next_token.upper == "ON":
             raise SqlSyntaxError(next_token.line, 156, "ON")
         if word == "OR" and before.upper == "INSERT":
             raise SqlSyntaxError(token.line, 156, "OR")
-        if before.upper == "AS" and word in _FOREIGN_TYPES and next_token.is_op(")", "("):
+        if before.upper == "AS" and word in _FOREIGN_TYPES and next_token.is_operator(")", "("):
             raise SqlSyntaxError(token.line, 243, token.text)
 
 
@@ -105,11 +110,11 @@ def _check_joins(tokens: Sequence[Token], conditions: int) -> None:
     """Raise 102 for a JOIN without ON. *conditions*: number of ON words that belong to no JOIN."""
     joins = 0
     for before, token, next_token in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        hint = next_token.is_op(")", ",")  # in OPTION (HASH JOIN), JOIN is a hint
+        hint = next_token.is_operator(")", ",")  # in OPTION (HASH JOIN), JOIN is a hint
         joins += token.upper == "JOIN" and before.upper != "CROSS" and not hint
-        conditions -= token.upper == "ON" and not before.is_op(".")
+        conditions -= token.upper == "ON" and not before.is_operator(".")
     if joins and joins + conditions > 0:
-        raise make_near_error(tokens[-2])
+        raise build_unexpected_token_error(tokens[-2])
 
 
 def _check_offset(node: exp.Expr) -> None:
@@ -126,7 +131,7 @@ def _check_offset(node: exp.Expr) -> None:
         raise SqlSyntaxError(1, 10741)
 
 
-_HINTS: Final = frozenset(
+_TABLE_HINTS: Final = frozenset(
     {
         "KEEPIDENTITY", "KEEPDEFAULTS", "FASTFIRSTROW", "FORCESCAN", "FORCESEEK", "HOLDLOCK", "IGNORE_CONSTRAINTS",
         "IGNORE_TRIGGERS", "INDEX", "NOEXPAND", "NOLOCK", "NOWAIT", "PAGLOCK", "READCOMMITTED", "READCOMMITTEDLOCK",
@@ -152,7 +157,7 @@ def _check_hints(node: exp.Expr) -> None:
     names_given = set[str]()
     for word in list(node.expressions):
         name = str(word.name or word.this)
-        if name.upper() not in _HINTS and isinstance(
+        if name.upper() not in _TABLE_HINTS and isinstance(
             word, exp.Var | exp.Column | exp.Identifier | exp.Anonymous
         ):
             raise SqlSyntaxError(1, 321, name)
@@ -181,12 +186,12 @@ def rewrite_index_hints(tokens: Sequence[Token]) -> dict[int, str]:
     replacements: dict[int, str] = {}
     for index in range(2, len(tokens) - 2):
         before, token, next_token = tokens[index - 1 : index + 2]
-        if token.upper != "INDEX" or not next_token.is_op("=", "(") or not before.is_op("(", ","):
+        if token.upper != "INDEX" or not next_token.is_operator("=", "(") or not before.is_operator("(", ","):
             continue
-        if before.is_op("(") and tokens[index - 2].upper not in ("WITH", "HINT"):
+        if before.is_operator("(") and tokens[index - 2].upper not in ("WITH", "HINT"):
             raise SqlSyntaxError(token.line, 1018, token.text)
-        if next_token.is_op("="):
-            single = not tokens[index + 2].is_op("(")
+        if next_token.is_operator("="):
+            single = not tokens[index + 2].is_operator("(")
             replacements |= (
                 {index + 1: "(", index + 2: f"{tokens[index + 2].text})"} if single else {index + 1: ""}
             )
@@ -571,10 +576,10 @@ def alias_queries(tree: exp.Expr) -> None:
             named.set("this", query)
 
 
-def evaluate_joins_first(select: exp.Expr) -> None:
+def force_joins_first(select: exp.Expr) -> None:
     """Make SQLite evaluate join conditions before a WHERE that may fail, for example by division by zero."""
     condition, joins = select.args.get("where"), select.args.get("joins") or ()
-    if condition is None or not any(_may_fail(call) for call in condition.find_all(exp.Anonymous)):
+    if condition is None or not any(_can_fail(call) for call in condition.find_all(exp.Anonymous)):
         return
     inner = [join for join in joins if not join.side and isinstance(join.args.get("on"), exp.Expr)]
     if inner and not any(join.side for join in joins):
@@ -582,7 +587,7 @@ def evaluate_joins_first(select: exp.Expr) -> None:
         condition.set("this", exp.and_(*conditions, condition.this, copy=False))
 
 
-def _may_fail(call: exp.Anonymous) -> bool:
+def _can_fail(call: exp.Anonymous) -> bool:
     if call.this == "t_operate":
         return call.expressions[0].name in ("/", "%")
     return call.this in ("t_div", "t_mod", "t_convert")

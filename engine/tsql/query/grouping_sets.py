@@ -26,7 +26,7 @@ MULTIPLE_GROUPINGS: Final = (exp.Rollup, exp.Cube, exp.GroupingSets)
 REPEATED_SELECT_KEY: Final = "again"
 """Metadata key of a SELECT that repeats another one, so its errors are already reported."""
 
-SETS_MAX: Final = 64
+GROUPING_SETS_MAX: Final = 64
 """Maximum number of grouping sets in one query. Assumed, because each set is a separate SELECT. SQL Server
 allows 4096.
 """
@@ -34,7 +34,7 @@ allows 4096.
 _OUTER_CLAUSES: Final = ("order", "limit", "offset", "distinct", "for_", "with_", "options")
 """Clauses that apply to the combined result of all grouping sets."""
 
-Sets = list[list[exp.Expr]]
+GroupingSets = list[list[exp.Expr]]
 _CALLS: Final[dict[type[exp.Expr], str]] = {exp.Grouping: "GROUPING", exp.GroupingId: "GROUPING_ID"}
 
 
@@ -81,9 +81,9 @@ def _list_cells(node: exp.Expr) -> list[exp.Expr]:
     return [node.this] if isinstance(node, exp.Paren) else [node]
 
 
-def _list_grouping_sets(group: exp.Expr) -> Sets:
+def _list_grouping_sets(group: exp.Expr) -> GroupingSets:
     """Return the grouping sets, each a list of columns; the longest comes first."""
-    factors: list[Sets] = []
+    factors: list[GroupingSets] = []
     group_kind = next((key for key in ("rollup", "cube") if group.args.get(key)), "")
     if group_kind:
         factors.append(_combine_units(group_kind == "cube", [[node] for node in group.expressions]))
@@ -93,12 +93,12 @@ def _list_grouping_sets(group: exp.Expr) -> Sets:
     number = 1
     for factor in factors:
         number *= len(factor)
-    if number > SETS_MAX:
-        raise UnsimulatedFeatureError(f"GROUP BY of more than {SETS_MAX} groupings")
+    if number > GROUPING_SETS_MAX:
+        raise UnsimulatedFeatureError(f"GROUP BY of more than {GROUPING_SETS_MAX} groupings")
     return [[column for part in parts for column in part] for parts in product(*factors)]
 
 
-def _expand_grouping(node: exp.Expr) -> Sets:
+def _expand_grouping(node: exp.Expr) -> GroupingSets:
     if isinstance(node, exp.Rollup | exp.Cube):
         return _combine_units(isinstance(node, exp.Cube), [_list_cells(part) for part in node.expressions])
     if isinstance(node, exp.GroupingSets):
@@ -106,14 +106,14 @@ def _expand_grouping(node: exp.Expr) -> Sets:
     return [[node]]
 
 
-def _expand_part(part: exp.Expr) -> Sets:
+def _expand_part(part: exp.Expr) -> GroupingSets:
     return _expand_grouping(part) if isinstance(part, MULTIPLE_GROUPINGS) else [_list_cells(part)]
 
 
-def _combine_units(is_cube: bool, units: Sets) -> Sets:
+def _combine_units(is_cube: bool, units: GroupingSets) -> GroupingSets:
     """Return the sets of ROLLUP (the first n units, for each n) or CUBE (each subset of the units)."""
-    if len(units) > SETS_MAX.bit_length() and is_cube:
-        raise UnsimulatedFeatureError(f"GROUP BY of more than {SETS_MAX} groupings")
+    if len(units) > GROUPING_SETS_MAX.bit_length() and is_cube:
+        raise UnsimulatedFeatureError(f"GROUP BY of more than {GROUPING_SETS_MAX} groupings")
     sizes = range(len(units), -1, -1)
     chosen_sets: Iterator[Sequence[list[exp.Expr]]] = (
         (combination for size in sizes for combination in combinations(units, size))
@@ -137,7 +137,7 @@ def _evaluate_grouping(node: exp.Expr, everything: set[str], grouped_columns: se
     return exp.Literal.number(number)
 
 
-def _expand_grouping_sets(select: exp.Select, sets: Sets) -> exp.Select:
+def _expand_grouping_sets(select: exp.Select, sets: GroupingSets) -> exp.Select:
     if any(node.find_ancestor(exp.Select) is select for node in select.find_all(exp.Window)):
         raise UnsimulatedFeatureError("OVER together with GROUP BY of several groupings")
     names = [_get_name(projection) for projection in select.expressions]

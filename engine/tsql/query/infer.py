@@ -15,7 +15,7 @@ from engine.tsql.query import conversions, forjson
 from engine.tsql.query.conversions import (
     Binder,
     Kind,
-    Rule,
+    TypeRule,
     convert_to_common_type,
     convert_to_float,
     convert_to_text,
@@ -33,7 +33,7 @@ from engine.tsql.scalars.types import (
     FLOAT,
     GUID,
     INT,
-    MAX_LENGTH,
+    UNLIMITED_LENGTH,
     NULL,
     SqlType,
     check_conversion,
@@ -53,7 +53,7 @@ from engine.tsql.scalars.types import (
 def _infer_literal(binder: Binder, node: exp.Expr) -> Kind:
     name = str(node.name)
     if node.args.get("is_string"):
-        return make_varchar(len(name)) if len(name) <= 8000 else make_varchar(MAX_LENGTH)
+        return make_varchar(len(name)) if len(name) <= 8000 else make_varchar(UNLIMITED_LENGTH)
     if "e" in name.lower():
         if math.isinf(float(name)):
             raise SqlError(168, name, 8)
@@ -62,7 +62,7 @@ def _infer_literal(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _infer_national(binder: Binder, node: exp.Expr) -> Kind:
-    return make_nvarchar(len(node.name)) if len(node.name) <= 4000 else make_nvarchar(MAX_LENGTH)
+    return make_nvarchar(len(node.name)) if len(node.name) <= 4000 else make_nvarchar(UNLIMITED_LENGTH)
 
 
 def _infer_hex(binder: Binder, node: exp.Expr) -> Kind:
@@ -272,11 +272,11 @@ def _infer_like(binder: Binder, node: exp.Expr) -> Kind:
     if wide and not (isinstance(pattern, exp.Literal | exp.National) and str(pattern.name).endswith("%")):
         for operand in ("this", "expression"):  # trailing blanks of Unicode texts are significant
             value = exp.Paren(this=node.args[operand])
-            node.set(operand, exp.DPipe(this=value, expression=exp.Literal.string(PATTERN_END)))
+            node.set(operand, exp.DPipe(this=value, expression=exp.Literal.string(PATTERN_END_CHARACTER)))
     return BIT
 
 
-PATTERN_END: Final = "\x01"
+PATTERN_END_CHARACTER: Final = "\x01"
 """Character after text and pattern of LIKE that makes trailing blanks significant [DOC: LIKE]."""
 
 
@@ -387,7 +387,7 @@ def _infer_call(binder: Binder, node: exp.Expr) -> Kind:
         if kind is not None and not (name == "len" and kind.is_binary):
             convert_to_text(binder, node.expressions[index], kind)
     if name == "hashbytes" and any(kind and kind.name in ("nchar", "nvarchar") for kind in kinds[1:2]):
-        style_and_type = (exp.Null(), make_literal(make_nvarchar(MAX_LENGTH)))
+        style_and_type = (exp.Null(), make_literal(make_nvarchar(UNLIMITED_LENGTH)))
         wrap_in_call(node.expressions[1], "convert", make_literal("varbinary(max)"), suffix=style_and_type)
     if name == "datalength" and kinds[0] not in (None, NULL):
         node.append("expressions", make_literal(kinds[0]))
@@ -492,7 +492,7 @@ def _infer_isnull(binder: Binder, node: exp.Expr) -> Kind:
     return first_sql_type
 
 
-_SPECIAL_RULES: Final[dict[str, Rule]] = {
+_SPECIAL_RULES: Final[dict[str, TypeRule]] = {
     "parse": _infer_parse,
     "try_parse": _infer_parse,
     "iif": _infer_iif,
@@ -502,7 +502,7 @@ _SPECIAL_RULES: Final[dict[str, Rule]] = {
     "least": _infer_extreme_argument,
     "json_object_text": forjson.infer_constructor,
     "json_array_text": forjson.infer_constructor,
-    **conversions.RULES_BY_NAME,
+    **conversions.TYPE_RULES_BY_FUNCTION,
 }
 """Function whose result type does not depend on its argument types alone -> rule for its type."""
 
@@ -529,7 +529,7 @@ def _infer_dot(binder: Binder, node: exp.Expr) -> Kind:
 
 def _infer_collate(binder: Binder, node: exp.Expr) -> Kind:
     name = str(node.expression.name)
-    if name.upper() not in conversions.DEFAULT_COLLATIONS and _COLLATION.fullmatch(name) is None:
+    if name.upper() not in conversions.DEFAULT_COLLATIONS and _COLLATION_NAME_PATTERN.fullmatch(name) is None:
         raise SqlError(448, name)
     if isinstance(node.this, exp.Add):  # sqlglot parses a + b COLLATE c as (a + b) COLLATE c
         last_collate = exp.Collate(this=node.this.expression, expression=node.expression)
@@ -537,7 +537,7 @@ def _infer_collate(binder: Binder, node: exp.Expr) -> Kind:
     return binder.bind(node.this)
 
 
-_COLLATION: Final = re.compile(
+_COLLATION_NAME_PATTERN: Final = re.compile(
     r"\w{2,60}_(?:BIN2?|C[IS]_A[IS](?:_KS)?(?:_WS)?(?:_SC)?(?:_VSS)?(?:_UTF8)?)", re.IGNORECASE
 )
 """Pattern of collation names. Documented [DOC: Windows collation name]."""
@@ -564,7 +564,7 @@ def _infer_logical(binder: Binder, node: exp.Expr) -> Kind:
     return BIT
 
 
-RULES: Final[dict[type[exp.Expr], Rule]] = {
+TYPE_RULES_BY_NODE: Final[dict[type[exp.Expr], TypeRule]] = {
     exp.Literal: _infer_literal,
     exp.National: _infer_national,
     exp.HexString: _infer_hex,
@@ -589,7 +589,7 @@ RULES: Final[dict[type[exp.Expr], Rule]] = {
     exp.Case: _infer_case,
     exp.Coalesce: _infer_coalesce,
     exp.Nullif: _infer_nullif,
-    **conversions.RULES,
+    **conversions.AGGREGATE_RULES_BY_NODE,
     exp.Anonymous: _infer_call,
     exp.Dot: _infer_dot,
     exp.Collate: _infer_collate,

@@ -11,8 +11,8 @@ from typing import Final
 from engine.tsql.batches.work import ResumableComputation
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_columns
-from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error, tokenize
-from engine.tsql.query.plans import BindingContext, ColumnsOf, Deduction, QueryPlan, References
+from engine.tsql.language.lexer import SqlSyntaxError, Token, build_unexpected_token_error, tokenize
+from engine.tsql.query.plans import BindingContext, ColumnLookup, Deduction, QueryPlan, QueryReferences
 from engine.tsql.scalars.types import SqlType
 
 # Importing sqlglot (translate.py) takes 50 ms, lark and the grammar (parse.py) 120 ms. A program without
@@ -45,7 +45,7 @@ def list_following_words(statement: str) -> tuple[set[str], set[str]]:
     return parse.list_following_words(statement)
 
 
-def find_references(kind: str, text: str) -> References:
+def find_references(kind: str, text: str) -> QueryReferences:
     """Return the tables and variables that *text* names. *kind*: statement, expression or condition."""
     from engine.tsql.query import translate
 
@@ -53,7 +53,7 @@ def find_references(kind: str, text: str) -> References:
 
 
 def deduce_types(
-    text: str, undeclared: frozenset[str], columns_of: ColumnsOf, variables: Mapping[str, SqlType]
+    text: str, undeclared: frozenset[str], columns_of: ColumnLookup, variables: Mapping[str, SqlType]
 ) -> list[Deduction]:
     """Return the types of the undeclared parameters of a query.
 
@@ -117,7 +117,7 @@ def check_expression(text: str, line: int) -> None:
     translate.check_expression(text, line)
 
 
-def check_columns(text: str, line: int) -> None:
+def check_column_list(text: str, line: int) -> None:
     """Raise SqlSyntaxError unless *text* is a column list of a table."""
     try:
         parse_columns(text)
@@ -130,7 +130,7 @@ def remove_cursor_options(text: str) -> str:
     level, begins = 0, len(text)
     tokens = tokenize(text)
     for token, next_token in pairwise(tokens):
-        level += token.is_op("(") - token.is_op(")")
+        level += token.is_operator("(") - token.is_operator(")")
         if level == 0 and token.upper == "FOR":
             begins = token.start if next_token.upper in ("READ", "UPDATE") else len(text)
     return text[:begins]
@@ -163,12 +163,12 @@ def split_output(text: str) -> tuple[str, s.OutputClause | None]:
     level = 0
     for index in range(verb + 1, len(tokens)):
         token = tokens[index]
-        level += token.is_op("(") - token.is_op(")")
+        level += token.is_operator("(") - token.is_operator(")")
         if level == 0 and token.upper == "OUTPUT":
             return _extract_clause(text, tokens, index, ends)
         if level == 0 and token.upper in ends and tokens[verb].upper != "MERGE":
             before = tokens[index - 1]
-            if tokens[verb].upper == "DELETE" and (before.upper == "DELETE" or before.is_op(")")):
+            if tokens[verb].upper == "DELETE" and (before.upper == "DELETE" or before.is_operator(")")):
                 continue  # DELETE FROM t, or DELETE TOP (1) FROM t
             return text, None
     return text, None
@@ -178,7 +178,7 @@ def _find_first_verb(tokens: tuple[Token, ...]) -> int:
     """Return the index of the first INSERT, UPDATE, DELETE or MERGE outside parentheses; -1 without one."""
     level = 0
     for index, token in enumerate(tokens):
-        level += token.is_op("(") - token.is_op(")")
+        level += token.is_operator("(") - token.is_operator(")")
         if level == 0 and token.upper in OUTPUT_ENDS:
             return index
     return -1
@@ -190,12 +190,12 @@ def _extract_clause(
     end, into, level = start + 1, -1, 0
     while tokens[end].kind != "end":
         token = tokens[end]
-        level += token.is_op("(") - token.is_op(")")
-        if level < 0 or (level == 0 and (token.upper in ends or token.is_op(";"))):
+        level += token.is_operator("(") - token.is_operator(")")
+        if level < 0 or (level == 0 and (token.upper in ends or token.is_operator(";"))):
             break
         if level == 0 and token.upper == "INTO":
             into = end
-        if into >= 0 and level == 0 and token.is_op(")"):
+        if into >= 0 and level == 0 and token.is_operator(")"):
             end += 1
             break
         if into >= 0 and end > into + 1 and level == 0 and token.upper == "OUTPUT":
@@ -204,7 +204,7 @@ def _extract_clause(
     last = into if into >= 0 else end
     columns = text[tokens[start].end : tokens[last - 1].end].strip()
     if not columns or last == start + 1:
-        raise make_near_error(tokens[end])
+        raise build_unexpected_token_error(tokens[end])
     target = text[tokens[into].end : tokens[end - 1].end].strip() if into >= 0 else ""
     rest_text = text[: tokens[start].start] + " " + text[tokens[end - 1].end :]
     return rest_text, s.OutputClause(columns, target)
@@ -212,12 +212,12 @@ def _extract_clause(
 
 # --- errors of servers that are older than a T-SQL feature [DOC: data types; ORDER BY; OVER] --------------
 
-TYPES_OF_2008: Final = frozenset(
+TYPES_SINCE_2008: Final = frozenset(
     {"DATE", "TIME", "DATETIME2", "DATETIMEOFFSET", "HIERARCHYID", "GEOMETRY", "GEOGRAPHY"}
 )
 """Types that version 2008 introduced."""
 
-_AGGREGATES: Final = frozenset(
+_AGGREGATES_WITH_ORDER: Final = frozenset(
     {"SUM", "AVG", "MIN", "MAX", "COUNT", "COUNT_BIG", "STDEV", "STDEVP", "VAR", "VARP"}
 )
 """Aggregates that accept ORDER BY in OVER since 2012. Ranking functions always accept it."""
@@ -280,16 +280,16 @@ def _check_calls_before_2022(tokens: Sequence[Token]) -> None:
     """Raise 102, 174 or 8144 for function arguments and named windows that exist only since 2022."""
     for index, (word, next_token) in enumerate(pairwise(tokens)):
         if word.upper == "OVER" and next_token.kind in ("word", "quoted"):
-            raise make_near_error(next_token)
-        if not next_token.is_op("("):
+            raise build_unexpected_token_error(next_token)
+        if not next_token.is_operator("("):
             continue
         if word.upper == "TRIM" and tokens[index + 2].upper in ("LEADING", "TRAILING", "BOTH"):
-            if not tokens[index + 3].is_op(",", ")") and tokens[index + 3].upper != "FROM":
-                raise make_near_error(tokens[index + 3])
+            if not tokens[index + 3].is_operator(",", ")") and tokens[index + 3].upper != "FROM":
+                raise build_unexpected_token_error(tokens[index + 3])
         elif word.upper in ("JSON_OBJECT", "JSON_ARRAY"):
-            colon = next((token for token in tokens[index:] if token.is_op(":")), None)
+            colon = next((token for token in tokens[index:] if token.is_operator(":")), None)
             if colon is not None:
-                raise make_near_error(colon)
+                raise build_unexpected_token_error(colon)
             raise SqlSyntaxError(word.line, 195, word.text.lower(), "built-in function name")
         elif (
             word.upper in _ARGUMENTS_BEFORE_2022
@@ -304,8 +304,8 @@ def _count_arguments(tokens: Sequence[Token], start: int) -> int:
     """Return the number of arguments between the parentheses that open at token *start*."""
     level, count = 0, 1
     for token in tokens[start:]:
-        level += token.is_op("(") - token.is_op(")")
-        count += level == 1 and token.is_op(",")
+        level += token.is_operator("(") - token.is_operator(")")
+        count += level == 1 and token.is_operator(",")
         if not level:
             break
     return count
@@ -322,31 +322,31 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
     """
     dropping = tokens and tokens[0].upper == "DROP" and [t.upper for t in tokens[2:4]] == ["IF", "EXISTS"]
     if dropping and version < IF_EXISTS_VERSION:
-        raise make_near_error(tokens[2])
+        raise build_unexpected_token_error(tokens[2])
     for word, json in pairwise(tokens if version < FOR_JSON_VERSION else ()):
         if word.upper == "FOR" and json.upper == "JSON":
-            raise make_near_error(json)
+            raise build_unexpected_token_error(json)
     for index, (word, kind) in enumerate(pairwise(tokens)):
         if word.upper == "FOR" and kind.upper in ("JSON", "XML"):
             mode = tokens[index + 2] if index + 2 < len(tokens) else kind
             if mode.upper not in ("AUTO", "PATH", "RAW", "EXPLICIT"):
-                raise make_near_error(kind if mode.kind == "end" else mode)
+                raise build_unexpected_token_error(kind if mode.kind == "end" else mode)
     for word, zone in pairwise(tokens if version < FOR_JSON_VERSION else ()):
         if word.upper == "TIME" and zone.upper == "ZONE":
-            raise make_near_error(word)
+            raise build_unexpected_token_error(word)
     for word, distinct in pairwise(tokens if version < IS_DISTINCT_VERSION else ()):
         if distinct.upper == "DISTINCT" and word.upper in ("IS", "NOT"):
-            raise make_near_error(distinct)
+            raise build_unexpected_token_error(distinct)
     if tokens and tokens[0].upper == "TRUNCATE" and len(tokens) > 1 and tokens[1].upper != "TABLE":
-        raise make_near_error(tokens[1])
+        raise build_unexpected_token_error(tokens[1])
     if tokens and tokens[0].upper == "INSERT":
         for word, row in pairwise(tokens):
             if word.upper == "VALUES" and row.kind in ("number", "string", "variable"):
-                raise make_near_error(row)
+                raise build_unexpected_token_error(row)
     if version < IS_DISTINCT_VERSION:
         _check_calls_before_2022(tokens)
     for name, bracket in pairwise(tokens if version < APPROX_COUNT_VERSION else ()):
-        if name.upper == "APPROX_COUNT_DISTINCT" and bracket.is_op("("):
+        if name.upper == "APPROX_COUNT_DISTINCT" and bracket.is_operator("("):
             raise SqlSyntaxError(name.line, 195, name.text, "built-in function name")
     if version >= 2012:
         return
@@ -357,14 +357,14 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
         before = tokens[index - 1].upper if index else ""
         if (
             version < 2008
-            and token.upper in _PARTS_OF_2008
+            and token.upper in _DATE_PARTS_SINCE_2008
             and open_brackets
             and open_brackets[-1] in _DATE_CALLS
         ):
             raise SqlSyntaxError(token.line, 155, token.text, open_brackets[-1].lower())
-        if version < 2008 and token.upper == "VALUES" and index and tokens[index - 1].is_op("("):
-            raise make_near_error(token)
-        if version < 2008 and token.upper in TYPES_OF_2008 and _is_type(tokens, index):
+        if version < 2008 and token.upper == "VALUES" and index and tokens[index - 1].is_operator("("):
+            raise build_unexpected_token_error(token)
+        if version < 2008 and token.upper in TYPES_SINCE_2008 and _is_type(tokens, index):
             raise SqlSyntaxError(token.line, 243, token.text)
         if before == "OFFSET" and index > 1 and token.kind in ("number", "variable"):
             raise create_offset_error(token.line, tokens[index - 1].text, tokens[index:])
@@ -375,17 +375,17 @@ def check_version(tokens: Sequence[Token], version: int) -> None:
         if (
             open_brackets
             and open_brackets[-1] == "IIF"
-            and (token.is_op(*_SIGNS) or token.upper in _CONDITION_OPERATORS)
+            and (token.is_operator(*_SIGNS) or token.upper in _CONDITION_OPERATORS)
         ):
-            raise make_near_error(token)
-        if token.is_op("("):
+            raise build_unexpected_token_error(token)
+        if token.is_operator("("):
             open_brackets.append(f"{closed_bracket} OVER" if before == "OVER" else before)
-        elif token.is_op(")"):
+        elif token.is_operator(")"):
             closed_bracket = open_brackets.pop() if open_brackets else ""
 
 
 _DATE_CALLS: Final = frozenset({"DATEPART", "DATENAME", "DATEADD", "DATEDIFF"})
-_PARTS_OF_2008: Final = frozenset(
+_DATE_PARTS_SINCE_2008: Final = frozenset(
     {"ISO_WEEK", "ISOWK", "ISOWW", "MICROSECOND", "MCS", "NANOSECOND", "NS", "TZOFFSET", "TZ"}
 )
 """Date parts that exist since 2008. Documented [DOC: DATEPART]."""
@@ -404,7 +404,7 @@ _SIGNS: Final = ("=", "<", ">", "<=", ">=", "<>", "!=")
 _CONDITION_OPERATORS: Final = frozenset({"IS", "LIKE", "IN", "BETWEEN", "NOT", "EXISTS"})
 """Operators of conditions. Of all functions, only IIF accepts a condition as an argument."""
 
-_WINDOW_AGGREGATES: Final = frozenset(f"{name} OVER" for name in _AGGREGATES)
+_WINDOW_AGGREGATES: Final = frozenset(f"{name} OVER" for name in _AGGREGATES_WITH_ORDER)
 
 
 def _is_type(tokens: Sequence[Token], index: int) -> bool:
@@ -413,15 +413,15 @@ def _is_type(tokens: Sequence[Token], index: int) -> bool:
     if not before or not next_tokens:
         return False
     if before[-1].upper == "AS":
-        return next_tokens[0].is_op(")", "(")
-    return before[-1].is_op("(") and before[0].upper in ("CONVERT", "TRY_CONVERT")
+        return next_tokens[0].is_operator(")", "(")
+    return before[-1].is_operator("(") and before[0].upper in ("CONVERT", "TRY_CONVERT")
 
 
 def check_values_rows(tokens: Sequence[Token]) -> None:
     """Raise an error for VALUES with several rows, which version 2005 does not support."""
     level, values = 0, False
     for token in tokens:
-        level += token.is_op("(") - token.is_op(")")
+        level += token.is_operator("(") - token.is_operator(")")
         values = values or (level == 0 and token.upper == "VALUES")
-        if values and level == 0 and token.is_op(","):
-            raise make_near_error(token)
+        if values and level == 0 and token.is_operator(","):
+            raise build_unexpected_token_error(token)

@@ -23,13 +23,13 @@ from engine.tsql.scalars.values import Scalar, format_typed_value, make_text_key
 # order. For each row of the earlier tables, an equality limits the rows of a table to the frequency of its
 # most frequent matching value. Without an equality, the loop reads all rows of the table.
 
-CALL_WORK: Final = 2
+WORK_PER_CALL: Final = 2
 """Units of work (work.py) of one function call. Long texts cost more (scratch.py). The figure is measured."""
 
 ROWS_PER_WORK_UNIT: Final = 10
 """Number of rows that SQLite processes per unit of work. The figure is measured."""
 
-RECURSION_WORK: Final = 8
+WORK_PER_RECURSIVE_ROW: Final = 8
 """Units of work per row of a recursive CTE, without its recursive part. Assumed after one measurement."""
 
 COST_MAX: Final = 10**12
@@ -86,7 +86,7 @@ class QueryCost(Struct, frozen=True, eq=False):
     """Number of columns that the whole statement names; COST_MAX if it contains a star."""
 
 
-NO_QUERY: Final = QueryCost()
+ZERO_QUERY_COST: Final = QueryCost()
 """Cost model of a query without work."""
 
 
@@ -127,7 +127,7 @@ class TableStatistics:
             if all(_is_within_limit(row[index], sign, limit) for index, sign, limit in tests)
         ]
 
-    def count_commonest_value(self, table: str, column: str, bounds: tuple[ColumnBound, ...] = ()) -> int:
+    def get_highest_frequency(self, table: str, column: str, bounds: tuple[ColumnBound, ...] = ()) -> int:
         """Return the frequency of the most frequent value of a column in the rows within *bounds*.
 
         For an unknown column, return the number of these rows.
@@ -148,7 +148,7 @@ class TableStatistics:
             self._count_values(other_table, other_column),
         )
         if own_values is None or other_values is None:
-            return self.count_commonest_value(table, column)
+            return self.get_highest_frequency(table, column)
         return max((own_values[value] for value in other_values if value in own_values), default=0)
 
     def _count_values(self, table: str, column: str) -> Counter[Scalar] | None:
@@ -216,7 +216,7 @@ def estimate_recursion_work(query: QueryCost, sizes: TableStatistics) -> int:
         remaining_queries += query_cost.parts
         remaining_queries += (source.query for source in query_cost.sources if source.query is not None)
         remaining_queries += (inner for inner, _ in query_cost.inner)
-    return RECURSION_WORK + work
+    return WORK_PER_RECURSIVE_ROW + work
 
 
 def _estimate_cost(
@@ -258,13 +258,13 @@ def _estimate_sources_cost(
         )
         rows_read += rows * matches + (size if source.equalities else 0)  # SQLite indexes all rows first
         matches = min(
-            (_count_commonest_value(source, column, size, sizes) for column in source.fixed_columns),
+            (_get_highest_frequency(source, column, size, sizes) for column in source.fixed_columns),
             default=matches,
         )
         if source.bounds:
             columns = (*(column for column, _, _ in source.equalities), *source.fixed_columns)
             commonests = (
-                sizes.count_commonest_value(source.table, column, source.bounds) for column in columns
+                sizes.get_highest_frequency(source.table, column, source.bounds) for column in columns
             )
             matches = min(matches, *commonests, len(sizes.find_rows_within(source.table, source.bounds)))
         rows = min(rows * max(matches, int(source.is_left_join)), COST_MAX)
@@ -274,11 +274,11 @@ def _estimate_sources_cost(
         rows, rows_read = min(rows, row_limit), min(rows_read, add_in_order(sizes_there) + row_limit)
     for inner, is_repeated in query.inner:
         work += _estimate_cost(inner, sizes, cache)[1] * (max(rows, 1) if is_repeated else 1)
-    work += rows_read // ROWS_PER_WORK_UNIT + rows_read * query.filters + rows * query.calls * CALL_WORK
+    work += rows_read // ROWS_PER_WORK_UNIT + rows_read * query.filters + rows * query.calls * WORK_PER_CALL
     work += query.sorts * _estimate_sorting_work(rows)
     if query.grouped_by is not None:
         rows = min(rows, math.prod(sizes_there[index] for index in query.grouped_by))
-    work += rows * query.group_calls * CALL_WORK
+    work += rows * query.group_calls * WORK_PER_CALL
     return min(1 if query.one_row else rows, sizes.find_row_limit(query)), min(work, COST_MAX)
 
 
@@ -294,20 +294,20 @@ def _count_matches(source: CostSource, equal: ColumnEquality, row_count: int, si
     """Return the maximum number of rows that match one row of an earlier source."""
     column, other_table, other_column = equal
     if source.query is not None or not other_table:
-        return _count_commonest_value(source, column, row_count, sizes)
+        return _get_highest_frequency(source, column, row_count, sizes)
     return sizes.count_matches(source.table, column, other_table, other_column)
 
 
-def _count_commonest_value(source: CostSource, column: str, row_count: int, sizes: TableStatistics) -> int:
+def _get_highest_frequency(source: CostSource, column: str, row_count: int, sizes: TableStatistics) -> int:
     """Return the frequency of the column's most frequent value.
 
     For a computed column, the frequency is assumed to be the square root of the number of rows.
     """
     if source.query is None:
-        return sizes.count_commonest_value(source.table, column)
+        return sizes.get_highest_frequency(source.table, column)
     for name, table, inner_name in source.query.columns:
         if name == column:
-            return min(sizes.count_commonest_value(table, inner_name), row_count)
+            return min(sizes.get_highest_frequency(table, inner_name), row_count)
     return math.isqrt(row_count)
 
 
@@ -417,7 +417,7 @@ class QueryPlan(Struct, frozen=True, kw_only=True):
     """Functions with a schema: (name in SQLite, name in the query)."""
     calls: tuple[tuple[str, int], ...] = ()
     """Functions without a schema: (name, number of arguments)."""
-    cost: QueryCost = NO_QUERY
+    cost: QueryCost = ZERO_QUERY_COST
 
     def format_rows(self, rows: Rows) -> Rows:
         """Format the rows for a result set by the types of their columns, for example 12.50 instead of 12.5."""
@@ -432,7 +432,7 @@ def format_result_rows(rows: Rows, kinds: tuple[SqlType | None, ...]) -> Rows:
     return [tuple(map(format_typed_value, row, kinds)) for row in rows]
 
 
-class References(Struct, frozen=True):
+class QueryReferences(Struct, frozen=True):
     """Tables and variables that a query names."""
 
     tables: tuple[TableRef, ...] = ()
@@ -455,7 +455,7 @@ class Column(NamedTuple):
 Columns = tuple[Column, ...]
 
 
-ColumnsOf = Callable[[TableRef, bool], Columns | None]
+ColumnLookup = Callable[[TableRef, bool], Columns | None]
 """Function that returns the columns of a table; None if they are unknown.
 
 If its second argument is True, it returns only the columns that INSERT without a column list fills.
@@ -534,7 +534,7 @@ class ColumnBinding(Struct, frozen=True):
 QUERY_NAME_KEY: Final = "written"
 """Metadata key of a function call. The value is its name in the query."""
 
-HIDDEN: Final = "asked_handle"
+HIDDEN_ARGUMENT_COLUMN: Final = "asked_handle"
 """Hidden column for an argument of a table-valued function. Queries cannot name it, results omit it."""
 
 ROW_NUMBER_KEY: Final = "row number"

@@ -13,7 +13,7 @@ from sqlglot import exp
 from engine.messages import SqlError
 from engine.tsql.query.conversions import is_bare_function
 from engine.tsql.query.plans import (
-    HIDDEN,
+    HIDDEN_ARGUMENT_COLUMN,
     UNKNOWN_BINDING,
     UNNAMED,
     Column,
@@ -117,7 +117,7 @@ def resolve_column(space: SelectScope | None, qualifiers: Sequence[str], name: s
     """Resolve the column *name* with its *qualifiers*. Raises 207, 209 or 4104."""
     if name.lower() in ("$action", "$rowguid", "$identity"):
         return UNKNOWN_BINDING
-    if name.lower() == HIDDEN:
+    if name.lower() == HIDDEN_ARGUMENT_COLUMN:
         raise SqlError(207, name)
     while space is not None:
         binding = (

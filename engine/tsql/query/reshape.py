@@ -12,12 +12,20 @@ from engine.tsql.query.apply import (
     count_nodes,
     get_projection_name,
     list_cells,
-    replace_applies,
+    replace_apply,
     replace_table_call,
 )
 from engine.tsql.query.plans import UnsimulatedFeatureError
 
-RESHAPED_NODES: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous, exp.CTE)
+REWRITTEN_NODE_CLASSES: Final = (
+    exp.Lateral,
+    exp.Window,
+    exp.Subquery,
+    exp.Values,
+    exp.Pivot,
+    exp.Anonymous,
+    exp.CTE,
+)
 """Node classes that `replace_unsupported_forms` may rewrite. Trees without them need no call."""
 
 
@@ -26,11 +34,11 @@ def replace_unsupported_forms(tree: exp.Expr) -> exp.Expr:
 
     Raises UnsimulatedFeatureError for forms that are not simulated.
     """
-    if sum(1 for _ in tree.find_all(exp.Lateral)) > APPLIES_MAX:
+    if sum(1 for _ in tree.find_all(exp.Lateral)) > APPLY_CLAUSES_MAX:
         raise SqlError(8623)
-    if sum(1 for _ in tree.find_all(exp.Window)) > WINDOWS_MAX:
+    if sum(1 for _ in tree.find_all(exp.Window)) > OVER_CLAUSES_MAX:
         raise SqlError(8623)
-    count_recursion(tree)
+    add_recursion_counters(tree)
     for source in list(tree.find_all(exp.Subquery, exp.Values)):
         _name_columns_inside(source)
     for select in reversed(list(tree.find_all(exp.Select))):
@@ -39,7 +47,7 @@ def replace_unsupported_forms(tree: exp.Expr) -> exp.Expr:
             rewrite_pivot_or_unpivot(pivoted_source)
         for join in list(select.args.get("joins") or ()):
             if isinstance(join.this, exp.Lateral):
-                replace_applies(select, join)
+                replace_apply(select, join)
     for table in list(tree.find_all(exp.Table)):
         last = table.this.expression if isinstance(table.this, exp.Dot) else table.this
         if isinstance(last, exp.Anonymous):
@@ -47,8 +55,8 @@ def replace_unsupported_forms(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
-APPLIES_MAX: Final = 30
-WINDOWS_MAX: Final = 100
+APPLY_CLAUSES_MAX: Final = 30
+OVER_CLAUSES_MAX: Final = 100
 """Maximum numbers of APPLY and OVER clauses in one query before message 8623. Assumed."""
 
 
@@ -216,7 +224,7 @@ def _rewrite_pivot(source: exp.Expr, pivot: exp.Expr) -> None:
         text = pivot_value.alias_or_name
         aggregate = aggregates[0].copy()
         case = exp.Case(
-            this=exp.Collate(this=_create_text(key), expression=exp.var("tsql")),
+            this=exp.Collate(this=_create_text_literal(key), expression=exp.var("tsql")),
             ifs=[exp.If(this=exp.Literal.string(text), true=_create_quoted_column(value.name))],
         )
         aggregate.find(exp.Column).replace(case)
@@ -230,7 +238,7 @@ def _check_pivot_size(source: exp.Expr, names: Sequence[object], copies: int) ->
         raise SqlError(8623)
 
 
-def _create_text(name: str) -> exp.Expr:
+def _create_text_literal(name: str) -> exp.Expr:
     return exp.Anonymous(this="text", expressions=[_create_quoted_column(name)])
 
 
@@ -313,7 +321,7 @@ RECURSION_MAX: Final = 100
 _LEVEL: Final = "recursion level"
 
 
-def count_recursion(tree: exp.Expr) -> None:
+def add_recursion_counters(tree: exp.Expr) -> None:
     """Make each recursive common table expression count its steps, and raise 530 beyond MAXRECURSION."""
     for cte in list(tree.find_all(exp.CTE)):
         columns, with_clause = cte.meta.get(forms.RECURSIVE_COLUMNS_KEY), cte.parent
@@ -338,7 +346,7 @@ def count_recursion(tree: exp.Expr) -> None:
             (o.expression.name for o in tree.find_all(exp.QueryOption) if o.name.upper() == "MAXRECURSION"),
             str(RECURSION_MAX),
         )
-        _count_levels(cte, with_clause, own_tables[0], selects, list(columns), level_limit)
+        _add_level_counter(cte, with_clause, own_tables[0], selects, list(columns), level_limit)
 
 
 def _iterate_anchors(node: exp.Expr) -> Iterable[exp.Select]:
@@ -349,7 +357,7 @@ def _iterate_anchors(node: exp.Expr) -> Iterable[exp.Select]:
         yield node
 
 
-def _count_levels(
+def _add_level_counter(
     cte: exp.Expr,
     with_clause: exp.Expr,
     self_reference: exp.Table,

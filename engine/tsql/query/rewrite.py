@@ -9,8 +9,8 @@ from engine.messages import SqlError
 from engine.tsql.query import forjson, forms, grouping_sets
 from engine.tsql.query.apply import PACKED_ROWS_KEY, check_xml_path
 from engine.tsql.query.bind import bind_query
-from engine.tsql.query.cost_tree import build_cost
-from engine.tsql.query.forms import evaluate_joins_first, unwrap_value
+from engine.tsql.query.cost_tree import build_query_cost
+from engine.tsql.query.forms import force_joins_first, unwrap_value
 from engine.tsql.query.infer import DATE_PART_FIRST
 from engine.tsql.query.plans import (
     BINARY_COLLATION,
@@ -23,7 +23,7 @@ from engine.tsql.query.plans import (
     BindingContext,
     UnsimulatedFeatureError,
 )
-from engine.tsql.query.reshape import RESHAPED_NODES, replace_unsupported_forms
+from engine.tsql.query.reshape import REWRITTEN_NODE_CLASSES, replace_unsupported_forms
 from engine.tsql.query.syntax_normalization import write_sqlite
 from engine.tsql.query.translation_context import (
     RewrittenQuery,
@@ -32,11 +32,11 @@ from engine.tsql.query.translation_context import (
     rewrite_table,
 )
 from engine.tsql.scalars import xpath
-from engine.tsql.scalars.types import WHOLE_DIGITS
+from engine.tsql.scalars.types import NUMBER_DIGITS_MAX
 
 NODES_PER_STEP: Final = 2_000
 BIND_WORK: Final = 3
-NODE_WORK: Final = 1
+WORK_PER_NODE: Final = 1
 """Units of work (work.py) per node and pass. Binding costs BIND_WORK. The figures are measured."""
 
 
@@ -57,17 +57,17 @@ def rewrite_in_steps(
     query.kinds = tuple(column.kind for column in columns or ())
     query.nullable = tuple(column.nullable for column in columns or ())
     nodes = list(tree.walk())
-    yield len(nodes) * NODE_WORK
-    if _has_node(nodes, RESHAPED_NODES):
+    yield len(nodes) * WORK_PER_NODE
+    if _has_node(nodes, REWRITTEN_NODE_CLASSES):
         tree = replace_unsupported_forms(tree)
         nodes = list(tree.walk())
     query.ctes = {node.alias.lower() for node in nodes if isinstance(node, exp.CTE)}
     has_derived_tables = _has_node(nodes, (exp.With, exp.Subquery))
-    work = len(nodes) * NODE_WORK
+    work = len(nodes) * WORK_PER_NODE
     yield work
     for number, node in enumerate(reversed(nodes), start=1):
         if number % NODES_PER_STEP == 0:
-            yield NODES_PER_STEP * NODE_WORK
+            yield NODES_PER_STEP * WORK_PER_NODE
         rewrite = _REWRITE_RULES.get(type(node))
         if rewrite is None:
             continue
@@ -82,7 +82,7 @@ def rewrite_in_steps(
     if has_derived_tables:
         _separate_derived_tables(tree)
     _fix_join_order(tree)
-    query.cost = build_cost(tree)
+    query.cost = build_query_cost(tree)
     return write_sqlite(tree), query
 
 
@@ -260,7 +260,7 @@ def _rewrite_sum(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
 def _rewrite_literal(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
     """Pass a decimal number as a parameter, because SQLite versions parse its last digits differently."""
     name = node.name
-    if node.args.get("is_string") or (name.isdigit() and len(name) <= WHOLE_DIGITS):
+    if node.args.get("is_string") or (name.isdigit() and len(name) <= NUMBER_DIGITS_MAX):
         return node
     return query.get_parameter(LITERAL_PREFIX + node.name)
 
@@ -274,7 +274,7 @@ def _flatten_call(name: str, left: exp.Expr, right: exp.Expr, kind: exp.Expr | N
     """Return a + b + c as one call. Nested calls of a hundred operands would be too deep for SQLite."""
     first = [kind] if kind is not None else []
     has_same_name = isinstance(left, exp.Anonymous) and left.this == f"t_{name}"
-    if has_same_name and name in ("add", "joined", "pasted") and len(left.expressions) < ARGUMENTS_MAX:
+    if has_same_name and name in ("add", "joined", "pasted") and len(left.expressions) < CALL_ARGUMENTS_MAX:
         return _build_call(name, *first, *left.expressions[len(first) :], right)
     return _build_call(name, *first, left, right)
 
@@ -313,7 +313,7 @@ def _rewrite_average(node: exp.Expr, kind: str, window: exp.Expr | None = None) 
     return _build_call("operate", exp.Literal.string("/"), exp.Literal.string(kind), total, count)
 
 
-ARGUMENTS_MAX: Final = 100
+CALL_ARGUMENTS_MAX: Final = 100
 """Maximum number of arguments in a call. SQLite's limit is 127."""
 
 
@@ -504,7 +504,7 @@ def _rewrite_select(node: exp.Expr, query: RewrittenQuery) -> exp.Expr:
         )
     ):
         _collate_projections(node)
-    evaluate_joins_first(node)
+    force_joins_first(node)
     _propagate_constants(node)
     limit = node.args.get("limit")
     options = limit.args.get("limit_options") if limit is not None else None

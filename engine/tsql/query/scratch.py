@@ -11,17 +11,17 @@ from typing import Final
 
 from engine.arithmetic import add_in_order
 from engine.messages import SqlError
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
-from engine.tsql.batches.work import STATEMENT_WORK_MAX, Meter
+from engine.tsql.batches.work import STATEMENT_WORK_MAX, WorkMeter
 from engine.tsql.query.plans import (
     BINARY_COLLATION,
-    CALL_WORK,
+    WORK_PER_CALL,
     CASE_SENSITIVE_COLLATION,
     DEFAULT_COLLATION,
-    HIDDEN,
+    HIDDEN_ARGUMENT_COLUMN,
     LITERAL_PREFIX,
-    RECURSION_WORK,
+    WORK_PER_RECURSIVE_ROW,
     ROW_ID,
     QueryPlan,
     TableRef,
@@ -33,7 +33,7 @@ from engine.tsql.query.plans import (
 from engine.tsql.query.totals import AGGREGATES, VARIADIC_AGGREGATES
 from engine.tsql.scalars.formats import compute_format_work
 from engine.tsql.scalars.functions import (
-    CULTURED,
+    FUNCTIONS_WITH_CULTURE,
     FUNCTION_VERSIONS,
     FUNCTIONS,
     UNSIMULATED_FUNCTIONS,
@@ -53,10 +53,10 @@ from engine.tsql.scalars.values import (
 )
 
 STEPS_PER_CHECK: Final = 1_000
-CHECK_WORK: Final = 9
+WORK_PER_PROGRESS_CALL: Final = 9
 """Units of work (work.py) per call of SQLite's progress handler. The figure is measured."""
 
-EFFORT_MAX: Final = 4 * STATEMENT_WORK_MAX
+SQLITE_WORK_MAX: Final = 4 * STATEMENT_WORK_MAX
 """Maximum work of one statement by SQLite's own step counter, before message 8624.
 
 SQLite versions count steps differently, so estimates (plans.py) replace the counter elsewhere. Assumed: a
@@ -83,23 +83,23 @@ HEAP_MAX_BYTES: Final = 500_000_000
 grow while SQLite prepares them, when no work is counted.
 """
 
-SCRATCH_WORK: Final = 60
+SCRATCH_OPENING_WORK: Final = 60
 """Units of work to get an empty database with our functions. Usually an idle one exists. Assumed."""
 
-QUERY_WORK: Final = 100
-CHARACTER_WORK: Final = 4
+WORK_PER_QUERY: Final = 100
+WORK_PER_CHARACTER: Final = 4
 """Units of work per query (QUERY_WORK), and per character of its translated text. The figures are measured."""
 
 COUNTED_CHARACTERS_MAX: Final = 6_000
 """Maximum length of a query's text whose work is counted here. The compiler has counted longer texts."""
 
-ROWS_MAX: Final = 20_000
+QUERY_ROWS_MAX: Final = 20_000
 """Maximum number of rows in the result of a query. Assumed."""
 
-CELLS_MAX: Final = 150_000
+QUERY_CELLS_MAX: Final = 150_000
 """Maximum number of values in a result. Assumed: a thousand sessions with all columns of two views."""
 
-CHARACTERS_MAX: Final = 4_000_000
+QUERY_CHARACTERS_MAX: Final = 4_000_000
 """Maximum number of characters in a result. Assumed: 20,000 rows of 200 characters."""
 
 _LIMITS: Final = (
@@ -118,17 +118,17 @@ _FORBIDDEN_FUNCTIONS: Final = frozenset(
     {"load_extension", "readfile", "writefile", "edit", "zeroblob", "randomblob"}
 )
 
-ROW_WORK: Final = 5
+WORK_PER_READ_ROW: Final = 5
 """Units of work to read a table row and pass it to SQLite. The figure is measured."""
 
 Columns = tuple[tuple[str, str], ...]
 """Columns of a table as (name, T-SQL type)."""
 
 Rows = Iterable[tuple[Scalar, ...]]
-Source = Rows | Callable[[Sequence[str]], Rows]
+TableSource = Rows | Callable[[Sequence[str]], Rows]
 """Rows of a table, or a function that computes only the requested columns, in the requested order."""
 
-TableReader = Callable[[TableRef], tuple[Columns, Source]]
+TableReader = Callable[[TableRef], tuple[Columns, TableSource]]
 """Function that returns the columns and rows of a table. It raises SqlError 208 for an unknown table."""
 
 Call = Callable[..., Scalar]
@@ -140,7 +140,7 @@ IDLE_CONNECTIONS_MAX: Final = 8
 _idle_connections: Final[list[ScratchDatabase]] = []
 
 
-def open_scratch(context: Context, fetch: TableReader, meter: Meter) -> ScratchDatabase:
+def open_scratch_database(context: StatementContext, fetch: TableReader, meter: WorkMeter) -> ScratchDatabase:
     """Return a connection for one turn of a submission: an idle one if possible, else a new one."""
     for index, spare in enumerate(_idle_connections):
         if spare.version == context.version:
@@ -168,9 +168,9 @@ def _remove_counters(names: Iterable[str]) -> tuple[str, ...]:
 class ScratchDatabase:
     """Connection for the statements of one turn. The caller must call close() at its end."""
 
-    def __init__(self, context: Context, fetch: TableReader, meter: Meter) -> None:
+    def __init__(self, context: StatementContext, fetch: TableReader, meter: WorkMeter) -> None:
         self.version = context.version
-        self._context: Context | None = None
+        self._context: StatementContext | None = None
         self._sound = True
         """True if no query has failed, so that another turn can use the connection."""
         self._indexes = True
@@ -183,13 +183,13 @@ class ScratchDatabase:
         self._connection.execute("SELECT 1 FROM json_each('[]')")  # registers the table json_each
         self._configure_connection()
 
-    def begin_turn(self, context: Context, fetch: TableReader, meter: Meter) -> None:
+    def begin_turn(self, context: StatementContext, fetch: TableReader, meter: WorkMeter) -> None:
         """Prepare this connection for a turn whose work *meter* counts."""
         self._context = context
         self._fetch = fetch
         self._meter = meter
         self._problem: SqlError | UnsimulatedFeatureError | None = None
-        self._recursion_work = RECURSION_WORK
+        self._recursion_work = WORK_PER_RECURSIVE_ROW
         """Work per row of a recursive common table expression in this query."""
         self._long: set[tuple[Call | Scalar, ...]] = set()
         """Calls with long texts whose work is already counted for this query."""
@@ -198,7 +198,7 @@ class ScratchDatabase:
         """Warnings for errors that gave NULL, because ARITHABORT and ANSI_WARNINGS are OFF."""
 
     @property
-    def context(self) -> Context:
+    def context(self) -> StatementContext:
         """Return the context of the current turn."""
         assert self._context is not None, "a slice of work has begun"
         return self._context
@@ -218,14 +218,14 @@ class ScratchDatabase:
         for name, function in FUNCTIONS.items():
             if FUNCTION_VERSIONS.get(name, 0) <= context.version:
                 self._register_function(name, function, function)
-        for name, function in CULTURED.items():
+        for name, function in FUNCTIONS_WITH_CULTURE.items():
             if FUNCTION_VERSIONS.get(name, 0) <= context.version:
                 self._register_function(name, function, partial(_call_with_culture, self, function))
         for name, function in CONTEXT_FUNCTIONS.items():
             if FUNCTION_VERSIONS.get(name, 0) <= context.version:
                 self._register_function(name, function, partial(_call_with_context, self, function))
         for count in (2, 3):
-            guarded = self._keep_exceptions(evaluate_like, compute_search_work)
+            guarded = self._wrap_storing_exceptions(evaluate_like, compute_search_work)
             self._connection.create_function("like", count, guarded, deterministic=True)
         for name, step in AGGREGATES.items():
             self._connection.create_window_function(name, 1, partial(step, self.fail_query))
@@ -251,7 +251,7 @@ class ScratchDatabase:
         run it.
         """
         self._meter.charge_compilation(
-            QUERY_WORK + CHARACTER_WORK * min(len(plan.sql), COUNTED_CHARACTERS_MAX)
+            WORK_PER_QUERY + WORK_PER_CHARACTER * min(len(plan.sql), COUNTED_CHARACTERS_MAX)
         )
         return self._run_select(plan, values)
 
@@ -263,20 +263,20 @@ class ScratchDatabase:
         filled: list[str] = []
         sizes, rows = TableStatistics(parameters), list[tuple[Scalar, ...]]()
         try:
-            sources: dict[str, tuple[Columns, Source]] = {}
+            sources: dict[str, tuple[Columns, TableSource]] = {}
             for ref in plan.tables:
                 sources[ref.key] = self._create_table(ref)
                 filled.append(ref.key)
             read_columns = self._find_read_columns(plan, parameters) if _needs_filtering(sources) else {}
             for key, (columns, source) in sources.items():
                 self._fill_table(key, columns, source, read_columns.get(key, set()), sizes)
-                row_work = ROW_WORK + min(len(columns), plan.cost.columns_named) // 2
+                row_work = WORK_PER_READ_ROW + min(len(columns), plan.cost.columns_named) // 2
                 self._meter.charge_units(sizes.count_rows(key) * row_work)
             self._meter.charge_estimate(estimate_work(plan.cost, sizes))
             self._recursion_work = (
                 estimate_recursion_work(plan.cost, sizes)
                 if RECURSION_FUNCTION in plan.sql
-                else RECURSION_WORK
+                else WORK_PER_RECURSIVE_ROW
             )
             self._problem = None
             self._long.clear()
@@ -286,8 +286,10 @@ class ScratchDatabase:
             with closing(self._connection.execute(plan.sql, parameters)) as cursor:
                 _read_rows(cursor, self._meter, rows)
                 names = tuple(column[0] for column in cursor.description or ())
-            if HIDDEN in names:
-                visible_indexes = [index for index, name in enumerate(names) if name != HIDDEN]
+            if HIDDEN_ARGUMENT_COLUMN in names:
+                visible_indexes = [
+                    index for index, name in enumerate(names) if name != HIDDEN_ARGUMENT_COLUMN
+                ]
                 names = tuple(names[place] for place in visible_indexes)
                 rows = [tuple(row[place] for place in visible_indexes) for row in rows]
         except MemoryError:
@@ -323,7 +325,7 @@ class ScratchDatabase:
                 continue
         return (), []
 
-    def _create_table(self, ref: TableRef) -> tuple[Columns, Source]:
+    def _create_table(self, ref: TableRef) -> tuple[Columns, TableSource]:
         """Create an empty table for *ref*. Return its columns and its source."""
         columns, source = self._fetch(ref)
         if any(name.lower() == ROW_ID for name, _ in columns):
@@ -340,14 +342,14 @@ class ScratchDatabase:
         """
         columns_by_source: dict[str, set[str]] = {}
 
-        def note(
+        def record_read(
             action: int, first_argument: str | None, second_argument: str | None, *names: str | None
         ) -> int:
             if action == sqlite3.SQLITE_READ and first_argument is not None and second_argument is not None:
                 columns_by_source.setdefault(first_argument, set()).add(second_argument)
             return _authorize_action(action, first_argument, second_argument, *names)
 
-        self._connection.set_authorizer(note)
+        self._connection.set_authorizer(record_read)
         steps = self._connection.execute(f"EXPLAIN {plan.sql}", parameters).fetchall()
         self._connection.set_authorizer(None)
         by_text = any(step[1] == "OpenAutoindex" and DEFAULT_COLLATION in str(step[5]) for step in steps)
@@ -360,7 +362,7 @@ class ScratchDatabase:
             self._indexes = is_allowed
 
     def _fill_table(
-        self, key: str, columns: Columns, source: Source, read: set[str], sizes: TableStatistics
+        self, key: str, columns: Columns, source: TableSource, read: set[str], sizes: TableStatistics
     ) -> None:
         names = [name for name, _ in columns]
         if callable(source):
@@ -384,24 +386,26 @@ class ScratchDatabase:
         sizes.add_table(key, names, rows)
 
     def _count_progress(self) -> int:
-        self._meter.sqlite_work += CHECK_WORK
-        return int(self._meter.sqlite_work > EFFORT_MAX)
+        self._meter.sqlite_work += WORK_PER_PROGRESS_CALL
+        return int(self._meter.sqlite_work > SQLITE_WORK_MAX)
 
     def _compare_texts(self, compares: Callable[[str, str], int], a: str, b: str) -> int:
         self._meter.sqlite_work += 1 + (len(a) + len(b)) // 500
-        return 0 if self._meter.sqlite_work > EFFORT_MAX else compares(a, b)
+        return 0 if self._meter.sqlite_work > SQLITE_WORK_MAX else compares(a, b)
 
     def _register_function(self, name: str, function: Call, call: Call) -> None:
         is_bound = call is not function
 
-        def checked(*arguments: Scalar) -> Scalar:
+        def call_with_arity_check(*arguments: Scalar) -> Scalar:
             check_arity(name, function, is_bound, len(arguments))
             return call(*arguments)
 
-        guarded = self._keep_exceptions(checked, _CALL_WORK.get(name), recursive=name == "recursion")
+        guarded = self._wrap_storing_exceptions(
+            call_with_arity_check, _CALL_WORK.get(name), recursive=name == "recursion"
+        )
         self._connection.create_function(f"t_{name}", -1, guarded, deterministic=not is_bound)
 
-    def _keep_exceptions(
+    def _wrap_storing_exceptions(
         self, function: Call, work: Callable[..., int] | None = None, recursive: bool = False
     ) -> Call:
         """Wrap a function so that its exceptions are stored, because SQLite discards them.
@@ -410,14 +414,14 @@ class ScratchDatabase:
         """
 
         def guarded(*arguments: Scalar) -> Scalar:
-            self._meter.sqlite_work += CALL_WORK
+            self._meter.sqlite_work += WORK_PER_CALL
             if recursive:
                 self._charge_units(self._recursion_work)
             texts = sum(len(value) for value in arguments if isinstance(value, str))
             extra_work = work(*arguments) if work is not None and arguments else 0
             if texts >= LONG_ARGUMENT_CHARACTERS or extra_work:
                 self._count_work_once(
-                    function, arguments, CALL_WORK * (texts // LONG_ARGUMENT_CHARACTERS) + extra_work
+                    function, arguments, WORK_PER_CALL * (texts // LONG_ARGUMENT_CHARACTERS) + extra_work
                 )
             try:
                 for value in arguments:
@@ -478,7 +482,7 @@ def _call_with_context(scratch: ScratchDatabase, function: Call, *arguments: Sca
     return function(scratch.context, *arguments)
 
 
-def _read_rows(cursor: sqlite3.Cursor, meter: Meter, rows: list[tuple[Scalar, ...]]) -> None:
+def _read_rows(cursor: sqlite3.Cursor, meter: WorkMeter, rows: list[tuple[Scalar, ...]]) -> None:
     """Append all rows to *rows*. Raises UnsimulatedFeatureError beyond ROWS_MAX, CELLS_MAX or CHARACTERS_MAX."""
     characters = 0
     for row in cursor:
@@ -490,15 +494,15 @@ def _read_rows(cursor: sqlite3.Cursor, meter: Meter, rows: list[tuple[Scalar, ..
                 characters += len(value)
             elif kind is float:
                 check_finite(value)
-        if len(rows) > ROWS_MAX:
-            raise UnsimulatedFeatureError(f"results of more than {ROWS_MAX} rows")
-        if len(rows) * len(row) > CELLS_MAX:
-            raise UnsimulatedFeatureError(f"results of more than {CELLS_MAX} values")
-        if characters > CHARACTERS_MAX:
-            raise UnsimulatedFeatureError(f"results of more than {CHARACTERS_MAX} characters")
+        if len(rows) > QUERY_ROWS_MAX:
+            raise UnsimulatedFeatureError(f"results of more than {QUERY_ROWS_MAX} rows")
+        if len(rows) * len(row) > QUERY_CELLS_MAX:
+            raise UnsimulatedFeatureError(f"results of more than {QUERY_CELLS_MAX} values")
+        if characters > QUERY_CHARACTERS_MAX:
+            raise UnsimulatedFeatureError(f"results of more than {QUERY_CHARACTERS_MAX} characters")
 
 
-def _needs_filtering(sources: dict[str, tuple[Columns, Source]]) -> bool:
+def _needs_filtering(sources: dict[str, tuple[Columns, TableSource]]) -> bool:
     """Return whether there are several tables, or a table that computes only the columns that are read."""
     return len(sources) > 1 or any(callable(source) for _, source in sources.values())
 

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Final
 
-from engine.tsql.language.lexer import SqlSyntaxError, Token, make_near_error
+from engine.tsql.language.lexer import SqlSyntaxError, Token, build_unexpected_token_error
 
 
 def find_end_of_brackets(tokens: Sequence[Token], index: int) -> int:
     """Return the index of the token after the group whose opening parenthesis is token *index*."""
     level = 0
     while tokens[index].kind != "end":
-        level += tokens[index].is_op("(") - tokens[index].is_op(")")
+        level += tokens[index].is_operator("(") - tokens[index].is_operator(")")
         index += 1
         if level == 0:
             break
@@ -22,7 +22,7 @@ def find_verb_index(tokens: Sequence[Token]) -> int:
     index = 0
     if tokens[0].upper == "WITH":
         while tokens[index].kind != "end" and tokens[index].upper not in _VERBS:
-            index = find_end_of_brackets(tokens, index) if tokens[index].is_op("(") else index + 1
+            index = find_end_of_brackets(tokens, index) if tokens[index].is_operator("(") else index + 1
     return index
 
 
@@ -48,17 +48,17 @@ def drop_query_hints(tokens: Sequence[Token]) -> dict[int, str]:
     """
     level, hints = 0, dict[int, str]()
     for index, token in enumerate(tokens):
-        level += token.is_op("(") - token.is_op(")")
-        if level or token.upper != "OPTION" or not tokens[index + 1].is_op("("):
+        level += token.is_operator("(") - token.is_operator(")")
+        if level or token.upper != "OPTION" or not tokens[index + 1].is_operator("("):
             continue
         end = find_end_of_brackets(tokens, index + 1)
         inner_text, limit = 0, ""
         for position in range(index + 1, end):
-            inner_text += tokens[position].is_op("(") - tokens[position].is_op(")")
-            if inner_text == 1 and (position == index + 1 or tokens[position].is_op(",")):
+            inner_text += tokens[position].is_operator("(") - tokens[position].is_operator(")")
+            if inner_text == 1 and (position == index + 1 or tokens[position].is_operator(",")):
                 hint = tokens[position + 1]
                 if hint.upper not in _QUERY_HINTS:
-                    raise make_near_error(hint)
+                    raise build_unexpected_token_error(hint)
                 if hint.upper == "MAXRECURSION":
                     _check_recursion_limit(tokens[position + 2])
                     limit = f"OPTION (MAXRECURSION {tokens[position + 2].text})"
@@ -73,7 +73,7 @@ def drop_query_hints(tokens: Sequence[Token]) -> dict[int, str]:
 def _check_recursion_limit(token: Token) -> None:
     """Raise 310 for a limit above the maximum, 102 if it is no number."""
     if not token.text.isdigit():
-        raise make_near_error(token)
+        raise build_unexpected_token_error(token)
     if int(token.text) > RECURSION_LIMIT_MAX:
         raise SqlSyntaxError(token.line, 310, token.text, RECURSION_LIMIT_MAX)
 
@@ -85,7 +85,9 @@ RECURSION_LIMIT_MAX: Final = 32_767
 def _find_first_expression_end(tokens: Sequence[Token]) -> int:
     """Return the index of the parenthesis that ends the first common table expression."""
     start = next(
-        index for index, token in enumerate(tokens) if token.upper == "AS" and tokens[index + 1].is_op("(")
+        index
+        for index, token in enumerate(tokens)
+        if token.upper == "AS" and tokens[index + 1].is_operator("(")
     )
     return find_end_of_brackets(tokens, start + 1) - 1
 
@@ -99,8 +101,8 @@ def find_top_tokens(tokens: Sequence[Token]) -> tuple[int, int]:
     changes = ("INSERT", "UPDATE", "DELETE", "MERGE")
     if tokens[position - 1].upper not in changes or tokens[position].upper != "TOP":
         return 0, 0
-    if not tokens[position + 1].is_op("("):
-        raise make_near_error(tokens[position + 1])
+    if not tokens[position + 1].is_operator("("):
+        raise build_unexpected_token_error(tokens[position + 1])
     end_index = find_end_of_brackets(tokens, position + 1)
     return position, end_index + (tokens[end_index].upper == "PERCENT")
 
@@ -115,8 +117,8 @@ def find_skipped_tokens(tokens: Sequence[Token]) -> frozenset[int]:
     verb = find_verb_index(tokens)
     if tokens[verb].upper == "INSERT":
         position = max(verb + 1, end_index)
-        while tokens[position].kind in ("word", "quoted", "variable") or tokens[position].is_op("."):
-            if tokens[position].upper == "WITH" and tokens[position + 1].is_op("("):
+        while tokens[position].kind in ("word", "quoted", "variable") or tokens[position].is_operator("."):
+            if tokens[position].upper == "WITH" and tokens[position + 1].is_operator("("):
                 skipped_tokens |= set(range(position, find_end_of_brackets(tokens, position + 1)))
                 break
             position += 1

@@ -11,9 +11,15 @@ from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.parsers.tsql import TSQLParser
 
-from engine.tsql.language.lexer import BatchTooLongError, SqlSyntaxError, Token, make_near_error, tokenize
+from engine.tsql.language.lexer import (
+    BatchTooLongError,
+    SqlSyntaxError,
+    Token,
+    build_unexpected_token_error,
+    tokenize,
+)
 from engine.tsql.language.reader import STATEMENT_CHARACTERS_MAX, STATEMENT_TOKENS_MAX
-from engine.tsql.language.reserved_words import KEYWORDS
+from engine.tsql.language.reserved_words import RESERVED_WORDS
 from engine.tsql.query import forms
 from engine.tsql.query.statement_clauses import (
     drop_query_hints,
@@ -39,15 +45,15 @@ _JSON_KINDS: Final = frozenset({"VALUE", "OBJECT", "ARRAY", "SCALAR"})
 def _rewrite_open_json(tokens: Sequence[Token], index: int) -> dict[int, str]:
     """Rewrite OPENJSON (…) WITH (column type 'path' AS JSON, …) as a derived table [DOC: OPENJSON]."""
     start = find_end_of_brackets(tokens, index + 1)
-    if tokens[start].upper != "WITH" or not tokens[start + 1].is_op("("):
+    if tokens[start].upper != "WITH" or not tokens[start + 1].is_operator("("):
         return {}
     end = find_end_of_brackets(tokens, start + 1)
     columns, position = [], start + 2
     while position < end - 1:
         name, position, level = tokens[position].text.strip('[]"'), position + 1, 0
         kind, path, fragment = "", "", False
-        while position < end - 1 and (level or not tokens[position].is_op(",")):
-            level += tokens[position].is_op("(") - tokens[position].is_op(")")
+        while position < end - 1 and (level or not tokens[position].is_operator(",")):
+            level += tokens[position].is_operator("(") - tokens[position].is_operator(")")
             if tokens[position].kind == "string":
                 path = tokens[position].text
             elif tokens[position].upper == "JSON" and tokens[position - 1].upper == "AS":
@@ -84,29 +90,29 @@ def normalize_calls(tokens: Sequence[Token]) -> dict[int, str]:
     for rewrite in (_rewrite_escapes, drop_query_hints, _rewrite_national_aliases, _drop_first_from):
         replacements |= rewrite(tokens)
     for index, token in enumerate(tokens):
-        if token.upper in ("PARSE", "TRY_PARSE") and tokens[index + 1].is_op("("):
+        if token.upper in ("PARSE", "TRY_PARSE") and tokens[index + 1].is_operator("("):
             replacements |= _rewrite_parse(tokens, index + 1, find_end_of_brackets(tokens, index + 1) - 1)
-        elif token.upper in _TRIMS and tokens[index + 1].is_op("("):
+        elif token.upper in _TRIMS and tokens[index + 1].is_operator("("):
             replacements |= _rewrite_trim(tokens, index)
-        elif token.upper in _PLAIN_CALLS and tokens[index + 1].is_op("("):
+        elif token.upper in _PLAIN_CALLS and tokens[index + 1].is_operator("("):
             replacements[index] = f"{NEUTRAL_PREFIX}{token.text}"
-        elif token.upper == "APPROX_COUNT_DISTINCT" and tokens[index + 1].is_op("("):
+        elif token.upper == "APPROX_COUNT_DISTINCT" and tokens[index + 1].is_operator("("):
             replacements |= {index: "COUNT_BIG", index + 1: "(DISTINCT "}
-        elif token.upper == "ISJSON" and tokens[index + 1].is_op("("):
+        elif token.upper == "ISJSON" and tokens[index + 1].is_operator("("):
             last = find_end_of_brackets(tokens, index + 1) - 2
-            if tokens[last].upper in _JSON_KINDS and tokens[last - 1].is_op(","):
+            if tokens[last].upper in _JSON_KINDS and tokens[last - 1].is_operator(","):
                 replacements[last] = f"'{tokens[last].upper}'"
-        elif token.upper in _NULLS_IN_JSON and tokens[index + 1].is_op("("):
+        elif token.upper in _NULLS_IN_JSON and tokens[index + 1].is_operator("("):
             replacements |= _rewrite_json_constructor(tokens, index)
-        elif token.upper == "OPENJSON" and tokens[index + 1].is_op("("):
+        elif token.upper == "OPENJSON" and tokens[index + 1].is_operator("("):
             replacements |= _rewrite_open_json(tokens, index)
-        elif token.upper == "REPLACE" and index not in replacements and tokens[index + 1].is_op("("):
+        elif token.upper == "REPLACE" and index not in replacements and tokens[index + 1].is_operator("("):
             replacements |= _flatten_replace_calls(tokens, index)
         elif (
             token.upper == "NEXT" and tokens[index + 1].upper == "VALUE" and tokens[index + 2].upper == "FOR"
         ):
             end = index + 4
-            while tokens[end - 1].kind != "end" and tokens[end].is_op("."):
+            while tokens[end - 1].kind != "end" and tokens[end].is_operator("."):
                 end += 2
             name = _quote_text("".join(part.text for part in tokens[index + 3 : end]))
             replacements |= {**dict.fromkeys(range(index, end), ""), index: f"next_value_for({name})"}
@@ -122,16 +128,16 @@ def _rewrite_json_constructor(tokens: Sequence[Token], index: int) -> dict[int, 
     end, level, nulls = find_end_of_brackets(tokens, index + 1) - 1, 0, _NULLS_IN_JSON[tokens[index].upper]
     replacements, colons, wanted_colons = dict[int, str](), 0, int(tokens[index].upper == "JSON_OBJECT")
     for position in range(index + 1, end + 1):
-        level += tokens[position].is_op("(") - tokens[position].is_op(")")
-        if level == 1 and tokens[position].is_op(":"):
+        level += tokens[position].is_operator("(") - tokens[position].is_operator(")")
+        if level == 1 and tokens[position].is_operator(":"):
             replacements[position] = ","
             colons += 1
-        elif (level == 1 and tokens[position].is_op(",")) or (position == end and end > index + 2):
+        elif (level == 1 and tokens[position].is_operator(",")) or (position == end and end > index + 2):
             if colons != wanted_colons:
-                raise make_near_error(tokens[position])
+                raise build_unexpected_token_error(tokens[position])
             colons = 0
         if colons > wanted_colons:
-            raise make_near_error(tokens[position])
+            raise build_unexpected_token_error(tokens[position])
     if [token.upper for token in tokens[end - 2 : end]] == ["ON", "NULL"] and end - 3 > index + 1:
         nulls = int(tokens[end - 3].upper == "NULL")
         replacements |= dict.fromkeys(range(end - 3, end), "")
@@ -146,7 +152,7 @@ def _rewrite_trim(tokens: Sequence[Token], index: int) -> dict[int, str]:
     """Rewrite TRIM ([side] characters FROM text) and LTRIM (text, characters) as calls [DOC: TRIM]."""
     end, level = find_end_of_brackets(tokens, index + 1) - 1, 0
     for position in range(index + 1, end):
-        level += tokens[position].is_op("(") - tokens[position].is_op(")")
+        level += tokens[position].is_operator("(") - tokens[position].is_operator(")")
         if level != 1:
             continue
         if tokens[index].upper == "TRIM" and tokens[position].upper == "FROM":
@@ -154,7 +160,7 @@ def _rewrite_trim(tokens: Sequence[Token], index: int) -> dict[int, str]:
             if tokens[first].upper in ("LEADING", "TRAILING", "BOTH"):
                 return {index: "trim_characters", position: ",", first: f"'{tokens[first].upper}',"}
             return {index: "trim_characters", position: ",", index + 1: "('BOTH',"}
-        if tokens[index].upper != "TRIM" and tokens[position].is_op(","):
+        if tokens[index].upper != "TRIM" and tokens[position].is_operator(","):
             trim_side = _TRIMS[tokens[index].upper]
             return {index: "trim_of", index + 1: f"('{trim_side}',"}
     return {}
@@ -173,7 +179,7 @@ def _flatten_replace_calls(tokens: Sequence[Token], index: int) -> dict[int, str
     """
     replacements: dict[int, str] = {}
     levels: list[int] = []
-    while tokens[index].upper == "REPLACE" and tokens[index + 1].is_op("("):
+    while tokens[index].upper == "REPLACE" and tokens[index + 1].is_operator("("):
         levels.append(index)
         index += 2
     for depth, position in enumerate(levels if len(levels) >= NESTED_MIN else ()):
@@ -193,7 +199,7 @@ def _rewrite_national_aliases(tokens: Sequence[Token]) -> dict[int, str]:
     replacements = dict[int, str]()
     for index, (before, token) in enumerate(pairwise(tokens), start=1):
         wide = token.kind == "string" and token.text[:1] in "Nn"
-        if wide and (before.is_op(")") or before.kind in _VALUE_TOKEN_KINDS):
+        if wide and (before.is_operator(")") or before.kind in _VALUE_TOKEN_KINDS):
             replacements[index] = token.text[1:]
     return replacements
 
@@ -204,7 +210,7 @@ def _drop_first_from(tokens: Sequence[Token]) -> dict[int, str]:
     if tokens[verb].upper != "DELETE" or tokens[verb + 1].upper != "FROM":
         return {}
     position = verb + 3
-    while tokens[position - 1].kind != "end" and tokens[position].is_op("."):
+    while tokens[position - 1].kind != "end" and tokens[position].is_operator("."):
         position += 2
     return {verb + 1: ""} if tokens[position - 1].kind != "end" and tokens[position].upper == "FROM" else {}
 
@@ -244,28 +250,28 @@ def _rewrite_escapes(tokens: Sequence[Token]) -> dict[int, str]:
     open_kinds: list[str] = []
     levels: list[int] = []
     for index, token in enumerate(tokens):
-        kind = tokens[index + 1].upper if token.is_op("{") else ""
+        kind = tokens[index + 1].upper if token.is_operator("{") else ""
         if (
             kind in _ESCAPED_CONSTANTS
             and len(tokens) > index + 3
             and tokens[index + 2].kind == "string"
-            and tokens[index + 3].is_op("}")
+            and tokens[index + 3].is_operator("}")
         ):
             before, suffix = _ESCAPED_CONSTANTS[kind]
             escapes |= {index: before, index + 1: "", index + 3: suffix}
-        elif kind == "FN" and len(tokens) > index + 3 and tokens[index + 3].is_op("("):
+        elif kind == "FN" and len(tokens) > index + 3 and tokens[index + 3].is_operator("("):
             name = tokens[index + 2].upper
             open_kinds.append(name)
             levels.append(0)
             escapes |= {index: "", index + 1: ""}
             if name in _CALL_STARTS:
                 escapes |= {index + 2: _CALL_STARTS[name], index + 3: ""}
-        elif open_kinds and token.is_op("}") and index not in escapes:
+        elif open_kinds and token.is_operator("}") and index not in escapes:
             levels.pop()
             escapes[index] = _CALL_ENDS.get(open_kinds.pop(), "")
         elif open_kinds:
-            levels[-1] += token.is_op("(") - token.is_op(")")
-            divides = token.is_op(",") or token.upper == "FROM"
+            levels[-1] += token.is_operator("(") - token.is_operator(")")
+            divides = token.is_operator(",") or token.upper == "FROM"
             if divides and levels[-1] == 1 and open_kinds[-1] in _ARGUMENT_SEPARATORS:
                 escapes[index] = _ARGUMENT_SEPARATORS[open_kinds[-1]]
             elif token.upper.startswith("SQL_TSI_"):
@@ -281,7 +287,7 @@ def _rewrite_parse(tokens: Sequence[Token], start: int, end: int) -> dict[int, s
     """Return token replacements for PARSE (a AS type USING culture); empty for another form."""
     levels, level = [], 0
     for token in tokens[start:end]:
-        level += token.is_op("(") - token.is_op(")")
+        level += token.is_operator("(") - token.is_operator(")")
         levels.append(level)
     # the type follows the last AS
     words = {
@@ -307,7 +313,7 @@ def prepare_for_sqlglot(text: str, depth: int = 0) -> str:
     tokens = tokenize(text)
     if len(tokens) > STATEMENT_TOKENS_MAX + 5:
         raise BatchTooLongError(1, f"statements of more than {STATEMENT_TOKENS_MAX} words and signs")
-    if depth > COMPOUNDS_MAX:
+    if depth > COMPOUND_ASSIGNMENTS_MAX:
         raise SqlSyntaxError(1, 191)
     output, copied = "", 0
     replaced = {
@@ -316,16 +322,20 @@ def prepare_for_sqlglot(text: str, depth: int = 0) -> str:
         **forms.rewrite_index_hints(tokens),
     }
     if not depth:
-        forms.check_tokens(tokens, replaced)
+        forms.check_foreign_syntax(tokens, replaced)
     for index, token in enumerate(tokens):
         if index in replaced:
             output += text[copied : token.start] + replaced[index]
             copied = token.end
             continue
-        if token.upper == "REAL" and tokens[index + 1].is_op(")", ","):  # sqlglot treats it as float
+        if token.upper == "REAL" and tokens[index + 1].is_operator(")", ","):  # sqlglot treats it as float
             output += text[copied : token.start] + "float(24)"
             copied = token.end
-        if token.is_op("$") and tokens[index + 1].kind == "number" and token.end == tokens[index + 1].start:
+        if (
+            token.is_operator("$")
+            and tokens[index + 1].kind == "number"
+            and token.end == tokens[index + 1].start
+        ):
             output += text[copied : token.start] + f"CAST({tokens[index + 1].text} AS money)"
             copied = tokens[index + 1].end
         if token.kind == "word" and token.text.startswith("#"):
@@ -334,13 +344,13 @@ def prepare_for_sqlglot(text: str, depth: int = 0) -> str:
         if token.kind == "number" and token.text.lower() == "0x":
             output += text[copied : token.start] + "CAST('' AS varbinary(1))"
             copied = token.end
-        if token.is_op("!<", "!>"):
+        if token.is_operator("!<", "!>"):
             output += text[copied : token.start] + (">=" if token.text == "!<" else "<=")
             copied = token.end
-        if token.is_op("::") and index and tokens[index - 1].upper in ("FROM", "JOIN", "APPLY"):
+        if token.is_operator("::") and index and tokens[index - 1].upper in ("FROM", "JOIN", "APPLY"):
             output += text[copied : token.start]
             copied = token.end
-        if not token.is_op(*_COMPOUND_OPERATORS) or not index or token.start < copied:
+        if not token.is_operator(*_COMPOUND_OPERATORS) or not index or token.start < copied:
             continue
         left_text = tokens[index - 1].text
         end = _find_value_end(tokens, index + 1)
@@ -361,7 +371,7 @@ def parse_top(text: str) -> exp.Expr | None:
     return limit if isinstance(limit, exp.Expr) else None
 
 
-COMPOUNDS_MAX: Final = 3
+COMPOUND_ASSIGNMENTS_MAX: Final = 3
 """Maximum nesting of `@a += @b += …`. Assumed."""
 
 
@@ -372,9 +382,9 @@ def _find_value_end(tokens: tuple[Token, ...], index: int) -> int:
     level = 0
     while tokens[index].kind != "end":
         token = tokens[index]
-        level += token.is_op("(") - token.is_op(")")
+        level += token.is_operator("(") - token.is_operator(")")
         if level < 0 or (
-            level == 0 and (token.is_op(",", ";") or token.upper in ("FROM", "WHERE", "OPTION"))
+            level == 0 and (token.is_operator(",", ";") or token.upper in ("FROM", "WHERE", "OPTION"))
         ):
             break
         index += 1
@@ -465,16 +475,19 @@ def read_query(text: str) -> exp.Expr:
     try:
         trees = TsqlReader().parse(text)
     except ParseError as problem:
-        if _BULK_SOURCE.search(text):
+        if _BULK_SOURCE_PATTERN.search(text):
             raise UnreadableTextError from None
         first = problem.errors[0] if problem.errors else {}
         word = str(first.get("highlight") or "").strip() or text[:20]
         if word.upper() == "FETCH" and any(token.upper == "TOP" for token in tokenize(text)):
             raise SqlSyntaxError(1, 10741) from None
-        starred = _NAMED_STAR.search(str(first.get("start_context") or ""))
+        starred = _NAMED_STAR_PATTERN.search(str(first.get("start_context") or ""))
         if starred is not None:
             word = starred[1]
-        elif str(first.get("start_context") or "").rstrip().endswith(",") and word.upper() not in KEYWORDS:
+        elif (
+            str(first.get("start_context") or "").rstrip().endswith(",")
+            and word.upper() not in RESERVED_WORDS
+        ):
             word = ","
         raise _make_near_error(word, int(first.get("line") or 1)) from None
     except TokenError:
@@ -486,16 +499,16 @@ def read_query(text: str) -> exp.Expr:
     return trees[0]
 
 
-_NAMED_STAR: Final = re.compile(r"\*\s+(\w+)\s+$")
+_NAMED_STAR_PATTERN: Final = re.compile(r"\*\s+(\w+)\s+$")
 """Pattern of `SELECT * FORM t`. sqlglot reads FORM as an alias of the star, which T-SQL does not allow."""
 
 
-_BULK_SOURCE: Final = re.compile(r"\bOPENROWSET\s*+\(\s*+BULK\b", re.IGNORECASE)
+_BULK_SOURCE_PATTERN: Final = re.compile(r"\bOPENROWSET\s*+\(\s*+BULK\b", re.IGNORECASE)
 """Pattern of OPENROWSET (BULK …), a file source that sqlglot does not support."""
 
 
 def _make_near_error(token_text: str, line: int) -> SqlSyntaxError:
-    return SqlSyntaxError(line, 156 if token_text.upper() in KEYWORDS else 102, token_text.strip("'"))
+    return SqlSyntaxError(line, 156 if token_text.upper() in RESERVED_WORDS else 102, token_text.strip("'"))
 
 
 def write_sqlite(tree: exp.Expr) -> str:

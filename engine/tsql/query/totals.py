@@ -13,7 +13,7 @@ from engine.messages import SqlError
 from engine.tsql.scalars import types
 from engine.tsql.scalars.types import PRECISION_MAX, build_decimal_type
 from engine.tsql.scalars.values import (
-    ANY_DIGITS,
+    WIDE_DECIMAL_CONTEXT,
     Scalar,
     compare_texts,
     round_to_decimal,
@@ -25,7 +25,7 @@ from engine.tsql.scalars.values import (
 
 def _sum_decimals(values: Iterable[int | float | Decimal]) -> Decimal:
     exact_values = (value if isinstance(value, Decimal) else to_decimal(value) for value in values)
-    return reduce(ANY_DIGITS.add, exact_values, Decimal(0))
+    return reduce(WIDE_DECIMAL_CONTEXT.add, exact_values, Decimal(0))
 
 
 def _sum_exactly(values: Iterable[int | float | Decimal]) -> int | float:
@@ -131,7 +131,7 @@ class _SampleDeviation(_PopulationDeviation):
     degrees_lost = 1
 
 
-class _OneRow:
+class _SingleRowValue:
     """Value of a scalar subquery: the value of its only row, or NULL without rows.
 
     Raises 512 for a second row.
@@ -204,7 +204,7 @@ AGGREGATES: Final[dict[str, Any]] = {
     "t_stdevp": _PopulationDeviation,
     "t_var": _SampleVariance,
     "t_varp": _PopulationVariance,
-    "t_one_row": _OneRow,
+    "t_one_row": _SingleRowValue,
 }
 VARIADIC_AGGREGATES: Final[dict[str, Any]] = {"t_pack": _PackedRows, "t_string_agg": _StringAgg}
 """Aggregates of ours that accept any number of arguments and do not support OVER."""

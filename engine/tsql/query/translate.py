@@ -21,7 +21,7 @@ from engine.tsql.query.plans import (
     UNNAMED,
     BindingContext,
     QueryPlan,
-    References,
+    QueryReferences,
     TableRef,
     UnsimulatedFeatureError,
 )
@@ -58,7 +58,7 @@ def check_statement(text: str, line: int) -> bool:
 
 def check_condition(text: str, line: int) -> None:
     """Raise SqlSyntaxError unless *text* is a condition. The error is 4145 for a value."""
-    node = _find_condition(copy_tree("SELECT " + text, line))
+    node = _find_condition(copy_query_tree("SELECT " + text, line))
     while isinstance(node, exp.Paren | exp.Not):
         node = node.this
     if not isinstance(node, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between):
@@ -77,7 +77,7 @@ def _find_condition(tree: exp.Expr) -> exp.Expr | None:
 
 def check_expression(text: str, line: int) -> None:
     """Raise SqlSyntaxError unless *text* is a single value."""
-    tree = copy_tree("SELECT " + text, line)
+    tree = copy_query_tree("SELECT " + text, line)
     try:
         forms.check_values(tree)
     except SqlSyntaxError as problem:
@@ -88,14 +88,14 @@ def check_expression(text: str, line: int) -> None:
         raise SqlSyntaxError(line, 102, tree.expressions[0].alias)
 
 
-CACHED_TREES_MAX: Final = 200_000
-CACHED_PLANS_MAX: Final = 400_000
+CACHED_TREE_CHARACTERS_MAX: Final = 200_000
+CACHED_PLAN_CHARACTERS_MAX: Final = 400_000
 """Maximum total length, in characters, of the texts with cached trees and with cached plans. A tree is a
 thousand times as large as its text.
 """
 
 
-@cache_by_text(CACHED_TREES_MAX)
+@cache_by_text(CACHED_TREE_CHARACTERS_MAX)
 def parse_query(text: str) -> exp.Expr:
     """Return the cached tree of a query. The caller must not change it."""
     tree = read_query(syntax_normalization.prepare_for_sqlglot(text))
@@ -118,7 +118,7 @@ def check_view(text: str) -> None:
     reject_inner_order(parse_query(text))
 
 
-def copy_tree(text: str, line: int) -> exp.Expr:
+def copy_query_tree(text: str, line: int) -> exp.Expr:
     """Return a copy of the query's tree that the caller may change.
 
     *line*: first line of the text, for errors.
@@ -143,7 +143,7 @@ def _shift_error_line(problem: SqlSyntaxError, line: int) -> SqlSyntaxError:
 
 Planning = Generator[int, None, QueryPlan]
 
-NAME_WORK: Final = 5
+WORK_PER_NAMED_COLUMN: Final = 5
 """Units of work (work.py) per result column that gets a name. The figure is measured."""
 
 
@@ -154,11 +154,11 @@ def plan_in_steps(text: str, names: BindingContext = NO_NAMES) -> ResumableCompu
     )
 
 
-_PLAN_CACHE: Final[ResultCache[ResumableComputation[QueryPlan]]] = ResultCache(CACHED_PLANS_MAX)
+_PLAN_CACHE: Final[ResultCache[ResumableComputation[QueryPlan]]] = ResultCache(CACHED_PLAN_CHARACTERS_MAX)
 
 
 def _plan_in_steps(text: str, names: BindingContext) -> Planning:
-    tree = copy_tree(text, 1)
+    tree = copy_query_tree(text, 1)
     yield len(text)
     for kind, build in _PLANNERS:
         if isinstance(tree, kind):
@@ -180,38 +180,38 @@ def plan_text(kind: str, text: str, names: BindingContext | None = None) -> Quer
     )
 
 
-_EXPRESSION_CACHE: Final[ResultCache[QueryPlan]] = ResultCache(CACHED_PLANS_MAX)
+_EXPRESSION_CACHE: Final[ResultCache[QueryPlan]] = ResultCache(CACHED_PLAN_CHARACTERS_MAX)
 
 
 def _plan_expression(text: str, names: BindingContext) -> QueryPlan:
     """Return the plan that computes one value."""
-    return run_to_completion(_plan_select(copy_tree("SELECT " + text, 1), names))
+    return run_to_completion(_plan_select(copy_query_tree("SELECT " + text, 1), names))
 
 
 def _plan_condition(text: str, names: BindingContext) -> QueryPlan:
     """Return the plan that computes 1 if the condition is true, else 0."""
-    tree = copy_tree("SELECT " + text, 1)
+    tree = copy_query_tree("SELECT " + text, 1)
     is_true = exp.If(this=_find_condition(tree), true=exp.Literal.number(1))
     case = exp.Case(ifs=[is_true], default=exp.Literal.number(0))
     return run_to_completion(_plan_select(exp.Select(expressions=[case]), names))
 
 
-def find_references(kind: str, text: str) -> References:
+def find_references(kind: str, text: str) -> QueryReferences:
     """Return the tables and variables that *text* names. *kind*: statement, expression or condition."""
     return _REFERENCES_CACHE.get(
         (kind, text), len(text), lambda: _find_references(text if kind == "statement" else "SELECT " + text)
     )
 
 
-_REFERENCES_CACHE: Final[ResultCache[References]] = ResultCache(CACHED_TREES_MAX)
+_REFERENCES_CACHE: Final[ResultCache[QueryReferences]] = ResultCache(CACHED_TREE_CHARACTERS_MAX)
 
 
-def _find_references(text: str) -> References:
+def _find_references(text: str) -> QueryReferences:
     tables: dict[str, TableRef] = {}
     variables: dict[str, None] = {}
-    tree = copy_tree(text, 1)
+    tree = copy_query_tree(text, 1)
     if isinstance(tree, exp.TruncateTable):
-        return References((), ())  # without the table, TRUNCATE raises 4701 instead of 208
+        return QueryReferences((), ())  # without the table, TRUNCATE raises 4701 instead of 208
     own_names = _list_own_names(tree)
     for node in tree.walk():
         if isinstance(node, exp.Table) and not isinstance(node.this, exp.Anonymous | exp.Dot):
@@ -222,7 +222,7 @@ def _find_references(text: str) -> References:
             isinstance(node.this, exp.Parameter) or isinstance(node.parent, exp.Parameter)
         ):
             variables[f"@{node.name.lower()}"] = None
-    return References(tuple(tables.values()), tuple(variables))
+    return QueryReferences(tuple(tables.values()), tuple(variables))
 
 
 def _list_own_names(tree: exp.Expr) -> set[str]:
@@ -244,7 +244,7 @@ def _plan_select(tree: exp.Expr, names: BindingContext) -> Planning:
     target = build_table_ref(into.find(exp.Table)) if into is not None else None
     first.set("into", None)
     _name_columns(first)
-    yield len(first.expressions) * NAME_WORK
+    yield len(first.expressions) * WORK_PER_NAMED_COLUMN
     sql, query = yield from rewrite_in_steps(tree, names)
     kind = "assign" if assigns else "select"
     return _build_plan(kind, sql, query, assigns=assigns, target=target)
@@ -336,7 +336,7 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
         )
         for index, column_index in defaulted:
             source.expressions[index].expressions[column_index].replace(exp.Null())
-        if len(source.expressions) > VALUES_MAX:
+        if len(source.expressions) > VALUES_ROWS_MAX:
             raise SqlError(10738, 1000)
         source = convert_insert_values(source)
     with_clause = tree.args.get("with_")
@@ -352,7 +352,7 @@ def _plan_insert(tree: exp.Expr, names: BindingContext) -> Planning:
     return replace(plan, defaulted=defaulted) if defaulted else plan
 
 
-VALUES_MAX: Final = 1_000
+VALUES_ROWS_MAX: Final = 1_000
 """Maximum number of VALUES rows in an INSERT. Documented [DOC: table value constructor]."""
 
 
@@ -378,7 +378,7 @@ def _plan_update(tree: exp.Expr, names: BindingContext) -> Planning:
 
 def _parse_outputs(names: BindingContext) -> list[exp.Expr]:
     """Return the columns of source tables that the OUTPUT clause of the statement names."""
-    return copy_tree(f"SELECT {', '.join(names.outputs)}", 1).expressions if names.outputs else []
+    return copy_query_tree(f"SELECT {', '.join(names.outputs)}", 1).expressions if names.outputs else []
 
 
 def _split_assignments(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:

@@ -14,7 +14,7 @@ from engine.tsql.query import forjson
 from engine.tsql.query.conversions import is_bare_function
 from engine.tsql.query.plans import (
     LITERAL_PREFIX,
-    NO_QUERY,
+    ZERO_QUERY_COST,
     Operand,
     QueryCost,
     QueryPlan,
@@ -34,7 +34,7 @@ class RewrittenQuery(Struct):
     calls: set[tuple[str, int]] = field(default_factory=set)
     """Called functions as (function, number of arguments)."""
     ctes: set[str] = field(default_factory=set)
-    cost: QueryCost = NO_QUERY
+    cost: QueryCost = ZERO_QUERY_COST
     kinds: tuple[SqlType | None, ...] = ()
     """Types of the result columns; empty if unknown."""
     outputs: tuple[str, ...] = ()

@@ -455,7 +455,7 @@ def _build_from_parts(kind: str, numbers: list[int], scale: int) -> DateTimeValu
     return DateTimeValue(day, ticks, offset)
 
 
-def _fix_arity(function: Callable[..., Scalar], names: str) -> Callable[..., Scalar]:
+def _add_arity_check(function: Callable[..., Scalar], names: str) -> Callable[..., Scalar]:
     """Return the function with a check that raises 174 for a wrong number of arguments.
 
     *names*: names of the arguments, separated by blanks.
@@ -470,13 +470,15 @@ def _fix_arity(function: Callable[..., Scalar], names: str) -> Callable[..., Sca
     return call
 
 
-FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    "datefromparts": _fix_arity(_make_from_parts("date"), "year month day"),
-    "datetimefromparts": _fix_arity(_make_from_parts("datetime"), "year month day hour minute second ms"),
-    "datetime2fromparts": _fix_arity(_make_from_parts("datetime2"), "y m d h mi s fraction precision"),
-    "smalldatetimefromparts": _fix_arity(_make_from_parts("smalldatetime"), "y m d h mi"),
-    "timefromparts": _fix_arity(_make_from_parts("time"), "h mi s fraction precision"),
-    "datetimeoffsetfromparts": _fix_arity(
+PURE_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    "datefromparts": _add_arity_check(_make_from_parts("date"), "year month day"),
+    "datetimefromparts": _add_arity_check(
+        _make_from_parts("datetime"), "year month day hour minute second ms"
+    ),
+    "datetime2fromparts": _add_arity_check(_make_from_parts("datetime2"), "y m d h mi s fraction precision"),
+    "smalldatetimefromparts": _add_arity_check(_make_from_parts("smalldatetime"), "y m d h mi"),
+    "timefromparts": _add_arity_check(_make_from_parts("time"), "h mi s fraction precision"),
+    "datetimeoffsetfromparts": _add_arity_check(
         _make_from_parts("datetimeoffset"), "y m d h mi s fraction hours minutes precision"
     ),
     "agent_datetime": evaluate_agent_datetime,

@@ -25,7 +25,7 @@ from engine.tsql.scalars.types import (
 )
 from engine.tsql.scalars.values import (
     STORED_DATE_MARK,
-    TEXT_LIMIT,
+    VALUE_CHARACTERS_MAX,
     Scalar,
     check_text_limit,
     compare_texts,
@@ -125,7 +125,7 @@ def _evaluate_replace(text: Scalar, pattern: Scalar, replacement: Scalar) -> Sca
     if not to_text(pattern):
         return to_text(text)
     replacement_text = to_text(replacement)
-    count_max = TEXT_LIMIT // max(1, len(replacement_text)) + 1  # more would exceed the text limit
+    count_max = VALUE_CHARACTERS_MAX // max(1, len(replacement_text)) + 1  # more would exceed the text limit
     # a template, because re.sub would call a function for each match
     template = replacement_text.replace("\\", r"\\")
     return check_text_limit(
@@ -169,8 +169,8 @@ def _evaluate_replace_exact(text: Scalar, pattern: Scalar, replacement: Scalar) 
     if not to_text(pattern):
         return to_text(text)
     replacement_text = to_text(replacement)
-    count_max = TEXT_LIMIT // max(1, len(replacement_text)) + 1
-    return to_text(text).replace(to_text(pattern), replacement_text, count_max)[:TEXT_LIMIT]
+    count_max = VALUE_CHARACTERS_MAX // max(1, len(replacement_text)) + 1
+    return to_text(text).replace(to_text(pattern), replacement_text, count_max)[:VALUE_CHARACTERS_MAX]
 
 
 def _evaluate_stuff(text: Scalar, start: Scalar, length: Scalar, replacement: Scalar) -> Scalar:
@@ -185,7 +185,7 @@ def _evaluate_stuff(text: Scalar, start: Scalar, length: Scalar, replacement: Sc
 @propagate_null
 def _evaluate_replicate(text: Scalar, count: Scalar, max_length: Scalar = 8000) -> Scalar:
     """Evaluate REPLICATE. *max_length* limits the result to 8,000 bytes; -1 for a (max) type [DOC: REPLICATE]."""
-    body, size = to_text(text), TEXT_LIMIT if max_length == -1 else to_integer(max_length)
+    body, size = to_text(text), VALUE_CHARACTERS_MAX if max_length == -1 else to_integer(max_length)
     if to_integer(count) < 0:
         return None
     repeated_text = body * min(to_integer(count), size // max(1, len(body)) + 1)
@@ -443,7 +443,7 @@ def _compare_values(a: Scalar, b: Scalar) -> float:
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    **dates.FUNCTIONS,
+    **dates.PURE_FUNCTIONS,
     **formats.FUNCTIONS,
     **operators.FUNCTIONS,
     **xpath.FUNCTIONS,
@@ -508,7 +508,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
 }
 """T-SQL functions that depend only on their arguments, by name."""
 
-CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
+FUNCTIONS_WITH_CULTURE: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.CULTURE_FUNCTIONS,
     "at_time_zone": dates.evaluate_at_time_zone,
     "convert": _evaluate_convert,

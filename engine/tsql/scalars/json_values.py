@@ -21,9 +21,9 @@ from engine.tsql.query.plans import UnsimulatedFeatureError
 from engine.tsql.scalars import types
 from engine.tsql.scalars.values import Scalar, to_text
 
-VALUE_MAX: Final = 4000
+JSON_VALUE_CHARACTERS_MAX: Final = 4000
 """Maximum length of a JSON_VALUE result, in characters. Documented [DOC: JSON_VALUE]."""
-DEPTH_MAX: Final = 128
+JSON_DEPTH_MAX: Final = 128
 """Maximum nesting depth of JSON. Documented [DOC: ISJSON]."""
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
@@ -55,7 +55,7 @@ def _skip_blanks(text: str, offset: int) -> int:
 def _parse_node(text: str, offset: int, depth: int) -> JsonNode:
     offset = _skip_blanks(text, offset)
     sign = text[offset : offset + 1]
-    if depth > DEPTH_MAX:
+    if depth > JSON_DEPTH_MAX:
         raise _MalformedError(offset)
     if sign and sign in "{[":
         return _parse_container(text, offset, depth)
@@ -154,7 +154,7 @@ def parse_json_path(text: str, may_append: bool = False) -> JsonPath:
     return JsonPath(strict, tuple(steps), appends)
 
 
-def step_into(node: JsonNode, step: str | int) -> JsonNode | None:
+def find_child(node: JsonNode, step: str | int) -> JsonNode | None:
     """Return the member or element of *node* for one path step; None if it does not exist."""
     if isinstance(step, int):
         return node.items[step][1] if node.kind == "array" and step < len(node.items) else None
@@ -167,7 +167,7 @@ def find_node(node: JsonNode, path: JsonPath) -> JsonNode | None:
     """Return the node at *path* below *node*; None if it does not exist. Raises 13608 for a strict path."""
     json_node: JsonNode | None = node
     for step in path.steps:
-        json_node = step_into(json_node, step) if json_node is not None else None
+        json_node = find_child(json_node, step) if json_node is not None else None
     if json_node is None and path.strict:
         raise SqlError(13608)
     return json_node
@@ -181,7 +181,7 @@ def get_scalar_text(text: str, node: JsonNode) -> str | None:
     return str(json.loads(written_text)) if node.kind == "string" else written_text
 
 
-_ISJSON: Final = {
+_ISJSON_NODE_KINDS: Final = {
     "OBJECT": ("object",),
     "ARRAY": ("array",),
     "SCALAR": ("number", "string"),
@@ -198,7 +198,7 @@ def evaluate_isjson(value: Scalar, constraint: Scalar = None) -> Scalar:
         node = parse_json_text(to_text(value), constraint is not None)
     except SqlError:
         return 0
-    return int(constraint is None or node.kind in _ISJSON[to_text(constraint)])
+    return int(constraint is None or node.kind in _ISJSON_NODE_KINDS[to_text(constraint)])
 
 
 def evaluate_json_path_exists(value: Scalar, path: Scalar) -> Scalar:
@@ -224,7 +224,7 @@ def evaluate_json_value(value: Scalar, path: Scalar) -> Scalar:
             raise SqlError(13623)
         return None
     value_text = get_scalar_text(text, node)
-    if value_text is not None and len(value_text) > VALUE_MAX:
+    if value_text is not None and len(value_text) > JSON_VALUE_CHARACTERS_MAX:
         if json_path.strict:
             raise SqlError(13625)
         return None
@@ -394,7 +394,7 @@ def evaluate_string_split(value: Scalar, separator: Scalar, ordinal: Scalar = 0)
     )
 
 
-SERIES_MAX: Final = 100_000
+SERIES_ROWS_MAX: Final = 100_000
 """Maximum number of rows of GENERATE_SERIES. Assumed."""
 
 
@@ -407,8 +407,8 @@ def generate_series(start: Scalar, stop: Scalar, step: Scalar = None) -> Scalar:
     if not step_value:
         raise SqlError(4199, 0, 3, "generate_series")
     count = max(0, math.floor((last - first) / step_value) + 1)
-    if count > SERIES_MAX:
-        raise UnsimulatedFeatureError(f"more than {SERIES_MAX} rows of GENERATE_SERIES")
+    if count > SERIES_ROWS_MAX:
+        raise UnsimulatedFeatureError(f"more than {SERIES_ROWS_MAX} rows of GENERATE_SERIES")
     values = [first + index * step_value for index in range(count)]
     return json.dumps([[int(value) if value.denominator == 1 else float(value)] for value in values])
 

@@ -12,17 +12,19 @@ def evaluate_like(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scala
     """Evaluate LIKE with T-SQL patterns. This function replaces SQLite's LIKE."""
     if pattern is None or text is None:
         return None
-    return int(find_like(to_text(pattern), to_text(escape), to_text(text)) is not None)
+    return int(find_pattern_position(to_text(pattern), to_text(escape), to_text(text)) is not None)
 
 
 def evaluate_like_exact(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
     """Evaluate LIKE with a case-sensitive collation."""
     if pattern is None or text is None:
         return None
-    return int(find_like(to_text(pattern), to_text(escape), to_text(text), exact=True) is not None)
+    return int(
+        find_pattern_position(to_text(pattern), to_text(escape), to_text(text), exact=True) is not None
+    )
 
 
-def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int | None:
+def find_pattern_position(pattern: str, escape: str, text: str, exact: bool = False) -> int | None:
     """Return the position in *text* where the pattern matches after a leading %; None without a match.
 
     The % characters divide a pattern into pieces of fixed length. The leftmost match of each piece is
@@ -144,12 +146,12 @@ _ACCENTED_LETTERS: Final = _list_accents_by_letter()
 @propagate_null
 def evaluate_patindex(pattern: Scalar, text: Scalar) -> Scalar:
     """Evaluate PATINDEX: the position of the pattern in the text, from 1; 0 if it does not match."""
-    match = find_like(to_text(pattern), "", to_text(text))
+    match = find_pattern_position(to_text(pattern), "", to_text(text))
     return 0 if match is None else match + 1
 
 
 @propagate_null
 def evaluate_patindex_exact(pattern: Scalar, text: Scalar) -> Scalar:
     """Evaluate PATINDEX with a case-sensitive collation."""
-    match = find_like(to_text(pattern), "", to_text(text), exact=True)
+    match = find_pattern_position(to_text(pattern), "", to_text(text), exact=True)
     return 0 if match is None else match + 1

@@ -17,14 +17,14 @@ from engine.tsql.scalars.date_values import EPOCH, TICKS_PER_DAY
 from engine.tsql.scalars.types import (
     DECIMALS,
     INT_RANGES,
-    MAX_LENGTH,
+    UNLIMITED_LENGTH,
     MONEYS,
     WIDE_TEXTS,
     SqlType,
     parse_sql_type,
 )
 from engine.tsql.scalars.values import (
-    ANY_DIGITS,
+    WIDE_DECIMAL_CONTEXT,
     Scalar,
     check_finite,
     check_text_limit,
@@ -113,7 +113,7 @@ def _compute_exactly(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
     if sign in "/%" and not right:
         raise SqlError(8134)
     if sign == "%":
-        result = ANY_DIGITS.remainder(left, right)
+        result = WIDE_DECIMAL_CONTEXT.remainder(left, right)
     else:
         result = _DECIMAL_OPERATORS[sign](left, right)
     if kind.name in MONEYS:
@@ -126,10 +126,10 @@ def _convert_to_decimal(value: Scalar, kind: SqlType) -> Decimal:
 
 
 _DECIMAL_OPERATORS: Final[dict[str, Callable[[Decimal, Decimal], Decimal]]] = {
-    "+": ANY_DIGITS.add,
-    "-": ANY_DIGITS.subtract,
-    "*": ANY_DIGITS.multiply,
-    "/": ANY_DIGITS.divide,
+    "+": WIDE_DECIMAL_CONTEXT.add,
+    "-": WIDE_DECIMAL_CONTEXT.subtract,
+    "*": WIDE_DECIMAL_CONTEXT.multiply,
+    "/": WIDE_DECIMAL_CONTEXT.divide,
 }
 
 
@@ -170,7 +170,7 @@ def concatenate_values(kind: Scalar, *parts: Scalar) -> Scalar:
     if any(part is None for part in parts):
         return None
     type_ = parse_sql_type(str(kind))
-    size = None if type_.length == MAX_LENGTH else 4000 if type_.name in WIDE_TEXTS else 8000
+    size = None if type_.length == UNLIMITED_LENGTH else 4000 if type_.name in WIDE_TEXTS else 8000
     if type_.is_binary:
         return b"".join(part if isinstance(part, bytes) else b"" for part in parts)[:size]
     return check_text_limit("".join(map(to_text, parts))[:size])
@@ -253,12 +253,12 @@ def _compute_modulo(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _make_bit_operator(sign: str) -> Callable[[Scalar, Scalar], Scalar]:
-    def work(a: Scalar, b: Scalar) -> Scalar:
+    def apply_operator(a: Scalar, b: Scalar) -> Scalar:
         return (
             None if a is None or b is None else _INTEGER_OPERATORS[sign](int(to_number(a)), int(to_number(b)))
         )
 
-    return work
+    return apply_operator
 
 
 def _convert_to_number(value: Scalar, other_value: Scalar) -> int | float:
@@ -320,7 +320,7 @@ def _evaluate_round(value: Scalar, digit_count: Scalar, cut: Scalar = 0) -> Scal
     """Evaluate ROUND: round half away from zero, or truncate if *cut* is not 0. Documented [DOC: ROUND]."""
     digits = max(-38, min(38, to_integer(digit_count)))
     rounding = ROUND_DOWN if to_integer(cut) else ROUND_HALF_UP
-    rounded = to_decimal(value).quantize(Decimal(1).scaleb(-digits), rounding, ANY_DIGITS)
+    rounded = to_decimal(value).quantize(Decimal(1).scaleb(-digits), rounding, WIDE_DECIMAL_CONTEXT)
     if types.is_encoded_decimal(value):
         return types.encode_decimal(rounded)
     return int(rounded) if isinstance(to_number(value, "float"), int) else float(rounded)

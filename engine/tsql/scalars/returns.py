@@ -13,7 +13,7 @@ from engine.tsql.scalars.types import (
     FLOAT,
     GUID,
     INT,
-    MAX_LENGTH,
+    UNLIMITED_LENGTH,
     MONEY,
     MONEYS,
     NULL,
@@ -27,7 +27,7 @@ from engine.tsql.scalars.types import (
 )
 
 Types = Sequence[SqlType | None]
-Rule = Callable[[Types], SqlType | None]
+ReturnTypeRule = Callable[[Types], SqlType | None]
 
 _FIXED_RETURN_TYPES: Final = {
     "int": """isjson ascii charindex datalength datediff datepart day month year difference len patindex unicode isdate
@@ -69,7 +69,7 @@ _FIXED_RETURN_TYPES: Final = {
 """Result type -> functions that always return this type."""
 
 
-def _build_fixed_rule(kind: SqlType) -> Rule:
+def _build_fixed_rule(kind: SqlType) -> ReturnTypeRule:
     return lambda types: kind
 
 
@@ -99,19 +99,23 @@ def _infer_text_type(types: Types, length: int | None = None) -> SqlType | None:
     if first_sql_type is None:
         return None
     size = length if length is not None else first_sql_type.length if first_sql_type.is_text else 8000
-    if first_sql_type.length == MAX_LENGTH and first_sql_type.is_text:
-        size = MAX_LENGTH
+    if first_sql_type.length == UNLIMITED_LENGTH and first_sql_type.is_text:
+        size = UNLIMITED_LENGTH
     return make_nvarchar(size) if first_sql_type.name in WIDE_TEXTS else make_varchar(size)
 
 
-def _build_national_rule(argument_indexes: Sequence[int]) -> Rule:
+def _build_national_rule(argument_indexes: Sequence[int]) -> ReturnTypeRule:
     def rule(types: Types) -> SqlType | None:
         sql_types = [types[index] for index in argument_indexes if index < len(types)]
         if any(kind is None for kind in sql_types):
             return None
         kinds = [kind for kind in sql_types if kind is not None]
         wide = any(kind.name in WIDE_TEXTS for kind in kinds)
-        size = MAX_LENGTH if any(kind.length == MAX_LENGTH and kind.is_text for kind in kinds) else 8000
+        size = (
+            UNLIMITED_LENGTH
+            if any(kind.length == UNLIMITED_LENGTH and kind.is_text for kind in kinds)
+            else 8000
+        )
         return make_nvarchar(size) if wide else make_varchar(size)
 
     return rule
@@ -122,8 +126,8 @@ def _infer_concat_type(types: Types) -> SqlType | None:
         return None
     sql_types = [kind for kind in types if kind is not None]
     wide = any(kind.name in WIDE_TEXTS for kind in sql_types)
-    if any(kind.length == MAX_LENGTH for kind in sql_types):
-        return make_nvarchar(MAX_LENGTH) if wide else make_varchar(MAX_LENGTH)
+    if any(kind.length == UNLIMITED_LENGTH for kind in sql_types):
+        return make_nvarchar(UNLIMITED_LENGTH) if wide else make_varchar(UNLIMITED_LENGTH)
     size = arithmetic.add_in_order(
         kind.length if kind.is_text or kind.is_binary else 40 for kind in sql_types if kind != NULL
     )
@@ -237,7 +241,7 @@ def infer_average_type(kind: SqlType | None) -> SqlType | None:
     return infer_sum_type(kind)
 
 
-RETURN_TYPE_RULES: Final[dict[str, Rule]] = {
+RETURN_TYPE_RULES: Final[dict[str, ReturnTypeRule]] = {
     **{
         name: _build_fixed_rule(parse_sql_type(written))
         for written, names in _FIXED_RETURN_TYPES.items()

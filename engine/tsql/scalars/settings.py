@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.messages import SqlError
 from engine.tsql.scalars import languages
 from engine.tsql.scalars.date_values import US_CULTURE, Culture
-from engine.tsql.scalars.types import MAX_LENGTH, SqlType
+from engine.tsql.scalars.types import UNLIMITED_LENGTH, SqlType
 from engine.tsql.scalars.values import Scalar
 
 SetOptions = tuple[tuple[str, str], ...]
@@ -117,7 +117,7 @@ def truncate_long_values(
 
 
 def _get_size_in_characters(kind: SqlType | None, size: int) -> int | None:
-    if kind is None or not (kind.length == MAX_LENGTH or kind.name in ("text", "ntext", "image")):
+    if kind is None or not (kind.length == UNLIMITED_LENGTH or kind.name in ("text", "ntext", "image")):
         return None
     return size // 2 if kind.name.startswith("n") else size
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from engine.messages import SqlError
 
-MAX_LENGTH: Final = -1
+UNLIMITED_LENGTH: Final = -1
 """Value of `SqlType.length` for (max) types such as varchar(max)."""
 
 PRECISION_MAX: Final = 38
@@ -24,7 +24,7 @@ DIVISION_SCALE: Final = 6
 """Minimum scale of a quotient if the precision is not sufficient for all digits. Documented."""
 
 FLOAT_DIGITS: Final = 15
-WHOLE_DIGITS: Final = 18
+NUMBER_DIGITS_MAX: Final = 18
 """Maximum digits of a decimal without fractional digits that is stored as a number instead of a text."""
 
 INT_RANGES: Final = {
@@ -58,14 +58,14 @@ TYPE_NAMES: Final = (
 UNSIMULATED_TYPES: Final = frozenset({"hierarchyid", "geometry", "geography"})
 """Types, introduced in 2008, that are not simulated."""
 
-PRECEDENCE: Final = (
+TYPE_PRECEDENCE: Final = (
     "sql_variant", "xml", "datetimeoffset", "datetime2", "datetime", "smalldatetime", "date", "time", "float",
     "real", "numeric", "money", "smallmoney", "bigint", "int", "smallint", "tinyint", "bit", "ntext", "text",
     "image", "timestamp", "uniqueidentifier", "nvarchar", "nchar", "varchar", "char", "varbinary", "binary", "null",
 )  # fmt: skip
 """Types from the highest to the lowest precedence. Documented [DOC: data type precedence]."""
-_PRECEDENCE_RANKS: Final = {name: rank for rank, name in enumerate(PRECEDENCE)} | {
-    "decimal": PRECEDENCE.index("numeric")
+_PRECEDENCE_RANKS: Final = {name: rank for rank, name in enumerate(TYPE_PRECEDENCE)} | {
+    "decimal": TYPE_PRECEDENCE.index("numeric")
 }
 
 _INTEGER_PRECISIONS: Final = {"bit": 1, "tinyint": 3, "smallint": 5, "int": 10, "bigint": 19}
@@ -108,7 +108,7 @@ class SqlType(Struct, frozen=True):
         if self.name in SCALED_TIME_TYPES:
             return f"{self.name}({self.scale})"
         if self.length:
-            return f"{self.name}({'max' if self.length == MAX_LENGTH else self.length})"
+            return f"{self.name}({'max' if self.length == UNLIMITED_LENGTH else self.length})"
         return self.name
 
     @property
@@ -133,7 +133,7 @@ class SqlType(Struct, frozen=True):
         The types are money, and decimals with more than 18 digits or, with a scale, 15 digits.
         """
         if self.name in DECIMALS:
-            return self.precision > (WHOLE_DIGITS if not self.scale else FLOAT_DIGITS)
+            return self.precision > (NUMBER_DIGITS_MAX if not self.scale else FLOAT_DIGITS)
         return self.name == "money"
 
     @property
@@ -201,7 +201,7 @@ def make_nvarchar(length: int) -> SqlType:
 
 
 def _limit_length(length: int, max_length: int) -> int:
-    return MAX_LENGTH if length == MAX_LENGTH else max(1, min(length, max_length))
+    return UNLIMITED_LENGTH if length == UNLIMITED_LENGTH else max(1, min(length, max_length))
 
 
 _TYPE_NAME: Final = re.compile(
@@ -222,7 +222,7 @@ def parse_sql_type(text: str, default_length: int = 30) -> SqlType:
         raise SqlError(0, f"Not simulated: the type {name}")
     if match is None or name not in TYPE_NAMES:
         raise SqlError(2715, 1, text.replace("[", "").replace("]", "").partition("(")[0].strip())
-    size = None if match[2] is None else MAX_LENGTH if match[2] == "max" else int(match[2][:9])
+    size = None if match[2] is None else UNLIMITED_LENGTH if match[2] == "max" else int(match[2][:9])
     # nine digits exceed the maximum of every type, and int() of thousands of digits is slow
     digits = None if match[3] is None else int(match[3][:9])
     if type_text == "sysname":
@@ -234,7 +234,7 @@ def parse_sql_type(text: str, default_length: int = 30) -> SqlType:
             raise SqlError(1002, 1, size)
         return SqlType(name, scale=7 if size is None else size)
     if name in ("text", "ntext", "image"):
-        return SqlType(name, MAX_LENGTH)
+        return SqlType(name, UNLIMITED_LENGTH)
     if name == "float":
         return SqlType("real") if size is not None and 0 < size <= 24 else FLOAT
     if name in TEXTS or name in ("binary", "varbinary"):
@@ -316,11 +316,12 @@ def infer_common_type(a: SqlType | None, b: SqlType | None) -> SqlType | None:
         return SqlType(a.name)
     top = choose_higher_type(a, b)
     if a.is_text and b.is_text:
-        length = MAX_LENGTH if MAX_LENGTH in (a.length, b.length) else max(a.length, b.length)
+        length = UNLIMITED_LENGTH if UNLIMITED_LENGTH in (a.length, b.length) else max(a.length, b.length)
         return SqlType(top.name, length)
     if a.is_binary and b.is_binary:
         return SqlType(
-            top.name, MAX_LENGTH if MAX_LENGTH in (a.length, b.length) else max(a.length, b.length)
+            top.name,
+            UNLIMITED_LENGTH if UNLIMITED_LENGTH in (a.length, b.length) else max(a.length, b.length),
         )
     if top.name in DECIMALS and a.is_number and b.is_number:
         (p1, s1), (p2, s2) = get_precision_and_scale(a), get_precision_and_scale(b)
@@ -432,7 +433,11 @@ def infer_concatenated_type(a: SqlType, b: SqlType) -> SqlType:
 
 
 def _compute_joined_length(a: SqlType, b: SqlType, max_length: int) -> int:
-    return MAX_LENGTH if MAX_LENGTH in (a.length, b.length) else max(1, min(max_length, a.length + b.length))
+    return (
+        UNLIMITED_LENGTH
+        if UNLIMITED_LENGTH in (a.length, b.length)
+        else max(1, min(max_length, a.length + b.length))
+    )
 
 
 def check_conversion(source: SqlType | None, target: SqlType, explicit: bool = True) -> None:
@@ -494,7 +499,7 @@ DATE_MARK: Final = "\U0010ffff"
 They are Unicode noncharacters. `clean_text` removes them from texts of users.
 """
 
-ANY_DIGITS: Final = Context(prec=200)
+WIDE_DECIMAL_CONTEXT: Final = Context(prec=200)
 """Decimal context for 30 digits before and 99 after the decimal point. Python's default context has only 28
 digits.
 """

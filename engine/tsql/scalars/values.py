@@ -26,7 +26,7 @@ from engine.tsql.scalars.date_values import (
     DateTimeValue,
 )
 from engine.tsql.scalars.types import (
-    ANY_DIGITS,
+    WIDE_DECIMAL_CONTEXT,
     DATETIME,
     DECIMALS,
     FLOAT,
@@ -34,9 +34,9 @@ from engine.tsql.scalars.types import (
     FLOATS,
     GUID_TEXT,
     INT_RANGES,
-    MAX_LENGTH,
+    UNLIMITED_LENGTH,
     MONEYS,
-    WHOLE_DIGITS,
+    NUMBER_DIGITS_MAX,
     WIDE_TEXTS,
     SqlType,
     encode_code_page,
@@ -48,13 +48,13 @@ from engine.tsql.scalars.types import (
 )
 from engine.tsql.scalars.xmlcheck import normalize_xml
 
-__all__ = ["ANY_DIGITS", "STORED_DATE_MARK", "Scalar"]
+__all__ = ["WIDE_DECIMAL_CONTEXT", "STORED_DATE_MARK", "Scalar"]
 
 Scalar = int | float | str | bytes | None
 Value = TypeVar("Value", bound=Scalar)
-DIGITS_MAX: Final = 40
+INTEGER_CHARACTERS_MAX: Final = 40
 """Maximum length of a text that is parsed as an integer. A decimal has at most 38 digits."""
-TEXT_LIMIT: Final = 1_000_000
+VALUE_CHARACTERS_MAX: Final = 1_000_000
 """Maximum number of characters in one value. Assumed; varchar(max) holds 2 GB."""
 
 
@@ -124,7 +124,7 @@ def _convert_to_integer(value: Scalar, name: str, source: SqlType | None) -> int
         return int(_convert_to_number(value, "bit", source) != 0)
     if is_plain_text(value):
         stripped = value.strip(" \t\r\n")
-        if not _INTEGER.fullmatch(stripped):
+        if not _INTEGER_PATTERN.fullmatch(stripped):
             if name == "bigint":
                 raise SqlError(8114, get_type_name(value, source), name)
             raise SqlError(245, get_type_name(value, source), value, name)
@@ -163,7 +163,7 @@ _INT_COLUMNS: Final = {"tinyint": "INT1", "smallint": "INT2"}
 
 def _parse_ranged_integer(value: str, stripped: str, name: str, source: SqlType | None) -> int:
     low, high = INT_RANGES[name]
-    whole_number = _parse_integer(stripped, name) if len(stripped) <= DIGITS_MAX else high + 1
+    whole_number = _parse_integer(stripped, name) if len(stripped) <= INTEGER_CHARACTERS_MAX else high + 1
     if low <= whole_number <= high:
         return whole_number
     if name in _INT_COLUMNS:
@@ -172,16 +172,16 @@ def _parse_ranged_integer(value: str, stripped: str, name: str, source: SqlType 
     raise problem if name == "int" else SqlError(8115, "expression", name)
 
 
-_INTEGER: Final = re.compile(r"[-+]?\d*", re.ASCII)
-_EXACT_NUMBER: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
-_FLOAT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
-_MONEY: Final = re.compile(r"[-+]?(?: *[$£€¥])?(?: *[-+])? *[\d,]*(?:\.\d*)?", re.ASCII)
+_INTEGER_PATTERN: Final = re.compile(r"[-+]?\d*", re.ASCII)
+_EXACT_NUMBER_PATTERN: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
+_FLOAT_PATTERN: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
+_MONEY_PATTERN: Final = re.compile(r"[-+]?(?: *[$£€¥])?(?: *[-+])? *[\d,]*(?:\.\d*)?", re.ASCII)
 """Patterns of the numbers that CAST accepts. Python would also accept inf, nan and 1_000."""
 
 
 def _parse_integer(text: str, name: str) -> int:
     """Parse a text that matches _INTEGER, with 0 for a lone sign. Raises 8115 for too many digits."""
-    if len(text) > DIGITS_MAX:
+    if len(text) > INTEGER_CHARACTERS_MAX:
         raise SqlError(8115, "expression", name)
     return int(text) if text.strip("+-") else 0
 
@@ -212,9 +212,9 @@ def _convert_to_number(value: Scalar, name: str, source: SqlType | None) -> int 
         days = date_values.parse_stored_date(value).total / TICKS_PER_DAY - EPOCH
         return math.floor(days + 0.5) if name in INT_RANGES else days
     text = value.strip(" \t\r\n").replace(",", "") if "money" in name else value.strip(" \t\r\n")
-    if _INTEGER.fullmatch(text) and (text or name not in DECIMALS):
+    if _INTEGER_PATTERN.fullmatch(text) and (text or name not in DECIMALS):
         return _parse_integer(text, name)
-    if _FLOAT.fullmatch(text) and (name not in DECIMALS or _EXACT_NUMBER.fullmatch(text)):
+    if _FLOAT_PATTERN.fullmatch(text) and (name not in DECIMALS or _EXACT_NUMBER_PATTERN.fullmatch(text)):
         return check_finite(float(text.lower().replace("d", "e")), name)
     if name in INT_RANGES:
         raise SqlError(245, get_type_name(value, source), value, name)
@@ -225,7 +225,7 @@ def to_decimal(value: Scalar, source: SqlType | None = None) -> Decimal:
     """Convert the value to an exact decimal. Raises 8114 for invalid text."""
     if types.is_encoded_decimal(value):
         return types.decode_decimal(value)
-    if is_plain_text(value) and _EXACT_NUMBER.fullmatch(value.strip(" \t\r\n")):
+    if is_plain_text(value) and _EXACT_NUMBER_PATTERN.fullmatch(value.strip(" \t\r\n")):
         return Decimal(value.strip(" \t\r\n")[:100])
     number = _convert_to_number(value, "numeric", source)
     return Decimal(number) if isinstance(number, int) else Decimal(repr(check_finite(number)))
@@ -241,7 +241,7 @@ def round_to_decimal(number: Decimal, kind: SqlType, source: str = "numeric", *,
     """Round (*cut*: truncate) the number to the scale of *kind*. Raises 8115 if the result exceeds the precision."""
     try:
         rounding = ROUND_DOWN if cut else ROUND_HALF_UP
-        quantized = number.quantize(Decimal(1).scaleb(-kind.scale), rounding, ANY_DIGITS)
+        quantized = number.quantize(Decimal(1).scaleb(-kind.scale), rounding, WIDE_DECIMAL_CONTEXT)
     except InvalidOperation:
         raise SqlError(8115, source, "numeric") from None
     if quantized.copy_abs() >= Decimal(1).scaleb(kind.precision - kind.scale):  # abs() rounds to 28 digits
@@ -255,7 +255,7 @@ _MONEY_RANGES: Final = {"money": Decimal("922337203685477.5808"), "smallmoney": 
 def _to_money(value: Scalar, target: SqlType) -> Scalar:
     if is_plain_text(value):
         text = value.strip(" \t\r\n")
-        if not _MONEY.fullmatch(text) or len(text) > DIGITS_MAX:
+        if not _MONEY_PATTERN.fullmatch(text) or len(text) > INTEGER_CHARACTERS_MAX:
             raise SqlError(235)
         digits = re.sub(r"[^-\d.]", "", text)
         number = Decimal(digits) if digits.strip("-.") else Decimal(0)
@@ -266,7 +266,7 @@ def _to_money(value: Scalar, target: SqlType) -> Scalar:
 
 def round_to_money(number: Decimal, target: SqlType, *, cut: bool = False) -> Scalar:
     """Round the number to four decimal places; with *cut*, truncate it. Raises 8115 if it is out of range."""
-    quantized = number.quantize(Decimal("0.0001"), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
+    quantized = number.quantize(Decimal("0.0001"), ROUND_DOWN if cut else ROUND_HALF_UP, WIDE_DECIMAL_CONTEXT)
     if not -_MONEY_RANGES[target.name] <= quantized < _MONEY_RANGES[target.name]:
         raise SqlError(8115, "expression", target.name)
     return types.store_number(quantized, target)
@@ -294,11 +294,11 @@ def _to_binary(value: Scalar, target: SqlType, style: int | None, source: SqlTyp
     if isinstance(value, int | float) and (source is None or source.is_integer or isinstance(value, int)):
         width = _INTEGER_WIDTHS.get(source.name if source is not None else "", 4 if abs(value) < 2**31 else 8)
         raw = int(value).to_bytes(8, "big", signed=True)[-width:]
-        if size == MAX_LENGTH:
+        if size == UNLIMITED_LENGTH:
             return raw
         return raw[-size:].rjust(size, b"\0") if target.name in ("binary", "timestamp") else raw[-size:]
     raw = _encode_bytes(value, style, source)
-    if size == MAX_LENGTH:
+    if size == UNLIMITED_LENGTH:
         return raw
     return raw[:size].ljust(size, b"\0") if target.name in ("binary", "timestamp") else raw[:size]
 
@@ -394,7 +394,7 @@ def _to_char(
 ) -> str:
     text = format_as_type(value, style, source, culture, wide=target.name in WIDE_TEXTS)
     size = target.length
-    if size == MAX_LENGTH or not size:
+    if size == UNLIMITED_LENGTH or not size:
         return check_text_limit(text)
     if len(text) > size and (isinstance(value, int | float) or types.is_encoded_decimal(value)):
         is_integer = isinstance(value, int) and (source is None or source.is_integer)
@@ -408,8 +408,8 @@ def _to_char(
 
 def check_text_limit(text: str) -> str:
     """Return the text unchanged. Raises SqlError if it is longer than TEXT_LIMIT."""
-    if len(text) > TEXT_LIMIT:
-        raise SqlError(0, f"Not simulated: values of more than {TEXT_LIMIT} characters")
+    if len(text) > VALUE_CHARACTERS_MAX:
+        raise SqlError(0, f"Not simulated: values of more than {VALUE_CHARACTERS_MAX} characters")
     return text
 
 
@@ -489,20 +489,24 @@ def format_decimal(value: Scalar, scale: Scalar) -> Scalar:
     if isinstance(value, bool) or not isinstance(scale, int):
         return value
     if types.is_encoded_decimal(value) and 0 <= scale <= SCALE_MAX:
-        quantized = types.decode_decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, ANY_DIGITS)
+        quantized = types.decode_decimal(value).quantize(
+            Decimal(1).scaleb(-scale), ROUND_HALF_UP, WIDE_DECIMAL_CONTEXT
+        )
         return f"{quantized if quantized else quantized.copy_abs():f}"
     if not isinstance(value, int | float):
         return value
     if not -1e38 < value < 1e38 or not 0 <= scale <= SCALE_MAX:
         return value
-    rounded_value = Decimal(repr(value)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, ANY_DIGITS)
+    rounded_value = Decimal(repr(value)).quantize(
+        Decimal(1).scaleb(-scale), ROUND_HALF_UP, WIDE_DECIMAL_CONTEXT
+    )
     return f"{rounded_value if rounded_value else abs(rounded_value):f}"
 
 
 def format_value(value: Scalar) -> Scalar:
     """Format a value of unknown type for a result set: dates without DATE_MARK, binary with 0x."""
     if types.is_encoded_decimal(value):  # without a type, show a number if a float can represent it
-        digits = types.decode_decimal(value).normalize(ANY_DIGITS)
+        digits = types.decode_decimal(value).normalize(WIDE_DECIMAL_CONTEXT)
         return to_number(value, "float") if len(digits.as_tuple().digits) <= FLOAT_DIGITS else value[1:]
     if isinstance(value, str):
         return value.removeprefix(STORED_DATE_MARK)
@@ -519,7 +523,7 @@ def format_typed_value(value: Scalar, kind: SqlType | None) -> Scalar:
         if kind.scale or isinstance(value, float):
             return format_decimal(value, kind.scale)
         whole_number = int(to_number(value))
-        return whole_number if len(str(abs(whole_number))) <= WHOLE_DIGITS else str(whole_number)
+        return whole_number if len(str(abs(whole_number))) <= NUMBER_DIGITS_MAX else str(whole_number)
     if kind.name in MONEYS:
         text = to_text(format_decimal(value, 4))
         return text[:-2] + text[-2:].rstrip("0")

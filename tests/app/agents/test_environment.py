@@ -15,7 +15,7 @@ from app.agents.baseline import choose_best_line, choose_random_line, play_game
 from app.agents.environment import WAIT, DrillEnv
 from engine import simulator
 from engine.drill.running.drill import replay
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests import par_drills
 from tests.engine.drill import texts
 
@@ -128,4 +128,4 @@ def test_the_vocabulary_covers_groups_and_clusters_and_every_word_parses(
     assert len(set(lines)) == len(lines)
     for line in lines:
         if line != WAIT:
-            simulator.resolve_names(env.drill.world, parse_line(line))
+            simulator.resolve_names(env.drill.world, parse_input_line(line))

@@ -18,7 +18,7 @@ from app.exit_codes import AS_ASKED, UNUSABLE
 from engine.drill.par.certificate import CertificateBuilder
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.trials import SearchLimits, SearchPlan, Trials
+from engine.drill.par.trials import SearchLimits, PlayedPlan, PlanPlayer
 from tests.assertions import require
 from tests.engine.drill import texts
 from tests.par_runs import run_search
@@ -30,7 +30,7 @@ def test_two_processes_find_the_same_plans_as_one() -> None:
     rules: dict[str, Any] = {"actions_max": 2, "points_max": 3}
     first_search = ParSearch(small, small.seed, **rules)
     with distribute_search(small, small.seed, 2) as spread:
-        two = ParSearch(small, small.seed, spread=spread, **rules)
+        two = ParSearch(small, small.seed, decision_tester=spread, **rules)
         for search in (first_search, two):
             for _ in search.run_steps():
                 pass
@@ -86,10 +86,10 @@ def test_results_are_printed_at_once_when_the_time_is_over(
     the hashes.
     """
     small = texts.change_small_text()
-    plans: list[SearchPlan] = []
-    finish_plan = Trials.finish_plan
+    plans: list[PlayedPlan] = []
+    finish_plan = PlanPlayer.finish_plan
 
-    def count_rollout(trials: Trials, run: SearchDrill, rules: SearchLimits) -> SearchPlan:
+    def count_rollout(trials: PlanPlayer, run: SearchDrill, rules: SearchLimits) -> PlayedPlan:
         if is_interrupted and not plans:
             signal.raise_signal(signal.SIGINT)
         plans.append(finish_plan(trials, run, rules))
@@ -98,7 +98,7 @@ def test_results_are_printed_at_once_when_the_time_is_over(
     def fail_if_called(*_: object) -> float:
         raise AssertionError("there is no time for it")
 
-    monkeypatch.setattr(Trials, "finish_plan", count_rollout)
+    monkeypatch.setattr(PlanPlayer, "finish_plan", count_rollout)
     monkeypatch.setattr(CertificateBuilder, "_score_delayed", fail_if_called)
     monkeypatch.setattr("engine.drill.par.multi_seed.play_reactions", fail_if_called)
     certificate = par._search_certificate(small, small.seed, 3600.0 if is_interrupted else 0.0, None)

@@ -12,7 +12,7 @@ import pytest
 from app.cli.trials import HelperProcess, SearchProcesses
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.search import ParSearch
-from engine.drill.par.trials import ALL_NEIGHBORS, Decision, SearchLimits, Trials, run_trials
+from engine.drill.par.trials import ALL_NEIGHBORS, DecisionPoint, SearchLimits, PlanPlayer, run_trials
 from tests.engine.drill import texts
 
 SEARCH_LIMITS: dict[str, Any] = {"actions_max": 2, "points_max": 3}
@@ -73,7 +73,9 @@ def test_results_do_not_depend_on_the_distribution_of_work(
     crew = SearchProcesses(
         small, small.seed, [HelperProcess(executor, is_cluster=cluster) for executor in executors]
     )
-    search_result = complete_search(ParSearch(small, small.seed, spread=crew.run_round, **SEARCH_LIMITS))
+    search_result = complete_search(
+        ParSearch(small, small.seed, decision_tester=crew.run_round, **SEARCH_LIMITS)
+    )
     assert search_result.plans == local_search.plans
     assert (search_result.best, search_result.node_count) == (local_search.best, local_search.node_count)
     assert all(len(executor.news) > 5 for executor in executors), "each had its share"
@@ -100,8 +102,8 @@ def test_ctrl_c_reaches_only_the_searching_process(small: Scenario) -> None:
 
 
 def test_portions_of_a_decision_cover_it_completely(small: Scenario) -> None:
-    trials, rules = Trials(small, small.seed), SearchLimits(actions_max=2)
-    decision = Decision((), 3000)
+    trials, rules = PlanPlayer(small, small.seed), SearchLimits(actions_max=2)
+    decision = DecisionPoint((), 3000)
     neighbors = list(trials.try_neighbors(decision, rules))
     assert len([trial for trial in neighbors if trial is not None]) > 7
     assert len(neighbors) == trials.count_neighbors(decision, rules)
@@ -117,7 +119,7 @@ def test_only_a_search_in_one_process_skips_known_states(small: Scenario) -> Non
     drill, rules, decision = (
         (small.name, small.text, small.seed),
         SearchLimits(actions_max=2),
-        Decision((), 3000),
+        DecisionPoint((), 3000),
     )
     first, second, third, fourth = (
         run_trials(search, drill, rules, [], decision, ALL_NEIGHBORS, search == "alone")

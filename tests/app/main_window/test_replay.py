@@ -28,12 +28,12 @@ from app.storage import Profile, open_profile
 from app.views.debrief.page import EVIDENCE, POINTS, STORY
 from app.words import formatting
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.judging.counterfactual import LOOK_S
+from engine.drill.judging.counterfactual import QUERY_S
 from engine.drill.par.account import BoundGap, RegretAnalysis, RunSegment
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.solution import play_solution
-from engine.drill.time.cooperative_tasks import Slices
-from engine.verbs.lines import parse_line
+from engine.drill.time.cooperative_tasks import CooperativeTask
+from engine.verbs.lines import parse_input_line
 from tests import painted
 from tests.app.main_window.conftest import EXTRA_PLANS, WindowUser, show_window
 from tests.assertions import require
@@ -363,7 +363,7 @@ def test_a_retry_leaves_time_to_act_before_the_mistake(hands: WindowUser) -> Non
     assert window.pages.currentWidget() is window.desk_page
     assert not window.session.running
     assert hands.drill.tick == retry.begin_tick
-    assert (lesson.tick - hands.drill.tick) / 100 >= LOOK_S
+    assert (lesson.tick - hands.drill.tick) / 100 >= QUERY_S
     assert retry.notice in window.notice.text
     assert not require(window.notice.findChild(QTimer)).isActive(), (
         "it stays as long as the clock stands still"
@@ -693,12 +693,12 @@ def test_a_longer_search_tries_ten_times_as_many_plans(
 
     def record_request(
         drill: Drill, plans: Sequence[object], node_limit: int = EXTRA_PLANS, **_: object
-    ) -> Slices[RegretAnalysis]:
+    ) -> CooperativeTask[RegretAnalysis]:
         requests.append((len(plans), node_limit))
         yield 0.0
         return RegretAnalysis((move,), 60.0, None, BoundGap(100, 50.0, 90.0))
 
-    move = RunSegment(100, 200, "", 50.0, 20.0, "blunder", (parse_line("power-on SERVER_A"),))
+    move = RunSegment(100, 200, "", 50.0, 20.0, "blunder", (parse_input_line("power-on SERVER_A"),))
     monkeypatch.setattr("app.main_window.debrief_page.analyze_regret", record_request)
     play_with_failover(hands)
     window.session.apply_input("finish")

@@ -16,7 +16,7 @@ from engine.drill.running.solution import play_idle, play_reference
 from engine.model import World
 from engine.powershell import cluster_cmdlets
 from engine.powershell.pipeline import CmdletCall
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.cases import sample_cases
 from tests.engine.availability.worlds import SCENARIOS, apply_lines, build_ag_lab, run_until
 from tests.shipped_scenarios import load_shipped_scenario
@@ -34,7 +34,7 @@ def test_rows_and_lines_describe_the_cluster() -> None:
     assert {"move-role AG1 NODE_3", "evict NODE_2", "set-weight NODE_3 0"} <= lines
     assert "set-owners AG1_AGL1 address NODE_2,NODE_3" in lines
     for action in actions:
-        parse_line(action.line)
+        parse_input_line(action.line)
     warned_verbs = {action.line.split()[0] for action in actions if action.warning}
     assert warned_verbs == {"evict", "force-quorum"}
 

@@ -22,7 +22,7 @@ from engine.drill.judging.review import Review, review_run
 from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import (
     EQUAL_SCORE_TOLERANCE,
-    blame_command,
+    attribute_loss_to_command,
     convert_reference_steps,
     find_lessons,
     is_action,
@@ -237,7 +237,7 @@ def analyze_run(drill: Drill) -> tuple[Review, RegretAnalysis, tuple[RunSegment,
     account = run_to_completion(analyze_regret(drill, certificates.load_plans(drill)))
     lessons = tuple(
         run_to_completion(
-            blame_command(SearchDrill(drill.scenario, drill.seed), lesson, account, drill.journal)
+            attribute_loss_to_command(SearchDrill(drill.scenario, drill.seed), lesson, account, drill.journal)
         )
         for lesson in find_lessons(account)
     )

@@ -15,11 +15,11 @@ from app.view_models.debrief.model import (
     reveal_answer,
 )
 from app.view_models.debrief.verdict import describe_action, describe_lesson, describe_step, find_retry
-from engine.drill.judging.counterfactual import LOOK_S
+from engine.drill.judging.counterfactual import QUERY_S
 from engine.drill.par.account import WAITING, RunSegment
-from engine.drill.par.lessons import Judgment
+from engine.drill.par.lessons import AnswerJudgment
 from engine.drill.running.drill import Drill
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.shipped_scenarios import load_shipped_scenario
 
 
@@ -75,18 +75,20 @@ def test_an_action_is_described_in_the_past_tense(line: str, expected: str) -> N
 
 
 def test_a_step_shows_the_server_and_abbreviates_the_columns() -> None:
-    step = describe_step(parse_line("sql S#2 SELECT a_column, another_column FROM sys.databases", 6500), {})
+    step = describe_step(
+        parse_input_line("sql S#2 SELECT a_column, another_column FROM sys.databases", 6500), {}
+    )
     assert (step.time_text, step.text) == ("1:05", "On S: SELECT … FROM sys.databases")
 
 
-LATE_INPUT = parse_line("power-on SERVER_A", 9000)
+LATE_INPUT = parse_input_line("power-on SERVER_A", 9000)
 ACTION_SEGMENT = RunSegment(8000, 8000, "power-off SERVER_B", 90.0, 20.0, "blunder", (LATE_INPUT,))
 WAIT_SEGMENT = RunSegment(8000, 12000, WAITING, 90.0, 20.0, "blunder", (LATE_INPUT,))
 
 
 def test_a_retry_starts_early_enough_and_announces_the_event() -> None:
     acted, idle = find_retry(ACTION_SEGMENT, {}), find_retry(WAIT_SEGMENT, {})
-    assert 80.0 - acted.begin_s >= LOOK_S
+    assert 80.0 - acted.begin_s >= QUERY_S
     assert "1:20.0" in acted.notice
     assert "Power off" in acted.notice
     assert idle.begin_tick <= WAIT_SEGMENT.tick + 1
@@ -108,11 +110,11 @@ def test_a_lesson_asks_first_and_reveals_afterwards() -> None:
     assert "wait" in question.buttons
     assert "wait" not in ask_lesson(WAIT_SEGMENT, 1, 2, {}).buttons, "waiting was the mistake"
     assert "SERVER_A" in find_hint(ACTION_SEGMENT, {})
-    for judgment in (Judgment(20.0, False), Judgment(90.0, True)):
+    for judgment in (AnswerJudgment(20.0, False), AnswerJudgment(90.0, True)):
         card = judge_answer(ACTION_SEGMENT, judgment, True, None, {})
         assert card.tone == "warn"
         assert card.steps == ()
-    judged = judge_answer(ACTION_SEGMENT, Judgment(89.0, False), True, None, {})
+    judged = judge_answer(ACTION_SEGMENT, AnswerJudgment(89.0, False), True, None, {})
     assert judged.tone == "ok"
     assert [step.text for step in judged.steps] == ["SERVER_A ▸ Power on"]
     assert judged.primary == "next"

@@ -8,7 +8,7 @@ from app.view_models.offers import ActionOffer, ActionTarget, list_offers
 from engine import simulator
 from engine.model import World
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.engine.availability.worlds import apply_lines as do_in_group
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
@@ -62,7 +62,7 @@ def test_every_offered_action_is_accepted_and_has_an_effect(situation: str, targ
         fork = world.fork()
         before = fork.compute_state_hash()
         # An InputError here means that the view must not offer this action.
-        simulator.apply_input(fork, parse_line(offer.line, fork.tick))
+        simulator.apply_input(fork, parse_input_line(offer.line, fork.tick))
         assert not [event for event in fork.outbox if read_field(event, "no_effect")], offer.line
         assert fork.compute_state_hash() != before, f"{offer.line} does nothing"
         assert offer.label != VERBS[offer.line.split()[0]].help, f"{offer.line} has no label of its own"
@@ -106,7 +106,7 @@ def test_only_meaningful_actions_are_offered(
 
 def test_every_fault_is_offered_somewhere() -> None:
     offered = {
-        parse_line(line).verb
+        parse_input_line(line).verb
         for name in SITUATIONS
         for target in TARGETS
         for line in list_offered_lines(build_world_in(name), target)
@@ -129,5 +129,7 @@ def _list_offers_in_cluster() -> set[str]:
         world = build_ag_lab()
         do_in_group(world, *before)
         nodes = [ActionTarget("server", (name,)) for name in world.nodes]
-        verbs_found |= {parse_line(line).verb for node in nodes for line in list_offered_lines(world, node)}
+        verbs_found |= {
+            parse_input_line(line).verb for node in nodes for line in list_offered_lines(world, node)
+        }
     return verbs_found

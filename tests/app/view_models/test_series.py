@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from app.view_models.series import CounterHistory, SeriesSummary, choose_bin_width, find_peaks
 from engine.flow import Array, Samples, StreamNumbers
 from engine.flow.kernel import STREAM_COUNTERS
-from engine.flow.samples import BLOCK_ENTRIES
+from engine.flow.samples import ENTRIES_PER_BLOCK
 
 QUEUE_COLUMN = STREAM_COUNTERS.index("send_queue_kb")
 LOGS_PER_SAMPLE: list[dict[str, StreamNumbers | None]] = [{"Sales": (0, 0)}] * 200
@@ -19,7 +19,7 @@ LOGS_PER_SAMPLE: list[dict[str, StreamNumbers | None]] = [{"Sales": (0, 0)}] * 2
 def append_samples(samples: Samples, first_tick: int, queue: list[list[float]]) -> None:
     """Append samples in which *queue* gives the send queue of every row."""
     entries = len(queue[0])
-    sources, streams = samples.reserve(entries, len(queue), len(queue))
+    sources, streams = samples.reserve_entries(entries, len(queue), len(queue))
     sources[:entries] = 0.0
     streams[:entries] = 0.0
     for stream, values in enumerate(queue):
@@ -103,7 +103,7 @@ def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     samples, history = Samples(every=100, exact=False), CounterHistory()
-    for entry in range(3 * BLOCK_ENTRIES + 5):
+    for entry in range(3 * ENTRIES_PER_BLOCK + 5):
         append_samples(samples, 100 * (entry + 1), [[float(entry)], [-1.0]])
     carried_streams: list[dict[str, StreamNumbers | None]] = [
         {"Sales": (0, 0), "Other": (1, 1)}
@@ -119,9 +119,11 @@ def test_a_long_run_is_compressed_and_shared_samples_are_read_once(
         return real(samples, first_row, sources, streams)
 
     monkeypatch.setattr(Samples, "read_entries", read_samples)
-    beginning = samples.copy_beginning(2 * BLOCK_ENTRIES + 3)
+    beginning = samples.copy_beginning(2 * ENTRIES_PER_BLOCK + 3)
     history.add_samples(beginning, carried_streams, "Sales")
-    assert history.get_samples("send_queue_kb", 0.0, 1e9)[1].tolist() == all_values[: 2 * BLOCK_ENTRIES + 3]
+    assert (
+        history.get_samples("send_queue_kb", 0.0, 1e9)[1].tolist() == all_values[: 2 * ENTRIES_PER_BLOCK + 3]
+    )
     assert read == [3], "whole blocks are the same in both"
     history.add_samples(beginning, carried_streams, "Other")
     assert set(history.get_samples("send_queue_kb", 0.0, 1e9)[1].tolist()) == {-1.0}

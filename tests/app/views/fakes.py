@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from engine.drill.running.modes import PERMISSIONS, DrillMode, ModePermissions
+from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode, ModePermissions
 from engine.events import Event
 from engine.flow import Samples, StreamNumbers
 from engine.inputs import Input
@@ -44,7 +44,7 @@ class FakeRun:
     scenario: FakeScenario = field(default_factory=FakeScenario)
     journal: list[Input] = field(default_factory=list)
     logs: list[dict[str, StreamNumbers | None]] = field(default_factory=list)
-    terms: ModePermissions = PERMISSIONS[DrillMode.LAB]
+    terms: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
     published: dict[int, tuple[float, str]] = field(default_factory=dict)
     unlike: dict[int, str] = field(default_factory=dict)
     standings: list[Any] = field(default_factory=list)

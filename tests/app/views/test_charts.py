@@ -22,7 +22,7 @@ from app.views.charts.toolbar import ChartTools
 from app.widgets.axes import TimeAxis
 from app.words.formatting import COPY_COUNTERS, COUNTERS, DEFAULT_COUNTERS, DEFAULT_COUNTERS_WITHOUT_COPY
 from engine.drill.running.drill import Drill
-from engine.drill.running.modes import PERMISSIONS, DrillMode
+from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode
 from engine.events import Event
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.model import Availability
@@ -421,7 +421,7 @@ def test_states_of_each_copy_are_lanes_with_gaps(charts: Charts, run: Any) -> No
 
 
 def test_an_exam_shows_no_states_and_only_own_marks(charts: Charts, run: Any) -> None:
-    run.terms = PERMISSIONS[DrillMode.EXAM]
+    run.terms = PERMISSIONS_BY_MODE[DrillMode.EXAM]
     run.events = [build_fault_event(20.0), build_event(2500, "note", None, None, "look")]
     charts.show_drill(run)
     assert not charts.states.isVisible()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu, QMessageBox
 
 from app.views.cluster_manager import ClusterManager
 from app.views.dashboard import Dashboard
-from engine.drill.running.modes import PERMISSIONS, DrillMode
+from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode
 from tests.app.views.fakes import FakeRun
 from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 
@@ -19,7 +19,7 @@ def show_run(qtbot: Any, view: Any, mode: DrillMode = DrillMode.LAB) -> FakeRun:
     world = build_ag_lab()
     run_until(world, 5.0)
     run = FakeRun(world)
-    run.terms = PERMISSIONS[mode]
+    run.terms = PERMISSIONS_BY_MODE[mode]
     qtbot.addWidget(view)
     view.resize(700, 500)
     view.show()

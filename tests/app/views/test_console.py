@@ -16,7 +16,7 @@ from app.widgets import theme
 from engine.events import Event, SqlDoneData
 from engine.inputs import Input
 from engine.tsql.batches.data import SqlSession, Window
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.assertions import require
 from tests.children import find_child
 from tests.events import build_event
@@ -64,7 +64,7 @@ def console(qtbot: Any, run: Any) -> Console:
 
     def do(line: str) -> None:
         console.lines.append(line)  # type: ignore[attr-defined]
-        run.journal.append(parse_line(line, run.tick))
+        run.journal.append(parse_input_line(line, run.tick))
 
     console.requested.connect(do)
     console.resize(800, 500)
@@ -78,7 +78,7 @@ def console(qtbot: Any, run: Any) -> Console:
 
 def parse_last_line(console: Any) -> tuple[str, str]:
     """Return window and batch of the last sent line, parsed by the engine."""
-    window, batch = parse_line(console.lines[-1]).args
+    window, batch = parse_input_line(console.lines[-1]).args
     return window, batch
 
 
@@ -313,7 +313,7 @@ def test_results_reach_the_sending_window(qtbot: Any, console: Any) -> None:
     qtbot.keyClick(first.editor, Key.Key_F5)
     line = console.lines[-1]
     second = console.open_query("SERVER_A", "SELECT 2")
-    window, batch = parse_line(line).args
+    window, batch = parse_input_line(line).args
     console.add_events(
         [build_start_event(window, batch), build_end_event(window, batch, results=[RESULT_SET])]
     )

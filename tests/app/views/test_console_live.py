@@ -14,7 +14,7 @@ from app.views.console.outcome import BatchOutcome, list_message_lines
 from app.views.console.tabs import ToolBar
 from engine import simulator
 from engine.messages import Message
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.app.views.fakes import FakeRun
 from tests.children import find_child
 from tests.engine.worlds import build_lab
@@ -30,7 +30,7 @@ def console(qtbot: Any) -> Console:
     course = FakeRun(world)
 
     def do(line: str) -> None:
-        item = parse_line(line, world.tick)
+        item = parse_input_line(line, world.tick)
         simulator.apply_input(world, item)
         course.journal.append(item)
         console.add_events(simulator.advance_world(world, world.tick))
@@ -129,14 +129,14 @@ def test_the_mirror_refuses_with_a_message(qtbot: Any, console: Any) -> None:
 def test_a_connection_ends_with_its_server(qtbot: Any, console: Any) -> None:
     window = run_batch(qtbot, console, "SELECT 1")
     assert "dba" in find_child(window, QLabel, "facts").text()
-    simulator.apply_input(console.world, parse_line("power-off SERVER_A"))
+    simulator.apply_input(console.world, parse_input_line("power-off SERVER_A"))
     advance_world(console, 1)
     # as in reality, the client has not noticed it yet
     assert "dba" in find_child(window, QLabel, "facts").text()
     run_batch(qtbot, console, "SELECT 1")
     assert "completed with errors" in find_child(window, QLabel, "state").text()
     assert "dba" not in find_child(window, QLabel, "facts").text()
-    simulator.apply_input(console.world, parse_line("power-on SERVER_A"))
+    simulator.apply_input(console.world, parse_input_line("power-on SERVER_A"))
     advance_world(console, 200)
     run_batch(qtbot, console, "SELECT 1")
     assert "executed successfully" in find_child(window, QLabel, "state").text()

@@ -21,7 +21,7 @@ from app.views.debrief.page import EXPORT, POINTS, STORY, TIMELINE
 from app.views.debrief.par import ValueCurve, ValueCurveLegend, build_regret_widgets
 from app.widgets.strip import TimeStrip
 from app.words import formatting
-from engine.drill.judging.counterfactual import LOOK_S, ActionImpact
+from engine.drill.judging.counterfactual import QUERY_S, ActionImpact
 from engine.drill.judging.difference import OutcomeRow
 from engine.drill.judging.shapes import Report, ScoreJson
 from engine.drill.par.account import (
@@ -360,7 +360,7 @@ def test_a_last_chance_lost_by_time_names_its_action_and_end(qtbot: QtBot) -> No
             _, retry = [b for part in parts for b in part.findChildren(QPushButton)]
             qtbot.mouseClick(retry, Qt.MouseButton.LeftButton)
     ((begin_s, steps),) = tried
-    assert begin_s < 50.0 - LOOK_S
+    assert begin_s < 50.0 - QUERY_S
     assert steps.endswith(" until 0:50.0: last chance to meet all goals: SERVER_A ▸ Power on.")
     labels = read_labels(parts)
     assert "One second later, these steps no longer meet “SERVER_B serves” by 1:00." in labels

@@ -25,7 +25,7 @@ from app.views.editor.form import ScenarioForm
 from app.views.editor.form_schema import format_tip, list_fields, list_sections
 from app.views.editor.form_widgets import CompletingLine
 from engine.drill.authoring import schema
-from engine.drill.authoring.run_scenario import find_prompts
+from engine.drill.authoring.run_scenario import find_placeholders
 
 SCENARIO_TEXT = '''# What this is about.
 title = "Old"  # the title's comment
@@ -317,7 +317,7 @@ def test_a_new_entry_uses_unused_names_and_asks_for_its_texts(form: RecordingFor
     assert document["rubric"][1]["points"] == 65  # These points complete the sum of 100.
     assert document["rubric"][1]["name"] == "Questions answered"
     assert document["hint"][0]["look"] == "TO WRITE: place to look at, such as a view or a log"
-    named = {path[:1] for path, _ in find_prompts(document)}
+    named = {path[:1] for path, _ in find_placeholders(document)}
     assert {("hint",), ("goal",), ("question",), ("predict",)} <= named
 
 
@@ -433,7 +433,7 @@ def test_every_key_of_the_schema_has_a_field() -> None:
         for part in vars(schema).values()
         if isinstance(part, type)
         and issubclass(part, schema.ScenarioTable)
-        and part not in (schema.ScenarioTable, schema.Rule)
+        and part not in (schema.ScenarioTable, schema.RubricRule)
         for name, info in part.model_fields.items()
     }
     assert wanted - reached == {("Scenario", "name")}  # the scenario's name is the file name

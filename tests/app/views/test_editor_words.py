@@ -115,7 +115,7 @@ def test_completion_never_offers_an_invalid_word() -> None:
             closed = ")" if before.endswith("(") and word != ")" else ""
             before = completed_text if word.endswith("(") else f"{completed_text}{closed} "
     assert len(seen_texts) > 30
-    assert set(complete_condition("Sales is ", list_names)) == {*facts.DATABASE_WORDS, "not"}
+    assert set(complete_condition("Sales is ", list_names)) == {*facts.DATABASE_STATE_WORDS, "not"}
 
 
 def test_an_action_is_completed_with_or_without_its_time() -> None:

@@ -13,7 +13,7 @@ from app.views.events_list import EventsList
 from app.views.trace import StateTrace
 from app.widgets import theme
 from engine.drill.running.drill import Drill, DrillMode
-from engine.events import KINDS, Event, EventKind
+from engine.events import EVENT_KIND_INFOS, Event, EventKind
 from tests.children import find_child
 from tests.engine.worlds import build_lab, play_script
 from tests.events import build_event, read_field
@@ -216,7 +216,7 @@ def test_a_new_drill_has_its_own_servers_and_rows(qtbot: Any, run: Any, world: A
 
 
 def test_every_emitted_event_kind_has_a_record() -> None:
-    assert set(KINDS) == set(get_args(EventKind))
+    assert set(EVENT_KIND_INFOS) == set(get_args(EventKind))
 
 
 def test_the_panel_offers_every_kind_including_cluster_events(qtbot: Any) -> None:
@@ -228,7 +228,7 @@ def test_the_panel_offers_every_kind_including_cluster_events(qtbot: Any) -> Non
     view = build_view(qtbot, EventsList, drill)
     qtbot.waitUntil(lambda: "Removed" in str(read_cells(view)) or "removed" in str(read_cells(view)))
     assert {"Failover cluster", "Replica role", "PowerShell"} <= {row[1] for row in read_cells(view)}
-    assert {action.data() for action in find_child(view, QMenu, "kinds").actions()} == set(KINDS)
+    assert {action.data() for action in find_child(view, QMenu, "kinds").actions()} == set(EVENT_KIND_INFOS)
 
 
 def test_an_empty_log_shows_the_reason(qtbot: Any, run: Any) -> None:

@@ -10,11 +10,11 @@ from PySide6.QtCore import Qt
 
 from app.views.fault_ledger import FaultLedger
 from app.widgets.bars import ButtonBar
-from engine.drill.running.modes import PERMISSIONS, DrillMode, ModePermissions
+from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode, ModePermissions
 from engine.inputs import Input
 from engine.model import World
 from engine.verbs import VERBS
-from engine.verbs.lines import find_reverse, parse_line
+from engine.verbs.lines import find_reverse_input, parse_input_line
 from tests.assertions import require
 from tests.engine.worlds import apply_lines, build_lab
 
@@ -23,7 +23,7 @@ from tests.engine.worlds import apply_lines, build_lab
 class StubDrill:
     world: World
     journal: list[Input] = field(default_factory=list)
-    terms: ModePermissions = PERMISSIONS[DrillMode.LAB]
+    terms: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
 
 
 class RecordingLedger(FaultLedger):
@@ -54,7 +54,7 @@ def ledger(qtbot: Any, drill: StubDrill) -> RecordingLedger:
 
 def apply_and_show(ledger: RecordingLedger, drill: StubDrill, *lines: str, run_s: float = 0.01) -> None:
     for line in lines:
-        drill.journal.append(parse_line(line, drill.world.tick))
+        drill.journal.append(parse_input_line(line, drill.world.tick))
     ledger.add_events(apply_lines(drill.world, *lines, wait_s=run_s))
     ledger.show_world(drill.world)
 
@@ -168,7 +168,7 @@ def test_the_button_reverts_exactly_the_selected_fault(
 ) -> None:
     apply_and_show(ledger, drill, line, run_s=12.0)
     click_row(qtbot, ledger, 0)
-    passes_by_itself = find_reverse(drill.world.faults[0]) is None
+    passes_by_itself = find_reverse_input(drill.world.faults[0]) is None
     assert ledger.tools["ledger.revert"].isEnabled() is not passes_by_itself
     assert passes_by_itself is (line.split()[0] in ("reset-link", "fill-log"))
     if not passes_by_itself:
@@ -194,18 +194,18 @@ def test_only_active_faults_can_be_shown(qtbot: Any, ledger: RecordingLedger, dr
 
 
 def test_faults_of_the_scenario_stay_hidden(ledger: RecordingLedger, drill: StubDrill) -> None:
-    drill.terms = PERMISSIONS[DrillMode.EXAM]
+    drill.terms = PERMISSIONS_BY_MODE[DrillMode.EXAM]
     apply_lines(drill.world, "pull-cable SERVER_B", wait_s=5.0)  # This line is not an input of the user.
     apply_and_show(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
     assert [row[1] for row in list_texts(ledger)] == ["degrade SERVER_A SERVER_B rtt_ms=50"]
     assert ledger.detail.text() == "1 of 1 active."
-    drill.terms = PERMISSIONS[DrillMode.GUIDED]
+    drill.terms = PERMISSIONS_BY_MODE[DrillMode.GUIDED]
     ledger.show_drill(drill)
     assert len(list_texts(ledger)) == 2
 
 
 def test_a_shutdown_by_statement_is_listed(ledger: RecordingLedger, drill: StubDrill) -> None:
-    drill.terms = PERMISSIONS[DrillMode.EXAM]
+    drill.terms = PERMISSIONS_BY_MODE[DrillMode.EXAM]
     apply_and_show(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", run_s=5.0)
     assert list_texts(ledger)[0][1].split() == ["shutdown-nowait", "SERVER_A"]
 

@@ -15,7 +15,7 @@ from app.views.fidelity.fidelity import FidelityStep, FidelityWorker, StepResult
 from app.views.fidelity.report import UNITS, PanelDrawing, get_step_name
 from app.widgets import theme
 from app.words import language
-from engine.planning.figures import FIGURES, Figure, FigureLine, FigurePanel
+from engine.planning.figures import FIGURE_BUILDERS, Figure, FigureLine, FigurePanel
 from engine.published.fidelity import SECTIONS
 from engine.published.rows import FigureClass, FigureRow
 from engine.tables import read_table
@@ -221,8 +221,8 @@ def test_closing_waits_for_the_current_step(qtbot: Any) -> None:
 
 def test_steps_cover_all_sections_and_figures_failovers_last() -> None:
     names = [step.name for step in list_steps()]
-    assert set(SECTIONS) | set(FIGURES) <= set(names)
-    assert len(names) == len(SECTIONS) + len(FIGURES) + 12
+    assert set(SECTIONS) | set(FIGURE_BUILDERS) <= set(names)
+    assert len(names) == len(SECTIONS) + len(FIGURE_BUILDERS) + 12
     assert "failover" in names[-1]
 
 
@@ -237,8 +237,8 @@ def test_a_real_section_includes_its_reasons() -> None:
 
 
 def test_every_unit_of_a_figure_is_known_and_each_panel_is_drawn() -> None:
-    cheap = [name for name in FIGURES if name not in ("Figure 1", "Figure 4")]
-    figures = [FIGURES[name]() for name in cheap]
+    cheap = [name for name in FIGURE_BUILDERS if name not in ("Figure 1", "Figure 4")]
+    figures = [FIGURE_BUILDERS[name]() for name in cheap]
     assert {panel.unit for figure in figures for panel in figure.panels} | {"min", "h"} <= set(UNITS)
     for figure in figures:
         for panel in figure.panels:
@@ -286,7 +286,7 @@ def test_the_texts_of_the_comparison_are_translated() -> None:
     """
     shown_texts = set(SECTIONS)
     for name in ("Figure 6", "Figure 8", "Figure 11", "Compression, OFF"):
-        figure = FIGURES[name]()
+        figure = FIGURE_BUILDERS[name]()
         shown_texts |= {figure.conclusion, *figure.categories} | ({figure.x_title} - {""})
         for panel in figure.panels:
             shown_texts |= {panel.title, *(line.name for line in panel.lines if not line.is_measured)}

@@ -17,7 +17,7 @@ from app.words import language
 from app.words.language import tr
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.children import find_child
 
 
@@ -113,4 +113,4 @@ def test_examples_of_the_editor_page_are_valid() -> None:
         drill.is_condition_met(condition)
     (acts,) = re.findall(r"An \*\*action\*\*.*?:(.*?)\n\n", page, re.DOTALL)
     for act in re.findall(r"`([^`]+)`", acts):
-        assert parse_line(" ".join(act.split())), act
+        assert parse_input_line(" ".join(act.split())), act

@@ -14,7 +14,7 @@ from app.views.monitor.status import build_history_columns
 from app.widgets import theme
 from app.words import language
 from engine import simulator
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.app.views.fakes import FakeRun
 from tests.children import find_child
 from tests.engine.worlds import build_lab, play_script
@@ -30,7 +30,7 @@ def monitor(qtbot: Any) -> MirroringMonitor:
 
     def do(line: str) -> None:
         monitor.lines.append(line)  # type: ignore[attr-defined]
-        simulator.apply_input(world, parse_line(line, world.tick))
+        simulator.apply_input(world, parse_input_line(line, world.tick))
         monitor.add_events(simulator.advance_world(world, world.tick))
         monitor.show_world(world)
 

@@ -17,7 +17,7 @@ from app.views.object_explorer.tree import get_node
 from engine import tsql
 from engine.events import Event
 from engine.model import Certificate, DbState, Endpoint, Job, Login, MirrorState, Role, World
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.app.views.conftest import build_mirrored_copy
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.worlds import apply_lines, build_lab
@@ -331,7 +331,7 @@ def test_the_agent_is_started_and_stopped(qtbot: Any, explorer: RecordingExplore
     ],
 )
 def test_the_sent_statements_are_visible(line: str) -> None:
-    assert parse_line(line).line_without_time == line
+    assert parse_input_line(line).line_without_time == line
 
 
 def test_context_menu_opens_by_key(qtbot: Any, qtlog: Any, explorer: RecordingExplorer) -> None:

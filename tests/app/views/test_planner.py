@@ -18,7 +18,7 @@ from app.widgets import theme
 from app.words import language
 from engine.drill.judging.sweep import FAULT_VERBS
 from engine.flow import SafetyMode
-from engine.planning import NETWORKS, RTT_MS, PlanGoals, list_findings, sweep_rtt
+from engine.planning import NETWORK_RTT_RANGES_MS, SWEPT_RTTS_MS, PlanGoals, list_findings, sweep_rtt
 from tests import painted
 
 
@@ -48,7 +48,7 @@ def list_heights(planner: Planner, counter: str, axis: str, mode: SafetyMode) ->
 
 def test_the_planner_opens_with_the_papers_local_network(planner: Planner) -> None:
     assert planner.plan is not None
-    curve = sweep_rtt(planner.plan, RTT_MS)
+    curve = sweep_rtt(planner.plan, SWEPT_RTTS_MS)
     assert planner.plan.workload.name == "Workload1"
     assert list_heights(planner, "transactions_per_s", "rtt_ms", SafetyMode.FULL) == pytest.approx(
         curve.read_column("transactions_per_s")
@@ -251,7 +251,7 @@ def test_the_table_contains_every_point_with_its_plan(planner: Planner, tmp_path
         rows = list(csv.DictReader(text))
     assert len(rows) == 3 * (41 + 41)
     full_rows = [row for row in rows if row["safety"] == "FULL" and row["varied"] == "rtt_ms"]
-    assert [float(row["rtt_ms"]) for row in full_rows] == pytest.approx(RTT_MS, rel=1e-5)
+    assert [float(row["rtt_ms"]) for row in full_rows] == pytest.approx(SWEPT_RTTS_MS, rel=1e-5)
     assert {row["bandwidth_mbps"] for row in full_rows} == {"1000"}
     assert float(full_rows[0]["transactions_per_s"]) == pytest.approx(239, abs=1)
     planner.copy_figures()
@@ -323,7 +323,7 @@ def test_bands_are_under_their_part_of_the_slider(slider: LogSlider) -> None:
 
 
 def test_the_networks_of_table_7_are_marked(planner: Planner) -> None:
-    names = [name for name, _, _ in NETWORKS]
+    names = [name for name, _, _ in NETWORK_RTT_RANGES_MS]
     assert all(name in planner.controls.rtt.strip.toolTip() for name in names)
 
 

@@ -14,7 +14,7 @@ from app.views.timing import NO_FAILOVER, TimingPanel
 from app.widgets.tables import TableView
 from app.words.language import tr
 from engine.model import Failover
-from engine.published.whitepaper_failover import FAILOVER_S
+from engine.published.whitepaper_failover import PUBLISHED_FAILOVER_TIMES_S
 from tests.children import find_child
 from tests.engine.worlds import P, build_lab, play_script
 
@@ -188,7 +188,7 @@ def test_every_failover_of_the_engine_can_be_shown(timing: TimingPanel, run: Any
     world = build_lab()
     play_script(world, f"5 {cause} {P}", 30.0)
     run.world = world
-    run.published = {0: (FAILOVER_S[cause][2], "Table 6")}
+    run.published = {0: (PUBLISHED_FAILOVER_TIMES_S[cause][2], "Table 6")}
     timing.show_drill(run)
     assert timing.selected_row is not None
     assert [ticks >= 0 for _, ticks, _ in timing.selected_row.begun_phases] == [True] * len(PHASES)

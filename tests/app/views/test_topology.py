@@ -32,7 +32,7 @@ from app.views.topology.view import MOVING_SPEED_MAX
 from app.widgets import theme
 from app.words import language
 from engine.drill.running.build import start_world
-from engine.drill.running.modes import PERMISSIONS, DrillMode, ModePermissions
+from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode, ModePermissions
 from engine.model import World
 from tests.cases import sample_cases
 from tests.children import find_child, get_scene
@@ -46,7 +46,7 @@ IGNORE_MENU_WARNING = pytest.mark.qt_log_ignore("This plugin does not support")
 @dataclass
 class StubDrill:
     world: World
-    terms: ModePermissions = PERMISSIONS[DrillMode.LAB]
+    terms: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
 
 
 @pytest.fixture
@@ -466,7 +466,7 @@ def test_the_canvas_has_a_text_description(view: TopologyView) -> None:
 def test_an_exam_shows_only_facts_visible_without_a_query(view: TopologyView) -> None:
     world = build_lab()
     apply_lines(world, f"hang {M}", f"power-off {W}", wait_s=20.0)
-    view.show_drill(StubDrill(world, PERMISSIONS[DrillMode.EXAM]))
+    view.show_drill(StubDrill(world, PERMISSIONS_BY_MODE[DrillMode.EXAM]))
     description_text = get_description(view)
     assert f"{W}: witness, power off" in description_text
     assert f"{M}: partner, power on" in description_text

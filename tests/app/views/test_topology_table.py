@@ -17,7 +17,7 @@ from app.view_models.offers import ActionTarget
 from app.view_models.picture import build_picture
 from app.views.topology import TopologyView
 from app.views.topology_table import TopologyTable, format_role, list_common_offers, list_rows
-from engine.drill.running.modes import PERMISSIONS, DrillMode, ModePermissions
+from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode, ModePermissions
 from engine.events import Event
 from engine.model import World
 from tests.engine.worlds import apply_lines, build_lab
@@ -29,7 +29,7 @@ Key = Qt.Key
 class StubDrill:
     world: World
     events: list[Event] = field(default_factory=list)
-    terms: ModePermissions = PERMISSIONS[DrillMode.LAB]
+    terms: ModePermissions = PERMISSIONS_BY_MODE[DrillMode.LAB]
 
 
 class RecordingTable(TopologyTable):
@@ -196,7 +196,7 @@ def test_selection_follows_the_other_views(qtbot: Any, table: RecordingTable, dr
 
 
 def test_an_exam_shows_only_facts_visible_without_a_query(table: RecordingTable, drill: StubDrill) -> None:
-    drill.terms = PERMISSIONS[DrillMode.EXAM]
+    drill.terms = PERMISSIONS_BY_MODE[DrillMode.EXAM]
     table.show_drill(drill)
     apply_and_show(table, drill, "pull-cable SERVER_B", "hang SERVER_W", run_s=30.0)
     spoken_text = " ".join(row.face.accessible_text for row in table.model.rows)

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.view_models.course import MERGED_LINES_MAX, RunTimeline
 from app.widgets import theme
 from app.widgets.strip import LANES, MARKER_LOOKS, TimeStrip, choose_time_step, draw_shape
-from engine.drill.judging.report import DatabaseClients
+from engine.drill.judging.report import WritingClients
 from tests import painted
 
 SEVERE_ERROR = {"severity": 16}
@@ -174,7 +174,7 @@ def test_keys_step_through_markers_with_descriptions(qtbot: QtBot, strip: TimeSt
 
 
 def test_database_and_clients_have_their_own_lanes(qtbot: QtBot, qapp: QApplication) -> None:
-    course = RunTimeline(["Sales"], ["Sales"], clients={"Sales": DatabaseClients(("APP",), "SERVER_A")})
+    course = RunTimeline(["Sales"], ["Sales"], clients={"Sales": WritingClients(("APP",), "SERVER_A")})
     course.add_events(
         [
             {"t_s": 30.0, "kind": "client", "text": "", "client": "APP", "what": "cut", "server": "SERVER_A"},
@@ -202,7 +202,7 @@ def test_the_timeline_reserves_room_for_the_times_before_a_lane_is_added(
     strip = TimeStrip()
     qtbot.addWidget(strip)
     height = strip.sizeHint().height()
-    course = RunTimeline(["Sales"], ["Sales"], clients={"Sales": DatabaseClients(("APP",), "SERVER_A")})
+    course = RunTimeline(["Sales"], ["Sales"], clients={"Sales": WritingClients(("APP",), "SERVER_A")})
     strip.show_timeline(course, 100.0, live=False)
     assert strip.sizeHint().height() == height
     strip.resize(800, height)

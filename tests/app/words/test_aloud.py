@@ -5,7 +5,7 @@ can follow.
 from __future__ import annotations
 
 from app.words.announcements import SENTENCES_MAX, describe_events, select_announced_kinds
-from engine.drill.running.modes import PERMISSIONS, DrillMode
+from engine.drill.running.modes import PERMISSIONS_BY_MODE, DrillMode
 from engine.events import Event
 from engine.localization import build_message
 from tests.events import build_event
@@ -63,7 +63,7 @@ def test_a_fault_is_not_announced_twice() -> None:
 
 
 def test_an_exam_announces_nothing_about_the_world() -> None:
-    exam = select_announced_kinds(PERMISSIONS[DrillMode.EXAM])
+    exam = select_announced_kinds(PERMISSIONS_BY_MODE[DrillMode.EXAM])
     assert (
         describe_events(
             [build_state_event("Sales", "DISCONNECTED"), build_event(0, "goal", None, None, "goal met: x")],
@@ -75,4 +75,4 @@ def test_an_exam_announces_nothing_about_the_world() -> None:
         describe_events([build_event(0, "question", None, None, "Who serves?")], exam)
         == "Question: Who serves?"
     )
-    assert {"goal", "state"} <= select_announced_kinds(PERMISSIONS[DrillMode.PRACTICE])
+    assert {"goal", "state"} <= select_announced_kinds(PERMISSIONS_BY_MODE[DrillMode.PRACTICE])

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from app.files import scenario_files
 from app.words import language
 from app.words.localization import localize
-from engine.drill.authoring.problems import Problem
+from engine.drill.authoring.problems import FileProblem
 from engine.drill.judging import agents
 from engine.drill.judging.review import review_run
 from engine.drill.running.drill import Drill
@@ -124,7 +124,7 @@ def test_a_log_stores_message_and_plain_text_separately() -> None:
         ),
         (
             str(
-                Problem(
+                FileProblem(
                     "a.toml", 3, 1, "server[1]", build_message("the time window is empty"), build_message("a number")
                 )
             ),
@@ -329,7 +329,7 @@ def test_a_german_run_contains_english_only_in_quotes(name: str) -> None:
     scenario = scenario_files.find(name).load()
     plays = [
         agents.build_random_player(len(name)),
-        *([agents.add_noops_and_undo, play_reference] if scenario.solution else []),
+        *([agents.play_with_noops, play_reference] if scenario.solution else []),
     ]
     missing = set()
     for play in plays:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.authoring import conditions
-from engine.drill.authoring.facts import ConditionNames, Facts
+from engine.drill.authoring.facts import ConditionNames, ConditionContext
 from engine.model import World
 from engine.protocol.groups import has_automatic_failover, list_preconditions
 from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
@@ -37,9 +37,9 @@ def test_conditions_evaluate_availability_groups(
     world = build_ag_lab()
     apply_lines(world, *setup_lines)
     run_until(world, 40)
-    facts = Facts(world, ())
-    assert conditions.parse(true_text, NAMES).holds(facts)
-    assert not conditions.parse(false_text, NAMES).holds(facts)
+    facts = ConditionContext(world, ())
+    assert conditions.parse(true_text, NAMES).is_met(facts)
+    assert not conditions.parse(false_text, NAMES).is_met(facts)
 
 
 def test_each_failed_precondition_names_where_to_check() -> None:

@@ -204,7 +204,7 @@ def test_after_a_forced_failover_the_old_primary_follows_only_after_resume() -> 
     run_until(world, 60)
     assert list_primaries(world) == ["NODE_3"]
     assert world.copies["NODE_1", "Sales"].availability.suspended is SuspendReason.PARTNER
-    commands.resume_all_movement(world, "NODE_1", "Sales")
+    commands.execute_resume(world, "NODE_1", "Sales")
     run_until(world, 90)
     assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZING
 

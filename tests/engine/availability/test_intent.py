@@ -13,7 +13,7 @@ from engine.events import Event
 from engine.inputs import InputError
 from engine.model import ReplicaRole, SyncState
 from engine.protocol import clients
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 from tests.events import read_field
 
@@ -208,7 +208,7 @@ def test_a_program_with_read_intent_is_routed_by_the_listener() -> None:
             **properties,
         }
         simulator.apply_input(
-            world, parse_line(f"connect {window} {json.dumps(properties_sent)}", world.tick)
+            world, parse_input_line(f"connect {window} {json.dumps(properties_sent)}", world.tick)
         )
         return next(event for event in simulator.advance_world(world, world.tick) if event.kind == "session")
 

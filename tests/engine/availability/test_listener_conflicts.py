@@ -26,6 +26,6 @@ def test_the_address_of_a_computer_is_refused(computer: str) -> None:
     world = build_ag_lab()
     run_until(world, 5)
     assert run_batch(world, "NODE_1", ALTER_AG1 + "REMOVE LISTENER 'AGL1'") == []
-    address = config.get_address(world, computer)
+    address = config.get_computer_address(world, computer)
     assert run_batch(world, "NODE_1", ADD_LISTENER_TEMPLATE.format(name="AGL1", address=address)) == [19476]
     assert run_batch(world, "NODE_1", ADD_LISTENER_TEMPLATE.format(name="AGL1", address="10.0.0.78")) == []

@@ -69,7 +69,7 @@ def assert_one_primary(world: World, group: int) -> None:
         node.partition
         for (server, guid), state in world.replicas.items()
         if guid == group and state.word is ReplicaWord.PRIMARY_NORMAL and not world.instances[server].hung
-        if (node := config.find_node_of(world, server)) is not None and node.partition
+        if (node := config.find_server_node(world, server)) is not None and node.partition
     ]
     assert len(led) == len(set(led))
 

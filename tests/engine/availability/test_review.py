@@ -98,7 +98,7 @@ def test_a_secondary_that_missed_a_forced_failover_follows_after_resume() -> Non
 @pytest.mark.parametrize("restarts", [False, True])
 def test_a_copy_whose_revert_was_interrupted_cannot_become_primary(restarts: bool) -> None:
     """The copy then needs a primary that completes the revert. [DOC: database replica states]"""
-    world = ag_lab()
+    world = build_ag_lab()
     run_sql(world, "NODE_3", "ALTER DATABASE Sales SET HADR SUSPEND")
     run_until(world, 120)
     force_failovers(world, "NODE_3")
@@ -108,8 +108,8 @@ def test_a_copy_whose_revert_was_interrupted_cannot_become_primary(restarts: boo
     apply_lines(world, "power-off NODE_3", *["restart-service NODE_1"] * restarts)
     run_until(world, world.tick / 100 + 40)
     assert world.copies["NODE_1", "Sales"].db_state is DbState.RECOVERING
-    assert run_sql(world, "NODE_1", FORCE) == [35253]
-    assert run_sql(world, "NODE_2", FORCE) == []
+    assert run_sql(world, "NODE_1", FORCE_FAILOVER) == [35253]
+    assert run_sql(world, "NODE_2", FORCE_FAILOVER) == []
     run_until(world, world.tick / 100 + 20)
     assert run_sql(world, "NODE_1", "ALTER DATABASE Sales SET HADR RESUME") == []
     run_until(world, world.tick / 100 + 60)
@@ -289,7 +289,7 @@ def test_a_primary_gives_up_its_role_when_its_group_is_offline_in_the_cluster(st
     """The lease of the primary is not renewed. [DOC: lease timeout]"""
     world = build_ag_lab()
     run_until(world, 10)
-    config.update_role(world, "NODE_1", "AG1", state=state, way=roles.EXHAUSTED)
+    config.update_role(world, "NODE_1", "AG1", state=state, way=roles.FAILOVERS_EXHAUSTED)
     run_until(world, 11)
     apply_lines(world, "note x")
     run_until(world, 12)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.model import World
-from engine.tsql.catalog.shapes import SHAPES, list_columns_in
+from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_columns_in
 from tests.engine.availability.test_intent import run_sql, run_statement
 from tests.engine.availability.worlds import apply_lines, build_ag_lab, run_until
 from tests.engine.tsql.console import submit_batch
@@ -252,20 +252,20 @@ def test_diagnostic_scripts_read_expected_values_from_the_views(
 
 @pytest.mark.parametrize("state", STATES)
 def test_every_group_view_works_on_every_replica_and_version(state: str) -> None:
-    names = [name for name in SHAPES if name.startswith(("sys.availability_", "sys.dm_hadr_"))]
+    names = [name for name in VIEW_SCHEMAS if name.startswith(("sys.availability_", "sys.dm_hadr_"))]
     for version in (2012, 2014, 2016, 2022):
         for server in (P1, P2, P3):
             world = _build_world(state).fork()
             if not world.instances[server].answering:
                 continue
             world.update_instance(server, version=version)
-            available_names = [name for name in names if SHAPES[name].since <= version]
+            available_names = [name for name in names if VIEW_SCHEMAS[name].since <= version]
             answer = submit_batch(
                 world, server, "; ".join(f"SELECT * FROM {name}" for name in available_names), wait_s=0.5
             )
             assert answer.numbers == []
             assert answer.columns == [
-                [c.name for c in list_columns_in(SHAPES[name], version)] for name in available_names
+                [c.name for c in list_columns_in(VIEW_SCHEMAS[name], version)] for name in available_names
             ]
 
 

@@ -10,7 +10,7 @@ from engine.drill.running.build import build_world
 from engine.events import Event
 from engine.model import World
 from engine.protocol import serving
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
 
@@ -49,7 +49,7 @@ def build_many_groups(groups: int, databases: int) -> Scenario:
 
 def apply_lines(world: World, *lines: str) -> None:
     for line in lines:
-        simulator.apply_input(world, parse_line(line))
+        simulator.apply_input(world, parse_input_line(line))
 
 
 def run_until(world: World, t_s: float) -> list[Event]:

@@ -36,55 +36,55 @@ from tests.engine.cluster.worlds import SITES, build_fci_lab, build_pair, build_
 from tests.events import read_field
 
 VERSIONS = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
-SETTLED_S = 160.0
-HEALED_S = 600.0
+SETTLING_TIME_S = 160.0
+RECOVERY_TIME_S = 600.0
 
 
-def mirroring_lab(seed: int) -> World:
+def build_mirroring_lab(seed: int) -> World:
     return build_world(load_scenario((SCENARIOS / "lab.toml").read_text(encoding="utf-8"), "lab"), seed)
 
 
-def _pair_builder(kind: str) -> Callable[[int], World]:
+def _create_pair_builder(kind: str) -> Callable[[int], World]:
     return lambda seed: build_pair(kind, VERSIONS[seed % len(VERSIONS)], seed)
 
 
 LABS: dict[str, Callable[[int], World]] = {
-    "lab": mirroring_lab,
+    "lab": build_mirroring_lab,
     "ag-lab": build_ag_lab,
     "fci-lab": build_fci_lab,
-    "pair-disk": _pair_builder("disk"),
-    "pair-share": _pair_builder("file share"),
-    "pair-cloud": _pair_builder("cloud"),
-    "pair-none": _pair_builder("none"),
+    "pair-disk": _create_pair_builder("disk"),
+    "pair-share": _create_pair_builder("file share"),
+    "pair-cloud": _create_pair_builder("cloud"),
+    "pair-none": _create_pair_builder("none"),
     "sites": lambda seed: build_sites(VERSIONS[seed % len(VERSIONS)], seed),
 }
-KINDS = {"Physical Disk": "disk", "File Share Witness": "file share", "Cloud Witness": "cloud"}
+WITNESS_KINDS = {"Physical Disk": "disk", "File Share Witness": "file share", "Cloud Witness": "cloud"}
 
 
 @dataclass
-class Run:
+class RandomRun:
     """Random run, and the rows that its servers have acknowledged."""
 
     lab: str
     seed: int
-    settled: bool
+    settles_faults: bool
     """True if each fault settles before the next one, and the oracle checks each state."""
     world: World = field(init=False)
-    chance: random.Random = field(init=False)
+    random_source: random.Random = field(init=False)
     oracle: QuorumOracle | None = None
-    acknowledged: set[int] = field(default_factory=set)
-    sent: int = 0
-    forced: bool = False
+    acknowledged_rows: set[int] = field(default_factory=set)
+    sent_count: int = 0
+    data_loss_accepted: bool = False
     witness_failed: bool = False
     problems: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.world, self.chance = LABS[self.lab](self.seed), random.Random(self.seed)
+        self.world, self.random_source = LABS[self.lab](self.seed), random.Random(self.seed)
         clusters = list(self.world.clusters.values())
-        if clusters and self.settled:
+        if clusters and self.settles_faults:
             cluster, witness = clusters[0], config.find_current_config(self.world, clusters[0].name).witness
-            kind = KINDS[witness.kind] if witness is not None else "none"
+            kind = WITNESS_KINDS[witness.kind] if witness is not None else "none"
             self.oracle = QuorumOracle(cluster.nodes, cluster.windows, kind)
 
     @property
@@ -99,7 +99,7 @@ class Run:
 
     def list_faults(self) -> list[str]:
         """Return every fault and repair; the world may refuse them."""
-        chance = self.chance
+        chance = self.random_source
         node, second_node = chance.sample(self.nodes, 2) if len(self.nodes) > 1 else (self.nodes[0], "")
         server = chance.choice(list(self.world.instances))
         inputs = [
@@ -110,7 +110,7 @@ class Run:
             f"hang {server}",
             f"unhang {server}",
         ]
-        if not self.settled or len(self.world.nodes) in (0, 2):
+        if not self.settles_faults or len(self.world.nodes) in (0, 2):
             inputs += [f"cut {node} {second_node}", f"mend {node} {second_node}"]
         inputs += [f"pull-cable {node}", f"plug-cable {node}"]
         for cluster in self.world.clusters:
@@ -124,9 +124,9 @@ class Run:
             inputs += ["power-off FSW", "power-on FSW"]
         inputs += [f"fail-disk {server} Sales", f"mend-disk {server} Sales",
                   f"slow-disk {server} data factor={chance.choice((1, 10))}"]  # fmt: skip
-        inputs += self._server_faults(server, node)
-        if second_node and not self.settled:
-            inputs += self._network_and_cluster_faults(node, second_node)
+        inputs += self._list_server_faults(server, node)
+        if second_node and not self.settles_faults:
+            inputs += self._list_network_and_cluster_faults(node, second_node)
         statements = GROUP_STATEMENTS if self.world.groups and self.world.nodes else SESSION_STATEMENTS
         statement = chance.choice((*statements, *ENDPOINT_STATEMENTS, *BACKUP_STATEMENTS))
         target = chance.choice(list(self.world.instances))
@@ -136,9 +136,9 @@ class Run:
         inputs += [client_input.format(client=client, server=server, version=version)] * 2
         return inputs
 
-    def _server_faults(self, server: str, node: str) -> list[str]:
+    def _list_server_faults(self, server: str, node: str) -> list[str]:
         """Return faults and repairs of a server that do not affect the quorum of a cluster."""
-        chance = self.chance
+        chance = self.random_source
         drive = chance.choice("DL")
         inputs = [
             f"slow-cpu {node} factor={chance.choice((1, 4))}",
@@ -165,9 +165,9 @@ class Run:
             inputs += [f"stop-service {server}", f"start-service {server}", f"restart-service {server}"]
         return inputs
 
-    def _network_and_cluster_faults(self, node: str, other: str) -> list[str]:
+    def _list_network_and_cluster_faults(self, node: str, other: str) -> list[str]:
         """Return faults and maintenance actions whose effect on membership the oracle does not derive."""
-        chance = self.chance
+        chance = self.random_source
         inputs = [
             f"black-hole {node} {other}",
             f"cut-one-way {node} {other}",
@@ -204,12 +204,12 @@ class Run:
             inputs += [f"ps {chance.choice(self.nodes)} {cmdlet.format(node=node)}" for cmdlet in CMDLETS]
         return inputs
 
-    def apply(self, lines: str) -> None:
+    def apply_fault(self, lines: str) -> None:
         """Apply a line, or several lines of one fault at the same time."""
         for line in lines.split(";") if self.lab == "sites" and not lines.startswith("sql") else [lines]:
-            self._apply(line)
+            self._apply_line(line)
 
-    def _apply(self, line: str) -> None:
+    def _apply_line(self, line: str) -> None:
         with contextlib.suppress(InputError):
             apply_lines(self.world, line)
             if self.oracle is not None and line.startswith(("stop-cluster", "shutdown-server")):
@@ -218,17 +218,19 @@ class Run:
 
     def force_quorum(self) -> None:
         """Force quorum, and record that data loss is accepted."""
-        self.forced = True
+        self.data_loss_accepted = True
         for name in self.nodes:
             waiting = self.world.nodes.get(name)
             if waiting is not None and not any(node.partition for node in self.world.nodes.values()):
-                self.apply(f"force-quorum {name}")
+                self.apply_fault(f"force-quorum {name}")
         self.run_and_check(20)
         for server in self.world.instances:
             if self.world.nodes:
-                self.apply(f"sql {server} ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS")
+                self.apply_fault(f"sql {server} ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS")
             else:
-                self.apply(f"sql {server} ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
+                self.apply_fault(
+                    f"sql {server} ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+                )
             self.run_and_check(20)
             if self.list_serving_servers():
                 break
@@ -238,7 +240,7 @@ class Run:
 
         A copy that missed this row must not serve afterwards. Half of the runs lose the target of a failover.
         """
-        chance, led = self.chance, self.list_serving_servers()
+        chance, led = self.random_source, self.list_serving_servers()
         other_servers = sorted({key[0] for key in self.world.copies if key[1] == "Sales"} - set(led))
         if not led or not other_servers:
             return
@@ -252,11 +254,11 @@ class Run:
         if chance.random() < 0.5:  # the target of a failover statement is lost at once
             steps = steps[1:2] + steps[3:]
             statement = (GROUP_STATEMENTS if names else SESSION_STATEMENTS)[0]
-            self.apply(f"sql {servers[1] if names else servers[0]} {statement}")
+            self.apply_fault(f"sql {servers[1] if names else servers[0]} {statement}")
             self.run_and_check(chance.choice((0.1, 0.5, 3)))
         names = names or {"endpoint": "Mirroring", "data": "PARTNER"}
         for server, line in steps:
-            self.apply(line.format(server=server, node=self.world.instances[server].computer, **names))
+            self.apply_fault(line.format(server=server, node=self.world.instances[server].computer, **names))
             self.run_and_check(chance.choice((0.5, 3, 12, 30, 90)))
             self.insert_rows()
             self.run_and_check(chance.choice((0.5, 12, 30)))
@@ -266,9 +268,9 @@ class Run:
 
         The window stays in master, in which statements on availability groups run (35208).
         """
-        self.sent += 1
+        self.sent_count += 1
         for server in sorted({key[0] for key in self.world.copies if key[1] == "Sales"}):
-            tsql.submit_text(self.world, server, f"INSERT Sales.dbo.marker VALUES ({self.sent})")
+            tsql.submit_text(self.world, server, f"INSERT Sales.dbo.marker VALUES ({self.sent_count})")
 
     # --- invariants ---------------------------------------------------------------------------------------
 
@@ -287,15 +289,17 @@ class Run:
                     answered = any("(1 row affected)" in message["text"] for message in messages)
                     answered = answered and all(message["severity"] <= 10 for message in messages)
                     if answered:
-                        self.acknowledged.add(int(read_field(event, "batch").rpartition("(")[2].rstrip(") ")))
+                        self.acknowledged_rows.add(
+                            int(read_field(event, "batch").rpartition("(")[2].rstrip(") "))
+                        )
             partitions = {node.partition for node in self.world.nodes.values() if node.partition}
-            if not self.forced and (len(partitions) > 1 or len(self.list_serving_servers()) > 1):
+            if not self.data_loss_accepted and (len(partitions) > 1 or len(self.list_serving_servers()) > 1):
                 self.problems.append(
                     f"split brain at {self.world.t_s}: {self.list_serving_servers()} {partitions}"
                 )
 
     def ask_oracle(self) -> None:
-        if self.oracle is None or self.forced:
+        if self.oracle is None or self.data_loss_accepted:
             return
         world = self.world
         running = [name for name, node in world.nodes.items() if world.computers[name].powered
@@ -304,7 +308,7 @@ class Run:
         partitioned_nodes = [name for name in world.nodes if world.nodes[name].partition]
         counted = world.nodes[partitioned_nodes[0]].config.counted if partitioned_nodes else ()
         problem = self.oracle.find_problem(
-            SettledFacts(list(self._iterate_connected_groups(running)), frozenset(reach)),
+            SettledFacts(list(self._iterate_partitions(running)), frozenset(reach)),
             partitioned_nodes,
             counted,
         )
@@ -312,7 +316,7 @@ class Run:
             self.problems.append(f"oracle at {world.t_s}: {problem}")
             self.oracle = None
 
-    def _iterate_connected_groups(self, running: list[str]) -> Iterator[frozenset[str]]:
+    def _iterate_partitions(self, running: list[str]) -> Iterator[frozenset[str]]:
         """Yield the groups of physically connected nodes, derived from the cable and link inputs so far."""
         plugged = [name for name in running if self.world.computers[name].nic_up]
         cut = self._is_partitioned()
@@ -346,16 +350,18 @@ class Run:
         tsql.submit_text(self.world, first, "CREATE TABLE Sales.dbo.marker (n int)")
         self.run_and_check(5)
         self.ask_oracle()
-        if not self.settled and self.chance.random() < 0.5:
+        if not self.settles_faults and self.random_source.random() < 0.5:
             self.swap_servers()
-        force_at = self.chance.randint(2, 7) if self.chance.random() < 0.2 else -1
+        force_at = self.random_source.randint(2, 7) if self.random_source.random() < 0.2 else -1
         for step in range(8):
             self.insert_rows()
             self.run_and_check(0.5)
             if step == force_at:
                 self.force_quorum()
-            self.apply(self.chance.choice(self.list_faults()))
-            self.run_and_check(SETTLED_S if self.settled else self.chance.choice((0.5, 3, 8, 12, 30, 90)))
+            self.apply_fault(self.random_source.choice(self.list_faults()))
+            self.run_and_check(
+                SETTLING_TIME_S if self.settles_faults else self.random_source.choice((0.5, 3, 8, 12, 30, 90))
+            )
             self.ask_oracle()
             self.insert_rows()
             self.run_and_check(1)
@@ -363,47 +369,49 @@ class Run:
         return self.problems
 
     def heal(self) -> None:
-        self.apply("revert-all")
+        self.apply_fault("revert-all")
         for name in self.world.computers:
-            self.apply(f"power-on {name}")
-            self.apply(f"plug-cable {name}")
+            self.apply_fault(f"power-on {name}")
+            self.apply_fault(f"plug-cable {name}")
             for second_node in self.world.computers:
                 if name < second_node:
-                    self.apply(f"mend {name} {second_node}")
+                    self.apply_fault(f"mend {name} {second_node}")
         for server in self.world.instances:
-            self.apply(f"unhang {server}")
-            self.apply(f"mend-disk {server} Sales")
+            self.apply_fault(f"unhang {server}")
+            self.apply_fault(f"mend-disk {server} Sales")
             if self.world.instances[server].service_account == OTHER_ACCOUNT:
-                self.apply(f"set-service-account {server} {ACCOUNT}")
-            self.apply(f"slow-disk {server} data factor=1")
-            self.apply("end-transaction Sales")
+                self.apply_fault(f"set-service-account {server} {ACCOUNT}")
+            self.apply_fault(f"slow-disk {server} data factor=1")
+            self.apply_fault("end-transaction Sales")
         for cluster in self.world.clusters:
-            self.apply(f"mend-witness {cluster}")
+            self.apply_fault(f"mend-witness {cluster}")
         self.run_and_check(150)
         for name in self.world.nodes:
-            self.apply(f"start-cluster {name}")
+            self.apply_fault(f"start-cluster {name}")
         self.run_and_check(150)
         self._add_evicted_nodes()
         for server, instance in list(self.world.instances.items()):
-            self.apply(f"enable-tcp {server}")
+            self.apply_fault(f"enable-tcp {server}")
             if not instance.tcp_listening:
-                self.apply(f"restart-service {server}")
+                self.apply_fault(f"restart-service {server}")
             if not instance.clustered:
-                self.apply(f"start-service {server}")
+                self.apply_fault(f"start-service {server}")
                 self._restore_endpoint(server)
         self.run_and_check(60)
         for cluster in self.world.clusters:
             for name in self.world.clusters[cluster].nodes:
-                self.apply(f"set-weight {name} 1")
-                self.apply(f"ps {name} Resume-ClusterNode {name}")
+                self.apply_fault(f"set-weight {name} 1")
+                self.apply_fault(f"ps {name} Resume-ClusterNode {name}")
                 owners = ",".join(self.world.clusters[cluster].nodes)
                 if "AG1" in [role.name for role in config.find_current_config(self.world, cluster).roles]:
-                    self.apply(f"ps {name} Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners {owners}")
+                    self.apply_fault(
+                        f"ps {name} Get-ClusterResource AG1 | Set-ClusterOwnerNode -Owners {owners}"
+                    )
             for role in config.find_current_config(self.world, cluster).roles:
-                self.apply(f"start-role {role.name}")
-        self.run_and_check(HEALED_S - 360)
+                self.apply_fault(f"start-role {role.name}")
+        self.run_and_check(RECOVERY_TIME_S - 360)
         self._recover_databases()
-        if not self.list_serving_servers() and self.forced:
+        if not self.list_serving_servers() and self.data_loss_accepted:
             self.force_quorum()
             self.run_and_check(120)
         if pending := sorted(server for (server, _), state in self.world.replicas.items() if state.pending):
@@ -413,8 +421,10 @@ class Run:
             self.problems.append(f"not healed: {led}")
             return
         rows = self._read_rows(led[0])
-        if not self.forced and (lost_rows := self.acknowledged - rows):
-            self.problems.append(f"acknowledged and lost: {sorted(lost_rows)} of {len(self.acknowledged)}")
+        if not self.data_loss_accepted and (lost_rows := self.acknowledged_rows - rows):
+            self.problems.append(
+                f"acknowledged and lost: {sorted(lost_rows)} of {len(self.acknowledged_rows)}"
+            )
 
     def _add_evicted_nodes(self) -> None:
         """Install the failover cluster instances again on nodes that were evicted."""
@@ -423,13 +433,13 @@ class Run:
                     for name in evicted if name in instance.installed and name != instance.computer]  # fmt: skip
         for verb in ("remove-node", "add-node") if removals else ():
             for server, name in removals:
-                self.apply(f"{verb} {server} {name}")
+                self.apply_fault(f"{verb} {server} {name}")
                 self.run_and_check(330)
 
     def _restore_endpoint(self, server: str) -> None:
         statements = (ENDPOINT_STATEMENTS[-1], ENDPOINT_STATEMENTS[1], ENDPOINT_STATEMENTS[3])
         for statement in (*statements, "ALTER ENDPOINT {endpoint} STATE = STARTED"):
-            self.apply(f"sql {server}#9 {statement.format(endpoint=self.endpoint)}")
+            self.apply_fault(f"sql {server}#9 {statement.format(endpoint=self.endpoint)}")
             self.run_and_check(1)
 
     def _recover_databases(self) -> None:
@@ -439,8 +449,8 @@ class Run:
         """
         servers = sorted({key[0] for key in self.world.copies if key[1] == "Sales"})
         for server in servers:
-            self.apply(f"sql {server} ALTER DATABASE Sales SET ONLINE")
-            self.apply(f"sql {server}#9 BACKUP LOG Sales TO DISK = 'D:\\Tail.trn'")
+            self.apply_fault(f"sql {server} ALTER DATABASE Sales SET ONLINE")
+            self.apply_fault(f"sql {server}#9 BACKUP LOG Sales TO DISK = 'D:\\Tail.trn'")
         self.run_and_check(120)
         statements = (
             "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1",
@@ -449,9 +459,11 @@ class Run:
         for statement in statements if self.world.nodes else ():
             for server in servers:
                 if not self.list_serving_servers():
-                    self.apply(f"sql {server} {statement}")
+                    self.apply_fault(f"sql {server} {statement}")
                     self.run_and_check(60)
-                    self.forced |= statement.startswith("RESTORE") and bool(self.list_serving_servers())
+                    self.data_loss_accepted |= statement.startswith("RESTORE") and bool(
+                        self.list_serving_servers()
+                    )
         if not self.list_serving_servers() and self.world.evicted:
             self.force_quorum()
 
@@ -473,12 +485,12 @@ def main(labs: list[str], runs: int = 500, first: int = 0) -> int:
     for lab in labs:
         wrong_count = acknowledged = forced = 0
         for seed in range(first, first + runs):
-            run = Run(lab, seed, settled=seed % 2 == 0)
+            run = RandomRun(lab, seed, settles_faults=seed % 2 == 0)
             try:
                 problems = run.play()
             except Exception as problem:
                 problems = [f"{type(problem).__name__}: {problem}"]
-            acknowledged, forced = acknowledged + len(run.acknowledged), forced + run.forced
+            acknowledged, forced = acknowledged + len(run.acknowledged_rows), forced + run.data_loss_accepted
             if problems:
                 wrong_count += 1
                 print(f"{lab} seed {seed}: {problems[0]}", *run.lines, sep="\n    ", flush=True)

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.cluster.quorum import WINDOWS_VERSIONS
-from engine.internal_errors import INTERNAL_ERROR
-from engine.powershell.parameters import PARAMETERS, resolve_parameters
+from engine.internal_errors import INTERNAL_ERROR_PREFIX
+from engine.powershell.parameters import CMDLET_PARAMETERS, resolve_parameters
 from engine.powershell.pipeline import CmdletCall, CommandNotSimulatedError
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.cluster.test_powershell import run_cmdlet
@@ -57,7 +57,7 @@ REFUSALS = (
 
 def test_a_parameter_that_is_not_simulated_needs_no_argument_to_be_refused() -> None:
     """Some of these parameters are switches, such as -Wait of Suspend-ClusterNode."""
-    for cmdlet, parameters in PARAMETERS.items():
+    for cmdlet, parameters in CMDLET_PARAMETERS.items():
         for word in parameters.partition("|")[2].split():
             name = re.split("[:/@]", word)[0]
             call = CmdletCall(cmdlet, {name.lower(): ()})
@@ -96,16 +96,16 @@ ARGUMENT_TEXTS = st.text("-[](){}*?+\\|;,'\"$`.0129xaN_ \t{}", max_size=12)
 
 
 @settings(max_examples=300)
-@given(st.sampled_from(sorted(PARAMETERS)), st.data())
+@given(st.sampled_from(sorted(CMDLET_PARAMETERS)), st.data())
 def test_any_argument_gives_a_result(cmdlet: str, data: st.DataObject) -> None:
-    words = [re.split("[:/@]", word)[0] for word in PARAMETERS[cmdlet].replace("|", "").split()]
+    words = [re.split("[:/@]", word)[0] for word in CMDLET_PARAMETERS[cmdlet].replace("|", "").split()]
     line = " ".join(
         [
             cmdlet,
             *(f"-{name} {data.draw(ARGUMENT_TEXTS)}" for name in data.draw(st.lists(st.sampled_from(words)))),
         ]
     )
-    assert INTERNAL_ERROR not in run_cmdlet(build_ag_lab(), f"{line} {data.draw(ARGUMENT_TEXTS)}")
+    assert INTERNAL_ERROR_PREFIX not in run_cmdlet(build_ag_lab(), f"{line} {data.draw(ARGUMENT_TEXTS)}")
 
 
 REFUSING_VERSIONS = (

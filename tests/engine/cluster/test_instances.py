@@ -118,11 +118,11 @@ def test_a_role_that_comes_online_does_not_move_to_its_own_node() -> None:
 
 def test_a_node_keeps_its_address_when_an_instance_moves() -> None:
     world = build_fci_lab()
-    before = {name: config.get_address(world, name) for name in world.nodes}
+    before = {name: config.get_computer_address(world, name) for name in world.nodes}
     assert len(set(before.values())) == len(before)
     apply_lines(world, "move-role SQLFCI1 NODE_2")
     run_until(world, 60)
-    assert {name: config.get_address(world, name) for name in world.nodes} == before
+    assert {name: config.get_computer_address(world, name) for name in world.nodes} == before
 
 
 @pytest.mark.parametrize(("fault", "noticed_s"), [("stop-service SQLFCI1", 5), ("hang SQLFCI1", 60)])

@@ -9,7 +9,7 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.inputs import InputError
 from engine.model import World
-from engine.powershell.cluster_cmdlets import FIRST_VERSIONS
+from engine.powershell.cluster_cmdlets import PROPERTY_FIRST_VERSIONS
 from tests.assertions import require
 from tests.engine.availability.worlds import SCENARIOS, build_ag_lab, list_primaries
 from tests.engine.cluster.worlds import (
@@ -333,7 +333,7 @@ def test_properties_exist_from_their_version_of_windows(windows: str, properties
     rows = run_cmdlet(world, "Get-Cluster | fl *", "N1") + run_cmdlet(
         world, "Get-ClusterNode N1 | fl *", "N1"
     )
-    for name in FIRST_VERSIONS:
+    for name in PROPERTY_FIRST_VERSIONS:
         assert (f"{name} " in rows) == (
             name in properties or (name.startswith(("Quar", "Stat")) and windows == "2016")
         )

@@ -149,7 +149,7 @@ def describe_node(world: World, name: str) -> str:
     stated = {
         "runs": config.is_running(world, node),
         "member": bool(node.partition),
-        "writes": bool(node.partition) and config.can_write(world, name),
+        "writes": bool(node.partition) and config.can_write_config(world, name),
         "quarantined": quarantine.is_quarantined(world, name),
         "forced": known_config.forced,
         "prevented": node.prevented,

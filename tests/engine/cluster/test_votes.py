@@ -191,10 +191,10 @@ def test_changed_votes_are_counted_with_the_same_write(windows: str, wait_s: flo
     apply_lines(world, f"ps N1 {command}")
     run_until(world, world.t_s + 60)
     assert world.nodes["N1"].partition
-    assert config.can_write(world, "N1")
+    assert config.can_write_config(world, "N1")
     apply_lines(world, "power-on N2", "ps N1 (Get-ClusterNode N2).NodeWeight = 1")
     run_until(world, world.t_s + 200)
-    assert config.can_write(world, "N1")
+    assert config.can_write_config(world, "N1")
     assert world.nodes["N2"].partition
 
 

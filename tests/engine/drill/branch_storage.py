@@ -16,7 +16,7 @@ def list_stored_branches(branches: BranchTree) -> list[Branch]:
     """Return all branches of the tree as stored, each branch after its parent."""
     stored_branches = []
     for name in branches.list_names():
-        drill, root = branches.get_history(name).drill, branches.get_root(name)
+        drill, root = branches.get_history(name).drill, branches.get_branch_point(name)
         lines = tuple(item.line for item in drill.journal[root.inputs :])
         stored_branches.append(Branch(name, root, drill.mode, lines, drill.tick))
     return stored_branches

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from engine.drill.authoring.lint import list_warnings
-from engine.drill.authoring.problems import Problem, ScenarioError
+from engine.drill.authoring.problems import FileProblem, ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from tests.engine.drill.texts import SMALL_TEXT, change_text
 
 
-def check_text(text: str) -> list[Problem]:
+def check_text(text: str) -> list[FileProblem]:
     """Return the problems that `check` reports for a file."""
     try:
         return list_warnings(load_scenario(text, "small.toml"), "small.toml")

@@ -64,7 +64,7 @@ def assert_nothing_is_lost(drill: Drill) -> None:
     assert "failed_parts" not in run_report, run_report.get("failed_parts")
     json.dumps(run_report, allow_nan=False)
     assert set(run_report["availability"]["databases"]) == set(drill.world.availability)
-    arrays = report.list_readings_by_database(drill)
+    arrays = report.build_readings_by_database(drill)
     assert all(
         len(array) == len(run_report["readings"]["t_s"])
         for array_group in arrays.values()

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from engine.flow import Flow, Pair, SafetyMode, Workload, add_pair, warm_start
+from engine.flow import Flow, MirroringSetup, SafetyMode, Workload, add_mirroring_setup, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
-from engine.published.measure import MeanValues, build_setup, run_seconds
+from engine.published.measure import MeanValues, build_unlimited_setup, run_seconds
 from engine.published.measure import measure_means as means_of
 
 W1, W2 = WORKLOAD1, WORKLOAD2
@@ -29,9 +29,11 @@ __all__ = [
 ]
 
 
-def build_pair(workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, **changes: Any) -> Pair:
+def build_pair(
+    workload: Workload = WORKLOAD1, mode: SafetyMode = SafetyMode.FULL, **changes: Any
+) -> MirroringSetup:
     """Return a pair of servers; the mirror is connected unless *mode* is NONE."""
-    return build_setup(workload, mode, changes.pop("site", NEC), **changes)
+    return build_unlimited_setup(workload, mode, changes.pop("site", NEC), **changes)
 
 
 def build_flow(
@@ -42,16 +44,16 @@ def build_flow(
     The flow is in steady state unless *warm* is False.
     """
     flow = Flow.create_empty()
-    add_pair(flow, build_pair(workload, mode, **changes))
+    add_mirroring_setup(flow, build_pair(workload, mode, **changes))
     if warm:
         warm_start(flow, 0, 0.0)
     return flow
 
 
-def change_inputs(flow: Flow, pair: Pair, source: int = 0) -> None:
+def change_inputs(flow: Flow, pair: MirroringSetup, source: int = 0) -> None:
     """Change the inputs of *source* to those of *pair*. If *pair* has no stream, the stream stays unchanged."""
     flow.update_setups(
-        {source: pair.source}, {n: pair.stream for n in flow.list_streams_of(source) if pair.stream}
+        {source: pair.source}, {n: pair.stream for n in flow.list_source_streams(source) if pair.stream}
     )
 
 
@@ -65,14 +67,15 @@ def _as_dict(row: Any) -> dict[str, Any]:
 
 def get_positions(flow: Flow, source: int = 0) -> Any:
     """Return the positions of the source and its first stream."""
-    streams = [_as_dict(flow.read_stream_positions(n)) for n in flow.list_streams_of(source)]
+    streams = [_as_dict(flow.read_stream_positions(n)) for n in flow.list_source_streams(source)]
     return _merge_rows(_as_dict(flow.read_source_positions(source)), streams)
 
 
 def read_counters(flow: Flow, source: int = 0) -> Any:
     """Return the counters of the source and its first stream."""
     return _merge_rows(
-        asdict(flow.read_source(source)), [asdict(flow.read_stream(n)) for n in flow.list_streams_of(source)]
+        asdict(flow.read_source(source)),
+        [asdict(flow.read_stream(n)) for n in flow.list_source_streams(source)],
     )
 
 
@@ -80,7 +83,7 @@ def get_totals(flow: Flow, source: int = 0) -> Any:
     """Return the totals of the source and its first stream, including the CPU time of the mirror as
     *mirror_core_s*.
     """
-    streams = [asdict(flow.read_stream_totals(n)) for n in flow.list_streams_of(source)][:1]
+    streams = [asdict(flow.read_stream_totals(n)) for n in flow.list_source_streams(source)][:1]
     renamed = {"core_s": "mirror_core_s", "pages_written": "mirror_pages_written"}
     stream_counters = {renamed.get(name, name): value for stream in streams for name, value in stream.items()}
     return SimpleNamespace(**asdict(flow.read_source_totals(source)), **stream_counters)
@@ -90,7 +93,7 @@ def set_positions(flow: Flow, source: int = 0, **kb: float) -> None:
     """Set positions of the source and its first stream by name."""
     source_kb = {name: kb.pop(name) for name in ("generated_kb", "flushed_kb", "committed_kb") if name in kb}
     flow.set_positions(source, **source_kb)
-    flow.set_stream_positions(flow.list_streams_of(source)[0], **kb)
+    flow.set_stream_positions(flow.list_source_streams(source)[0], **kb)
 
 
 def _merge_rows(source: dict[str, Any], streams: list[dict[str, Any]]) -> Any:

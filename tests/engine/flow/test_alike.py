@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.flow import CrossingKind, Flow, Pair, SafetyMode, Samples, add_pair, run_flow
+from engine.flow import (
+    FlowStopCondition,
+    Flow,
+    MirroringSetup,
+    SafetyMode,
+    Samples,
+    add_mirroring_setup,
+    run_flow,
+)
 from engine.flow import kernel as k
 from engine.flow.advance import collect_arrays
 from tests.engine.flow.pairs import W1, W2, build_pair
@@ -17,7 +25,7 @@ UNUSED_CROSSING_BIT = 16
 """Bit that arms a crossing that never occurs. It makes sources differ without an effect."""
 
 
-def build_groups(groups: list[tuple[Pair, int]]) -> Flow:
+def build_groups(groups: list[tuple[MirroringSetup, int]]) -> Flow:
     """Return a flow with the given number of sources for each pair, added in turn.
 
     Checkpoint times and log file sizes differ.
@@ -26,7 +34,7 @@ def build_groups(groups: list[tuple[Pair, int]]) -> Flow:
     for place in range(max(count for _, count in groups)):
         for pair, count in groups:
             if place < count:
-                source = add_pair(flow, pair)
+                source = add_mirroring_setup(flow, pair)
                 flow.sources[source, k.SINCE_CHECKPOINT_S] = 7.0 * source
                 flow.sources[source, k.DIRTY] = 100.0 * source
                 flow.sources[source, k.LOG_SIZE] = 1000.0 * (1 + source)
@@ -59,7 +67,7 @@ def assert_equal_flows(grouped_flow: Flow, separate_flow: Flow) -> None:
     st.lists(st.tuples(st.integers(1, 700), st.integers(0, 14), st.floats(0.0, 3e4)), min_size=1, max_size=3),
 )
 def test_equal_sources_match_separate_computation(
-    groups: list[tuple[Pair, int]], stages: list[tuple[int, int, float]]
+    groups: list[tuple[MirroringSetup, int]], stages: list[tuple[int, int, float]]
 ) -> None:
     shared_flow = build_groups(groups)
     for ticks, backed_up, reuse_kb in stages:
@@ -100,7 +108,7 @@ def test_jitter_separates_streams_and_an_extra_stream_separates_its_source() -> 
 def test_a_full_log_blocks_only_its_own_database(backed_up: int) -> None:
     flow = build_groups([(build_pair(W2, SafetyMode.FULL, log_max_kb=1e5), 3)])
     for source in range(3):
-        flow.watch_source(source, CrossingKind.LOG_FULL)
+        flow.watch_source(source, FlowStopCondition.LOG_FULL)
     run_flow(flow, 100)
     assert count_computed_sources(flow) == 1
     flow.set_log_reuse_kb(backed_up, flow.read_source_positions(backed_up).generated_kb)
@@ -111,7 +119,7 @@ def test_a_full_log_blocks_only_its_own_database(backed_up: int) -> None:
     assert [source for source, _ in source_crossings] == other_sources
     for variant in (flow, separate_flow):
         for source in range(3):
-            variant.watch_source(source, CrossingKind(0))
+            variant.watch_source(source, FlowStopCondition(0))
     separate_flow = separate_sources(flow)
     run_flow(flow, 1_000)
     run_flow(separate_flow, 1_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.flow import CrossingKind, SafetyMode, compute_total_commit_delay_ms, run_flow
+from engine.flow import FlowStopCondition, SafetyMode, compute_total_commit_delay_ms, run_flow
 from tests.engine.flow.pairs import (
     W1,
     W2,
@@ -87,11 +87,11 @@ def test_a_full_log_halts_the_database_until_space_is_free() -> None:
     flow = build_flow(W1, SafetyMode.NONE)
     limit = get_positions(flow).generated_kb + 7200.0
     change_inputs(flow, build_pair(W1, SafetyMode.NONE, log_size_kb=100.0, log_max_kb=limit))
-    flow.watch_source(0, CrossingKind.LOG_FULL)
+    flow.watch_source(0, FlowStopCondition.LOG_FULL)
     ran, source_crossings, _ = run_flow(flow, 10_000)
-    assert source_crossings == [(0, CrossingKind.LOG_FULL)]
+    assert source_crossings == [(0, FlowStopCondition.LOG_FULL)]
     assert ran == pytest.approx(1000, rel=0.01), "720 KB/s fill 7,200 KB in 10 s"
-    flow.watch_source(0, CrossingKind(0))
+    flow.watch_source(0, FlowStopCondition(0))
     before = get_totals(flow).transactions
     run_seconds(flow, 10)
     assert get_totals(flow).transactions - before < 5
@@ -124,10 +124,10 @@ def test_a_dead_principal_stands_still_while_its_mirror_finishes_redo() -> None:
     change_inputs(flow, build_pair(W1, SafetyMode.FULL, alive=False, serving=False, carrying=False))
     before = get_positions(flow)
     assert before.hardened_kb - before.redone_kb > 10_000
-    flow.watch_stream(0, CrossingKind.REDO_DONE)
+    flow.watch_stream(0, FlowStopCondition.REDO_DONE)
     ran, _, stream_crossings = run_flow(flow, 10_000)
     positions_after = get_positions(flow)
-    assert stream_crossings == [(0, CrossingKind.REDO_DONE)]
+    assert stream_crossings == [(0, FlowStopCondition.REDO_DONE)]
     queue = before.hardened_kb - before.redone_kb
     assert ran / 100 == pytest.approx(queue / 9265, rel=0.02), "two threads at 9.3 MB/s"
     assert positions_after.generated_kb == before.generated_kb

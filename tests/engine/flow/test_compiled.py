@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.flow import CrossingKind, Flow, SafetyMode, add_pair, compiled, kernel
+from engine.flow import FlowStopCondition, Flow, SafetyMode, add_mirroring_setup, compiled, kernel
 from engine.flow.advance import collect_arrays
 from engine.flow.compiled import ENTRY_POINTS, loader
 from engine.flow.compiled.library import LibraryError, compute_fingerprint, get_library_name
@@ -58,13 +58,13 @@ def iterate_flows() -> Iterator[Flow]:
             if chance.random() < 0.3:
                 link |= {"bandwidth_mbps": 5.0}
             mode = chance.choice(list(SafetyMode)) if number else SafetyMode.FULL
-            add_pair(flow, build_pair(chance.choice((W1, W2)), mode, **link))
+            add_mirroring_setup(flow, build_pair(chance.choice((W1, W2)), mode, **link))
             if chance.random() < 0.5:
-                flow.watch_source(number, CrossingKind.LOG_FULL)
+                flow.watch_source(number, FlowStopCondition.LOG_FULL)
         yield flow
     flow = Flow.create_empty()
     for _ in range(3):
-        add_pair(flow, build_pair())
+        add_mirroring_setup(flow, build_pair())
     yield flow
 
 

@@ -18,7 +18,7 @@ from msgspec.structs import asdict, replace
 
 from engine.chance import RandomStream
 from engine.flow import Flow, Operation, SafetyMode, run_flow, sites, warm_start
-from engine.flow.recovery import Cause, draw_failover_times
+from engine.flow.recovery import FailoverCause, draw_failover_times
 from tests import recordings
 from tests.engine.flow.pairs import (
     W1,
@@ -102,7 +102,7 @@ def list_figures(flow: Flow, source: int = 0) -> Iterator[tuple[str, float]]:
     for values in (get_positions(flow, source), read_counters(flow, source), get_totals(flow, source)):
         yield from vars(values).items()
     yield "waited_for_workers_s", flow.measure_worker_wait_s(source)
-    for stream in flow.list_streams_of(source):
+    for stream in flow.list_source_streams(source):
         yield f"caught_up {stream}", float(flow.is_caught_up(stream))
 
 
@@ -141,7 +141,7 @@ def list_phases() -> Iterator[tuple[str, float]]:
         flow = build_flow(load, target_cpu_factor=2.0, target_data_disk_factor=2.0, operation=BULK_OPERATION)
         warm_start(flow, 0, 0.25)
         run_seconds(flow, 1)
-        for cause in Cause:
+        for cause in FailoverCause:
             for phase, value in asdict(
                 draw_failover_times(flow, 0, cause, RandomStream.from_seed(7))
             ).items():

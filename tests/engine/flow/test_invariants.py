@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.flow import Flow, Pair, SafetyMode, add_pair, run_flow
+from engine.flow import Flow, MirroringSetup, SafetyMode, add_mirroring_setup, run_flow
 from engine.flow import kernel as k
 from engine.flow.setup import build_bulk_load, build_index_operation
 from engine.flow.sites import IDLE, WORKLOAD1, WORKLOAD2
@@ -44,7 +44,7 @@ setups = st.builds(
 )
 
 
-def check_invariants(flow: Flow, previous: Any, row: int, pair: Pair) -> None:
+def check_invariants(flow: Flow, previous: Any, row: int, pair: MirroringSetup) -> None:
     s, t, log_positions = flow.sources[row], flow.streams[row], get_positions(flow, row)
     assert np.isfinite(s).all()
     assert np.isfinite(t).all()
@@ -72,10 +72,12 @@ def check_invariants(flow: Flow, previous: Any, row: int, pair: Pair) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(setups, st.integers(1, 400)), min_size=1, max_size=6), setups)
-def test_balances_hold_under_any_sequence_of_changes(stages: list[tuple[Pair, int]], neighbor: Pair) -> None:
+def test_balances_hold_under_any_sequence_of_changes(
+    stages: list[tuple[MirroringSetup, int]], neighbor: MirroringSetup
+) -> None:
     flow = Flow.create_empty()
-    row = add_pair(flow, stages[0][0])
-    add_pair(flow, neighbor)  # the neighbor shares both instances and the link
+    row = add_mirroring_setup(flow, stages[0][0])
+    add_mirroring_setup(flow, neighbor)  # the neighbor shares both instances and the link
     for pair, ticks in stages:
         change_inputs(flow, pair, row)
         before = get_positions(flow, row)
@@ -85,10 +87,10 @@ def test_balances_hold_under_any_sequence_of_changes(stages: list[tuple[Pair, in
 
 @settings(max_examples=30, deadline=None)
 @given(setups, st.integers(1, 300))
-def test_every_transaction_is_in_the_log_exactly_once(pair: Pair, ticks: int) -> None:
+def test_every_transaction_is_in_the_log_exactly_once(pair: MirroringSetup, ticks: int) -> None:
     pair = pair.with_changes(operation=None, workload=WORKLOAD1, serving=True, alive=True)
     flow = Flow.create_empty()
-    add_pair(flow, pair)
+    add_mirroring_setup(flow, pair)
     run_flow(flow, ticks)
     s = flow.sources[0]
     written_kb = (s[k.TRANSACTIONS] + s[k.WAITING]) * pair.source.workload.log_kb_per_transaction
@@ -97,10 +99,10 @@ def test_every_transaction_is_in_the_log_exactly_once(pair: Pair, ticks: int) ->
 
 @settings(max_examples=30, deadline=None)
 @given(setups, st.lists(st.integers(1, 60), min_size=1, max_size=8))
-def test_a_run_in_slices_equals_the_run(pair: Pair, slices: list[int]) -> None:
+def test_a_run_in_slices_equals_the_run(pair: MirroringSetup, slices: list[int]) -> None:
     whole_flow, cut = Flow.create_empty(), Flow.create_empty()
-    add_pair(whole_flow, pair)
-    add_pair(cut, pair)
+    add_mirroring_setup(whole_flow, pair)
+    add_mirroring_setup(cut, pair)
     run_flow(whole_flow, sum(slices))
     for ticks in slices:
         run_flow(cut, ticks)

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.flow import SafetyMode, run_flow
-from engine.flow.setup import attempts_compression, compute_wire_ratio
+from engine.flow.setup import should_try_compression, compute_wire_ratio
 from engine.flow.sites import NEC
 from tests.engine.flow.pairs import (
     W1,
@@ -29,7 +29,7 @@ def test_savings_below_an_eighth_are_not_used(ratio: float, version: int, on_the
 
 
 def test_trying_to_compress_costs_cpu_even_without_savings() -> None:
-    assert attempts_compression(0.95, 2008)
+    assert should_try_compression(0.95, 2008)
     raw, tried = (
         compute_means(build_flow(W2, SafetyMode.FULL, version=2008, compression_ratio=r)) for r in (1.0, 0.95)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import CrossingKind, Flow, SafetyMode, StreamSetup, Workload, run_flow, warm_start
+from engine.flow import FlowStopCondition, Flow, SafetyMode, StreamSetup, Workload, run_flow, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import measure_means, run_seconds
 from tests.engine.flow.pairs import build_flow, build_pair
@@ -106,12 +106,12 @@ def test_each_stream_stops_the_run_and_is_removed_independently() -> None:
     flow.update_setups(streams={2: replace(flow.get_stream_setup(2), sending=False)})
     run_seconds(flow, 20)
     flow.update_setups(streams={2: replace(flow.get_stream_setup(2), sending=True)})
-    flow.watch_stream(2, CrossingKind.SEND_DONE)
+    flow.watch_stream(2, FlowStopCondition.SEND_DONE)
     ran, _, stream_crossings = run_flow(flow, 10_000)
-    assert stream_crossings == [(2, CrossingKind.SEND_DONE)]
+    assert stream_crossings == [(2, FlowStopCondition.SEND_DONE)]
     assert ran < 10_000
     flow.remove_stream(1)
-    assert flow.list_streams_of(0) == (0, 2)
+    assert flow.list_source_streams(0) == (0, 2)
     assert len(flow.links) == 2, "what it took of links and threads is free again"
     run_seconds(flow, 5)
     assert flow.read_source(0).transactions_per_s == pytest.approx(238.6, rel=0.02)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.flow import CrossingKind, Flow, SafetyMode, advance
+from engine.flow import FlowStopCondition, Flow, SafetyMode, advance
 from tests.engine.flow.pairs import W1, build_flow, build_pair, change_inputs
 
 
@@ -65,7 +65,7 @@ def test_a_cached_run_stops_at_the_same_tick() -> None:
     change_inputs(lean, build_pair(W1, SafetyMode.OFF, sending=False))
     advance.run_flow(lean, 500)
     change_inputs(lean, build_pair(W1, SafetyMode.OFF))
-    lean.watch_stream(0, CrossingKind.SEND_DONE)
+    lean.watch_stream(0, FlowStopCondition.SEND_DONE)
     twin = lean.fork()
     first = advance.run_flow(lean, 2_000)
     assert 0 < first[0] < 2_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import CrossingKind, Flow, Operation, SafetyMode, run_flow
+from engine.flow import FlowStopCondition, Flow, Operation, SafetyMode, run_flow
 from engine.flow.setup import build_bulk_load, build_index_operation
 from tests.engine.flow.pairs import (
     W1,
@@ -24,9 +24,9 @@ IDLE_WORKLOAD = replace(W1, connections=0)
 def run_operation(operation: Operation, mode: SafetyMode) -> tuple[Flow, float]:
     """Run *operation* on an otherwise idle database; return the flow and the duration in seconds."""
     flow = build_flow(IDLE_WORKLOAD, mode, warm=False, operation=operation)
-    flow.watch_source(0, CrossingKind.OPERATION_DONE)
+    flow.watch_source(0, FlowStopCondition.OPERATION_DONE)
     ran, source_crossings, _ = run_flow(flow, 10_000_000)
-    assert source_crossings == [(0, CrossingKind.OPERATION_DONE)]
+    assert source_crossings == [(0, FlowStopCondition.OPERATION_DONE)]
     return flow, ran / 100
 
 
@@ -36,10 +36,10 @@ def test_an_online_rebuild_fills_the_queues_and_the_send_queue_drains_in_220_s()
     queues = read_counters(flow)
     assert queues.send_queue_kb > 2e6
     assert queues.redo_queue_kb > 3e6
-    flow.watch_source(0, CrossingKind(0))
-    flow.watch_stream(0, CrossingKind.SEND_DONE)
+    flow.watch_source(0, FlowStopCondition(0))
+    flow.watch_stream(0, FlowStopCondition.SEND_DONE)
     assert run_flow(flow, 100_000)[0] / 100 == pytest.approx(220, rel=0.02)
-    flow.watch_stream(0, CrossingKind.REDO_DONE)
+    flow.watch_stream(0, FlowStopCondition.REDO_DONE)
     assert run_flow(flow, 100_000)[0] / 100 > 300, "the redo queue takes much longer"
 
 
@@ -78,9 +78,9 @@ def test_an_operation_slows_clients_and_ends() -> None:
     change_inputs(flow, build_pair(W1, SafetyMode.FULL, version=2014, operation=build_index_operation(0.01)))
     busy = compute_means(flow, 10).response_s
     assert busy > 1.5 * calm
-    flow.watch_source(0, CrossingKind.OPERATION_DONE)
-    assert run_flow(flow, 100_000)[1] == [(0, CrossingKind.OPERATION_DONE)]
-    flow.watch_source(0, CrossingKind(0))
+    flow.watch_source(0, FlowStopCondition.OPERATION_DONE)
+    assert run_flow(flow, 100_000)[1] == [(0, FlowStopCondition.OPERATION_DONE)]
+    flow.watch_source(0, FlowStopCondition(0))
     run_seconds(flow, 30)
     assert compute_means(flow, 10).response_s == pytest.approx(calm, rel=0.01)
 
@@ -92,7 +92,7 @@ def test_other_changes_do_not_restart_an_operation() -> None:
     change_inputs(
         flow, build_pair(IDLE_WORKLOAD, SafetyMode.OFF, operation=build_index_operation(0.01), rtt_ms=1.0)
     )
-    flow.watch_source(0, CrossingKind.OPERATION_DONE)
+    flow.watch_source(0, FlowStopCondition.OPERATION_DONE)
     run_flow(flow, 1_000_000)
     assert generated_kb > 0
     assert get_positions(flow).generated_kb == pytest.approx(build_index_operation(0.01).log_kb)

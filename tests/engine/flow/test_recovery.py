@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.chance import RandomStream
 from engine.flow import SafetyMode, Workload, warm_start
 from engine.flow.recovery import (
-    Cause,
+    FailoverCause,
     FailoverTimes,
     compute_open_log_kb,
     compute_undo_s,
@@ -23,20 +23,22 @@ from engine.flow.sites import IDLE
 from tests.engine.flow.pairs import W1, W2, build_flow, build_pair, change_inputs, run_seconds
 
 PUBLISHED_S = {
-    Cause.MANUAL: (20.5, 32.2),
-    Cause.NOWAIT: (5.7, 8.5),
-    Cause.STOP_SERVICE: (3.2, 10.8),
-    Cause.SHUTDOWN_SERVER: (10.2, 15.8),
-    Cause.POWER_OFF: (2.2, 2.6),
-    Cause.CABLE: (1.9, 3.1),
+    FailoverCause.MANUAL: (20.5, 32.2),
+    FailoverCause.NOWAIT: (5.7, 8.5),
+    FailoverCause.STOP_SERVICE: (3.2, 10.8),
+    FailoverCause.SHUTDOWN_SERVER: (10.2, 15.8),
+    FailoverCause.POWER_OFF: (2.2, 2.6),
+    FailoverCause.CABLE: (1.9, 3.1),
 }
 
 
-DETECTION_S = {Cause.POWER_OFF: 0.85, Cause.CABLE: 0.85}
+DETECTION_S = {FailoverCause.POWER_OFF: 0.85, FailoverCause.CABLE: 0.85}
 """Seconds until a silent failure is detected. Until then, the mirror continues to write pages."""
 
 
-def simulate_times(cause: Cause, workload: Workload, seeds: int = 200, **changes: Any) -> list[FailoverTimes]:
+def simulate_times(
+    cause: FailoverCause, workload: Workload, seeds: int = 200, **changes: Any
+) -> list[FailoverTimes]:
     flow = build_flow(workload, SafetyMode.FULL, **changes)
     runs = []
     for seed in range(seeds):
@@ -51,7 +53,7 @@ def simulate_times(cause: Cause, workload: Workload, seeds: int = 200, **changes
 
 
 @pytest.mark.parametrize("cause", PUBLISHED_S)
-def test_table_6_is_reproduced(cause: Cause) -> None:
+def test_table_6_is_reproduced(cause: FailoverCause) -> None:
     medians = []
     for workload, published in zip((IDLE, W1), PUBLISHED_S[cause], strict=True):
         p5, median, p95 = np.percentile([t.failover_s for t in simulate_times(cause, workload)], [5, 50, 95])
@@ -62,33 +64,37 @@ def test_table_6_is_reproduced(cause: Cause) -> None:
 
 
 def test_phases_depend_on_their_inputs() -> None:
-    def compute_mean(part: str, cause: Cause, workload: Workload, **changes: Any) -> float:
+    def compute_mean(part: str, cause: FailoverCause, workload: Workload, **changes: Any) -> float:
         return float(np.mean([getattr(t, part) for t in simulate_times(cause, workload, 60, **changes)]))
 
     few_connections = replace(W1, connections=100)
-    assert compute_mean("close_s", Cause.NOWAIT, W1) - compute_mean(
-        "close_s", Cause.NOWAIT, few_connections
+    assert compute_mean("close_s", FailoverCause.NOWAIT, W1) - compute_mean(
+        "close_s", FailoverCause.NOWAIT, few_connections
     ) == pytest.approx(900 * 0.0028, rel=0.1)
-    assert compute_mean("close_s", Cause.STOP_SERVICE, W1, data_disk_factor=3.0) > 5 + compute_mean(
-        "close_s", Cause.STOP_SERVICE, W1
+    assert compute_mean("close_s", FailoverCause.STOP_SERVICE, W1, data_disk_factor=3.0) > 5 + compute_mean(
+        "close_s", FailoverCause.STOP_SERVICE, W1
     )
-    assert compute_mean("page_flush_s", Cause.CABLE, W2) > compute_mean("page_flush_s", Cause.CABLE, W1)
-    assert compute_mean("page_flush_s", Cause.CABLE, IDLE) == 0.0
-    assert compute_mean("page_flush_s", Cause.CABLE, W1, log_pool=True) == 0.0
-    assert compute_mean("decision_s", Cause.POWER_OFF, W1) > 0.2 + compute_mean(
-        "decision_s", Cause.POWER_OFF, IDLE
+    assert compute_mean("page_flush_s", FailoverCause.CABLE, W2) > compute_mean(
+        "page_flush_s", FailoverCause.CABLE, W1
     )
-    assert compute_mean("decision_s", Cause.MANUAL, W1) == 0.0
-    assert compute_mean("analysis_s", Cause.POWER_OFF, W1) == 0.0
-    assert compute_mean("analysis_s", Cause.MANUAL, W1) > 3 + compute_mean("analysis_s", Cause.MANUAL, IDLE)
-    assert 10 <= compute_mean("detection_s", Cause.TIMEOUT, W1) <= 11
-    assert 0.6 <= compute_mean("detection_s", Cause.CABLE, W1) <= 1.1
+    assert compute_mean("page_flush_s", FailoverCause.CABLE, IDLE) == 0.0
+    assert compute_mean("page_flush_s", FailoverCause.CABLE, W1, log_pool=True) == 0.0
+    assert compute_mean("decision_s", FailoverCause.POWER_OFF, W1) > 0.2 + compute_mean(
+        "decision_s", FailoverCause.POWER_OFF, IDLE
+    )
+    assert compute_mean("decision_s", FailoverCause.MANUAL, W1) == 0.0
+    assert compute_mean("analysis_s", FailoverCause.POWER_OFF, W1) == 0.0
+    assert compute_mean("analysis_s", FailoverCause.MANUAL, W1) > 3 + compute_mean(
+        "analysis_s", FailoverCause.MANUAL, IDLE
+    )
+    assert 10 <= compute_mean("detection_s", FailoverCause.TIMEOUT, W1) <= 11
+    assert 0.6 <= compute_mean("detection_s", FailoverCause.CABLE, W1) <= 1.1
 
 
 def test_the_flow_is_not_changed() -> None:
     flow = build_flow()
     before = flow.compute_digest()
-    draw_failover_times(flow, 0, Cause.MANUAL, RandomStream.from_seed(1))
+    draw_failover_times(flow, 0, FailoverCause.MANUAL, RandomStream.from_seed(1))
     assert flow.compute_digest() == before
 
 
@@ -104,8 +110,8 @@ def test_undo_grows_with_open_log() -> None:
     assert compute_undo_s(flow, 0, large) == pytest.approx(1.5 * large / 9265, rel=0.01)
 
 
-@pytest.mark.parametrize("cause", Cause)
-def test_closing_alone_uses_the_same_random_numbers_as_a_failover(cause: Cause) -> None:
+@pytest.mark.parametrize("cause", FailoverCause)
+def test_closing_alone_uses_the_same_random_numbers_as_a_failover(cause: FailoverCause) -> None:
     flow, block_draws, single_draws = build_flow(W1), RandomStream.from_seed(3), RandomStream.from_seed(3)
     assert (
         draw_closing_s(flow, 0, cause, single_draws)

@@ -7,17 +7,17 @@ import pytest
 
 from engine.flow import COUNTERS, Samples
 from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
-from engine.flow.samples import BLOCK_ENTRIES, GROUP_ITEMS
+from engine.flow.samples import ENTRIES_PER_BLOCK, ITEMS_PER_GROUP
 from tests.room import measure_memory_bytes
 
-WIDTH = GROUP_ITEMS + 3
+WIDTH = ITEMS_PER_GROUP + 3
 
 
 def fill_samples(samples: Samples, entries: int, width: int = WIDTH, step: int = 1) -> Samples:
     """Append *entries* samples, *step* at a time; each value encodes entry, row and counter."""
     for _ in range(0, entries, step):
         count = samples.count
-        for view in samples.reserve(step, width, width):
+        for view in samples.reserve_entries(step, width, width):
             row, counter = np.meshgrid(np.arange(width), np.arange(view.shape[2]), indexing="ij")
             for entry in range(step):
                 view[entry] = (count + entry) + row / 100 + counter / 10_000
@@ -26,9 +26,9 @@ def fill_samples(samples: Samples, entries: int, width: int = WIDTH, step: int =
 
 
 @pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("step", [1, 7, 3 * BLOCK_ENTRIES])
+@pytest.mark.parametrize("step", [1, 7, 3 * ENTRIES_PER_BLOCK])
 def test_entries_are_read_by_row_and_as_a_whole(exact: bool, step: int) -> None:
-    entries = 4 * BLOCK_ENTRIES // step * step
+    entries = 4 * ENTRIES_PER_BLOCK // step * step
     samples = fill_samples(Samples(exact=exact), entries, step=step)
     assert samples.ticks.tolist() == [100 * (entry + 1) for entry in range(entries)]
     source_values = samples.sources.values
@@ -48,45 +48,46 @@ def test_entries_are_read_by_row_and_as_a_whole(exact: bool, step: int) -> None:
 
 def test_a_later_row_was_zero_before() -> None:
     samples = fill_samples(
-        fill_samples(Samples(exact=False), 2 * BLOCK_ENTRIES + 9, width=1), 2 * BLOCK_ENTRIES
+        fill_samples(Samples(exact=False), 2 * ENTRIES_PER_BLOCK + 9, width=1), 2 * ENTRIES_PER_BLOCK
     )
     late_values = samples.read_column(WIDTH - 1, COUNTERS[0])
-    assert not late_values[: 2 * BLOCK_ENTRIES + 9].any()
-    assert late_values[2 * BLOCK_ENTRIES + 9 :].all()
-    assert samples.sources.values.shape == (4 * BLOCK_ENTRIES + 9, WIDTH, len(SOURCE_COUNTERS))
+    assert not late_values[: 2 * ENTRIES_PER_BLOCK + 9].any()
+    assert late_values[2 * ENTRIES_PER_BLOCK + 9 :].all()
+    assert samples.sources.values.shape == (4 * ENTRIES_PER_BLOCK + 9, WIDTH, len(SOURCE_COUNTERS))
 
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_an_unwritten_row_is_zero(exact: bool) -> None:
     samples = fill_samples(Samples(exact=exact), 3, step=3)
-    samples.reserve(2, WIDTH, WIDTH)
+    samples.reserve_entries(2, WIDTH, WIDTH)
     samples.record_entries(3 * samples.every, 5 * samples.every)
     assert samples.sources.values[:3].any()
     assert not samples.sources.values[3:].any()
 
 
 @pytest.mark.parametrize(
-    "count", [0, 1, BLOCK_ENTRIES - 1, BLOCK_ENTRIES, 2 * BLOCK_ENTRIES + 5, 3 * BLOCK_ENTRIES + 4]
+    "count",
+    [0, 1, ENTRIES_PER_BLOCK - 1, ENTRIES_PER_BLOCK, 2 * ENTRIES_PER_BLOCK + 5, 3 * ENTRIES_PER_BLOCK + 4],
 )
 def test_a_copied_prefix_continues_independently(count: int) -> None:
-    samples = fill_samples(Samples(exact=False), 3 * BLOCK_ENTRIES + 4)
+    samples = fill_samples(Samples(exact=False), 3 * ENTRIES_PER_BLOCK + 4)
     stream_values = samples.streams.values
     beginning = samples.copy_beginning(count)
     assert np.array_equal(beginning.streams.values, stream_values[:count]) or not count
     assert (
         beginning.count_common_entries(samples)
         == samples.count_common_entries(beginning)
-        == count // BLOCK_ENTRIES * BLOCK_ENTRIES
+        == count // ENTRIES_PER_BLOCK * ENTRIES_PER_BLOCK
     )
-    fill_samples(beginning, BLOCK_ENTRIES)
-    assert beginning.count == count + BLOCK_ENTRIES
+    fill_samples(beginning, ENTRIES_PER_BLOCK)
+    assert beginning.count == count + ENTRIES_PER_BLOCK
     assert np.array_equal(samples.streams.values, stream_values)
 
 
 def test_hours_of_steady_work_take_little_memory() -> None:
     samples = Samples(exact=False)
-    for entry in range(30 * BLOCK_ENTRIES):
-        for view in samples.reserve(1, 20, 20):
+    for entry in range(30 * ENTRIES_PER_BLOCK):
+        for view in samples.reserve_entries(1, 20, 20):
             view[0] = entry % 3
         samples.record_entries(100 * entry, 100 * (entry + 1))
     assert (

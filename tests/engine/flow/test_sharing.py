@@ -11,7 +11,7 @@ from engine.flow import (
     Flow,
     SafetyMode,
     Workload,
-    add_pair,
+    add_mirroring_setup,
     compute_redo_threads,
     compute_worker_threads,
     run_flow,
@@ -35,7 +35,7 @@ from tests.engine.flow.pairs import (
 def build_equal_sources(count: int, workload: Workload, mode: SafetyMode, **changes: Any) -> Flow:
     flow = Flow.create_empty()
     for _ in range(count):
-        add_pair(flow, build_pair(workload, mode, **changes))
+        add_mirroring_setup(flow, build_pair(workload, mode, **changes))
     run_seconds(flow, 20)
     return flow
 
@@ -80,8 +80,8 @@ def test_worker_threads_limit_concurrent_requests() -> None:
 
 def test_a_link_is_shared_fairly_and_small_senders_are_satisfied() -> None:
     flow = Flow.create_empty()
-    small = add_pair(flow, build_pair(W1, SafetyMode.OFF, bandwidth_mbps=50.0))
-    big = [add_pair(flow, build_pair(W2, SafetyMode.OFF, bandwidth_mbps=50.0)) for _ in range(2)]
+    small = add_mirroring_setup(flow, build_pair(W1, SafetyMode.OFF, bandwidth_mbps=50.0))
+    big = [add_mirroring_setup(flow, build_pair(W2, SafetyMode.OFF, bandwidth_mbps=50.0)) for _ in range(2)]
     run_seconds(flow, 20)
     before = {row: get_totals(flow, row).sent_kb for row in (small, *big)}
     run_seconds(flow, 20)
@@ -96,7 +96,9 @@ def test_a_link_is_shared_fairly_and_small_senders_are_satisfied() -> None:
 def test_links_to_different_mirrors_are_independent() -> None:
     flow = Flow.create_empty()
     for mirror_host in (1, 2):
-        add_pair(flow, build_pair(W2, SafetyMode.OFF, bandwidth_mbps=50.0, target_host=mirror_host))
+        add_mirroring_setup(
+            flow, build_pair(W2, SafetyMode.OFF, bandwidth_mbps=50.0, target_host=mirror_host)
+        )
     run_seconds(flow, 10)
     assert compute_means(flow, 10).sent_kb_per_s == pytest.approx(50 * 122.07 * 0.949, rel=0.01)
 

@@ -10,12 +10,12 @@ import pytest
 
 from engine.flow import (
     COUNTERS,
-    CrossingKind,
+    FlowStopCondition,
     Flow,
     Operation,
     SafetyMode,
     Samples,
-    add_pair,
+    add_mirroring_setup,
     run_flow,
     warm_start,
 )
@@ -51,8 +51,8 @@ CHANGES: Final[tuple[Callable[[Flow], object], ...]] = (
     lambda flow: flow.set_log_reuse_kb(0, 1.0),
     lambda flow: flow.set_positions(0, generated_kb=1e6),
     lambda flow: flow.set_stream_positions(0, hardened_kb=1.0),
-    lambda flow: flow.watch_source(0, CrossingKind.LOG_FULL),
-    lambda flow: flow.watch_stream(0, CrossingKind.REDO_DONE),
+    lambda flow: flow.watch_source(0, FlowStopCondition.LOG_FULL),
+    lambda flow: flow.watch_stream(0, FlowStopCondition.REDO_DONE),
     lambda flow: flow.start_operation(0),
     lambda flow: change_inputs(flow, build_pair(bandwidth_mbps=999.0)),
     lambda flow: change_inputs(flow, build_pair(W1, host=2)),
@@ -93,16 +93,16 @@ def test_changing_a_fork_does_not_change_the_flow(
 
 def test_a_removed_row_is_reused_without_affecting_others() -> None:
     flow, single_flow = Flow.create_empty(), Flow.create_empty()
-    first = add_pair(flow, build_pair(W1))
-    second = add_pair(flow, build_pair(W2, host=2, target_host=3))
-    add_pair(single_flow, build_pair(W2, host=2, target_host=3))
+    first = add_mirroring_setup(flow, build_pair(W1))
+    second = add_mirroring_setup(flow, build_pair(W2, host=2, target_host=3))
+    add_mirroring_setup(single_flow, build_pair(W2, host=2, target_host=3))
     flow.remove_source(first)
     with pytest.raises(KeyError):
         get_positions(flow, first)
     run_seconds(flow, 5)
     run_seconds(single_flow, 5)
     assert get_positions(flow, second) == get_positions(single_flow)
-    assert add_pair(flow, build_pair(W1)) == first
+    assert add_mirroring_setup(flow, build_pair(W1)) == first
     assert get_positions(flow, first).generated_kb == 0.0
 
 
@@ -130,7 +130,7 @@ def test_a_jump_of_positions_is_no_rate() -> None:
 
 def test_warm_start_is_the_steady_state_and_keeps_positions() -> None:
     flow = Flow.create_empty()
-    add_pair(flow, build_pair(W1))
+    add_mirroring_setup(flow, build_pair(W1))
     steady: dict[str, Any] = dict.fromkeys(
         ("generated_kb", "flushed_kb", "sent_kb", "received_kb", "hardened_kb"), 5000.0
     )
@@ -156,16 +156,16 @@ def test_run_stops_only_at_an_armed_crossing() -> None:
     change_inputs(flow, build_pair(W1, SafetyMode.OFF))
     assert not flow.is_caught_up(0)
     assert run_flow(flow, 10) == (10, [], [])
-    flow.watch_stream(0, CrossingKind.SEND_DONE)
+    flow.watch_stream(0, FlowStopCondition.SEND_DONE)
     ran, _, stream_crossings = run_flow(flow, 100_000)
     assert ran < 1000
-    assert stream_crossings == [(0, CrossingKind.SEND_DONE)]
+    assert stream_crossings == [(0, FlowStopCondition.SEND_DONE)]
     assert flow.is_caught_up(0)
-    flow.watch_stream(0, CrossingKind.REDO_DONE)
+    flow.watch_stream(0, FlowStopCondition.REDO_DONE)
     ran, _, stream_crossings = run_flow(flow, 100_000)
-    assert stream_crossings == [(0, CrossingKind.REDO_DONE)]
+    assert stream_crossings == [(0, FlowStopCondition.REDO_DONE)]
     assert read_counters(flow).redo_queue_kb <= k.SMALL_KB
-    flow.watch_stream(0, CrossingKind(0))
+    flow.watch_stream(0, FlowStopCondition(0))
     assert run_flow(flow, 50) == (50, [], [])
 
 
@@ -192,7 +192,7 @@ def test_sampling_changes_nothing() -> None:
     run_flow(twin, 500)
     assert samples.count == 500
     assert flow.compute_digest() == twin.compute_digest()
-    add_pair(flow, build_pair(W2))
+    add_mirroring_setup(flow, build_pair(W2))
     run_flow(flow, 3, samples)
     assert samples.sources.values.shape[:2] == samples.streams.values.shape[:2] == (503, 2)
     assert not samples.sources.values[:500, 1].any()
@@ -203,7 +203,7 @@ def test_sampling_changes_nothing() -> None:
 )
 def test_invalid_links_are_refused(invalid_link: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="invalid link"):
-        add_pair(Flow.create_empty(), build_pair(**invalid_link))
+        add_mirroring_setup(Flow.create_empty(), build_pair(**invalid_link))
 
 
 def test_inconsistent_balances_are_detected() -> None:

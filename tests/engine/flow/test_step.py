@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import Flow, SafetyMode, Workload, add_pair, run_flow, warm_start
+from engine.flow import Flow, SafetyMode, Workload, add_mirroring_setup, run_flow, warm_start
 from tests.engine.flow.pairs import (
     W1,
     W2,
@@ -41,7 +41,7 @@ def test_halving_the_step_changes_nothing(
     figures = []
     for steps_per_tick in (1, 2):
         flow = Flow.create_empty(steps_per_tick)
-        add_pair(flow, build_pair(workload, mode, **changes))
+        add_mirroring_setup(flow, build_pair(workload, mode, **changes))
         warm_start(flow, 0, 0.0)
         figures.append(compute_means(flow, 120))
     coarse, fine = figures
@@ -53,7 +53,7 @@ def test_a_disturbance_decays_equally_at_half_the_step() -> None:
     queues = []
     for steps_per_tick in (1, 2):
         flow = Flow.create_empty(steps_per_tick)
-        add_pair(flow, build_pair(W2, SafetyMode.OFF))
+        add_mirroring_setup(flow, build_pair(W2, SafetyMode.OFF))
         warm_start(flow, 0, 0.0)
         change_inputs(flow, build_pair(W2, SafetyMode.OFF, sending=False))
         run_flow(flow, 3000)
@@ -70,10 +70,10 @@ def test_a_disturbance_decays_equally_at_half_the_step() -> None:
 def test_a_fast_workload_gets_a_shorter_step_at_any_time() -> None:
     quick = replace(W2, name="quick", cpu_ms=0.1, other_delay_ms=4.0, log_kb_per_transaction=0.5)
     flow = Flow.create_empty()
-    add_pair(flow, build_pair(W1, rtt_ms=60.0))
+    add_mirroring_setup(flow, build_pair(W1, rtt_ms=60.0))
     run_flow(flow, 500)
     twin = flow.fork()
-    row = add_pair(flow, build_pair(quick, SafetyMode.NONE, version=2014, delayed_durability=True))
+    row = add_mirroring_setup(flow, build_pair(quick, SafetyMode.NONE, version=2014, delayed_durability=True))
     assert flow.steps_per_tick == 4
     assert compute_means(flow, 20, row).transactions_per_s == pytest.approx(20 / 0.0041, rel=0.01)
     run_flow(twin, 2000)

@@ -48,7 +48,7 @@ def _check_log(world: World, source: int) -> int:
     assert world.copies[owner].source == source
     assert world.copies[owner].stream is None
     checked = 4
-    for stream in world.flow.list_streams_of(source):
+    for stream in world.flow.list_source_streams(source):
         receiver = world.streams[stream]
         if receiver is None:
             continue

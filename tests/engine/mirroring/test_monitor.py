@@ -48,10 +48,10 @@ def test_rows_are_stale_while_the_agent_is_stopped_and_an_update_refreshes_them(
     settle_and_run(world, 61.0)
     apply_lines(world, f"stop-agent {P}", wait_s=300.0)
     commands.suspend_session(world, P, DB)
-    (stale,) = monitor.list_results(world, P, DB)
+    (stale,) = monitor.list_monitor_results(world, P, DB)
     assert (stale.tick, stale.state) == (6000, MirrorState.SYNCHRONIZED)
     monitor.update_monitor(world, P)
-    assert monitor.list_results(world, P, DB)[0].state is MirrorState.SUSPENDED
+    assert monitor.list_monitor_results(world, P, DB)[0].state is MirrorState.SUSPENDED
     apply_lines(world, f"start-agent {P}", wait_s=61.0)
     assert len(monitor.get_rows(world, PRINCIPAL)) == 3
 
@@ -59,9 +59,9 @@ def test_rows_are_stale_while_the_agent_is_stopped_and_an_update_refreshes_them(
 def test_an_update_on_read_happens_at_most_every_15_s() -> None:
     world = build_monitored_world()
     settle_and_run(world, 61.0)
-    assert monitor.list_results(world, P, DB, 0, update_table=True)[0].tick == 6000
+    assert monitor.list_monitor_results(world, P, DB, 0, update_table=True)[0].tick == 6000
     settle_and_run(world, 15.0)
-    assert monitor.list_results(world, P, DB, 0, update_table=True)[0].tick == world.tick
+    assert monitor.list_monitor_results(world, P, DB, 0, update_table=True)[0].tick == world.tick
 
 
 @pytest.mark.parametrize(("mode", "hours"), [(1, 2), (2, 4), (3, 8), (4, 24), (5, 48)])
@@ -73,7 +73,7 @@ def test_a_mode_shows_the_rows_of_its_hours(mode: int, hours: int) -> None:
         tick = world.tick - age_min * 60 * 100
         rows = rows.with_row(replace(row, tick=tick), tick - 10**9)
     world.monitor[PRINCIPAL] = rows
-    assert len(monitor.list_results(world, P, DB, mode)) == hours
+    assert len(monitor.list_monitor_results(world, P, DB, mode)) == hours
 
 
 def test_every_mode_returns_its_rows() -> None:
@@ -81,11 +81,11 @@ def test_every_mode_returns_its_rows() -> None:
     for server in (P,):
         monitor.change_monitoring(world, server, 1, 10)
     settle_and_run(world, 3 * 3600.0)
-    count = {mode: len(monitor.list_results(world, P, DB, mode)) for mode in (0, 1, 2, 6, 9)}
+    count = {mode: len(monitor.list_monitor_results(world, P, DB, mode)) for mode in (0, 1, 2, 6, 9)}
     assert count == {0: 1, 1: 13, 2: 18, 6: 18, 9: 18}
-    newest = monitor.list_results(world, P, DB, 1)
+    newest = monitor.list_monitor_results(world, P, DB, 1)
     assert newest[0].tick > newest[-1].tick
-    assert get_refusal_number(monitor.list_results, world, P, DB, 10) == 32036
+    assert get_refusal_number(monitor.list_monitor_results, world, P, DB, 10) == 32036
 
 
 def test_old_rows_are_deleted_after_the_retention_period() -> None:
@@ -217,7 +217,7 @@ REFUSED_CALLS = [
     (monitor.get_update_period, (W,), 32049),
     (monitor.update_monitor, (P, "Nothing"), 32039),
     (monitor.update_monitor, (P, "msdb"), 32050),
-    (monitor.list_results, (P, DB), 32041),
+    (monitor.list_monitor_results, (P, DB), 32041),
     (monitor.change_alert, (P, DB, 6, 1.0), 32036),
     (monitor.change_alert, (P, DB, 1, -1.0), 32036),
     (monitor.change_alert, (P, "Nothing", 1, 1.0), 32039),
@@ -236,7 +236,7 @@ def test_invalid_calls_are_refused(
 def test_an_unmirrored_database_has_no_rows() -> None:
     world = build_monitored_world()
     commands.remove_session(world, P, DB)
-    assert get_refusal_number(monitor.list_results, world, P, DB) == 32039
+    assert get_refusal_number(monitor.list_monitor_results, world, P, DB) == 32039
     settle_and_run(world, 61.0)
     assert not monitor.get_rows(world, PRINCIPAL)
 

@@ -9,7 +9,7 @@ import pytest
 from engine import simulator
 from engine.mirroring import roles
 from engine.model import MirrorState, to_ticks
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.engine.worlds import PRINCIPAL, build_lab
 
 PAGE = Path(__file__).parents[3] / "assets" / "help" / "mirroring_states.md"
@@ -120,6 +120,6 @@ def test_every_row_of_the_table_occurs(monkeypatch: pytest.MonkeyPatch) -> None:
         world = build_lab()
         for at_s, line in course:
             simulator.advance_world(world, to_ticks(at_s))
-            simulator.apply_input(world, parse_line(line, world.tick))
+            simulator.apply_input(world, parse_input_line(line, world.tick))
         simulator.advance_world(world, world.tick + to_ticks(60.0))
     assert set(table) - table.played == set()

@@ -83,7 +83,7 @@ STATEMENTS: Final[dict[str, Statement]] = {
     "RESUME": commands.resume_session,
     "SAFETY_FULL": lambda world, server, name: commands.set_safety(world, server, name, "FULL"),
     "SAFETY_OFF": lambda world, server, name: commands.set_safety(world, server, name, "OFF"),
-    "TIMEOUT": lambda world, server, name: commands.set_timeout(world, server, name, 20),
+    "TIMEOUT": lambda world, server, name: commands.set_partner_timeout(world, server, name, 20),
     "WITNESS": lambda world, server, name: commands.set_witness(world, server, name, ADDRESS.format(W)),
     "WITNESS_OFF": commands.remove_witness,
     "PARTNER": lambda world, server, name: commands.set_partner(

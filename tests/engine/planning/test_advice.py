@@ -8,21 +8,21 @@ import pytest
 from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
-from engine.flow import CrossingKind, Flow, SafetyMode, add_pair, run_flow, warm_start
-from engine.flow.recovery import Cause
+from engine.flow import FlowStopCondition, Flow, SafetyMode, add_mirroring_setup, run_flow, warm_start
+from engine.flow.recovery import FailoverCause
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import (
     MirroringPlan,
     PlanFinding,
     PlanGoals,
     PlanResource,
-    Severity,
+    FindingSeverity,
     assess_plan,
     build_custom_workload,
     list_findings,
 )
 from engine.planning.advice import format_duration, format_figure, format_percent, format_size
-from engine.planning.plan import build_plan_pair
+from engine.planning.plan import build_plan_setup
 
 FULL, OFF = SafetyMode.FULL, SafetyMode.OFF
 W1, W2 = WORKLOAD1, WORKLOAD2
@@ -35,32 +35,32 @@ def find_topic(topic: str, plan: MirroringPlan, goals: PlanGoals | None = None) 
 
 def test_a_local_network_supports_full_for_workload1() -> None:
     advice_item = find_topic("Safety level", MirroringPlan())
-    assert advice_item.severity is Severity.OK
+    assert advice_item.severity is FindingSeverity.OK
     assert advice_item.text.startswith("Both levels meet the goals")
 
 
 def test_workload2_supports_only_off_unless_full_may_cost_more() -> None:
     plan = MirroringPlan(workload=W2)
     advice_item = find_topic("Safety level", plan)
-    assert advice_item.severity is Severity.WARN
+    assert advice_item.severity is FindingSeverity.WARN
     assert advice_item.text.startswith(
         "Use OFF; FULL does not meet the goals: FULL costs more than 5% of the throughput"
     )
     # table 3a has a throughput of 158 instead of 215
     assert re.search(r"That is 2[4-7]% less throughput\.$", find_topic("Safety FULL", plan).text)
-    assert find_topic("Safety level", plan, PlanGoals(throughput_loss_max=0.3)).severity is Severity.OK
+    assert find_topic("Safety level", plan, PlanGoals(throughput_loss_max=0.3)).severity is FindingSeverity.OK
 
 
 def test_zero_data_loss_never_recommends_off() -> None:
     advice_item = find_topic("Safety level", MirroringPlan(workload=W2), PlanGoals(rpo_kb=0.0))
-    assert advice_item.severity is Severity.BAD
+    assert advice_item.severity is FindingSeverity.BAD
     assert "OFF may lose more than allowed" in advice_item.text
 
 
 def test_a_distant_mirror_supports_neither_and_a_sufficient_round_trip_is_named() -> None:
     plan = MirroringPlan(rtt_ms=100.0)
     advice_item = find_topic("Safety level", plan)
-    assert advice_item.severity is Severity.BAD
+    assert advice_item.severity is FindingSeverity.BAD
     limit_match = re.search(r"FULL would meet the goals with a round trip of (\d+) ms\.", advice_item.text)
     assert limit_match
     fits_ms = float(limit_match[1])
@@ -71,7 +71,7 @@ def test_a_distant_mirror_supports_neither_and_a_sufficient_round_trip_is_named(
 def test_a_response_limit_decides_too() -> None:
     assert (
         find_topic("Safety level", MirroringPlan(rtt_ms=50.0), PlanGoals(response_limit_s=0.5)).severity
-        is Severity.OK
+        is FindingSeverity.OK
     )
     advice_item = find_topic("Safety level", MirroringPlan(rtt_ms=50.0), PlanGoals(response_limit_s=0.2))
     assert "FULL makes responses take longer than 200 ms" in advice_item.text
@@ -120,16 +120,16 @@ def test_loss_follows_the_safety_level() -> None:
     topic = "Lost if the principal fails"
     assert find_topic(topic, MirroringPlan()).text.startswith("No committed transactions")
     near_item = find_topic(topic, MirroringPlan(safety=OFF))
-    assert near_item.severity is Severity.OK
+    assert near_item.severity is FindingSeverity.OK
     assert near_item.text.startswith("About 3.")
     far_item = find_topic(topic, MirroringPlan(safety=OFF, rtt_ms=100), PlanGoals(rpo_s=10))
-    assert far_item.severity is Severity.BAD
+    assert far_item.severity is FindingSeverity.BAD
     assert far_item.text.startswith("The whole send queue: 6.4")
     assert re.search(r"exceeded after 6\d\.?\d* s", far_item.text)
     assert find_topic(topic, MirroringPlan(safety=OFF), PlanGoals(rpo_kb=1.0)).text.endswith(
         "More than the acceptable loss."
     )
-    assert find_topic(topic, MirroringPlan(safety=SafetyMode.NONE)).severity is Severity.BAD
+    assert find_topic(topic, MirroringPlan(safety=SafetyMode.NONE)).severity is FindingSeverity.BAD
 
 
 QUICK = replace(MirroringPlan().site, window_handling_ms=2.0)
@@ -141,7 +141,7 @@ QUICK = replace(MirroringPlan().site, window_handling_ms=2.0)
 def test_a_backlog_is_cleared_in_the_predicted_time(plan: MirroringPlan) -> None:
     backlog = assess_plan(plan, PlanGoals(suspended_s=120.0)).backlog
     flow = Flow.create_empty()
-    source = add_pair(flow, build_plan_pair(plan, OFF))
+    source = add_mirroring_setup(flow, build_plan_setup(plan, OFF))
     warm_start(flow, source)
     log_positions = flow.read_source_positions(source)
     flow.set_positions(
@@ -150,7 +150,7 @@ def test_a_backlog_is_cleared_in_the_predicted_time(plan: MirroringPlan) -> None
         flushed_kb=log_positions.flushed_kb + backlog.kb,
         committed_kb=log_positions.committed_kb + backlog.kb,
     )
-    flow.watch_stream(0, CrossingKind.SEND_DONE)
+    flow.watch_stream(0, FlowStopCondition.SEND_DONE)
     ticks_run, _, _ = run_flow(flow, 3600 * TICKS_PER_S)
     assert ticks_run / TICKS_PER_S == pytest.approx(backlog.send_s, rel=0.03)
     done_ticks = 0
@@ -162,7 +162,7 @@ def test_a_backlog_is_cleared_in_the_predicted_time(plan: MirroringPlan) -> None
 
 def test_a_saturated_session_never_catches_up() -> None:
     assert assess_plan(MirroringPlan(rtt_ms=100.0)).backlog.send_s == float("inf")
-    assert find_topic("Catching up", MirroringPlan(rtt_ms=100.0)).severity is Severity.BAD
+    assert find_topic("Catching up", MirroringPlan(rtt_ms=100.0)).severity is FindingSeverity.BAD
 
 
 def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> None:
@@ -170,8 +170,8 @@ def test_bulk_loads_fill_the_whitepapers_40_gb_in_slightly_over_two_hours() -> N
     loads = build_custom_workload(1, 0.0, 57.0, 100.0)
     seconds = assess_plan(MirroringPlan(workload=loads)).volume_full_s
     assert 2.0 < seconds / 3600.0 < 2.2
-    assert find_topic("Log volume", MirroringPlan(workload=loads)).severity is Severity.WARN
-    assert find_topic("Log volume", MirroringPlan()).severity is Severity.INFO
+    assert find_topic("Log volume", MirroringPlan(workload=loads)).severity is FindingSeverity.WARN
+    assert find_topic("Log volume", MirroringPlan()).severity is FindingSeverity.INFO
 
 
 def test_without_a_mirror_sessions_are_not_mentioned() -> None:
@@ -182,18 +182,24 @@ def test_without_a_mirror_sessions_are_not_mentioned() -> None:
 
 def test_failovers_take_the_time_of_table_6_plus_a_second_to_detect() -> None:
     failovers = {failover.cause: failover for failover in assess_plan(MirroringPlan()).failovers}
-    manual, dead, hung = failovers[Cause.MANUAL], failovers[Cause.POWER_OFF], failovers[Cause.TIMEOUT]
+    manual, dead, hung = (
+        failovers[FailoverCause.MANUAL],
+        failovers[FailoverCause.POWER_OFF],
+        failovers[FailoverCause.TIMEOUT],
+    )
     assert manual.low_s < 32.2 < manual.high_s
     assert dead.low_s < 2.6 + 0.85 < dead.high_s
     assert hung.median_s == pytest.approx(dead.median_s + 10.0, abs=1.0)
-    assert [failover.cause for failover in assess_plan(MirroringPlan(safety=OFF)).failovers] == [Cause.FORCED]
+    assert [failover.cause for failover in assess_plan(MirroringPlan(safety=OFF)).failovers] == [
+        FailoverCause.FORCED
+    ]
     assert assess_plan(MirroringPlan(safety=SafetyMode.NONE)).failovers == ()
 
 
 def test_slow_redo_is_reported() -> None:
     heavy = replace(W1, page_touches=200.0)
     advice_item = find_topic("Redo", MirroringPlan(workload=heavy))
-    assert advice_item.severity is Severity.BAD
+    assert advice_item.severity is FindingSeverity.BAD
     assert [item for item in list_findings(MirroringPlan()) if item.topic == "Redo"] == []
 
 

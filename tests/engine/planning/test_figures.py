@@ -9,12 +9,12 @@ import math
 import numpy as np
 import pytest
 
-from engine.planning.figures import FIGURES, Figure, FigureLine
+from engine.planning.figures import FIGURE_BUILDERS, Figure, FigureLine
 
 
 @pytest.fixture(scope="module")
 def figures() -> dict[str, Figure]:
-    return {name: make() for name, make in FIGURES.items()}
+    return {name: make() for name, make in FIGURE_BUILDERS.items()}
 
 
 def find_line(figure: Figure, panel: int, name: str) -> FigureLine:
@@ -22,7 +22,7 @@ def find_line(figure: Figure, panel: int, name: str) -> FigureLine:
     return curve
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", FIGURE_BUILDERS)
 def test_every_figure_has_curves_of_finite_numbers(name: str, figures: dict[str, Figure]) -> None:
     figure = figures[name]
     assert figure.title

@@ -12,18 +12,18 @@ import pytest
 from engine.flow import SafetyMode, Workload
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import (
-    COLUMNS,
+    STEADY_STATE_FIGURES,
     PAPER_STATEMENTS,
     MirroringPlan,
     Sweep,
     build_custom_workload,
     classify_network,
-    find_statements,
+    find_paper_statements,
     sweep_bandwidth,
     sweep_rtt,
     sweep_values,
 )
-from engine.planning.plan import build_plan_pair
+from engine.planning.plan import build_plan_setup
 from engine.planning.steady import compute_steady_states
 from engine.planning.sweep import find_last_acceptable
 from tests.engine.flow.pairs import build_flow, compute_means, get_positions
@@ -128,13 +128,13 @@ def test_twenty_points_take_far_less_than_a_second() -> None:
 
 
 def test_rows_are_independent_and_repeatable() -> None:
-    setups = tuple(build_plan_pair(MirroringPlan(workload=W2, rtt_ms=rtt)) for rtt in (0.2, 3.0, 150.0))
+    setups = tuple(build_plan_setup(MirroringPlan(workload=W2, rtt_ms=rtt)) for rtt in (0.2, 3.0, 150.0))
     first_rates, second_rates = compute_steady_states(setups), compute_steady_states(setups)
     assert first_rates is second_rates
     for setup, rates in zip(setups, first_rates, strict=True):
         (single_rates,) = compute_steady_states((setup,))
-        assert [getattr(rates, name) for name in COLUMNS] == pytest.approx(
-            [getattr(single_rates, name) for name in COLUMNS], rel=3e-3, abs=0.1
+        assert [getattr(rates, name) for name in STEADY_STATE_FIGURES] == pytest.approx(
+            [getattr(single_rates, name) for name in STEADY_STATE_FIGURES], rel=3e-3, abs=0.1
         )
 
 
@@ -166,9 +166,9 @@ def test_kinds_of_network_are_named(rtt_ms: float, kind: str) -> None:
 
 
 def test_statements_belong_to_one_curve() -> None:
-    assert [statement.figure for statement in find_statements(W1, FULL, "rtt_ms")] == ["Figure 8"]
+    assert [statement.figure for statement in find_paper_statements(W1, FULL, "rtt_ms")] == ["Figure 8"]
     custom_workload = build_custom_workload(10, 0.0, 1.0, 20.0)
-    assert find_statements(custom_workload, FULL, "rtt_ms") == []
+    assert find_paper_statements(custom_workload, FULL, "rtt_ms") == []
     assert {statement.workload for statement in PAPER_STATEMENTS} == {W1.name, W2.name}
 
 
@@ -180,7 +180,7 @@ def test_custom_figures_give_the_requested_rate(
     connections: float, think_s: float, log_kb: float, tps: float
 ) -> None:
     workload = build_custom_workload(connections, think_s, log_kb, tps)
-    (rates,) = compute_steady_states((build_plan_pair(MirroringPlan(workload=workload), NONE),))
+    (rates,) = compute_steady_states((build_plan_setup(MirroringPlan(workload=workload), NONE),))
     assert rates.transactions_per_s == pytest.approx(tps, rel=2e-3)
     assert rates.log_kb_per_s == pytest.approx(tps * log_kb, rel=2e-3)
 

@@ -31,19 +31,19 @@ def fail_over(world: World) -> None:
 def test_users_reach_the_mirror_through_the_log_but_logins_do_not() -> None:
     world = build_lab()
     create_app_login(world)
-    assert [user.name for user in commits.list_users_of(world, M, DB)] == ["app"]
+    assert [user.name for user in commits.list_database_users(world, M, DB)] == ["app"]
     assert world.instances[M].find_login("app") is None
-    assert [user.name for user in accounts.list_orphans(world, M, DB)] == ["app"]
-    assert accounts.list_orphans(world, P, DB) == ()
+    assert [user.name for user in accounts.list_orphaned_users(world, M, DB)] == ["app"]
+    assert accounts.list_orphaned_users(world, P, DB) == ()
 
 
 def test_a_user_is_lost_with_its_unsent_log() -> None:
     world = build_lab(witness=False)
     apply_lines(world, f"sql {P} ALTER DATABASE Sales SET PARTNER SUSPEND")
     create_app_login(world)
-    assert commits.list_users_of(world, M, DB) == ()
+    assert commits.list_database_users(world, M, DB) == ()
     apply_lines(world, f"sql {P} ALTER DATABASE Sales SET PARTNER RESUME")
-    assert [user.name for user in commits.list_users_of(world, M, DB)] == ["app"]
+    assert [user.name for user in commits.list_database_users(world, M, DB)] == ["app"]
 
 
 def test_an_application_without_its_login_is_refused_until_the_sid_matches() -> None:
@@ -80,7 +80,7 @@ def test_transfer_logins_skips_a_login_with_another_sid() -> None:
     accounts.create_login(world, M, "app")
     events = apply_lines(world, f"transfer-logins {P} {M}")
     assert any("not changed because the SID differs: app" in e.text for e in events if e.kind == "chore")
-    assert accounts.list_orphans(world, M, DB)
+    assert accounts.list_orphaned_users(world, M, DB)
 
 
 def test_a_windows_login_has_the_same_sid_everywhere() -> None:
@@ -104,7 +104,7 @@ def test_account_statements_are_refused() -> None:
     assert get_refusal_number(accounts.alter_user, world, P, DB, "nobody", login="app") == 15151
     assert get_refusal_number(accounts.drop_user, world, P, DB, "nobody") == 15151
     accounts.drop_user(world, P, DB, "app")
-    assert commits.list_users_of(world, P, DB) == ()
+    assert commits.list_database_users(world, P, DB) == ()
 
 
 def test_master_keys_and_certificates_are_created() -> None:

@@ -240,7 +240,7 @@ def test_users_come_with_the_backup_but_logins_do_not() -> None:
     take_full_backup(world)
     copy_file(world, FULL)
     restore_full(world)
-    assert [user.name for user in accounts.list_orphans(world, M, DB)] == ["app"]
+    assert [user.name for user in accounts.list_orphaned_users(world, M, DB)] == ["app"]
 
 
 # --- table of refusals -----------------------------------------------------------------------------
@@ -454,13 +454,13 @@ def test_two_logs_agree_up_to_the_first_fork(
     end = 0.0
     for step in common_steps:
         end += step
-        path = lineage.build_branch(world, path, end)
+        path = lineage.build_branch_lineage(world, path, end)
     fork = end + 50.0
 
     def grow_log(steps: list[float]) -> lineage.Lineage:
         branch_path, point = path, fork
         for step in steps:
-            branch_path = lineage.build_branch(world, branch_path, point)
+            branch_path = lineage.build_branch_lineage(world, branch_path, point)
             point += step
         return branch_path
 

@@ -12,7 +12,7 @@ from engine.inputs import InputError
 from engine.mirroring import commands
 from engine.model import DbState, Job, Link, MirrorState, Role, Service, Volume, World
 from engine.protocol import accounts, backup, jobs, security
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.engine.protocol.setups import (
     DB,
     FULL,
@@ -36,7 +36,7 @@ SUSPENDED, SYNCHRONIZED = MirrorState.SUSPENDED, MirrorState.SYNCHRONIZED
 def get_refusal(world: World, line: str) -> str:
     """Return the message that refuses an input line."""
     with pytest.raises(InputError) as problem:
-        simulator.apply_input(world, parse_line(line, world.tick))
+        simulator.apply_input(world, parse_input_line(line, world.tick))
     return str(problem.value)
 
 
@@ -53,7 +53,7 @@ def get_refusal(world: World, line: str) -> str:
     ],
 )
 def test_lines_are_parsed_back_unchanged(line: str) -> None:
-    assert parse_line(line).line_without_time == line
+    assert parse_input_line(line).line_without_time == line
 
 
 # --- files -----------------------------------------------------------------------------------------

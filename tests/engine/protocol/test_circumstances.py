@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.drill.authoring.facts import Facts, is_safety_level
+from engine.drill.authoring.facts import ConditionContext, is_safety_level
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.build import build_world
 from engine.model import World
@@ -92,8 +92,8 @@ def test_fill_log_takes_effect_and_ends_with_free_space() -> None:
 def test_without_a_session_safety_is_none() -> None:
     world = build_lab()
     apply_lines(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", wait_s=5.0)
-    assert is_safety_level(Facts(world, []), DB, "NONE")
-    assert not is_safety_level(Facts(world, []), DB, "FULL")
+    assert is_safety_level(ConditionContext(world, []), DB, "NONE")
+    assert not is_safety_level(ConditionContext(world, []), DB, "FULL")
 
 
 def test_session_ids_of_applications_end_at_the_documented_maximum() -> None:

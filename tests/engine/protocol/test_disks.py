@@ -8,7 +8,7 @@ from engine import simulator
 from engine.events import Event
 from engine.inputs import InputError
 from engine.model import DbState, MirrorState, Role, World
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.engine.cluster.worlds import build_fci_lab
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, apply_lines, build_lab
 from tests.events import read_field
@@ -169,7 +169,7 @@ def test_invalid_drive_changes_are_refused_with_a_message() -> None:
                        ("add-drive {} L", "has failed"),
                        ("grow-volume {} L", "has failed"), ("fail-volume {} Data", "a letter")):  # fmt: skip
         with pytest.raises(InputError, match=word):
-            simulator.apply_input(world, parse_line(line.format(P), world.tick))
+            simulator.apply_input(world, parse_input_line(line.format(P), world.tick))
     fault = world.faults[-1]
     assert fault.effect == f"{DB} on {P} has I/O errors"
     apply_lines(world, "revert-all")

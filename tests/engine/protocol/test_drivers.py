@@ -12,8 +12,8 @@ from engine import simulator
 from engine.drill.authoring.quantities import QUANTITIES
 from engine.inputs import InputError
 from engine.model import World
-from engine.protocol.drivers import DRIVERS, LINUX_TCP_S, get_command_timeout_s
-from engine.verbs.lines import parse_line
+from engine.protocol.drivers import DRIVERS, LINUX_TCP_TIMEOUT_S, get_command_timeout_s
+from engine.verbs.lines import parse_input_line
 from tests.engine.worlds import M, P, apply_lines, build_lab
 from tests.events import read_field
 
@@ -136,7 +136,7 @@ def test_without_a_timeout_tcp_gives_up_after_fifteen_minutes() -> None:
     assert measure_reconnection_s(world, f"power-off {P}", within_s=900.0) is None
     delay_s = measure_reconnection_s(world, "note still waiting", within_s=60.0)
     assert delay_s is not None
-    assert 900.0 + delay_s == pytest.approx(LINUX_TCP_S, abs=5.0)
+    assert 900.0 + delay_s == pytest.approx(LINUX_TCP_TIMEOUT_S, abs=5.0)
 
 
 def test_an_application_without_retry_stays_disconnected() -> None:
@@ -161,7 +161,7 @@ def test_settings_of_an_application_are_changed_by_keyword() -> None:
     assert not app.reconnects
     for bad_option in ("Color=red", "Retry=perhaps", "Command Timeout=soon"):
         with pytest.raises(InputError):
-            simulator.apply_input(world, parse_line(f"configure-app APP {bad_option}", world.tick))
+            simulator.apply_input(world, parse_input_line(f"configure-app APP {bad_option}", world.tick))
     assert world.clients["APP"] == app
 
 

@@ -14,7 +14,7 @@ from engine.drill.authoring.problems import ScenarioError
 from engine.drill.authoring.scenario import load_scenario
 from engine.inputs import InputError
 from engine.model import Role, World
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.engine.worlds import DB, MIRROR, M, P, W, apply_lines, build_lab
 from tests.events import read_field
 
@@ -66,8 +66,8 @@ def test_standard_edition_mirrors_with_safety_full_only() -> None:
         (1844, "Database Snapshot is not supported on Standard Edition (64-bit).")
     ]
     with pytest.raises(InputError, match="1712"):
-        simulator.apply_input(world, parse_line(f"rebuild-index {DB} online", world.tick))
-    simulator.apply_input(world, parse_line(f"rebuild-index {DB} offline", world.tick))
+        simulator.apply_input(world, parse_input_line(f"rebuild-index {DB} online", world.tick))
+    simulator.apply_input(world, parse_input_line(f"rebuild-index {DB} offline", world.tick))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_express_has_no_agent() -> None:
     world = build_lab()
     world.update_instance(W, edition="Express", agent_running=False)
     with pytest.raises(InputError, match="no SQL Server Agent"):
-        simulator.apply_input(world, parse_line(f"start-agent {W}", world.tick))
+        simulator.apply_input(world, parse_input_line(f"start-agent {W}", world.tick))
 
 
 SCENARIO = """

@@ -380,7 +380,7 @@ def test_each_refusal_has_its_own_number() -> None:
 def test_a_restore_needs_space_on_each_drive_of_its_files() -> None:
     world = fork_with_backup()
     (backup_set,) = restore.list_backup_sets(world, M, FULL)
-    sizes_kb = {file.drive: file.size_kb for file in volumes.list_files_of(require(backup_set.image))}
+    sizes_kb = {file.drive: file.size_kb for file in volumes.list_copy_files(require(backup_set.image))}
     assert len(sizes_kb) == 2
     for drive, size_kb in sizes_kb.items():
         used_kb = volumes.compute_used_kb(world, M, drive)

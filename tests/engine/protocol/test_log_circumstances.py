@@ -31,7 +31,7 @@ def assert_equal_setups(world: World) -> None:
             == single_setup
             == world.flow.get_source_setup(source)
         )
-        for stream in world.flow.list_streams_of(source):
+        for stream in world.flow.list_source_streams(source):
             single_stream_setup = FlowSetups(world).get_stream_setup(
                 world.copies[owner], world.streams[stream]
             )

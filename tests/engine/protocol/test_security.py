@@ -40,7 +40,7 @@ def test_encryption_follows_the_table(local: str, remote: str) -> None:
     set_endpoint(world, P, encryption=local)
     set_endpoint(world, M, encryption=remote)
     refused = {local, remote} == {"DISABLED", "REQUIRED"}
-    assert find_refusal_reason(world) == (security.NO_ALGORITHM if refused else "")
+    assert find_refusal_reason(world) == (security.NO_ALGORITHM_TEXT if refused else "")
     assert security.is_encrypted(world, P, M) is ("DISABLED" not in (local, remote))
 
 
@@ -59,7 +59,7 @@ def test_endpoints_need_a_common_algorithm(
     world = build_lab()
     set_endpoint(world, P, algorithms=local)
     set_endpoint(world, M, algorithms=remote)
-    assert find_refusal_reason(world) == ("" if used else security.NO_ALGORITHM)
+    assert find_refusal_reason(world) == ("" if used else security.NO_ALGORITHM_TEXT)
     set_endpoint(world, M, encryption="DISABLED")
     set_endpoint(world, P, encryption="SUPPORTED")
     assert find_refusal_reason(world) == "", "in clear no algorithm is needed"
@@ -172,7 +172,7 @@ def test_authentication_methods_must_match(local: str, remote: str, is_compatibl
     world = build_lab()
     set_endpoint(world, P, authentication=local)
     set_endpoint(world, M, authentication=remote)
-    assert find_refusal_reason(world) == ("" if is_compatible else security.NO_AUTHENTICATION)
+    assert find_refusal_reason(world) == ("" if is_compatible else security.NO_AUTHENTICATION_TEXT)
 
 
 def exchange_certificates(world: World) -> None:

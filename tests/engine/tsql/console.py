@@ -8,7 +8,7 @@ from typing import Any
 from engine import simulator, tsql
 from engine.constants import TICKS_PER_S
 from engine.events import Event
-from engine.internal_errors import INTERNAL_ERROR
+from engine.internal_errors import INTERNAL_ERROR_PREFIX
 from engine.model import World
 from tests.events import read_field
 
@@ -69,7 +69,7 @@ def collect_answers(world: World, window: str, text: str, wait_s: float = 0.0) -
     An internal error fails the test.
     """
     found = collect_unchecked_answers(world, window, text, wait_s)
-    assert not any(INTERNAL_ERROR in line for answer in found for line in answer.texts), text
+    assert not any(INTERNAL_ERROR_PREFIX in line for answer in found for line in answer.texts), text
     return found
 
 

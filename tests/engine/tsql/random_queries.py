@@ -10,7 +10,7 @@ import random
 import sys
 from dataclasses import dataclass, field
 
-from engine.internal_errors import INTERNAL_ERROR
+from engine.internal_errors import INTERNAL_ERROR_PREFIX
 from engine.model import World
 from tests.engine.tsql.console import collect_unchecked_answers, submit_batch
 from tests.engine.worlds import P, build_lab
@@ -146,7 +146,7 @@ def find_internal_errors(count: int, seed: int) -> list[str]:
     for _ in range(count):
         text = f"USE Sales; DECLARE @v int = 1; {grammar.build_statement()}"
         for answer in collect_unchecked_answers(base.fork(), P, text, wait_s=2):
-            problems += [f"{line}: {text}" for line in answer.texts if INTERNAL_ERROR in line]
+            problems += [f"{line}: {text}" for line in answer.texts if INTERNAL_ERROR_PREFIX in line]
     return problems
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from engine.constants import VERSIONS
 from engine.model import World
-from engine.tsql.batches.context import Context
+from engine.tsql.batches.context import StatementContext
 from engine.tsql.batches.data import SqlSession
-from engine.tsql.catalog.view import VIEWS
-from engine.tsql.query.plans import HIDDEN as HIDDEN_COLUMN
+from engine.tsql.catalog.view import CATALOG_VIEWS
+from engine.tsql.query.plans import HIDDEN_ARGUMENT_COLUMN as HIDDEN_COLUMN
 from tests.engine.tsql.console import run_seconds, submit_batch
 from tests.engine.worlds import M, P, W, apply_lines, build_lab
 
@@ -37,7 +37,7 @@ def busy() -> World:
     return world
 
 
-VIEW_BATCHES = [sorted(VIEWS)[start : start + 40] for start in range(0, len(VIEWS), 40)]
+VIEW_BATCHES = [sorted(CATALOG_VIEWS)[start : start + 40] for start in range(0, len(CATALOG_VIEWS), 40)]
 
 
 @pytest.mark.parametrize("names", VIEW_BATCHES, ids=lambda names: names[0])
@@ -57,16 +57,16 @@ def test_every_view_returns_its_columns(busy: World, names: list[str]) -> None:
             assert answer.numbers == [], (server, answer.texts)
             columns = [
                 column.name
-                for column in VIEWS[name].list_columns_in(VERSIONS[-1])
+                for column in CATALOG_VIEWS[name].list_version_columns(VERSIONS[-1])
                 if column.name != HIDDEN_COLUMN
             ]
             assert answer.columns == [columns]
 
 
 def test_rows_contain_only_documented_columns(busy: World) -> None:
-    context = Context(busy, SqlSession(server=P, spid=51, login="x"))
-    for name, view in VIEWS.items():
-        columns = {column.name for version in VERSIONS for column in view.list_columns_in(version)}
+    context = StatementContext(busy, SqlSession(server=P, spid=51, login="x"))
+    for name, view in CATALOG_VIEWS.items():
+        columns = {column.name for version in VERSIONS for column in view.list_version_columns(version)}
         for row in view.rows(context) if view.rows is not None else ():
             assert set(row) - columns <= HIDDEN_COLUMNS, name
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from engine.tsql.batches import ledger_tables
-from engine.tsql.batches.ledger_tables import LedgerTable, RowT
+from engine.tsql.batches.ledger_tables import StoredTable, RowT
 from engine.tsql.procedures import alerts, jobs
 
 
@@ -19,9 +19,9 @@ from engine.tsql.procedures import alerts, jobs
         (ledger_tables.STEPS, [*jobs._STEP_COLUMNS.values(), *jobs._STEP_DEFAULTS]),
         (ledger_tables.SCHEDULES, jobs._SCHEDULE_COLUMNS.values()),
     ],
-    ids=lambda item: item.name if isinstance(item, LedgerTable) else "",
+    ids=lambda item: item.name if isinstance(item, StoredTable) else "",
 )
-def test_parameters_store_columns_of_their_table(table: LedgerTable[RowT], columns: Iterable[str]) -> None:
+def test_parameters_store_columns_of_their_table(table: StoredTable[RowT], columns: Iterable[str]) -> None:
     table.build_row(dict.fromkeys(columns, 1))
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
-from engine.tsql.catalog.shapes import SHAPES, list_columns_in
-from engine.tsql.catalog.view import VIEWS
+from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_columns_in
+from engine.tsql.catalog.view import CATALOG_VIEWS
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.tsql.console import submit_batch
 from tests.engine.worlds import build_lab, play_script
@@ -143,7 +143,7 @@ def list_pairs(world: World, server: str) -> set[tuple[str, str, str, str]]:
     """Return (view, column, number, word) of every pair that the views of a server show."""
     version = world.instances[server].version
     seen_values = set()
-    for name, view in VIEWS.items():
+    for name, view in CATALOG_VIEWS.items():
         if (
             view.rows is None
             or view.first_version > version
@@ -151,7 +151,7 @@ def list_pairs(world: World, server: str) -> set[tuple[str, str, str, str]]:
             or not name.startswith("sys.")
         ):
             continue
-        columns = {column.name for column in list_columns_in(SHAPES[name], version)}
+        columns = {column.name for column in list_columns_in(VIEW_SCHEMAS[name], version)}
         pairs = sorted(column for column in columns if f"{column}_desc" in columns)
         if pairs:
             wanted = ", ".join(f"[{column}], [{column}_desc]" for column in pairs)

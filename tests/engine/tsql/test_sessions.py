@@ -9,7 +9,7 @@ import pytest
 
 import engine.tsql
 from engine.model import World
-from engine.tsql.language.reserved_words import KEYWORDS
+from engine.tsql.language.reserved_words import RESERVED_WORDS
 from tests.engine.tsql.console import Answer, submit_batch
 from tests.engine.worlds import DB, M, P, W, apply_lines, build_lab
 
@@ -135,7 +135,7 @@ def test_an_unquoted_word_is_a_valid_exec_argument() -> None:
     )
     assert [row[0] for row in plain_rows] == [row[0] for row in quoted]
     grammar = (Path(engine.tsql.__file__).parent / "language" / "commands.lark").read_text(encoding="utf-8")
-    words = {word.upper() for word in re.findall(r'"([A-Za-z_]+)"i', grammar)} - KEYWORDS
+    words = {word.upper() for word in re.findall(r'"([A-Za-z_]+)"i', grammar)} - RESERVED_WORDS
     assert len(words) > 50
     refused = [
         word for word in sorted(words) if 15010 not in run_sql(world, P, f"EXEC sp_helpdb {word}").numbers

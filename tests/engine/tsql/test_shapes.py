@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.constants import COMPATIBILITY_LEVELS, INTERNAL_VERSION, VERSIONS
+from engine.constants import COMPATIBILITY_LEVELS, DATABASE_FILE_VERSIONS, VERSIONS
 from engine.messages import fill_message
-from engine.tsql.catalog.shapes import SHAPES, list_columns_in
+from engine.tsql.catalog.shapes import VIEW_SCHEMAS, list_columns_in
 from tests.engine.tsql.console import submit_batch
 from tests.engine.worlds import P, build_lab
 
@@ -29,13 +29,13 @@ Sources: the documentation and, since 2016, public results of SELECT *.
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_a_version_has_the_documented_columns(name: str) -> None:
-    shape = SHAPES[name]
+    shape = VIEW_SCHEMAS[name]
     counts = [len(list_columns_in(shape, v)) if shape.since <= v else 0 for v in VERSIONS]
     assert counts == list(COUNTS[name])
 
 
 def test_no_shape_names_a_column_twice() -> None:
-    for name, shape in SHAPES.items():
+    for name, shape in VIEW_SCHEMAS.items():
         for version in VERSIONS:
             columns = [column.name.lower() for column in list_columns_in(shape, version)]
             assert len(columns) == len(set(columns)), name
@@ -72,7 +72,7 @@ def test_each_version_reports_its_number(version: int) -> None:
     ((name, number, internal, level),) = submit_batch(world, P, text).grids[0]
     assert f"SQL Server {version}" in name
     assert str(number) in name
-    assert (INTERNAL_VERSION[version], COMPATIBILITY_LEVELS[version]) == (internal, level)
+    assert (DATABASE_FILE_VERSIONS[version], COMPATIBILITY_LEVELS[version]) == (internal, level)
     assert int(str(number).partition(".")[0]) == level // 10
 
 

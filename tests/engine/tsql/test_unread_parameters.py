@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import engine.tsql
-from engine.tsql.procedures import PROCEDURES
+from engine.tsql.procedures import PROCEDURES_BY_NAME
 from engine.tsql.procedures.call import read_ignored_parameters
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.tsql.console import submit_batch
@@ -27,12 +27,12 @@ def test_each_parameter_is_read_or_listed() -> None:
     read = {*re.findall(r"""(@\w+)["']""", text), *re.findall(r"@\w+", queries)}
     unread = {
         (name, parameter)
-        for name, procedure in PROCEDURES.items()
+        for name, procedure in PROCEDURES_BY_NAME.items()
         for parameter in procedure.parameters
         if parameter not in read
     }
     assert unread - read_ignored_parameters().keys() == set()
-    assert {name for name, _ in read_ignored_parameters()} <= PROCEDURES.keys()
+    assert {name for name, _ in read_ignored_parameters()} <= PROCEDURES_BY_NAME.keys()
 
 
 JOB = "EXEC msdb.dbo.sp_add_job 'J'; EXEC msdb.dbo.sp_add_jobserver @job_name = 'J', "

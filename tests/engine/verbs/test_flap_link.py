@@ -19,7 +19,7 @@ from engine.inputs import InputError
 from engine.model import World, to_ticks
 from engine.protocol import causes, network
 from engine.verbs import VERBS
-from engine.verbs.lines import find_reverse, format_usage, parse_line
+from engine.verbs.lines import find_reverse_input, format_usage, parse_input_line
 from tests.engine.drill.texts import build_drill
 from tests.engine.worlds import M, P, apply_lines, build_lab
 
@@ -32,7 +32,7 @@ def sample_link_states(world: World, seconds: float, step_s: float) -> list[bool
     """Return whether the link is up, now and after each step."""
     passing = []
     for _ in range(round(seconds / step_s)):
-        passing.append(network.is_passing(world, P, M))
+        passing.append(network.can_exchange_packets(world, P, M))
         apply_lines(world, wait_s=step_s)
     return passing
 
@@ -89,7 +89,7 @@ def test_a_repeated_request_continues_with_the_new_period() -> None:
 @pytest.mark.parametrize("period", ["0.1", "601", "nan", "x"])
 def test_periods_are_limited(period: str) -> None:
     with pytest.raises(InputError):
-        parse_line(f"{FLAP_LINE} period_s={period}")
+        parse_input_line(f"{FLAP_LINE} period_s={period}")
 
 
 # --- appearance in the interface ----------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def test_the_fault_list_names_its_repair_and_the_timeline_marks_it() -> None:
     marker = find_marker(event)
     assert marker is not None
     assert marker.kind == "fault"
-    reverted = find_reverse(world.faults[0])
+    reverted = find_reverse_input(world.faults[0])
     assert reverted is not None
     simulator.apply_input(world, reverted)
     assert world.faults[0].reverted_tick == world.tick

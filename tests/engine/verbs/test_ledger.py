@@ -9,7 +9,7 @@ from engine.drill.par import continuations
 from engine.drill.par.candidate_actions import list_candidates
 from engine.drill.par.search_drill import SearchDrill
 from engine.model import World
-from engine.verbs.lines import find_reverse
+from engine.verbs.lines import find_reverse_input
 from tests.engine.cluster.worlds import apply_lines, build_fci_lab, run_until
 
 
@@ -28,7 +28,7 @@ def test_a_computer_is_repaired_after_the_instance_has_moved(fault_verb: str, re
     apply_lines(world, "pull-cable NODE_2")
     apply_lines(world, "plug-cable SQLFCI1")
     assert list_active_faults(world) == [fault_verb], "that was another computer"
-    reverted = find_reverse(world.faults[0])
+    reverted = find_reverse_input(world.faults[0])
     assert reverted is not None
     assert reverted.line_without_time == f"{repair_verb} NODE_1"
     apply_lines(world, reverted.line_without_time)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from engine.protocol import causes
-from engine.simulator import HANDLERS
+from engine.simulator import TIMER_HANDLERS
 from engine.verbs import FAMILIES, VERBS
-from engine.verbs.lines import REVERTED_FAULTS, parse_line
+from engine.verbs.lines import REVERTED_FAULTS, parse_input_line
 from engine.verbs.verb import Verb
 
 SQL_FAULTS = {"shutdown", "shutdown-nowait"}
@@ -40,24 +40,24 @@ def test_a_record_has_no_unused_field(verb: Verb) -> None:
     assert verb.back_label is None or verb.reverse.startswith(f"{verb.name} ")
     assert not verb.directed or verb.applies_to_link
     assert verb.loses != "link" or verb.applies_to_link
-    assert all(HANDLERS[name] is timer for name, timer in verb.timers.items())
+    assert all(TIMER_HANDLERS[name] is timer for name, timer in verb.timers.items())
 
 
 def test_failovers_are_attributed_as_the_records_state() -> None:
-    assert {name for name, loses in causes.LOST_PARTS.items() if loses} == SQL_FAULTS | {
+    assert {name for name, loses in causes.LOST_PART_BY_FAULT.items() if loses} == SQL_FAULTS | {
         verb.name for verb in VERBS.values() if verb.loses
     }
-    assert VERBS["pull-cable"].mechanism is causes.FAILOVER_CAUSES["pull-cable"]
+    assert VERBS["pull-cable"].mechanism is causes.FAILOVER_CAUSE_BY_FAULT["pull-cable"]
 
 
 def test_only_a_slowdown_of_1_is_a_repair() -> None:
     healing = [
         line
         for line in ("slow-cpu A factor=1", "slow-cpu A factor=1.0", "slow-cpu A factor=2", "slow-cpu A")
-        if VERBS["slow-cpu"].is_own_reverse(parse_line(line))
+        if VERBS["slow-cpu"].is_own_reverse(parse_input_line(line))
     ]
     assert healing == ["slow-cpu A factor=1", "slow-cpu A factor=1.0"]
-    assert not VERBS["cut"].is_own_reverse(parse_line("cut A B"))
+    assert not VERBS["cut"].is_own_reverse(parse_input_line("cut A B"))
 
 
 # --- names of faults in other modules -----------------------------------------------------------------------

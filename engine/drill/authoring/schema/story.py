@@ -76,7 +76,7 @@ class Goal(ScenarioTable):
     """Weight in the points for goals."""
 
 
-class Forbidden(ScenarioTable):
+class ForbiddenState(ScenarioTable):
     """[[forbidden]]: a state that must never be reached."""
 
     name: Slug
@@ -178,11 +178,11 @@ class Prediction(TimedQuestion):
         return tuple(choice.text for choice in self.choices)
 
 
-Sight = Literal["power", "databases", "errorlog", "links", "clients", "queues", "goals", "acts", "calls"]
+RoleSight = Literal["power", "databases", "errorlog", "links", "clients", "queues", "goals", "acts", "calls"]
 """Parts of the world that a team role can see, in addition to its own actions, their results, and calls to it."""
 
 
-class StoryRole(ScenarioTable):
+class RoleSpec(ScenarioTable):
     """[[role]]: a person in the drill and this person's knowledge. A team member can play a role with a key."""
 
     name: Line
@@ -193,7 +193,7 @@ class StoryRole(ScenarioTable):
     """Short name of the role in input lines: `@dba power-off SERVER_A`. None: not a team role."""
     servers: Annotated[tuple[Name, ...], Field(strict=False, max_length=50)] = ()
     """Servers that the role can see."""
-    sees: Annotated[tuple[Sight, ...], Field(strict=False, max_length=20)] = ()
+    sees: Annotated[tuple[RoleSight, ...], Field(strict=False, max_length=20)] = ()
     """Visible data of these servers: power, databases, errorlog, links, queues. Also: clients, goals, acts and
     calls of other roles."""
     does: Annotated[tuple[Line, ...], Field(strict=False, max_length=100)] = ()
@@ -242,7 +242,7 @@ class Fidelity(ScenarioTable):
 # One table for each rule.
 
 
-class Rule(ScenarioTable):
+class RubricRule(ScenarioTable):
     """[[rubric]]: a part of the score."""
 
     name: Line
@@ -253,13 +253,13 @@ class Rule(ScenarioTable):
     """Tip: how to earn full points."""
 
 
-class GoalsRule(Rule):
+class GoalsRule(RubricRule):
     """Points for goals met, distributed by weight."""
 
     kind: Literal["goals"]
 
 
-class DowntimeRule(Rule):
+class DowntimeRule(RubricRule):
     """Downtime: full points up to a target, none after a limit, linear in between."""
 
     kind: Literal["downtime"]
@@ -271,7 +271,7 @@ class DowntimeRule(Rule):
     """Value at or above which the rule gives no points."""
 
 
-class ExposedRule(Rule):
+class UnprotectedRule(RubricRule):
     """Time without a synchronized mirror: points as for downtime."""
 
     kind: Literal["exposed"]
@@ -283,7 +283,7 @@ class ExposedRule(Rule):
     """Value at or above which the rule gives no points."""
 
 
-class LostRule(Rule):
+class LostTransactionsRule(RubricRule):
     """Committed transactions lost: points as for downtime."""
 
     kind: Literal["lost_transactions"]
@@ -295,7 +295,7 @@ class LostRule(Rule):
     """Number of lost transactions from which the rule gives no points."""
 
 
-class ConditionRule(Rule):
+class ConditionRule(RubricRule):
     """Full points if the condition is met at the end."""
 
     kind: Literal["condition"]
@@ -303,25 +303,25 @@ class ConditionRule(Rule):
     """Condition at the end, such as `witness of Sales is CONNECTED`."""
 
 
-class ForbiddenRule(Rule):
+class ForbiddenRule(RubricRule):
     """Full points unless a forbidden state was reached."""
 
     kind: Literal["forbidden"]
 
 
-class DiagnosisRule(Rule):
+class DiagnosisRule(RubricRule):
     """Points for correct answers, distributed by weight."""
 
     kind: Literal["diagnosis"]
 
 
-class PredictionRule(Rule):
+class PredictionRule(RubricRule):
     """Points for correct predictions, distributed by weight."""
 
     kind: Literal["prediction"]
 
 
-class CallsRule(Rule):
+class CallsRule(RubricRule):
     """Points for the share of orders that were read back correctly and confirmed before execution."""
 
     kind: Literal["calls"]
@@ -329,7 +329,7 @@ class CallsRule(Rule):
     """Number of orders that the drill needs. An order that was not given counts as not read back."""
 
 
-class StatusRule(Rule):
+class StatusRule(RubricRule):
     """Points for the share of status requests that were answered correctly and on time."""
 
     kind: Literal["status"]
@@ -337,7 +337,7 @@ class StatusRule(Rule):
     """Time limit for an answer."""
 
 
-class Price(ScenarioTable):
+class ScoredAction(ScenarioTable):
     """[[rubric.price]]: an action that costs points of the conduct rule, once."""
 
     when: Condition
@@ -353,21 +353,21 @@ class Price(ScenarioTable):
     """Better alternative, for the debrief."""
 
 
-class ConductRule(Rule):
+class ConductRule(RubricRule):
     """Points minus the deductions for wrong, refused and harmful commands."""
 
     kind: Literal["conduct"]
     refused: Points = 3.0
     """Deduction for each command that a server refuses."""
-    prices: Annotated[tuple[Price, ...], Field(strict=False, alias="price", max_length=50)] = ()
+    prices: Annotated[tuple[ScoredAction, ...], Field(strict=False, alias="price", max_length=50)] = ()
     """Actions with a deduction, each counted once."""
 
 
 AnyRule = Annotated[
     GoalsRule
     | DowntimeRule
-    | ExposedRule
-    | LostRule
+    | UnprotectedRule
+    | LostTransactionsRule
     | ConditionRule
     | ForbiddenRule
     | DiagnosisRule
@@ -437,9 +437,9 @@ class Scenario(ScenarioTable):
     locked: Annotated[tuple[LockedAction, ...], Field(strict=False, max_length=50)] = ()
     brief: Text
     """Text for the learner before the clock starts."""
-    roles: Annotated[tuple[StoryRole, ...], Field(strict=False, alias="role", max_length=20)] = ()
+    roles: Annotated[tuple[RoleSpec, ...], Field(strict=False, alias="role", max_length=20)] = ()
     goals: Annotated[tuple[Goal, ...], Field(strict=False, alias="goal", max_length=50)] = ()
-    forbidden: Annotated[tuple[Forbidden, ...], Field(strict=False, max_length=50)] = ()
+    forbidden: Annotated[tuple[ForbiddenState, ...], Field(strict=False, max_length=50)] = ()
     questions: Annotated[tuple[Question, ...], Field(strict=False, alias="question", max_length=20)] = ()
     predictions: Annotated[tuple[Prediction, ...], Field(strict=False, alias="predict", max_length=20)] = ()
     hints: Annotated[tuple[Hint, ...], Field(strict=False, alias="hint", max_length=50)] = ()
@@ -462,7 +462,7 @@ class Scenario(ScenarioTable):
         return (*(s.name for s in self.servers if s.sql), *(i.name for i in self.instances))
 
     @property
-    def team(self) -> tuple[StoryRole, ...]:
+    def team(self) -> tuple[RoleSpec, ...]:
         """Return the roles that members of a team play; empty for a drill for one person."""
         return tuple(role for role in self.roles if role.key)
 
@@ -488,7 +488,7 @@ def build_schema() -> JsonSchema:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **allowed, "required": required}
 
 
-_VARIANT: Final = {"type": "string", "pattern": r"\{[a-z][a-z0-9_]{0,29}\}"}
+_VARIANT_SCHEMA: Final = {"type": "string", "pattern": r"\{[a-z][a-z0-9_]{0,29}\}"}
 """Schema of a value that the seed picks from [variants]."""
 
 
@@ -505,4 +505,4 @@ def _allow_variant(part: object) -> object:
         return {key: _allow_variant(item) for key, item in part.items()}
     description = {key: part[key] for key in ("title", "description", "default") if key in part}
     rule = {key: item for key, item in part.items() if key not in description}
-    return {**description, "anyOf": [rule, _VARIANT]}
+    return {**description, "anyOf": [rule, _VARIANT_SCHEMA]}

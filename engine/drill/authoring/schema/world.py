@@ -15,7 +15,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from engine.constants import ENDPOINT_PORT, PARTNER_TIMEOUT_S
+from engine.constants import DEFAULT_ENDPOINT_PORT, PARTNER_TIMEOUT_S
 from engine.localization import build_message
 
 # --- types of values in a scenario file -------------------------------------------------------------------
@@ -24,10 +24,10 @@ from engine.localization import build_message
 
 _DURATION: Final = re.compile(r"\s*+(\d++(?:\.\d++)?)\s*+(s|min|h)?\s*+\Z")
 _UNIT_S: Final = {None: 1.0, "s": 1.0, "min": 60.0, "h": 3600.0}
-DURATION_MAX_S: Final = 24 * 3600.0
+DRILL_LENGTH_MAX_S: Final = 24 * 3600.0
 """Maximum length of a drill: one day. It protects against typing errors."""
 
-PACE_MIN_S: Final = 10.0
+JOB_INTERVAL_MIN_S: Final = 10.0
 """Minimum interval of a job, as in schedules of SQL Server Agent. Documented (sp_add_jobschedule)."""
 
 
@@ -37,15 +37,19 @@ def _parse_seconds(value: object) -> object:
         if match is None:
             raise ValueError(build_message('seconds (30) or a number with s, min or h ("2min")'))
         value = float(match[1]) * _UNIT_S[match[2]]
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and not 0.0 <= value <= DURATION_MAX_S:
+    if (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and not 0.0 <= value <= DRILL_LENGTH_MAX_S
+    ):
         raise ValueError(build_message("a time from 0 to 24 h"))
     return value
 
 
-def _check_pace(seconds: float) -> float:
+def _check_job_interval(seconds: float) -> float:
     """Reject an interval so short that the job would restart forever without any time passing."""
-    if 0.0 < seconds < PACE_MIN_S:
-        raise ValueError(build_message("0 (never) or at least {t_s:g} s", t_s=PACE_MIN_S))
+    if 0.0 < seconds < JOB_INTERVAL_MIN_S:
+        raise ValueError(build_message("0 (never) or at least {t_s:g} s", t_s=JOB_INTERVAL_MIN_S))
     return seconds
 
 
@@ -55,7 +59,7 @@ def _check_readable(text: str) -> str:
         return text  # a quick test that covers nearly all texts
     for index, sign in enumerate(text):
         if sign not in "\n\t\u200c\u200d" and (
-            unicodedata.category(sign) in _UNSEEN or sign in BLANK_LETTERS
+            unicodedata.category(sign) in _REJECTED_CATEGORIES or sign in BLANK_LETTERS
         ):
             raise ValueError(
                 build_message(
@@ -67,7 +71,7 @@ def _check_readable(text: str) -> str:
     return text
 
 
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_REJECTED_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that are rejected. Exceptions are two joiners (Cf), which Persian and Hindi need."""
 BLANK_LETTERS: Final = "\u115f\u1160\u2800\u3164\uffa0"
 """Characters that Unicode counts as letters or symbols but that are blank: Hangul fillers, the Braille
@@ -168,7 +172,7 @@ class Publication(ScenarioTable):
 class EndpointSpec(ScenarioTable):
     """[server.endpoint]: the database mirroring endpoint."""
 
-    port: int = Field(default=ENDPOINT_PORT, ge=1, le=65_535)
+    port: int = Field(default=DEFAULT_ENDPOINT_PORT, ge=1, le=65_535)
     """TCP port on which the endpoint listens."""
     state: Literal["STARTED", "STOPPED", "DISABLED"] = "STARTED"
     """State of the endpoint. STOPPED and DISABLED accept no connection."""
@@ -257,7 +261,7 @@ class DatabaseSpec(ScenarioTable):
     """Compressed size of the log stream as a share: 0.27 is 27%."""
     delayed_durability: Literal["DISABLED", "ALLOWED", "FORCED"] = "DISABLED"
     """DELAYED_DURABILITY (from SQL Server 2014). A delayed durable commit does not wait for the log write."""
-    log_backup_every: Annotated[Duration, AfterValidator(_check_pace)] = 900.0
+    log_backup_every: Annotated[Duration, AfterValidator(_check_job_interval)] = 900.0
     """Interval of log backups. 0: no log backup job."""
 
     @property

@@ -24,7 +24,7 @@ from engine.tables import read_table
 from engine.tsql.scalars.values import Scalar
 
 
-class ColumnShape(Struct, frozen=True):
+class ViewColumn(Struct, frozen=True):
     """Column of a catalog view: its name, its type, and the versions that have the column."""
 
     name: str
@@ -35,7 +35,7 @@ class ColumnShape(Struct, frozen=True):
     """Last version that has the column."""
 
 
-class Shape(Struct, frozen=True):
+class ViewSchema(Struct, frozen=True):
     """Name, first version and columns of a view."""
 
     name: str
@@ -46,22 +46,22 @@ class Shape(Struct, frozen=True):
 
 
 @lru_cache(maxsize=2048)
-def list_columns_in(shape: Shape, version: int) -> tuple[ColumnShape, ...]:
+def list_columns_in(shape: ViewSchema, version: int) -> tuple[ViewColumn, ...]:
     """Return the columns of the view in *version*, in the order of SELECT *."""
     return tuple(column for column in _list_columns(shape) if column.since <= version <= column.until)
 
 
 @lru_cache(maxsize=1024)
-def _list_columns(shape: Shape) -> tuple[ColumnShape, ...]:
+def _list_columns(shape: ViewSchema) -> tuple[ViewColumn, ...]:
     columns = []
     for part in shape.text.split(", "):
         name, kind, *versions = part.split()
         first_version, _, last_version = versions[0].partition("-") if versions else (shape.since, "", "")
-        columns.append(ColumnShape(name, kind, int(first_version), int(last_version or 9999)))
+        columns.append(ViewColumn(name, kind, int(first_version), int(last_version or 9999)))
     return tuple(columns)
 
 
-def _read_shapes() -> dict[str, Shape]:
+def _read_view_schemas() -> dict[str, ViewSchema]:
     shapes_by_view = {}
     for file in sorted(resources.files(__name__).iterdir(), key=lambda file: file.name):
         if file.name.endswith(".txt"):
@@ -70,14 +70,14 @@ def _read_shapes() -> dict[str, Shape]:
             ]:  # skip the heading of the file
                 head, _, columns = entry.partition(":")
                 name, first_version = head.split()
-                shapes_by_view[name] = Shape(name, int(first_version), " ".join(columns.split()))
+                shapes_by_view[name] = ViewSchema(name, int(first_version), " ".join(columns.split()))
     return shapes_by_view
 
 
-SHAPES: Final = _read_shapes()
+VIEW_SCHEMAS: Final = _read_view_schemas()
 """Full lowercase name of a view -> its shape."""
 
-TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in SHAPES if name.endswith("()"))
+TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in VIEW_SCHEMAS if name.endswith("()"))
 """Names of the table-valued functions in schema sys, without the schema."""
 
 
@@ -120,7 +120,7 @@ def _parse_value(text: str) -> Scalar:
 @cache
 def find_constant_columns(view: str) -> dict[str, Scalar]:
     """Return the columns of a view that have the same value in all rows, with their values."""
-    columns = {column.name for version in VERSIONS for column in list_columns_in(SHAPES[view], version)}
+    columns = {column.name for version in VERSIONS for column in list_columns_in(VIEW_SCHEMAS[view], version)}
     all_entries = {**_read_constant_columns()["*"], **_read_constant_columns().get(view, {})}
     return {name: value for name, value in all_entries.items() if name in columns}
 

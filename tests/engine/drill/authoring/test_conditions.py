@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import ConditionError
-from engine.drill.authoring.facts import ConditionNames, Facts, SentBatch
+from engine.drill.authoring.facts import ConditionNames, ConditionContext, SentBatch
 from engine.model import Program, World
 from engine.simulator import advance_world
 from tests.assertions import require
@@ -17,7 +17,7 @@ NAMES = ConditionNames(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",
 
 
 def is_true(text: str, world: World, *batches: SentBatch) -> bool:
-    return conditions.parse(text, NAMES).holds(Facts(world, batches))
+    return conditions.parse(text, NAMES).is_met(ConditionContext(world, batches))
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def test_names_in_brackets_are_parsed() -> None:
     names = ConditionNames(("My-DB",), ("A",), ())
     world = build_lab()
     assert conditions.parse("[my-db] is NONE", names).text == "[my-db] is NONE"
-    assert not conditions.parse(f"{W} is OFF", NAMES).holds(Facts(world, ()))
+    assert not conditions.parse(f"{W} is OFF", NAMES).is_met(ConditionContext(world, ()))
 
 
 def test_every_quantity_can_be_evaluated(healthy: World) -> None:
@@ -213,7 +213,7 @@ def test_armed_is_evaluated_from_the_mirror_too(healthy: World) -> None:
 def test_a_condition_result_states_how_long_it_is_valid(text: str, second: int | None) -> None:
     world = build_lab()
     advance_world(world, 500)
-    condition, facts = conditions.parse(text, NAMES), Facts(world, ())
+    condition, facts = conditions.parse(text, NAMES), ConditionContext(world, ())
     answer = (
         conditions.ConditionResult(condition.test(facts))
         if condition.evaluate is None
@@ -241,13 +241,15 @@ def test_a_condition_result_states_how_long_it_is_valid(text: str, second: int |
 def test_a_result_is_valid_until_the_flow_passes_a_level(
     healthy: World, text: str, levels: list[tuple[object, ...]]
 ) -> None:
-    answer = require(conditions.parse(text, NAMES).evaluate)(Facts(healthy, ()))
+    answer = require(conditions.parse(text, NAMES).evaluate)(ConditionContext(healthy, ()))
     assert answer.valid_until_tick == conditions.UNREACHED_TICK
     assert [
-        (level.counter, level.whole, level.sign, level.level, level.held) for level in answer.levels
+        (level.counter, level.whole, level.sign, level.level, level.held) for level in answer.thresholds
     ] == levels
 
 
 def test_a_database_without_a_log_has_no_level(healthy: World) -> None:
     condition = conditions.parse("send_queue_kb(Stock) < 1", replace(NAMES, databases=("Sales", "Stock")))
-    assert require(condition.evaluate)(Facts(healthy, ())) == conditions.ConditionResult(holds=True)
+    assert require(condition.evaluate)(ConditionContext(healthy, ())) == conditions.ConditionResult(
+        holds=True
+    )

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from engine.drill.authoring import schema
-from engine.drill.authoring.problems import EXPECTED, format_expected
+from engine.drill.authoring.problems import EXPECTED_VALUE_TEXTS, describe_expected_value
 from engine.drill.authoring.scenario import ScenarioError, load_scenario
 from tests.engine.drill.texts import change_text
 
@@ -40,7 +40,7 @@ def test_no_pydantic_message_is_shown(table: type[BaseModel]) -> None:
             except ValidationError as refused:
                 for error in refused.errors(include_url=False):
                     if error["type"] not in KEY_ERROR_TYPES:
-                        assert "{" not in format_expected(error), (name, value)
+                        assert "{" not in describe_expected_value(error), (name, value)
 
 
 def test_every_expectation_is_used() -> None:
@@ -53,7 +53,7 @@ def test_every_expectation_is_used() -> None:
                 except ValidationError as refused:
                     error_types |= {error["type"] for error in refused.errors(include_url=False)}
     # other values that TOML allows cause these errors
-    assert set(EXPECTED) - error_types <= {
+    assert set(EXPECTED_VALUE_TEXTS) - error_types <= {
         "int_from_float",
         "model_attributes_type",
     }

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from app.files import scenario_files
 from engine.drill.authoring.lint import IDLE_POINTS_MAX, SOLUTION_POINTS_MIN, list_warnings
 from engine.drill.authoring.run_scenario import (
-    TO_WRITE,
+    PLACEHOLDER_PREFIX,
     ScenarioRecordingError,
     build_scenario_text,
-    find_prompts,
+    find_placeholders,
     format_toml,
 )
 from engine.drill.authoring.scenario import Scenario, load_scenario
@@ -98,7 +98,7 @@ def test_the_solution_solves_the_drill_and_doing_nothing_does_not() -> None:
 def test_check_reports_only_the_placeholder_texts() -> None:
     saved = build_run_scenario(play_lines(FAILURE_LINES, 300.0))
     findings = list_warnings(saved, "my-drill.toml")
-    prompts = list(find_prompts(tomllib.loads(saved.text)))
+    prompts = list(find_placeholders(tomllib.loads(saved.text)))
     assert len(findings) == len(prompts) > 10
     assert all("placeholder text" in problem.text for problem in findings)
     assert {problem.where for problem in findings} >= {"title", "brief", "solution[1].why", "skills[0]"}
@@ -106,7 +106,9 @@ def test_check_reports_only_the_placeholder_texts() -> None:
 
 def test_a_drill_with_replaced_placeholders_has_no_warning() -> None:
     text = build_scenario_text(play_lines(FAILURE_LINES, 300.0), "my-drill")
-    written_text = text.replace(TO_WRITE, "Now it says ").replace('"to-write"', '"automatic-failover"')
+    written_text = text.replace(PLACEHOLDER_PREFIX, "Now it says ").replace(
+        '"to-write"', '"automatic-failover"'
+    )
     assert list_warnings(load_scenario(written_text, "my-drill.toml"), "my-drill.toml") == []
 
 

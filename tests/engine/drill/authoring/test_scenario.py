@@ -10,12 +10,12 @@ from msgspec import structs
 
 from engine import model
 from engine.drill.authoring import schema
-from engine.drill.authoring.problems import Problem
+from engine.drill.authoring.problems import FileProblem
 from engine.drill.authoring.scenario import ScenarioError, load_scenario
 from tests.engine.drill.texts import FREE_PLAY_TEXT, SMALL_TEXT, change_small_text, change_text
 
 
-def list_problems(text: str, file: str = "small.toml") -> list[Problem]:
+def list_problems(text: str, file: str = "small.toml") -> list[FileProblem]:
     with pytest.raises(ScenarioError) as caught:
         load_scenario(text, file)
     return list(caught.value.problems)

@@ -8,12 +8,12 @@ import pytest
 
 from app.files import scenario_files
 from engine.drill.judging.agents import (
-    AGENTS,
-    AgentResult,
+    AUTOMATIC_PLAYERS,
+    PlayerResult,
     Ranking,
     find_ranking_errors,
     format_table,
-    rank_agents,
+    rank_players,
 )
 from tests import recordings
 from tests.cases import sample_cases
@@ -21,12 +21,12 @@ from tests.engine.drill.running.test_questions import QUESTION_CHANGES
 from tests.engine.drill.texts import change_small_text
 from tests.shipped_scenarios import load_shipped_scenario
 
-TWINS = {agent.name: agent.twin for agent in AGENTS if agent.twin is not None}
+TWINS = {agent.name: agent.twin for agent in AUTOMATIC_PLAYERS if agent.twin is not None}
 
 
 @pytest.fixture(scope="module")
 def ranking() -> Ranking:
-    return rank_agents(change_small_text())
+    return rank_players(change_small_text())
 
 
 def test_agents_are_ordered_in_the_small_scenario(ranking: Ranking) -> None:
@@ -34,8 +34,8 @@ def test_agents_are_ordered_in_the_small_scenario(ranking: Ranking) -> None:
     assert ranking.standings[0].agent == "reference"
     assert ranking.find_result("reference").total == 100.0
     assert ranking.find_result("reference").finished
-    assert ranking.find_result("nothing") == AgentResult("nothing", 10.0, finished=False)
-    assert ranking.find_result("revert-all") == AgentResult("revert-all", 10.0, finished=False), (
+    assert ranking.find_result("nothing") == PlayerResult("nothing", 10.0, finished=False)
+    assert ranking.find_result("revert-all") == PlayerResult("revert-all", 10.0, finished=False), (
         "it is refused"
     )
     assert ranking.find_result("worst").total == 0.0
@@ -56,7 +56,7 @@ def test_the_runs_of_the_agents_are_reproduced(ranking: Ranking, request: pytest
     """Compare the inputs and the results of each agent with agents.txt; `pytest --rewrite` records it anew."""
     lines = [f"{key}: {part}" for key, part in ranking.as_json().items() if key != "standings"]
     lines += [str(result.as_json()) for result in ranking.standings]
-    for agent in AGENTS:
+    for agent in AUTOMATIC_PLAYERS:
         lines.append(f"{agent.name}:")
         lines += [f"    {item.line}" for item in agent.play(change_small_text(), 3).journal]
     lines += [line.rstrip() for line in format_table([ranking]).splitlines()]
@@ -65,8 +65,10 @@ def test_the_runs_of_the_agents_are_reproduced(ranking: Ranking, request: pytest
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_ranking(ranking: Ranking) -> None:
-    assert rank_agents(change_small_text()) == ranking
-    assert any(rank_agents(change_small_text(), seed).standings != ranking.standings for seed in (11, 12, 13))
+    assert rank_players(change_small_text()) == ranking
+    assert any(
+        rank_players(change_small_text(), seed).standings != ranking.standings for seed in (11, 12, 13)
+    )
 
 
 @pytest.mark.slow
@@ -80,13 +82,13 @@ def test_questions_do_not_change_the_order() -> None:
     scenario = change_small_text(
         *QUESTION_CHANGES, steps, ('"So it is."\nwhy = "It joins as the mirror by itself."', '"It joins."')
     )
-    results = rank_agents(scenario)
+    results = rank_players(scenario)
     assert results.violations == ()
     assert results.find_result("stalling").total < 100.0, "its answers come too late"
 
 
 def test_an_unplayable_reference_is_reported() -> None:
-    results = rank_agents(change_small_text(("+5 power-on SERVER_A", "+5 workload Sales Nothing")))
+    results = rank_players(change_small_text(("+5 power-on SERVER_A", "+5 workload Sales Nothing")))
     assert results.standings == ()
     assert "cannot be played" in results.violations[0]
     assert "cannot be played" in format_table([results])
@@ -96,18 +98,18 @@ def test_an_unplayable_reference_is_reported() -> None:
     "name", sample_cases(4, ("automatic-failover", "split-brain", "wrong-port", "forced-service"))
 )
 def test_shipped_drills_are_in_order(name: str) -> None:
-    results = rank_agents(scenario_files.find(name).load())
+    results = rank_players(scenario_files.find(name).load())
     assert results.violations == ()
 
 
 # --- violations that the ranking detects --------------------------------------------------------------------
 
 
-def compute_standings(**changed: AgentResult) -> list[AgentResult]:
+def compute_standings(**changed: PlayerResult) -> list[PlayerResult]:
     fair_results = {
-        "reference": AgentResult("reference", 100.0, True),
-        "nothing": AgentResult("nothing", 10.0, False),
-        "worst": AgentResult("worst", 0.0, False),
+        "reference": PlayerResult("reference", 100.0, True),
+        "nothing": PlayerResult("nothing", 10.0, False),
+        "worst": PlayerResult("worst", 0.0, False),
     }
     return list({**fair_results, **changed}.values())
 
@@ -115,52 +117,52 @@ def compute_standings(**changed: AgentResult) -> list[AgentResult]:
 @pytest.mark.parametrize(
     "trick_result",
     [
-        AgentResult("stalling", 99.9, True),
-        AgentResult("stalling", 100.0, True, aids=1),
-        AgentResult("stalling", 100.0, True, last_deed_s=60.0),
-        AgentResult("stalling", 100.0, False),
+        PlayerResult("stalling", 99.9, True),
+        PlayerResult("stalling", 100.0, True, aids=1),
+        PlayerResult("stalling", 100.0, True, last_deed_s=60.0),
+        PlayerResult("stalling", 100.0, False),
     ],
 )
-def test_exploits_that_rank_below_the_reference_are_accepted(trick_result: AgentResult) -> None:
-    assert trick_result.key > AgentResult("reference", 100.0, True).key
+def test_exploits_that_rank_below_the_reference_are_accepted(trick_result: PlayerResult) -> None:
+    assert trick_result.key > PlayerResult("reference", 100.0, True).key
     assert find_ranking_errors(compute_standings(stalling=trick_result), TWINS) == []
 
 
 @pytest.mark.slow
 def test_acting_before_the_failure_is_allowed_if_it_changes_nothing_later() -> None:
-    results = rank_agents(load_shipped_scenario("wrong-port"))
+    results = rank_players(load_shipped_scenario("wrong-port"))
     assert "before the failure" in dict(results.allowed)
     assert results.violations == ()
-    story = rank_agents(load_shipped_scenario("no-witness"))
+    story = rank_players(load_shipped_scenario("no-witness"))
     assert "before the failure" not in dict(story.allowed)
     assert story.find_result("before the failure").total < 90.0
 
 
 def test_a_fair_order_is_accepted() -> None:
-    assert find_ranking_errors(compute_standings(other=AgentResult("random 1", 80.0, True)), TWINS) == []
+    assert find_ranking_errors(compute_standings(other=PlayerResult("random 1", 80.0, True)), TWINS) == []
 
 
 @pytest.mark.parametrize(
     ("standing", "message"),
     [
-        (AgentResult("reference", 90.0, True), "the reference earns 90"),
-        (AgentResult("reference", 100.0, False), "the reference earns 100"),
-        (AgentResult("nothing", 40.0, False), "doing nothing earns 40"),
-        (AgentResult("nothing", 20.0, True), "doing nothing earns 20"),
-        (AgentResult("worst", 11.0, False), "the worst player earns 11"),
-        (AgentResult("stalling", 101.0, True), "stalling earns 101, the reference 100"),
-        (AgentResult("leaving at once", 30.0, False), "leaving at once earns 30, nothing 10"),
-        (AgentResult("hint farming", 100.0, True, hints_cost=5.0), "used hints"),
-        (AgentResult("stalling", 100.0, True), "stalling ranks equal to or above reference"),
-        (AgentResult("stalling", 100.0, True, reached_s=90.0), "stalling ranks equal to or above"),
+        (PlayerResult("reference", 90.0, True), "the reference earns 90"),
+        (PlayerResult("reference", 100.0, False), "the reference earns 100"),
+        (PlayerResult("nothing", 40.0, False), "doing nothing earns 40"),
+        (PlayerResult("nothing", 20.0, True), "doing nothing earns 20"),
+        (PlayerResult("worst", 11.0, False), "the worst player earns 11"),
+        (PlayerResult("stalling", 101.0, True), "stalling earns 101, the reference 100"),
+        (PlayerResult("leaving at once", 30.0, False), "leaving at once earns 30, nothing 10"),
+        (PlayerResult("hint farming", 100.0, True, hints_cost=5.0), "used hints"),
+        (PlayerResult("stalling", 100.0, True), "stalling ranks equal to or above reference"),
+        (PlayerResult("stalling", 100.0, True, reached_s=90.0), "stalling ranks equal to or above"),
         (
-            AgentResult("random 1", 100.0, False),
+            PlayerResult("random 1", 100.0, False),
             "random 1 did not reach all goals but earns 100; a player that did earns only 50",
         ),
     ],
 )
-def test_wrong_orders_are_reported(standing: AgentResult, message: str) -> None:
-    low = AgentResult("random 2", 50.0, True)
+def test_wrong_orders_are_reported(standing: PlayerResult, message: str) -> None:
+    low = PlayerResult("random 2", 50.0, True)
     ranking_errors = find_ranking_errors([*compute_standings(**{standing.agent: standing}), low], TWINS)
     assert any(text.startswith(message) or message in text for text in ranking_errors), ranking_errors
 

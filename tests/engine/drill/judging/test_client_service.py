@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.view_models.course import CLIENTS_IDLE, DOWN, SERVING, RunTimeline
 from engine.drill.judging.report import (
-    DatabaseClients,
+    WritingClients,
     build_report,
     compute_client_downtime_s,
     group_clients_by_database,
@@ -60,7 +60,7 @@ def test_a_client_on_the_wrong_server_does_not_count_as_served() -> None:
 
 def test_clients_of_a_second_principal_count_as_served() -> None:
     """A copy recovered next to its principal also serves the clients that are connected to it."""
-    clients = {"Sales": DatabaseClients(("OFFICE", "CLERKS"), "A")}
+    clients = {"Sales": WritingClients(("OFFICE", "CLERKS"), "A")}
     events = [
         {"kind": "client", "t_s": 10.0, "client": "CLERKS", "what": "cut", "server": "A"},
         {

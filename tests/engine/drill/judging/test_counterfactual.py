@@ -9,7 +9,7 @@ import pytest
 
 from engine.drill.judging import counterfactual
 from engine.drill.judging.counterfactual import (
-    ACTIONS_MAX,
+    COUNTERFACTUAL_ACTIONS_MAX,
     ActionImpact,
     is_inspection,
     measure_action_impacts,
@@ -18,7 +18,7 @@ from engine.drill.judging.review import Review, review_run
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from engine.generators import run_to_completion
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.engine.drill.test_course import FORCE_SERVICE, play_with_witness_removed
 from tests.engine.drill.texts import advance_drill, build_drill, change_small_text
 
@@ -150,7 +150,7 @@ def test_consequences_are_removed_with_their_cause() -> None:
 
 def test_the_analysis_is_limited_and_can_be_canceled() -> None:
     drill_run = build_drill()
-    for n in range(2 * ACTIONS_MAX):
+    for n in range(2 * COUNTERFACTUAL_ACTIONS_MAX):
         advance_drill(drill_run, 2 + n / 2).apply_line(f"workload Sales Workload1 scale={1 + n / 100}")
     advance_drill(drill_run, 300)
     shares = []
@@ -161,7 +161,7 @@ def test_the_analysis_is_limited_and_can_be_canceled() -> None:
             break
     slices.close()
     assert all(0.0 <= share <= 1.0 for share in shares)
-    assert len(evaluate_actions(drill_run)) <= ACTIONS_MAX
+    assert len(evaluate_actions(drill_run)) <= COUNTERFACTUAL_ACTIONS_MAX
 
 
 @pytest.mark.parametrize("line", ["note nothing", "sql SERVER_A SELECT 1"])
@@ -195,4 +195,4 @@ def test_actions_without_effect_are_not_tried(line: str) -> None:
     ],
 )
 def test_read_only_statements_change_nothing(line: str, expected: bool) -> None:
-    assert is_inspection(parse_line(line.replace("\\n", "\n"), 0)) is expected
+    assert is_inspection(parse_input_line(line.replace("\\n", "\n"), 0)) is expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill.judging.counterfactual import LOOK_S, RETRY_LEAD_S_MAX, find_retry_tick
+from engine.drill.judging.counterfactual import QUERY_S, RETRY_LEAD_S_MAX, find_retry_tick
 from engine.inputs import Input
 from engine.model import to_ticks
 
@@ -23,7 +23,7 @@ def test_longer_texts_start_earlier_up_to_a_limit() -> None:
     endless = Input(MISTAKE_TICK, "sql", ("SERVER_A", "SELECT 1 " * 1000))
     retry_ticks = [find_retry_tick(MISTAKE_TICK, act, ()) for act in (None, SHORT_INPUT, longer, endless)]
     assert retry_ticks == sorted(retry_ticks, reverse=True)
-    assert MISTAKE_TICK - retry_ticks[0] > to_ticks(LOOK_S)
+    assert MISTAKE_TICK - retry_ticks[0] > to_ticks(QUERY_S)
     assert MISTAKE_TICK - retry_ticks[1] == to_ticks(5.0 + 1.35 + 8 * 0.28)
     assert MISTAKE_TICK - retry_ticks[2] > to_ticks(20.0)
     assert MISTAKE_TICK - retry_ticks[3] == to_ticks(RETRY_LEAD_S_MAX)
@@ -37,7 +37,7 @@ def test_the_start_of_the_run_is_the_earliest_retry() -> None:
     ("earlier_input", "is_included"),
     [
         (build_earlier_input(7.0), True),
-        (build_earlier_input(LOOK_S - 1.0), False),
+        (build_earlier_input(QUERY_S - 1.0), False),
         (build_earlier_input(7.0, "note", "x"), False),
         (build_earlier_input(7.0, "sql", "SERVER_A", "SELECT 1"), False),
         (build_earlier_input(60.0), False),

@@ -12,7 +12,7 @@ from engine.drill.judging.review import Review, is_same_action, review_run
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_idle, play_reference, play_solution
 from engine.drill.time.history import History
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.assertions import require
 from tests.engine.drill.running.test_questions import build_drill_with_question
 from tests.engine.drill.running.test_rewind import rewind_drill
@@ -161,7 +161,7 @@ def test_a_retry_of_lost_time_starts_before_its_cause() -> None:
     assert goal.cause_tick == step.tick
     assert (
         goal.retry_tick
-        == counterfactual.find_retry_tick(step.tick, parse_line(step.line), ())
+        == counterfactual.find_retry_tick(step.tick, parse_input_line(step.line), ())
         < step.tick - 1000
     )
 
@@ -231,7 +231,7 @@ def test_differences_from_the_reference_are_listed() -> None:
     ],
 )
 def test_equal_actions_are_recognized(first_line: str, second_line: str, expected: bool) -> None:
-    assert is_same_action(parse_line(first_line), parse_line(second_line)) is expected
+    assert is_same_action(parse_input_line(first_line), parse_input_line(second_line)) is expected
 
 
 def test_free_play_is_reviewed_without_points() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.trials import Decision, SearchLimits, Trial, Trials
+from engine.drill.par.trials import DecisionPoint, SearchLimits, Trial, PlanPlayer
 from engine.drill.running.solution import find_default_end
 from engine.inputs import InputError
 from engine.model import Tick
@@ -77,7 +77,7 @@ def test_the_search_equals_exhaustive_trials(name: str) -> None:
         ('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes
     )
     search = ParSearch(
-        scenario, scenario.seed, fair=False, actions_max=2, points_max=points, offered_lines=lines
+        scenario, scenario.seed, fair=False, actions_max=2, decision_points_max=points, offered_lines=lines
     )
     for _ in search.run_steps():
         pass
@@ -100,9 +100,9 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
     )
 
     def run_trials_in_copy(
-        decisions: Sequence[Decision], rules: SearchLimits, known_hashes: Set[bytes]
+        decisions: Sequence[DecisionPoint], rules: SearchLimits, known_hashes: Set[bytes]
     ) -> Iterator[Iterable[Trial | None]]:
-        trials = Trials(scenario, scenario.seed)
+        trials = PlanPlayer(scenario, scenario.seed)
         yield from [list(trials.try_neighbors(decision, rules)) for decision in decisions]
 
     local_search, spread = (
@@ -111,9 +111,9 @@ def test_trials_in_other_processes_give_the_same_search() -> None:
             scenario.seed,
             fair=False,
             actions_max=2,
-            points_max=points,
+            decision_points_max=points,
             offered_lines=lines,
-            spread=runner,
+            decision_tester=runner,
         )
         for runner in (None, run_trials_in_copy)
     )

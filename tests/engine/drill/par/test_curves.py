@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from engine.drill.par.regret import RISE_MAX, analyze_regret
+from engine.drill.par.regret import VALUE_RISE_MAX, analyze_regret
 from engine.generators import run_to_completion
 from tests import par_curves
 
@@ -30,6 +30,6 @@ QUICK_RUN_NUMBERS = (9 + 5,)
 def test_the_value_never_rises_with_known_information(number: int) -> None:
     _, _, drill = next(islice(par_curves.play_hostile_runs(number), 1))
     account = run_to_completion(analyze_regret(drill))
-    assert account.largest_rise <= RISE_MAX
+    assert account.largest_rise <= VALUE_RISE_MAX
     assert par_curves.measure_rise(account) == 0.0
     assert account.curve[-1][1] == drill.compute_score().total

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.drill.authoring import facts
-from engine.drill.par.hidden_causes import HiddenCauses
+from engine.drill.par.hidden_causes import HiddenCauseChecker
 from engine.drill.par.observability import find_announced_ticks, needs_no_evidence
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import find_default_end, play_reference
@@ -74,7 +74,7 @@ def test_no_action_of_a_fair_plan_precedes_its_symptom(file: Path) -> None:
         assert symptoms or act.tick >= before[-1] + MONITOR_DELAY_TICKS, (
             f"{act.line_without_time}: nothing could be seen of it yet"
         )
-    assert HiddenCauses(scenario, certificate["seed"]).find_guess(plan) is None, (
+    assert HiddenCauseChecker(scenario, certificate["seed"]).find_guess(plan) is None, (
         "another cause looks the same"
     )
 
@@ -91,7 +91,7 @@ def test_the_rule_finds_a_premature_action(monkeypatch: pytest.MonkeyPatch, tmp_
 
 def test_one_plan_must_serve_all_causes_until_a_query_separates_them() -> None:
     scenario = load_shipped_scenario("random-trouble-easy")
-    causes = HiddenCauses(scenario, scenario.seed)
+    causes = HiddenCauseChecker(scenario, scenario.seed)
     reference = play_reference(scenario).journal
     first_look, second_look, answer, *rest_of_plan = reference
     assert causes.has_alternatives
@@ -107,4 +107,4 @@ def test_one_plan_must_serve_all_causes_until_a_query_separates_them() -> None:
 
 def test_a_single_cause_has_no_alternatives() -> None:
     scenario = load_shipped_scenario("planned-failover")
-    assert not HiddenCauses(scenario, scenario.seed).has_alternatives
+    assert not HiddenCauseChecker(scenario, scenario.seed).has_alternatives

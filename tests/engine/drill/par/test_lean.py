@@ -179,7 +179,7 @@ def test_a_quantity_lowered_at_a_full_second_is_polled(
     def set_log_reuse(world: World) -> None:
         world.flow.set_log_reuse_kb(0, world.flow.read_source_positions(0).generated_kb)
 
-    monkeypatch.setitem(simulator.HANDLERS, "redo.replay", set_log_reuse)
+    monkeypatch.setitem(simulator.TIMER_HANDLERS, "redo.replay", set_log_reuse)
     small = texts.change_small_text(('"Sales serves on SERVER_B"', '"log_used_kb(Sales) < 1"'))
     news = []
     for kind in (AlwaysPollingDrill, SearchDrill):

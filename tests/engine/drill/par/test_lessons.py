@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from app.files import certificates
 from engine.drill.par.account import WAITING, LastChance, RegretAnalysis, RunSegment
 from engine.drill.par.lessons import (
-    blame_command,
-    choose_steps,
+    attribute_loss_to_command,
+    choose_explaining_inputs,
     convert_reference_steps,
-    ends_last_chance,
+    has_ended_last_chance,
     find_biggest_lesson,
     find_lessons,
     is_good_answer,
@@ -23,10 +23,10 @@ from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.time.cooperative_tasks import play_in_slices
 from engine.generators import run_to_completion
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.shipped_scenarios import load_shipped_scenario
 
-LATE_INPUT = parse_line("power-on SERVER_A", 9000)
+LATE_INPUT = parse_input_line("power-on SERVER_A", 9000)
 QUERY_LINE = "sql SERVER_B SELECT 1"
 ACTION_LINE = "power-off SERVER_B"
 
@@ -73,17 +73,17 @@ def test_ending_the_drill_can_be_a_mistake_and_small_losses_are_ignored() -> Non
 def test_a_lesson_closes_goals_if_the_last_chance_passed_during_it() -> None:
     idle, acted = build_wait(1000, 3000, 90.0, 50.0), build_segment(3000, ACTION_LINE, 50.0, 0.0)
     passed = LastChance(2500, (LATE_INPUT,), 0, WAITING, (("served", None),))
-    assert ends_last_chance(idle, passed)
-    assert not ends_last_chance(acted, passed)
-    assert ends_last_chance(acted, replace(passed, tick=3000, line=ACTION_LINE))
-    assert not ends_last_chance(idle, None)
+    assert has_ended_last_chance(idle, passed)
+    assert not has_ended_last_chance(acted, passed)
+    assert has_ended_last_chance(acted, replace(passed, tick=3000, line=ACTION_LINE))
+    assert not has_ended_last_chance(idle, None)
 
 
 def test_the_command_is_the_mistake_if_its_harm_shows_in_the_wait_after_it() -> None:
     scenario = load_shipped_scenario("why-no-failover-not-synchronized")
     drill = Drill(scenario, 31)
     force = "sql GRID2 ALTER DATABASE Meters SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
-    inputs = [parse_line(force, 61_660), parse_line("finish", 73_560)]
+    inputs = [parse_input_line(force, 61_660), parse_input_line("finish", 73_560)]
     run_to_completion(play_in_slices(drill, inputs, 73_560))
     account = run_to_completion(analyze_regret(drill, list(certificates.load_plans(drill))))
     early_lesson, late_lesson = find_lessons(account)
@@ -91,34 +91,34 @@ def test_the_command_is_the_mistake_if_its_harm_shows_in_the_wait_after_it() -> 
 
     def find_mistake(lesson: RunSegment) -> RunSegment:
         run = SearchDrill(scenario, 31)
-        return run_to_completion(blame_command(run, lesson, account, drill.journal))
+        return run_to_completion(attribute_loss_to_command(run, lesson, account, drill.journal))
 
     assert find_mistake(early_lesson) == early_lesson, "the wait before the command"
     blame_found = find_mistake(late_lesson)
     assert (blame_found.tick, blame_found.line, blame_found.regret) == (61_660, force, late_lesson.regret)
     assert [item.line_without_time for item in blame_found.best] == ["power-on GRID1"]
-    assert ends_last_chance(blame_found, account.last_chance)
+    assert has_ended_last_chance(blame_found, account.last_chance)
     harmless = replace(late_lesson, before=101.0)
     assert find_mistake(harmless) == harmless, "the run without the command is no better"
 
 
 def test_steps_list_actions_with_the_queries_before_them() -> None:
     lines = (QUERY_LINE, "answer a 1", ACTION_LINE, QUERY_LINE, "power-on SERVER_B", QUERY_LINE)
-    plan = [parse_line(line, 100 * number) for number, line in enumerate(lines)]
-    assert [item.line_without_time for item in choose_steps(plan, 3)] == [
+    plan = [parse_input_line(line, 100 * number) for number, line in enumerate(lines)]
+    assert [item.line_without_time for item in choose_explaining_inputs(plan, 3)] == [
         QUERY_LINE,
         ACTION_LINE,
         "power-on SERVER_B",
     ]
-    assert [item.line_without_time for item in choose_steps(plan, 1)] == [ACTION_LINE]
-    assert choose_steps([], 3) == ()
+    assert [item.line_without_time for item in choose_explaining_inputs(plan, 1)] == [ACTION_LINE]
+    assert choose_explaining_inputs([], 3) == ()
 
 
 SET_PARTNER_OFF = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
 FORCE_SERVICE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 RESUME = "sql SERVER_B ALTER DATABASE Sales SET PARTNER RESUME"
 HASTY_PLAN = tuple(
-    parse_line(line, tick)
+    parse_input_line(line, tick)
     for tick, line in ((8800, FORCE_SERVICE), (9400, "answer what-it-costs 2"), (42600, RESUME))
 )
 REFERENCE_PLAN = convert_reference_steps(

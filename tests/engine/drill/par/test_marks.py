@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.chance import RandomStream
 from engine.drill.judging.agents import list_candidate_lines
 from engine.drill.par.search_drill import (
-    DECIDING_PARTS,
+    DECIDING_WORLD_PARTS,
     IncrementalHash,
     SearchDrill,
     compute_transposition_key,
@@ -82,7 +82,7 @@ def test_incremental_and_full_hashes_agree() -> None:
             fork = drill.fork()
             fork.incremental_hash = IncrementalHash()
             assert compute_transposition_key(drill) == compute_transposition_key(fork)
-            for name in DECIDING_PARTS:
+            for name in DECIDING_WORLD_PARTS:
                 for part in getattr(drill.world, name).values():
                     assert read.setdefault(repr(part), encode_part(part)) == encode_part(part)
     assert len(set(read.values())) == len(read) > 50

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.drill.authoring.scenario import Scenario
-from engine.drill.judging.score import TOTAL_MAX
+from engine.drill.judging.score import SCORE_TOTAL_MAX
 from engine.drill.par.search import ParSearch
 from tests.engine.drill import texts
 
@@ -50,11 +50,13 @@ def build_all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL_TEXT) 
 
 def can_find_full_score(scenario: Scenario, *lines: str) -> bool:
     """Return whether few search nodes are enough to find the full score."""
-    search = ParSearch(scenario, scenario.seed, points_max=9, offered_lines=lines)
+    search = ParSearch(scenario, scenario.seed, decision_points_max=9, offered_lines=lines)
     for _ in search.run_steps():
-        if search.node_count >= NODE_LIMIT or (search.best is not None and search.best.score == TOTAL_MAX):
+        if search.node_count >= NODE_LIMIT or (
+            search.best is not None and search.best.score == SCORE_TOTAL_MAX
+        ):
             break
-    return search.best is not None and search.best.score == TOTAL_MAX
+    return search.best is not None and search.best.score == SCORE_TOTAL_MAX
 
 
 def test_an_action_with_a_new_effect_comes_first() -> None:

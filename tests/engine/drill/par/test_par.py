@@ -15,7 +15,7 @@ from engine.drill.par.cost_of_waiting import WaitingCost
 from engine.drill.par.observability import find_premature_inputs, lacks_evidence
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill, compute_transposition_key
-from engine.drill.par.shapes import ParCertificate, PlanScore, WaitingFields
+from engine.drill.par.shapes import ParCertificate, PlanScore, WaitingCostFields
 from engine.drill.running.drill import Drill, play_inputs, replay
 from engine.drill.running.solution import find_default_end
 from engine.events import ClusterData, Event, FaultData
@@ -206,7 +206,7 @@ def test_the_value_of_waiting_never_rises_and_ends_at_total_loss(fair_search: Pa
 
 def test_the_last_chance_plan_begins_at_the_point_of_no_return(fair_search: ParSearch) -> None:
     work = _build_waiting_cost(fair_search)
-    all_fields: list[WaitingFields] = []
+    all_fields: list[WaitingCostFields] = []
     for _ in work.run_steps():  # the search may end after any step
         if not all_fields or all_fields[-1] != work.build_certificate_fields():
             all_fields.append(work.build_certificate_fields())

@@ -13,7 +13,7 @@ from engine.drill.judging.agents import build_random_player
 from engine.drill.par import continuations, regret
 from engine.drill.par.account import WAITING, RegretAnalysis, RunSegment
 from engine.drill.par.regret import (
-    RISE_MAX,
+    VALUE_RISE_MAX,
     analyze_regret,
     compute_accuracy,
     exclude_finish,
@@ -150,7 +150,7 @@ def test_undoing_ones_own_damage_is_not_brilliant(small: Scenario) -> None:
     drill = replay(small, small.seed, "practice", lines)
     drill.advance_to(find_default_end(drill))
     account = run_to_completion(analyze_regret(drill, search_low_values=False))
-    assert account.largest_rise <= RISE_MAX
+    assert account.largest_rise <= VALUE_RISE_MAX
     assert [move.line for move in account.moves if move.label == "brilliant"] == []
 
 
@@ -178,7 +178,7 @@ def test_a_drill_without_a_solution_is_searched(small: Scenario) -> None:
 def test_queries_leave_time_for_actions_and_all_actions_run(
     small: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.drill.par.regret.MOVES_MAX", 1)
+    monkeypatch.setattr("engine.drill.par.regret.EVALUATED_ACTIONS_MAX", 1)
     drill = Drill(small)
     for number in range(3):
         drill.advance_to(to_ticks(5.0 + number))
@@ -227,7 +227,7 @@ def test_without_a_known_plan_a_search_finds_the_players_actions(small: Scenario
         run_to_completion(analyze_regret(drill, search_low_values=doubts)) for doubts in (False, True)
     )
     assert credulous.largest_rise > 50.0
-    assert doubting.largest_rise <= RISE_MAX
+    assert doubting.largest_rise <= VALUE_RISE_MAX
     assert "brilliant" in {move.label for move in credulous.moves}
     assert "brilliant" not in {move.label for move in doubting.moves}
 
@@ -250,7 +250,7 @@ def test_a_run_with_several_mistakes_can_recover() -> None:
     drill.advance_to(find_default_end(drill))
     first: list[RegretAnalysis] = []
     account = run_to_completion(analyze_regret(drill, on_progress=first.append))
-    assert account.largest_rise <= RISE_MAX
+    assert account.largest_rise <= VALUE_RISE_MAX
     noop_move, broken = (move for move in account.moves if move.line.startswith(("sql", "power-off")))
     assert noop_move.regret < 1.0
     assert broken.after > 60.0

@@ -11,12 +11,12 @@ from app.files.certificates import SEED_DIFFERENCE_MAX, list_warnings
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.certificate import OTHER_SEED_COUNT, CertificateBuilder
-from engine.drill.par.multi_seed import build_reactions, play_reactions, select_archive
+from engine.drill.par.multi_seed import build_reactions, play_reactions, select_archived_plans
 from engine.drill.par.observability import find_premature_inputs, is_observable
 from engine.drill.par.search import ParSearch
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.par.shapes import ParCertificate
-from engine.drill.par.trials import SearchPlan
+from engine.drill.par.trials import PlayedPlan
 from engine.inputs import Input
 from engine.model import Tick, to_ticks
 from engine.verbs.lines import parse_script
@@ -232,14 +232,14 @@ def find_first_symptom(run: SearchDrill) -> Tick:
 
 
 def test_the_middle_plan_of_each_kind_is_tried_too() -> None:
-    def build_plan(second: int, server: str, score: float) -> SearchPlan:
-        return SearchPlan(
+    def build_plan(second: int, server: str, score: float) -> PlayedPlan:
+        return PlayedPlan(
             (Input(to_ticks(second), "power-on", (server,)),), score, True, True, timeline_counts=(1,)
         )
 
     plans = [build_plan(second, "A", 100.0) for second in (9, 5, 7, 8, 6)]
     other_plan = build_plan(5, "B", 40.0)
-    archive = select_archive([*plans, other_plan, build_plan(1, "A", 50.0)])
+    archive = select_archived_plans([*plans, other_plan, build_plan(1, "A", 50.0)])
     assert [(plan_kept.actions[0].tick, plan_kept.score) for plan_kept in archive] == [
         (to_ticks(5), 100.0), (to_ticks(5), 40.0), (to_ticks(7), 100.0),
     ]  # fmt: skip

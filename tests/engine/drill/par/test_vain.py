@@ -10,7 +10,7 @@ from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.par.candidate_actions import list_candidates
 from engine.drill.par.noop_actions import is_noop
 from engine.drill.par.search_drill import SearchDrill
-from engine.drill.par.trials import SearchLimits, Trials, try_input
+from engine.drill.par.trials import SearchLimits, PlanPlayer, try_input
 from engine.inputs import Input
 from engine.model import to_ticks
 from tests.engine.drill import texts
@@ -41,7 +41,7 @@ def _try_line(run: SearchDrill, line: str) -> SearchDrill | None:
     "name", [*QUICK_SCENARIOS, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_SCENARIOS)]
 )
 def test_a_noop_does_not_raise_the_value(name: str) -> None:
-    trials, rules = Trials(_load_shipped_scenario(name), 1), SearchLimits()
+    trials, rules = PlanPlayer(_load_shipped_scenario(name), 1), SearchLimits()
     idle = trials.play(trials.start_drill.fork(), (), rules)
     run, noop_count, useful = trials.start_drill.fork(), 0, 0
     for point in idle.decision_ticks[::2]:

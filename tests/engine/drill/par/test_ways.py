@@ -13,7 +13,7 @@ from engine.drill.par import continuations
 from engine.drill.par.search_drill import SearchDrill
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import find_default_end, play_reference
-from engine.drill.time.cooperative_tasks import Slices
+from engine.drill.time.cooperative_tasks import CooperativeTask
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
 from engine.model import to_ticks
@@ -57,7 +57,7 @@ def test_a_continuation_with_a_later_wait_is_played_once(
 
     def count_rollout(
         run: SearchDrill, done_count: int = 0, score_floor: float = -1.0
-    ) -> Slices[continuations.Rollout | continuations.PrunedRollout]:
+    ) -> CooperativeTask[continuations.Rollout | continuations.PrunedRollout]:
         ends.append(1)
         return finish(run, done_count, score_floor)
 
@@ -126,10 +126,12 @@ def test_a_noop_of_a_plan_is_omitted(small: Scenario) -> None:
 
 def test_recovering_a_restoring_copy_is_a_candidate(small: Scenario) -> None:
     run = start_run_at(small, 5.0)
-    assert continuations.list_recoveries(run.world) == []
+    assert continuations.list_recovery_statements(run.world) == []
     run.apply_line("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
     run.advance_to(to_ticks(8.0))
-    assert continuations.list_recoveries(run.world) == ["sql SERVER_B RESTORE DATABASE [Sales] WITH RECOVERY"]
+    assert continuations.list_recovery_statements(run.world) == [
+        "sql SERVER_B RESTORE DATABASE [Sales] WITH RECOVERY"
+    ]
 
 
 def test_every_repairable_fault_is_a_candidate(small: Scenario) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.constants import START_TIMES, VERSIONS
+from engine.constants import DEFAULT_START_TIMES, VERSIONS
 from engine.drill.running.build import build_world, find_start_time
 from engine.mirroring import quorum
 from engine.model import MirrorState, Role, Safety, World
@@ -63,7 +63,7 @@ def test_links_servers_and_sessions_match_the_scenario() -> None:
 def test_the_newest_version_sets_the_date(version: int, date: str) -> None:
     built_world = build_default_world(('name = "SERVER_B"', f'name = "SERVER_B"\nversion = {version}'))
     assert built_world.settings.start_time == f"{date}T12:00:00"
-    assert set(VERSIONS) < set(START_TIMES)
+    assert set(VERSIONS) < set(DEFAULT_START_TIMES)
 
 
 def test_the_scenario_may_set_the_date() -> None:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.drill.running.drill import Drill, DrillEnd, DrillMode, play_inputs, replay
+from engine.drill.running.drill import Drill, DrillEndReason, DrillMode, play_inputs, replay
 from engine.drill.running.solution import play_idle, play_reference
 from engine.inputs import InputError
-from engine.verbs.lines import parse_line, parse_script
+from engine.verbs.lines import parse_input_line, parse_script
 from tests.engine.drill.texts import (
     FREE_PLAY_TEXT,
     SMALL_TEXT,
@@ -84,7 +84,7 @@ def test_slices_and_journal_give_the_same_run(
 @given(text=st.text(alphabet="aB \t\n\r#'=;+1\x0b\x0c\x85\u2028", max_size=16))
 def test_any_text_is_read_back_from_the_journal(text: str) -> None:
     try:
-        item = parse_line(f"sql SERVER_A {text}", 4125)
+        item = parse_input_line(f"sql SERVER_A {text}", 4125)
     except InputError:
         assert not text.strip()
         return
@@ -133,7 +133,7 @@ def test_a_refused_input_changes_nothing(line: str) -> None:
 
 def test_a_drill_ends_when_all_goals_are_reached() -> None:
     drill_run = play_reference(change_small_text())
-    assert drill_run.ended_by is DrillEnd.GOALS
+    assert drill_run.ended_by is DrillEndReason.GOALS
     tick_before = drill_run.tick
     advance_drill(drill_run, 300)
     assert drill_run.tick == tick_before
@@ -143,17 +143,17 @@ def test_a_drill_ends_when_all_goals_are_reached() -> None:
 
 def test_a_drill_ends_at_its_time_limit() -> None:
     drill_run = play_idle(change_small_text())
-    assert (drill_run.ended_by, drill_run.tick) == (DrillEnd.TIME, 30_000)
+    assert (drill_run.ended_by, drill_run.tick) == (DrillEndReason.TIME, 30_000)
 
 
 def test_a_drill_ends_on_request_and_in_its_replay() -> None:
     drill_run = advance_drill(build_drill(), 3.5)
     drill_run.end_now()
-    assert (drill_run.ended_by, drill_run.tick) == (DrillEnd.ASKED, 350)
+    assert (drill_run.ended_by, drill_run.tick) == (DrillEndReason.ASKED, 350)
     replayed = replay(
         drill_run.scenario, drill_run.seed, drill_run.mode, [item.line for item in drill_run.journal], 9000
     )
-    assert (replayed.ended_by, replayed.tick) == (DrillEnd.ASKED, 350)
+    assert (replayed.ended_by, replayed.tick) == (DrillEndReason.ASKED, 350)
 
 
 def test_a_drill_does_not_end_before_its_last_event() -> None:
@@ -171,7 +171,7 @@ def test_a_forbidden_state_ends_the_drill() -> None:
         '[[forbidden]]\nname = "f"\ntext = "down"\nwhen = "not Sales serves"\nends = true\nbetter = "no"\n'
     )
     drill_run = advance_drill(build_drill(("[[solution]]", forbidden + "[[solution]]")), 100)
-    assert drill_run.ended_by is DrillEnd.FORBIDDEN
+    assert drill_run.ended_by is DrillEndReason.FORBIDDEN
     assert drill_run.tick == 2100
 
 

@@ -7,7 +7,7 @@ import pytest
 from engine.drill.authoring.problems import ScenarioError
 from engine.drill.running import modes
 from engine.inputs import InputError
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.engine.drill.texts import advance_drill, build_drill, change_small_text
 from tests.engine.worlds import build_lab
 
@@ -29,7 +29,7 @@ from tests.engine.worlds import build_lab
     ],
 )
 def test_a_lock_refuses_matching_inputs(lock: str, line: str, is_covered: bool) -> None:
-    assert modes.is_blocked_by(modes.parse_lock(lock, build_lab()), parse_line(line)) is is_covered
+    assert modes.is_input_blocked(modes.parse_lock(lock, build_lab()), parse_input_line(line)) is is_covered
 
 
 @pytest.mark.parametrize("lock", ["swich-on SERVER_A", "power-on SERVER_Z", "cut SERVER_A", "finish now"])

@@ -58,11 +58,11 @@ def test_a_time_before_the_fork_is_restored_from_the_parent() -> None:
     branches = build_tree()
     branches.switch_branch("early")
     branches.fork(1000, "first")
-    assert branches.get_root("first").parent == "main"
+    assert branches.get_branch_point("first").parent == "main"
     branches.switch_branch("early")
     branches.fork(5000, "second")
-    assert branches.get_root("second").parent == "early"
-    assert branches.get_root("second").inputs == 2
+    assert branches.get_branch_point("second").parent == "early"
+    assert branches.get_branch_point("second").inputs == 2
 
 
 @pytest.mark.parametrize("mode", [DrillMode.PRACTICE, DrillMode.LAB])
@@ -87,7 +87,7 @@ def test_branch_names_are_unique() -> None:
     assert (branches.current, branches.list_names()) == ("too late", ["main", "early", "too late"])
     branches.fork(7500)
     assert branches.current == "branch 1"
-    assert branches.get_root("branch 1").parent == "too late"
+    assert branches.get_branch_point("branch 1").parent == "too late"
     for name in ("early", "", "x" * 61):
         with pytest.raises(BranchError):
             branches.rename("main", name)

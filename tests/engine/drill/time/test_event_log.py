@@ -10,7 +10,7 @@ import pytest
 
 from engine.drill.judging.report import to_json_types
 from engine.drill.running.drill import Drill
-from engine.drill.time.event_log import UNCOMPRESSED_ROWS_MAX, EventLog, PackedList, select_events
+from engine.drill.time.event_log import UNCOMPRESSED_ROWS_MAX, EventLog, CompressedList, select_events
 from engine.drill.time.history import History
 from engine.drill.time.snapshots import take_snapshot
 from tests.engine.drill.texts import advance_drill, build_drill
@@ -60,13 +60,13 @@ def test_events_are_filtered_by_kind_and_server() -> None:
 def test_a_fork_knows_the_number_of_shared_events() -> None:
     log = EventLog(EVENTS)
     fork = log.copy_first(3)
-    assert (fork.count_shared(log), log.count_shared(fork)) == (3, 3)
+    assert (fork.count_shared_events(log), log.count_shared_events(fork)) == (3, 3)
     fork.append(EVENTS[4])
     log.append(EVENTS[0])
     assert fork == [*EVENTS[:3], EVENTS[4]]
     assert log == [*EVENTS, EVENTS[0]]
-    assert log.count_shared(fork) == 3
-    assert log.count_shared(EventLog(EVENTS)) == 0, "nothing is known of a log with another past"
+    assert log.count_shared_events(fork) == 3
+    assert log.count_shared_events(EventLog(EVENTS)) == 0, "nothing is known of a log with another past"
 
 
 def test_a_restored_time_agrees_with_its_run() -> None:
@@ -75,13 +75,15 @@ def test_a_restored_time_agrees_with_its_run() -> None:
     advance_drill(drill_run, 100)
     past_run: Drill = snapshot.restore(drill_run)
     assert (
-        drill_run.events.count_shared(past_run.events)
+        drill_run.events.count_shared_events(past_run.events)
         == len(past_run.events)
-        == snapshot.events
+        == snapshot.event_count
         < len(drill_run.events)
     )
     advance_drill(past_run, 100)
-    assert drill_run.events.count_shared(past_run.events) == len(past_run.events) == len(drill_run.events)
+    assert (
+        drill_run.events.count_shared_events(past_run.events) == len(past_run.events) == len(drill_run.events)
+    )
 
 
 def test_large_result_sets_are_compressed_and_read_back() -> None:
@@ -90,11 +92,11 @@ def test_large_result_sets_are_compressed_and_read_back() -> None:
     advance_drill(drill_run, 8)
     *_, done_event = drill_run.events.select("sql_done")
     results = read_field(done_event, "results")
-    assert isinstance(results, PackedList)
+    assert isinstance(results, CompressedList)
     packed = measure_memory_bytes([results])
     (result,) = results
     assert results[0] == result
-    assert results == PackedList([result])
+    assert results == CompressedList([result])
     assert len(cast(dict[str, list[object]], result)["rows"]) > UNCOMPRESSED_ROWS_MAX
     assert packed < 0.6 * len(repr(results))
     assert to_json_types(results) == [to_json_types(result)]
@@ -108,5 +110,5 @@ def test_replaying_a_batch_takes_no_more_memory() -> None:
     bytes_used = measure_memory_bytes([history.drill.events])
     for tick in (0, 500, 1_000, 0, 2_900):
         sought = history.seek(tick)
-        assert history.drill.events.count_shared(sought.events) == len(sought.events)
+        assert history.drill.events.count_shared_events(sought.events) == len(sought.events)
     assert measure_memory_bytes([history.drill.events]) < bytes_used + 1_000

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from engine.drill.running.drill import Drill, replay
-from engine.drill.running.state import HASH_INTERVAL
+from engine.drill.running.state import HASH_INTERVAL_TICKS
 from engine.drill.time import snapshots as kept_module
-from engine.drill.time.snapshots import LOG_ATTRIBUTES, WORLD_PARTS, take_snapshot
-from engine.flow.samples import BLOCK_ENTRIES
+from engine.drill.time.snapshots import LOG_ATTRIBUTES, BLOCK_WORLD_PARTS, take_snapshot
+from engine.flow.samples import ENTRIES_PER_BLOCK
 from engine.protocol import errorlog
 from tests.engine.drill.texts import advance_drill, build_drill
 from tests.events import read_field
@@ -36,7 +36,7 @@ def test_a_snapshot_can_be_restored_repeatedly() -> None:
     advance_drill(first, 60)
     assert second.compute_state_hash() == digest
     assert second.events == drill_run.events[:event_count]
-    assert (snapshot.tick, snapshot.inputs, len(second.journal)) == (4000, 0, 0)
+    assert (snapshot.tick, snapshot.input_count, len(second.journal)) == (4000, 0, 0)
     second.apply_line("power-on SERVER_A")
     advance_drill(second, 140)
     assert second.build_report() == drill_run.build_report()
@@ -47,7 +47,7 @@ def test_hashes_are_taken_at_start_each_minute_and_after_each_input() -> None:
     for line in ("note one", "note two", "power-on SERVER_A"):
         drill_run.apply_line(line)
     places = [(state_hash.tick, state_hash.inputs) for state_hash in drill_run.hashes]
-    assert places == [(0, 0), (HASH_INTERVAL, 0), (6100, 1), (6100, 2), (6100, 3)]
+    assert places == [(0, 0), (HASH_INTERVAL_TICKS, 0), (6100, 1), (6100, 2), (6100, 3)]
     first_digest, two, three = (state_hash.digest for state_hash in drill_run.hashes[2:])
     assert first_digest == two != three, "a remark changes nothing"
 
@@ -68,27 +68,33 @@ def test_unchanged_parts_are_shared_by_all_snapshots() -> None:
     first = take_snapshot(drill_run)
     advance_drill(drill_run, 6)
     second = take_snapshot(drill_run, first)
-    assert second.parts[WORLD_PARTS.index("computers")] is first.parts[WORLD_PARTS.index("computers")]
-    assert second.parts[WORLD_PARTS.index("copies")] is first.parts[WORLD_PARTS.index("copies")]
+    assert (
+        second.parts[BLOCK_WORLD_PARTS.index("computers")]
+        is first.parts[BLOCK_WORLD_PARTS.index("computers")]
+    )
+    assert second.parts[BLOCK_WORLD_PARTS.index("copies")] is first.parts[BLOCK_WORLD_PARTS.index("copies")]
     digest = drill_run.compute_state_hash()
     assert second.restore(drill_run).compute_state_hash() == digest
     drill_run.apply_line("power-off SERVER_B")
     third = take_snapshot(drill_run, second)
-    assert third.parts[WORLD_PARTS.index("computers")] is not second.parts[WORLD_PARTS.index("computers")]
+    assert (
+        third.parts[BLOCK_WORLD_PARTS.index("computers")]
+        is not second.parts[BLOCK_WORLD_PARTS.index("computers")]
+    )
     assert second.restore(drill_run).compute_state_hash() == digest, "a kept world never changes"
 
 
 def test_samples_of_a_snapshot_equal_those_of_the_run() -> None:
-    drill_run = advance_drill(build_drill(), 2 * BLOCK_ENTRIES + 40)
+    drill_run = advance_drill(build_drill(), 2 * ENTRIES_PER_BLOCK + 40)
     snapshot = take_snapshot(drill_run)
-    advance_drill(drill_run, 4 * BLOCK_ENTRIES)
+    advance_drill(drill_run, 4 * ENTRIES_PER_BLOCK)
     restored = snapshot.restore(drill_run)
-    assert restored.samples.count_common_entries(drill_run.samples) == 2 * BLOCK_ENTRIES, (
+    assert restored.samples.count_common_entries(drill_run.samples) == 2 * ENTRIES_PER_BLOCK, (
         "what is packed is held once"
     )
-    assert restored.samples.ticks.tolist() == drill_run.samples.ticks[: 2 * BLOCK_ENTRIES + 40].tolist()
+    assert restored.samples.ticks.tolist() == drill_run.samples.ticks[: 2 * ENTRIES_PER_BLOCK + 40].tolist()
     all_values = drill_run.samples.streams.values.copy()
-    advance_drill(restored, 4 * BLOCK_ENTRIES)
+    advance_drill(restored, 4 * ENTRIES_PER_BLOCK)
     assert np.array_equal(restored.samples.streams.values, all_values)
     assert np.array_equal(drill_run.samples.streams.values, all_values)
 

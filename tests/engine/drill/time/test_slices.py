@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill.judging.review import build_review, review_run
+from engine.drill.judging.review import review_run_in_slices, review_run
 from engine.drill.running.drill import Drill, DrillMode
 from engine.drill.running.solution import play_solution, play_solution_in_slices
 from engine.drill.time.branches import BranchTree
-from engine.drill.time.cooperative_tasks import SLICE_WORK, Slices, replay_inputs, scale_progress
+from engine.drill.time.cooperative_tasks import SLICE_WORK, CooperativeTask, replay_inputs, scale_progress
 from engine.drill.time.history import History
 from engine.generators import run_to_completion
 from engine.inputs import Input, InputError
@@ -31,7 +31,7 @@ def play_history() -> History:
     return history
 
 
-def list_progress(cooperative_task: Slices[object]) -> list[float]:
+def list_progress(cooperative_task: CooperativeTask[object]) -> list[float]:
     return list(cooperative_task)
 
 
@@ -63,10 +63,10 @@ def test_an_input_after_the_end_is_refused_and_does_not_block() -> None:
 def test_a_debrief_in_slices_gives_the_same_result() -> None:
     ended_drill = build_drill()
     play_solution(ended_drill)
-    slices = build_review(ended_drill)
+    slices = review_run_in_slices(ended_drill)
     assert next(slices) < 1.0
-    assert run_to_completion(build_review(ended_drill)) == review_run(ended_drill)
-    shares = list_progress(build_review(ended_drill))
+    assert run_to_completion(review_run_in_slices(ended_drill)) == review_run(ended_drill)
+    shares = list_progress(review_run_in_slices(ended_drill))
     assert len(shares) > 10
     assert shares == sorted(shares)
 
@@ -134,7 +134,7 @@ def test_an_unrecorded_branch_is_undone() -> None:
 
 
 def test_a_subtask_reports_its_part_of_the_progress() -> None:
-    def run_half() -> Slices[Drill | None]:
+    def run_half() -> CooperativeTask[Drill | None]:
         yield 0.0
         yield 0.5
         return None

@@ -14,7 +14,7 @@ import pytest
 from engine.messages import MESSAGES
 from engine.model import DbState, ReplicaRole, World
 from engine.tsql.batches import gate
-from engine.tsql.batches.gate import GATE_CELLS, IN_USE_ERRORS, STATES
+from engine.tsql.batches.gate import GATE_CELLS, IN_USE_ERRORS, GATE_STATES
 from tests import statement_gate
 from tests.engine.availability.worlds import build_ag_lab
 from tests.engine.tsql.console import Answer, submit_batch
@@ -167,7 +167,10 @@ def _list_errors(answer: Answer) -> list[int]:
 
 
 CASES: Final = [
-    (kind, statement, state) for kind, texts in STATEMENTS.items() for statement in texts for state in STATES
+    (kind, statement, state)
+    for kind, texts in STATEMENTS.items()
+    for statement in texts
+    for state in GATE_STATES
 ]
 
 
@@ -245,5 +248,5 @@ def test_the_documentation_page_matches_the_table() -> None:
 
 
 def test_the_states_match_those_of_the_gate() -> None:
-    assert {*WORLDS} == {*STATES}
+    assert {*WORLDS} == {*GATE_STATES}
     assert {*STATEMENTS} == {*gate.STATEMENT_KINDS}

@@ -10,7 +10,7 @@ from engine import simulator
 from engine.events import Event
 from engine.inputs import InputError
 from engine.model import Program, World, to_ticks
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.engine.tsql.console import submit_batch
 from tests.engine.worlds import DB, M, P, build_lab
 from tests.events import read_field
@@ -23,7 +23,7 @@ FATAL_BATCH = json.dumps("RAISERROR('gone', 20, 1) WITH LOG")
 
 def apply_line(world: World, line: str, wait_s: float = 0.0) -> list[Event]:
     """Apply *line* and run for *wait_s*. Raises InputError."""
-    simulator.apply_input(world, parse_line(line, world.tick))
+    simulator.apply_input(world, parse_input_line(line, world.tick))
     return simulator.advance_world(world, world.tick + to_ticks(wait_s))
 
 
@@ -235,11 +235,11 @@ def test_a_query_that_ends_its_transaction_causes_propagation() -> None:
     run_batch(world, "BEGIN TRAN")
     assert world.copies[P, DB].window_transactions
     before = world.settlings
-    simulator.apply_input(world, parse_line(f'batch {P}#c1 "SELECT 1/0"', world.tick))
+    simulator.apply_input(world, parse_input_line(f'batch {P}#c1 "SELECT 1/0"', world.tick))
     assert world.settlings > before
     assert not world.copies[P, DB].window_transactions
     before = world.settlings
-    simulator.apply_input(world, parse_line(f'batch {P}#c1 "SELECT 1"', world.tick))
+    simulator.apply_input(world, parse_input_line(f'batch {P}#c1 "SELECT 1"', world.tick))
     assert world.settlings == before
 
 

@@ -11,7 +11,7 @@ from engine.drill.time.history import History
 from engine.drill.time.snapshots import RunSnapshot, take_snapshot
 from engine.inputs import Input
 from engine.tsql.language.lexer import is_read_only_input
-from engine.verbs.lines import parse_line
+from engine.verbs.lines import parse_input_line
 from tests.engine.drill.texts import build_drill
 
 
@@ -33,7 +33,7 @@ from tests.engine.drill.texts import build_drill
     ],
 )
 def test_only_selects_count_as_reading(text: str, reads: bool) -> None:
-    assert is_read_only_input(parse_line(f"sql SERVER_A {text}".replace("\n", "\n    "), 0)) is reads
+    assert is_read_only_input(parse_input_line(f"sql SERVER_A {text}".replace("\n", "\n    "), 0)) is reads
 
 
 @pytest.mark.parametrize(
